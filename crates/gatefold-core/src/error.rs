@@ -1,0 +1,97 @@
+use std::time::Duration;
+
+use crate::{Domain, RuleId, ToolId, ToolName};
+
+/// Any error, kept for whoever operates the gateway.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync + 'static>;
+
+/// Why a call did not produce a result.
+///
+/// The message is for whoever made the call, often a model that will read it and try again.
+/// What only an operator may see belongs in `source`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    #[error("unknown tool `{name}`")]
+    UnknownTool { name: ToolName, nearest: Vec<ToolId> },
+    #[error("unknown {kind} `{name}`")]
+    Unknown { kind: &'static str, name: String },
+    #[error("`{tool}` is not allowed by rule `{rule}`")]
+    Denied { tool: ToolId, rule: RuleId },
+    #[error("the answer cannot be resumed: {0}")]
+    Resume(ResumeError),
+    #[error("`{domain}` is unavailable: {reason}")]
+    Unavailable {
+        domain: Domain,
+        reason: String,
+        #[source]
+        source: Option<BoxError>,
+    },
+    #[error("`{domain}` has too many calls waiting; try again shortly")]
+    Busy { domain: Domain },
+    #[error("`{tool}` did not answer within {} s", limit.as_secs_f32())]
+    Deadline { tool: ToolId, limit: Duration },
+    #[error("the call was cancelled")]
+    Cancelled,
+    #[error("`{tool}` refused the call: {message}")]
+    Refused { tool: ToolId, code: i64, message: String },
+    #[error("the result of `{tool}` has {size} bytes, more than the limit: {limit}")]
+    TooLarge { tool: ToolId, size: u64, limit: u64 },
+    #[error("`{domain}` broke the protocol: {reason}")]
+    Protocol {
+        domain: Domain,
+        reason: String,
+        #[source]
+        source: Option<BoxError>,
+    },
+    #[error("calls are nested deeper than the limit: {limit}")]
+    TooDeep { limit: usize },
+    #[error("`{tool}` is already being called further up")]
+    Cycle { tool: ToolId },
+    #[error("the call could not be recorded, so it was not made")]
+    Audit(#[source] BoxError),
+}
+
+/// Why a sealed state was not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ResumeError {
+    #[error("its state is not one that was given out")]
+    Forged,
+    #[error("its state has expired")]
+    Expired,
+    #[error("it belongs to another caller")]
+    Principal,
+    #[error("the tool's definition has changed since")]
+    Definition,
+    #[error("its arguments have changed since")]
+    Arguments,
+}
+
+/// The kind of an error, for counters and audit records. Its text never changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ErrorKind(&'static str);
+
+impl ErrorKind {
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl CallError {
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind(match self {
+            Self::UnknownTool { .. } | Self::Unknown { .. } => "unknown",
+            Self::Denied { .. } => "denied",
+            Self::Resume(_) => "resume",
+            Self::Unavailable { .. } => "unavailable",
+            Self::Busy { .. } => "busy",
+            Self::Deadline { .. } => "deadline",
+            Self::Cancelled => "cancelled",
+            Self::Refused { .. } => "refused",
+            Self::TooLarge { .. } => "too_large",
+            Self::Protocol { .. } => "protocol",
+            Self::TooDeep { .. } | Self::Cycle { .. } => "nesting",
+            Self::Audit(_) => "audit",
+        })
+    }
+}

@@ -1,0 +1,26 @@
+//! The nouns that every Gatefold crate shares: names, principals, calls and their outcomes.
+//!
+//! This crate knows no runtime, no network, no files and no environment. Whatever it holds is
+//! plain data, so that policy, ranking and rendering can be tested without any of those. It does
+//! know `serde_json`'s raw values: arguments and results travel as the text they arrived in.
+
+mod call;
+mod clock;
+mod digest;
+mod error;
+mod name;
+mod principal;
+mod secret;
+mod target;
+
+pub use call::{
+    Call, CallId, Completion, Operation, Outcome, Payload, Resume, Suspension, TaskHandle,
+    UpstreamIdentity,
+};
+pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use digest::{Digest, DigestError};
+pub use error::{BoxError, CallError, ErrorKind, ResumeError};
+pub use name::{Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
+pub use principal::{AgentId, ClientName, OrganisationId, Principal, UserId};
+pub use secret::Secret;
+pub use target::{Hints, ToolTarget};

@@ -1,0 +1,209 @@
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a text is not a name.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum NameError {
+    #[error("`{0}` is not a domain: use 1 to 40 of `a-z`, `0-9` and `_`, without `__`")]
+    Domain(String),
+    #[error("a {kind} has {length} bytes, more than the limit: {limit}")]
+    TooLong { kind: &'static str, length: usize, limit: usize },
+}
+
+/// A source's public name: `[a-z0-9_]`, no `__`, at most [`Domain::MAX_LENGTH`] characters.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Domain(Arc<str>);
+
+impl Domain {
+    pub const MAX_LENGTH: usize = 40;
+
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        let legal = text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'));
+        if !legal || text.is_empty() || text.len() > Self::MAX_LENGTH || text.contains("__") {
+            return Err(NameError::Domain(text.to_owned()));
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// Makes a domain from any configuration key: lower case, other characters to `_`, runs of
+    /// `_` made one, cut at [`Domain::MAX_LENGTH`]. A key with nothing legal becomes `source`.
+    pub fn from_key(key: &str) -> Self {
+        let mut name = String::with_capacity(key.len().min(Self::MAX_LENGTH));
+        for c in key.chars().flat_map(char::to_lowercase) {
+            let c = if c.is_ascii_lowercase() || c.is_ascii_digit() { c } else { '_' };
+            if c == '_' && (name.is_empty() || name.ends_with('_')) {
+                continue;
+            }
+            if name.len() == Self::MAX_LENGTH {
+                break;
+            }
+            name.push(c);
+        }
+        let name = name.trim_end_matches('_');
+        Self(if name.is_empty() { "source" } else { name }.into())
+    }
+
+    /// The same name with `_{n}` behind it, for the `n`th source whose key gives this domain.
+    #[must_use]
+    pub fn numbered(&self, n: usize) -> Self {
+        let suffix = format!("_{n}");
+        let kept = &self.0[..self.0.len().min(Self::MAX_LENGTH - suffix.len())];
+        Self(format!("{}{suffix}", kept.trim_end_matches('_')).into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Domain {
+    type Error = NameError;
+
+    fn try_from(text: String) -> Result<Self, NameError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Domain> for String {
+    fn from(domain: Domain) -> Self {
+        domain.0.as_ref().to_owned()
+    }
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Domain({})", self.0)
+    }
+}
+
+/// Defines a name that is a text and nothing more: any content, compared letter by letter.
+macro_rules! text_name {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            pub fn new(text: impl Into<Arc<str>>) -> Self {
+                Self(text.into())
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+pub(crate) use text_name;
+
+text_name! {
+    /// The stable public name of a tool: `{domain}__{name}`, or the name alone when it already
+    /// starts with `{domain}_`.
+    ToolId
+}
+text_name! {
+    /// The name of a tool as a caller wrote it, not yet resolved in any view.
+    ToolName
+}
+text_name! {
+    /// The name of a prompt as a caller wrote it.
+    PromptName
+}
+text_name! {
+    /// The address of a resource as a caller wrote it.
+    Uri
+}
+text_name! {
+    /// The name of a policy rule, as audit records and denials cite it.
+    RuleId
+}
+
+impl ToolId {
+    /// The id of the tool that a source of this domain calls `name`.
+    pub fn of(domain: &Domain, name: &str) -> Self {
+        let prefixed = name.strip_prefix(domain.as_str()).is_some_and(|rest| rest.starts_with('_'));
+        if prefixed { Self::new(name) } else { Self::new(format!("{domain}__{name}")) }
+    }
+}
+
+impl ToolName {
+    /// The longest name that anyone may ask for, in bytes. Error texts repeat what was asked.
+    pub const MAX_LENGTH: usize = 512;
+
+    pub fn parse(text: &str) -> Result<Self, NameError> {
+        if text.len() > Self::MAX_LENGTH {
+            let (length, limit) = (text.len(), Self::MAX_LENGTH);
+            return Err(NameError::TooLong { kind: "tool name", length, limit });
+        }
+        Ok(Self::new(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_becomes_a_domain() {
+        for (key, domain) in [
+            ("GitHub", "github"),
+            ("sec-edgar", "sec_edgar"),
+            ("a  b__c", "a_b_c"),
+            ("__x__", "x"),
+            ("Übersetzung", "bersetzung"),
+            ("日本", "source"),
+            ("", "source"),
+        ] {
+            assert_eq!(Domain::from_key(key).as_str(), domain, "{key}");
+        }
+        let long = Domain::from_key(&"a".repeat(99));
+        assert_eq!(long.as_str().len(), Domain::MAX_LENGTH);
+        assert_eq!(long.numbered(12).as_str().len(), Domain::MAX_LENGTH);
+    }
+
+    #[test]
+    fn every_domain_made_from_a_key_parses() {
+        for key in ["a_", "x--y", "___", "A".repeat(41).as_str(), "a__________b"] {
+            let domain = Domain::from_key(key);
+            assert_eq!(Domain::parse(domain.as_str()).as_ref(), Ok(&domain));
+            let second = domain.numbered(2);
+            assert_eq!(Domain::parse(second.as_str()), Ok(second));
+        }
+    }
+
+    #[test]
+    fn an_illegal_domain_is_refused() {
+        for text in ["", "A", "a-b", "a__b", &"a".repeat(41)] {
+            assert!(Domain::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_id_is_prefixed_once() {
+        let apollo = Domain::parse("apollo").unwrap();
+        for (name, id) in [
+            ("apollo_people_search", "apollo_people_search"),
+            ("people_search", "apollo__people_search"),
+            ("apollonia", "apollo__apollonia"),
+            ("Get-It.now", "apollo__Get-It.now"),
+        ] {
+            assert_eq!(ToolId::of(&apollo, name).as_str(), id);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Who may see and call what: rules, and the permit that proves a decision.
+//!
+//! Policy is a function of its input. It knows no source, no storage and no clock: facts that
+//! change (approvals given, quotas used, the time) are gathered by dispatch and handed in. It
+//! depends on `gatefold-core` alone.
+
+mod admission;
+mod glob;
+mod rules;
+
+pub use admission::{Admission, Approval, ApprovalRequest, Denial, Facts, Permit, ResolvedCall};
+pub use glob::Glob;
+pub use rules::{Effect, Policy, Rule, Scope, Who};

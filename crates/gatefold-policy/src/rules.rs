@@ -1,0 +1,161 @@
+use gatefold_core::{
+    AgentId, ClientName, Domain, OrganisationId, Principal, RuleId, ToolTarget, UserId,
+};
+
+use crate::Glob;
+use crate::admission::{Admission, ApprovalRequest, Denial, Facts, Permit, ResolvedCall};
+
+/// What a rule does to the tools it matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Makes the domain's tools an allow-list: what no allow rule matches is hidden.
+    Allow,
+    /// Shows the tool; a person decides each call.
+    Ask,
+    /// Hides the tool. Asking for it by name reads as asking for a tool that does not exist.
+    Deny,
+}
+
+/// Whom a rule is for. An empty list means everybody.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Who {
+    pub users: Vec<UserId>,
+    pub organisations: Vec<OrganisationId>,
+    pub agents: Vec<AgentId>,
+    pub clients: Vec<ClientName>,
+}
+
+impl Who {
+    pub fn everybody() -> Self {
+        Self::default()
+    }
+
+    pub fn user(user: UserId) -> Self {
+        Self { users: vec![user], ..Self::default() }
+    }
+
+    fn includes(&self, principal: &Principal) -> bool {
+        let any = |list_is_empty: bool, found: bool| list_is_empty || found;
+        any(self.users.is_empty(), self.users.contains(&principal.user))
+            && any(
+                self.organisations.is_empty(),
+                self.organisations.iter().any(|o| principal.organisations.contains(o)),
+            )
+            && any(
+                self.agents.is_empty(),
+                principal.agent.as_ref().is_some_and(|a| self.agents.contains(a)),
+            )
+            && any(
+                self.clients.is_empty(),
+                principal.client.as_ref().is_some_and(|c| self.clients.contains(c)),
+            )
+    }
+}
+
+/// Which names a rule's pattern is held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// The ids of all tools.
+    Everywhere,
+    /// The own names of one source's tools.
+    Domain(Domain),
+}
+
+/// One rule. The order of rules never matters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    pub id: RuleId,
+    pub effect: Effect,
+    pub who: Who,
+    pub scope: Scope,
+    pub pattern: Glob,
+}
+
+impl Rule {
+    /// Whether the rule speaks about tools of this domain at all, for this principal.
+    fn concerns(&self, principal: &Principal, domain: &Domain) -> bool {
+        self.who.includes(principal)
+            && match &self.scope {
+                Scope::Everywhere => true,
+                Scope::Domain(own) => own == domain,
+            }
+    }
+
+    fn matches(&self, target: &ToolTarget) -> bool {
+        match &self.scope {
+            Scope::Everywhere => self.pattern.matches(target.id.as_str()),
+            Scope::Domain(_) => self.pattern.matches(&target.name),
+        }
+    }
+}
+
+/// The rules in force.
+///
+/// Deny wins over ask, ask over allow. Without an allow rule that concerns a domain, what no
+/// other rule matches is allowed: whoever configured a source meant it to be used.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    rules: Vec<Rule>,
+}
+
+/// The rule that settles things when no configured rule does.
+const NO_RULE: &str = "default";
+/// The rule cited for a tool that an allow-list leaves out.
+const NOT_LISTED: &str = "allow-list";
+
+enum Verdict<'a> {
+    Allowed(Option<&'a RuleId>),
+    Ask(&'a RuleId),
+    Hidden(Option<&'a RuleId>),
+}
+
+impl Policy {
+    pub fn new(rules: Vec<Rule>) -> Self {
+        Self { rules }
+    }
+
+    /// Whether the tool is part of this principal's view.
+    pub fn is_visible(&self, principal: &Principal, target: &ToolTarget) -> bool {
+        !matches!(self.verdict(principal, target), Verdict::Hidden(_))
+    }
+
+    /// Decides about one call. Pure: the same call and facts give the same answer.
+    pub fn admit(&self, call: ResolvedCall, facts: &Facts) -> Admission {
+        match self.verdict(&call.call().principal, call.target()) {
+            Verdict::Hidden(rule) => {
+                let rule = rule.cloned().unwrap_or_else(|| RuleId::new(NOT_LISTED));
+                Admission::Denied(Denial { rule, hidden: true })
+            }
+            Verdict::Ask(rule) if !facts.approves(&call) => {
+                let rule = rule.clone();
+                Admission::Ask(ApprovalRequest { call, rule })
+            }
+            Verdict::Ask(rule) => Admission::Granted(Permit::new(call, rule.clone())),
+            Verdict::Allowed(rule) => {
+                let rule = rule.cloned().unwrap_or_else(|| RuleId::new(NO_RULE));
+                Admission::Granted(Permit::new(call, rule))
+            }
+        }
+    }
+
+    fn verdict(&self, principal: &Principal, target: &ToolTarget) -> Verdict<'_> {
+        let mut strongest: Option<&Rule> = None;
+        let mut is_listed = true;
+        for rule in self.rules.iter().filter(|r| r.concerns(principal, &target.domain)) {
+            if rule.matches(target) {
+                if strongest.is_none_or(|s| s.effect < rule.effect) {
+                    strongest = Some(rule);
+                }
+            } else if rule.effect == Effect::Allow {
+                is_listed = false;
+            }
+        }
+        match strongest {
+            Some(Rule { effect: Effect::Deny, id, .. }) => Verdict::Hidden(Some(id)),
+            Some(Rule { effect: Effect::Ask, id, .. }) => Verdict::Ask(id),
+            Some(Rule { effect: Effect::Allow, id, .. }) => Verdict::Allowed(Some(id)),
+            None if is_listed => Verdict::Allowed(None),
+            None => Verdict::Hidden(None),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Policy's claims, by table; and what the compiler must refuse.
+
+mod rules;
+
+#[test]
+fn a_permit_cannot_be_made_copied_or_used_twice() {
+    trybuild::TestCases::new().compile_fail("tests/it/compile_fail/*.rs");
+}

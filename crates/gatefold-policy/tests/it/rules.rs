@@ -1,0 +1,146 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_core::{
+    AgentId, Call, CallId, ClientName, Digest, Domain, Hints, Operation, OrganisationId, Principal,
+    RuleId, Timestamp, ToolId, ToolName, ToolTarget, UserId,
+};
+use gatefold_policy::{
+    Admission, Approval, Effect, Facts, Glob, Policy, ResolvedCall, Rule, Scope, Who,
+};
+use serde_json::value::RawValue;
+
+const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+const TOOL_DIGEST: Digest = Digest::new([1; 32]);
+const ARGUMENTS_DIGEST: Digest = Digest::new([2; 32]);
+
+fn target(domain: &str, name: &str) -> Arc<ToolTarget> {
+    let domain = Domain::parse(domain).unwrap();
+    let id = ToolId::of(&domain, name);
+    let hints = Hints::default();
+    Arc::new(ToolTarget { domain, id, name: name.into(), digest: TOOL_DIGEST, hints })
+}
+
+fn resolved(principal: &Principal, target: &Arc<ToolTarget>) -> ResolvedCall {
+    let call = Call {
+        id: CallId::new(NOW, 7),
+        parent: None,
+        principal: Arc::new(principal.clone()),
+        operation: Operation::Tool {
+            name: ToolName::new(target.id.as_str()),
+            arguments: RawValue::from_string("{}".to_owned()).unwrap(),
+        },
+        resume: None,
+    };
+    ResolvedCall::new(call, target.clone(), ARGUMENTS_DIGEST)
+}
+
+fn rule(effect: Effect, scope: &str, pattern: &str) -> Rule {
+    let scope = match scope {
+        "*" => Scope::Everywhere,
+        domain => Scope::Domain(Domain::parse(domain).unwrap()),
+    };
+    let id = RuleId::new(format!("{effect:?}-{pattern}").to_lowercase());
+    Rule { id, effect, who: Who::everybody(), scope, pattern: Glob::new(pattern) }
+}
+
+/// Says in one word what policy decides about a call of `domain`'s tool `name`.
+fn decision(rules: &[Rule], principal: &Principal, domain: &str, name: &str) -> String {
+    let policy = Policy::new(rules.to_vec());
+    let target = target(domain, name);
+    let visible = policy.is_visible(principal, &target);
+    let facts = Facts { now: NOW, approval: None };
+    let (word, rule, seen) = match policy.admit(resolved(principal, &target), &facts) {
+        Admission::Granted(permit) => ("granted", permit.rule().clone(), true),
+        Admission::Ask(request) => ("ask", request.rule, true),
+        Admission::Denied(denial) => ("denied", denial.rule, !denial.hidden),
+    };
+    assert_eq!(visible, seen, "what can be called and what can be seen agree");
+    format!("{word} by {rule}")
+}
+
+#[track_caller]
+fn check(rules: &[Rule], domain: &str, name: &str, expected: &str) {
+    assert_eq!(decision(rules, &Principal::local(), domain, name), expected);
+}
+
+#[test]
+fn without_rules_everything_is_granted() {
+    check(&[], "mail", "send", "granted by default");
+}
+
+#[test]
+fn deny_wins_over_ask_and_ask_over_allow_in_any_order() {
+    let rules = [
+        rule(Effect::Deny, "mail", "delete_*"),
+        rule(Effect::Ask, "mail", "*_all"),
+        rule(Effect::Allow, "mail", "*"),
+    ];
+    let mut reversed = rules.clone();
+    reversed.reverse();
+    for rules in [&rules, &reversed] {
+        check(rules, "mail", "read", "granted by allow-*");
+        check(rules, "mail", "read_all", "ask by ask-*_all");
+        check(rules, "mail", "delete_all", "denied by deny-delete_*");
+    }
+}
+
+#[test]
+fn an_allow_list_hides_the_rest_of_its_domain_and_no_other() {
+    let rules = [rule(Effect::Allow, "mail", "read_*")];
+    check(&rules, "mail", "read_one", "granted by allow-read_*");
+    check(&rules, "mail", "send", "denied by allow-list");
+    check(&rules, "files", "write", "granted by default");
+}
+
+#[test]
+fn a_rule_for_everywhere_goes_by_id_and_a_domains_rule_by_own_name() {
+    let rules = [rule(Effect::Deny, "*", "mail__delete*"), rule(Effect::Deny, "files", "delete*")];
+    check(&rules, "mail", "delete", "denied by deny-mail__delete*");
+    check(&rules, "files", "delete", "denied by deny-delete*");
+    check(&rules, "notes", "delete", "granted by default");
+}
+
+#[test]
+fn a_rule_for_some_does_not_bind_others() {
+    let ann = Principal::user(UserId::new("ann"));
+    let bob = Principal {
+        organisations: vec![OrganisationId::new("acme")],
+        agent: Some(AgentId::new("helper")),
+        client: Some(ClientName::new("cursor")),
+        ..Principal::user(UserId::new("bob"))
+    };
+    let who = [
+        Who::user(UserId::new("bob")),
+        Who { organisations: vec![OrganisationId::new("acme")], ..Who::default() },
+        Who { agents: vec![AgentId::new("helper")], ..Who::default() },
+        Who { clients: vec![ClientName::new("cursor")], ..Who::default() },
+    ];
+    for who in who {
+        let rules = [Rule { who, ..rule(Effect::Deny, "mail", "send") }];
+        assert_eq!(decision(&rules, &ann, "mail", "send"), "granted by default");
+        assert_eq!(decision(&rules, &bob, "mail", "send"), "denied by deny-send");
+    }
+}
+
+#[test]
+fn an_approval_holds_for_its_own_call_until_it_expires() {
+    let policy = Policy::new(vec![rule(Effect::Ask, "mail", "send")]);
+    let good = Approval {
+        tool: TOOL_DIGEST,
+        arguments: ARGUMENTS_DIGEST,
+        expires_at: NOW.plus(Duration::from_secs(1)),
+    };
+    let cases = [
+        (Some(good.clone()), true),
+        (None, false),
+        (Some(Approval { expires_at: NOW, ..good.clone() }), false),
+        (Some(Approval { tool: ARGUMENTS_DIGEST, ..good.clone() }), false),
+        (Some(Approval { arguments: TOOL_DIGEST, ..good }), false),
+    ];
+    for (approval, granted) in cases {
+        let call = resolved(&Principal::local(), &target("mail", "send"));
+        let admission = policy.admit(call, &Facts { now: NOW, approval });
+        assert_eq!(matches!(admission, Admission::Granted(_)), granted);
+    }
+}
