@@ -1,0 +1,68 @@
+//! The messages a raw client sends, as text.
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::HANDSHAKE_VERSION;
+use crate::fixture::{Era, STATELESS_VERSION, quoted};
+
+/// A message with parameters given as the JSON text of an object.
+pub(super) fn request(id: u64, method: &str, params: &str, era: Era) -> String {
+    let (method, params) = (quoted(method), with_meta(params, era));
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
+}
+
+pub(super) fn notification(method: &str, params: &str, era: Era) -> String {
+    let (method, params) = (quoted(method), with_meta(params, era));
+    format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#)
+}
+
+/// The answer to a request of the server; `id` and `result` are JSON text.
+pub(super) fn response(id: &str, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+pub(super) fn initialize_params() -> String {
+    json!({
+        "protocolVersion": HANDSHAKE_VERSION,
+        "capabilities": {"elicitation": {}},
+        "clientInfo": {"name": "gatefold-raw-client", "version": "1"},
+    })
+    .to_string()
+}
+
+pub(super) fn call_params(tool: &str, arguments: &str) -> String {
+    format!(r#"{{"name":{},"arguments":{arguments}}}"#, quoted(tool))
+}
+
+/// Adds what every stateless request carries, and changes no other byte.
+fn with_meta(params: &str, era: Era) -> String {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(rename = "_meta", borrow, default)]
+        meta: Option<&'a RawValue>,
+    }
+    if era == Era::Handshake {
+        return params.to_owned();
+    }
+    let meta = format!(
+        r#""io.modelcontextprotocol/protocolVersion":"{STATELESS_VERSION}","io.modelcontextprotocol/clientInfo":{{"name":"gatefold-raw-client","version":"1"}},"io.modelcontextprotocol/clientCapabilities":{{"elicitation":{{}}}}"#
+    );
+    let given = serde_json::from_str::<Params<'_>>(params).ok().and_then(|params| params.meta);
+    match given {
+        Some(given) => {
+            let start = given.get().as_ptr() as usize - params.as_ptr() as usize;
+            let (before, given_on) = params.split_at(start);
+            format!("{before}{}", with_members(given_on, &meta))
+        }
+        None => with_members(params, &format!(r#""_meta":{{{meta}}}"#)),
+    }
+}
+
+/// Puts members first into the object that `object` starts with.
+fn with_members(object: &str, members: &str) -> String {
+    let rest = object.trim_start().strip_prefix('{').unwrap_or(object);
+    let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
+    format!("{{{members}{comma}{rest}")
+}

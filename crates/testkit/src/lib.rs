@@ -1,0 +1,56 @@
+//! Peers for Gatefold's tests: MCP servers that misbehave exactly as asked, and raw clients.
+//!
+//! Everything here speaks JSON-RPC as text. That is the point: a fixture can break a rule byte by
+//! byte, and a test can see what was on the wire. So this crate must not know the protocol library,
+//! and knows no other crate of the workspace.
+//!
+//! - [`fixture`] is an MCP server on stdio that any test binary becomes by running itself again.
+//! - [`http`] serves the same fixture over streamable HTTP, in the process or in one of its own.
+//! - [`client`] has the two raw clients, one for each transport.
+
+pub mod client;
+pub mod fixture;
+pub mod http;
+mod wait;
+
+pub use client::{Exchange, RawClient, StdioClient};
+pub use fixture::{Fixture, fixture_command, run_if_asked};
+pub use http::{HttpFixture, HttpProcess, serve_http};
+pub use wait::{process_alive, wait_until};
+
+/// Why a fixture could not be made or a raw client got no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("unknown behaviour `{0}`")]
+    UnknownBehaviour(String),
+    #[error("behaviour `{flag}` does not take `{value}`: {expected}")]
+    BadValue { flag: String, value: String, expected: &'static str },
+    #[error("`{path}` is not a tool list with a `tools` array")]
+    BadReplay {
+        path: String,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("{action} failed")]
+    Io {
+        action: &'static str,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the request over HTTP failed")]
+    Http(#[from] reqwest::Error),
+    #[error("nothing came within {limit_ms} ms while waiting for {what}")]
+    Late { what: String, limit_ms: u128 },
+    #[error("the peer closed the connection before it answered {what}")]
+    Closed { what: String },
+    #[error("the answer with HTTP status {status} is not what was asked for: {body}")]
+    NotAnAnswer { status: u16, body: String },
+    #[error("a message is larger than {limit_bytes} bytes")]
+    TooLarge { limit_bytes: usize },
+}
+
+impl Error {
+    pub(crate) fn io(action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io { action, source }
+    }
+}
