@@ -1,0 +1,58 @@
+use std::{io, path::PathBuf};
+
+/// Why a demonstration server could not start or stopped early.
+#[derive(Debug, thiserror::Error)]
+pub enum DemoError {
+    /// The name is not one of [`servers`](crate::servers).
+    #[error("unknown demo server `{0}`: the servers are {names}", names = server_names())]
+    UnknownServer(String),
+    /// The scratch folder could not be prepared.
+    #[error("could not prepare the scratch folder `{}`", path.display())]
+    Scratch {
+        /// The folder or file that could not be made.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// A database in the scratch folder could not be opened or filled.
+    #[error("could not open the database `{}`", path.display())]
+    Database {
+        /// The database's file.
+        path: PathBuf,
+        /// What SQLite said.
+        #[source]
+        source: sqlx::Error,
+    },
+    /// The protocol broke down before the input closed.
+    #[error("could not serve the client")]
+    Protocol(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Why one call did not produce a result. Its text goes to the model that made the call.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ToolError {
+    #[error("{reason}; arguments: {signature}")]
+    Arguments { reason: String, signature: String },
+    #[error("{fault}; {hint}")]
+    Refused { fault: String, hint: String },
+    #[error("the database failed: {0}; try the call again")]
+    Database(#[from] sqlx::Error),
+    #[error("could not {action} `{path}`: {source}")]
+    File { action: &'static str, path: String, source: io::Error },
+    #[error("the result does not fit 128-bit integers; use smaller or rounder numbers")]
+    Overflow,
+    #[error("the server is shutting down; start it again")]
+    Stopped,
+}
+
+/// A refusal in two parts: what was wrong, and what to do about it.
+pub(crate) fn refuse(fault: impl Into<String>, hint: impl Into<String>) -> ToolError {
+    ToolError::Refused { fault: fault.into(), hint: hint.into() }
+}
+
+fn server_names() -> String {
+    let names: Vec<_> =
+        crate::servers().iter().map(|server| format!("`{}`", server.name)).collect();
+    names.join(", ")
+}

@@ -1,0 +1,76 @@
+//! The demonstration's own MCP servers: six small domains that do real work in a scratch folder.
+//!
+//! `gatefold demo` starts each as a child process over stdio, so what a visitor sees is what any
+//! MCP server would give: files in a folder, an issue tracker, a contacts book and a calendar in
+//! SQLite, and pure tools for text, arithmetic and units. What they keep survives a restart; the
+//! first start seeds a little data that is always the same.
+//!
+//! The crate knows rmcp and SQL. It must not know the gateway: no other Gatefold crate, no
+//! network, no environment, nothing outside the scratch folder it was given.
+
+mod arguments;
+mod calendar;
+mod contacts;
+mod database;
+mod error;
+mod files;
+mod issues;
+mod picture;
+mod schema;
+mod server;
+mod text;
+mod toolbox;
+mod units;
+
+use std::path::Path;
+
+pub use crate::{error::DemoError, server::Server};
+
+/// One of the demonstration's servers: a domain and what it is about.
+#[derive(Debug)]
+pub struct DemoServer {
+    /// The name to pass to [`serve_stdio`], also the domain it is shown under.
+    pub name: &'static str,
+    /// One sentence that says what the tools work on.
+    pub description: &'static str,
+}
+
+/// The six servers, in the order in which the demonstration starts them.
+pub fn servers() -> &'static [DemoServer] {
+    &[
+        DemoServer {
+            name: "files",
+            description: "Read, write, search and organise text files in a scratch folder.",
+        },
+        DemoServer {
+            name: "issues",
+            description: "Track issues: report, search, label, comment on, assign and close them.",
+        },
+        DemoServer {
+            name: "contacts",
+            description: "Keep a contacts book: people, how to reach them and the groups they are in.",
+        },
+        DemoServer {
+            name: "calendar",
+            description: "Plan events, find free time, and reckon with dates and time zones.",
+        },
+        DemoServer {
+            name: "text",
+            description: "Count, search, compare, reshape and encode pieces of text.",
+        },
+        DemoServer {
+            name: "units",
+            description: "Calculate exactly, summarise numbers and convert units of measure.",
+        },
+    ]
+}
+
+/// Serves one server over standard input and output until standard input closes.
+///
+/// Both protocol eras are served: the `initialize` handshake and the stateless `2026-07-28`.
+/// Everything the server keeps lies under `scratch`, which is created when it is missing.
+pub async fn serve_stdio(name: &str, scratch: &Path) -> Result<(), DemoError> {
+    let server = Server::open(name, scratch).await?;
+    let (input, output) = rmcp::transport::io::stdio_pipes();
+    server.serve(input, output).await
+}
