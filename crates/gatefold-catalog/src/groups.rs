@@ -1,0 +1,169 @@
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{Pattern, words};
+
+/// The group of a tool that nothing else groups.
+pub(crate) const GENERAL: &str = "general";
+
+/// The smallest number of tools that share a noun and become a group.
+const LEAST_TOOLS: usize = 2;
+
+/// A source's configured groups: the first pattern that matches a tool's own name decides.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupRules(Vec<(Pattern, Box<str>)>);
+
+impl GroupRules {
+    pub fn new<P: AsRef<str>, G: AsRef<str>>(rules: impl IntoIterator<Item = (P, G)>) -> Self {
+        let rule =
+            |(pattern, group): (P, G)| (Pattern::new(pattern.as_ref()), group.as_ref().into());
+        Self(rules.into_iter().map(rule).collect())
+    }
+
+    fn group(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(pattern, _)| pattern.matches(name)).map(|(_, group)| group.as_ref())
+    }
+}
+
+/// The group of each name, in order.
+///
+/// A name that no rule covers goes to the noun that it shares with most of its siblings, unless
+/// (nearly) all of them have it; of equals the first in the name. Nouns are a name's words
+/// without verbs and without those of the domain. A noun that always stands before the same
+/// other one takes it along (`pull_requests`).
+pub(crate) fn assign(domain: &str, names: &[&str], rules: &GroupRules) -> Vec<Box<str>> {
+    let nouns: Vec<_> = names.iter().map(|name| nouns(domain, name)).collect();
+    let counts = Counts::of(&nouns);
+    let inferred: Vec<_> = nouns.iter().map(|nouns| counts.choose(nouns)).collect();
+    let mut members: HashMap<&str, usize> = HashMap::new();
+    for (name, stem) in names.iter().zip(&inferred) {
+        if let (None, Some(stem)) = (rules.group(name), stem) {
+            *members.entry(stem).or_default() += 1;
+        }
+    }
+    let group = |(name, stem): (&&str, Option<&str>)| match (rules.group(name), stem) {
+        (Some(group), _) => group.into(),
+        (None, Some(stem)) if members[stem] >= LEAST_TOOLS => counts.label(stem).into(),
+        _ => GENERAL.into(),
+    };
+    names.iter().zip(inferred).map(group).collect()
+}
+
+/// Nouns that say nothing about what a tool is for.
+const EMPTY_NOUNS: [&str; 6] = ["data", "detail", "id", "info", "item", "name"];
+
+/// A word as written and its stem.
+type Noun = (String, String);
+
+fn nouns(domain: &str, name: &str) -> Vec<Noun> {
+    let own = words::split(domain);
+    words::split(name)
+        .into_iter()
+        .filter(|word| {
+            let telling = word.chars().count() > 1 && !word.chars().all(char::is_numeric);
+            telling && !own.contains(word) && !words::is_verb(word) && !words::is_stop_word(word)
+        })
+        .map(|word| (words::stem(&word).to_owned(), word))
+        .filter(|(stem, _)| !EMPTY_NOUNS.contains(&stem.as_str()))
+        .map(|(stem, word)| (word, stem))
+        .collect()
+}
+
+struct Counts<'a> {
+    tools: usize,
+    /// How many names have each stem.
+    having: HashMap<&'a str, usize>,
+    /// How a stem is written, and how often so.
+    forms: HashMap<&'a str, BTreeMap<&'a str, usize>>,
+    /// The stems that follow one, and how often; `None` at the end of a name.
+    next: HashMap<&'a str, BTreeMap<Option<&'a str>, usize>>,
+}
+
+impl<'a> Counts<'a> {
+    fn of(names: &'a [Vec<Noun>]) -> Self {
+        let (mut having, mut forms, mut next) = (HashMap::new(), HashMap::new(), HashMap::new());
+        for nouns in names {
+            for (at, (word, stem)) in nouns.iter().enumerate() {
+                let stem = stem.as_str();
+                if !nouns[..at].iter().any(|(_, earlier)| earlier == stem) {
+                    *having.entry(stem).or_default() += 1;
+                }
+                let forms: &mut BTreeMap<_, _> = forms.entry(stem).or_default();
+                *forms.entry(word.as_str()).or_default() += 1;
+                let next: &mut BTreeMap<_, _> = next.entry(stem).or_default();
+                *next.entry(nouns.get(at + 1).map(|(_, stem)| stem.as_str())).or_default() += 1;
+            }
+        }
+        Self { tools: names.len(), having, forms, next }
+    }
+
+    fn choose(&self, nouns: &'a [Noun]) -> Option<&'a str> {
+        let telling = |stem: &str| {
+            let having = self.having[stem];
+            having >= LEAST_TOOLS && having * 10 <= self.tools * 9
+        };
+        let stems = nouns.iter().map(|(_, stem)| stem.as_str()).filter(|stem| telling(stem));
+        // `max_by_key` keeps the last of equals, hence the reversal.
+        stems.rev().max_by_key(|stem| self.having[stem])
+    }
+
+    /// A stem's commonest form, of equals the longer, with what always follows it.
+    fn label(&self, stem: &str) -> String {
+        let followers = &self.next[stem];
+        let form = self.forms[stem]
+            .iter()
+            .max_by_key(|(form, count)| (**count, form.len()))
+            .map_or(stem, |(form, _)| *form);
+        match followers.iter().next() {
+            Some((Some(next), _)) if followers.len() == 1 && *next != stem => {
+                let next = self.forms[next].iter().max_by_key(|(form, n)| (**n, form.len()));
+                next.map_or(form.to_owned(), |(next, _)| format!("{form}_{next}"))
+            }
+            _ => form.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(domain: &str, names: &[(&str, &str)], rules: &GroupRules) {
+        let (names, expected): (Vec<_>, Vec<_>) = names.iter().copied().unzip();
+        let groups = assign(domain, &names, rules);
+        let groups: Vec<_> = groups.iter().map(AsRef::as_ref).collect();
+        assert_eq!(groups, expected);
+    }
+
+    #[test]
+    fn tools_that_share_a_noun_share_a_group() {
+        check(
+            "apollo",
+            &[
+                ("apollo_people_search", "people"),
+                ("apollo_people_enrich", "people"),
+                ("createSequence", "sequences"),
+                ("list_sequences", "sequences"),
+                ("apollo_sequences_search", "sequences"),
+                ("create_pull_request", "pull_request"),
+                ("get_pull_request_files", "pull_request"),
+                ("whoami", "general"),
+            ],
+            &GroupRules::default(),
+        );
+    }
+
+    #[test]
+    fn a_noun_of_every_tool_tells_nothing() {
+        check(
+            "x",
+            &[("get_note_tag", "tag"), ("set_note_tag", "tag"), ("list_note_links", "general")],
+            &GroupRules::default(),
+        );
+    }
+
+    #[test]
+    fn a_rule_comes_first_and_the_first_rule_wins() {
+        let rules = GroupRules::new([("get_*", "reading"), ("*_note", "writing")]);
+        check("x", &[("get_note", "reading"), ("put_note", "writing"), ("z", "general")], &rules);
+    }
+}

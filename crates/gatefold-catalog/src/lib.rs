@@ -1,0 +1,37 @@
+//! What sources offer, and what of it a principal may see: manifests, the snapshot made of them,
+//! views of that snapshot, names, groups, one-line descriptions, signatures and token bounds.
+//!
+//! Everything here is a function of its input. This crate must not know a runtime, a network,
+//! files, the environment, policy (a view takes a predicate) or whether a source happens to be
+//! up. Texts of sources are data that nobody vouched for: raw definitions are kept letter for
+//! letter, and every line shown beside others is stripped of line breaks and control characters.
+
+mod canonical;
+mod groups;
+mod manifest;
+mod naming;
+mod nearest;
+mod pattern;
+mod raw;
+mod search;
+mod signature;
+mod snapshot;
+mod text;
+mod tokens;
+mod view;
+mod words;
+
+pub use groups::GroupRules;
+pub use manifest::{Alteration, Change, Manifest, ManifestError, ServerInfo, ToolDefinition};
+pub use nearest::nearest_texts;
+pub use pattern::Pattern;
+pub use raw::object_fields;
+pub use search::{Hit, Scope, search};
+pub use signature::{Declared, compact_signature, declared, differences};
+pub use snapshot::{DomainEntry, Snapshot, SourceEntry, SourceKind, Tool};
+pub use text::{LINE_LIMIT, one_line};
+pub use tokens::token_bound;
+pub use view::{GroupCount, Miss, View};
+
+#[cfg(test)]
+mod tests;

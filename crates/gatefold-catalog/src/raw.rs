@@ -1,0 +1,59 @@
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The fields of a JSON object in order, with the values' own text. Of two fields with one key
+/// the last counts, as in most parsers. `None` when the text is not an object.
+pub fn object_fields(json: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
+    let Fields(mut fields) = serde_json::from_str(json).ok()?;
+    let mut seen = HashSet::new();
+    let last: Vec<bool> = fields.iter().rev().map(|(key, _)| seen.insert(key.clone())).collect();
+    let mut last = last.into_iter().rev();
+    fields.retain(|_| last.next().unwrap_or(true));
+    Some(fields)
+}
+
+struct Fields<'a>(Vec<(Cow<'a, str>, &'a str)>);
+
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields: Vec<(Cow<'de, str>, &'de str)> = Vec::new();
+        while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+            fields.push((key, value.get()));
+        }
+        Ok(Fields(fields))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_keep_their_text_and_the_last_of_a_key_counts() {
+        let fields = object_fields(r#" {"a": 1.0, "b\u0041":[ 1 ], "a": "x" } "#).unwrap();
+        assert_eq!(fields, [("bA".into(), "[ 1 ]"), ("a".into(), "\"x\"")]);
+        assert_eq!(object_fields("[]"), None);
+    }
+}

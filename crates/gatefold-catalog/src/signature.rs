@@ -1,0 +1,246 @@
+use serde_json::{Map, Value};
+
+use crate::nearest::nearest_texts;
+use crate::snapshot::Tool;
+use crate::text::one_line;
+
+/// How many parameters, alternatives of one, and steps into nested types a signature shows.
+const MAX_PARAMETERS: usize = 40;
+const MAX_ALTERNATIVES: usize = 8;
+const MAX_DEPTH: usize = 4;
+
+/// The longest constant that is shown, in characters.
+const MAX_CONSTANT: usize = 40;
+
+/// A tool's call in one line: `name(query: string, limit?: integer = 10 [1..100], all?: boolean)`.
+///
+/// Required parameters come first, as the schema orders them, then the others by name.
+pub fn compact_signature(tool: &Tool) -> String {
+    let schema = Schema::of(tool);
+    let mut names = schema.required();
+    let mut optional: Vec<_> =
+        schema.properties().map(|(name, _)| name).filter(|name| !names.contains(name)).collect();
+    optional.sort_unstable();
+    let required = names.len();
+    names.extend(optional);
+    let mut shown: Vec<_> = names
+        .iter()
+        .enumerate()
+        .take(MAX_PARAMETERS)
+        .map(|(at, name)| {
+            let mark = if at < required { "" } else { "?" };
+            let property = schema.property(name).unwrap_or(&Value::Null);
+            let name = one_line(name, MAX_CONSTANT);
+            format!("{name}{mark}: {}", schema.parameter(property))
+        })
+        .collect();
+    if names.len() > MAX_PARAMETERS {
+        shown.push(format!("+{} more", names.len() - MAX_PARAMETERS));
+    }
+    format!("{}({})", tool.id(), shown.join(", "))
+}
+
+/// What of some arguments a tool's input schema does not allow, in words; empty when nothing
+/// stands out. Only the top level is looked at: the source is the judge.
+pub fn differences(tool: &Tool, arguments: &str) -> Vec<String> {
+    let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
+        return vec!["the arguments are not an object".to_owned()];
+    };
+    let schema = Schema::of(tool);
+    let missing = schema.required().into_iter().filter(|name| !arguments.contains_key(*name));
+    let mut found: Vec<_> = missing.map(|name| format!("missing required '{name}'")).collect();
+    let mut given: Vec<_> = arguments.iter().collect();
+    given.sort_by_key(|(name, _)| *name);
+    for (name, value) in given {
+        let shown = one_line(name, MAX_CONSTANT);
+        match schema.property(name) {
+            None if schema.is_closed() => {
+                let known = schema.properties().map(|(name, _)| name);
+                let unused = known.filter(|name| !arguments.contains_key(*name));
+                found.push(match nearest_texts(name, unused).first() {
+                    Some(near) => format!("unknown '{shown}' (did you mean '{near}'?)"),
+                    None => format!("unknown '{shown}'"),
+                });
+            }
+            Some(property) if !schema.allows(property, value) => {
+                let expected = schema.type_of(property, 0);
+                found.push(format!("'{shown}' must be {expected}, not {}", kind(value)));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether the input schema of a tool declares a parameter, and of what type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Declared {
+    /// Not a declared parameter.
+    No,
+    /// Takes a text, among others perhaps.
+    Text,
+    /// Takes objects or arrays, and no text.
+    Structured,
+    /// Takes something else.
+    Other,
+}
+
+/// What a tool's input schema says about each of some parameter names.
+pub fn declared<'a>(tool: &Tool, names: impl IntoIterator<Item = &'a str>) -> Vec<Declared> {
+    let schema = Schema::of(tool);
+    let one = |name: &str| {
+        let Some(property) = schema.property(name) else { return Declared::No };
+        let takes = |value: Value| schema.allows(property, &value);
+        if takes(Value::from("")) {
+            Declared::Text
+        } else if takes(Value::Object(Map::new())) || takes(Value::Array(Vec::new())) {
+            Declared::Structured
+        } else {
+            Declared::Other
+        }
+    };
+    names.into_iter().map(one).collect()
+}
+
+struct Schema(Value);
+
+impl Schema {
+    fn of(tool: &Tool) -> Self {
+        Self(serde_json::from_str(tool.definition().input_schema()).unwrap_or_default())
+    }
+
+    fn required(&self) -> Vec<&str> {
+        let required = self.0.get("required").and_then(Value::as_array);
+        required.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    fn properties(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let properties = self.0.get("properties").and_then(Value::as_object);
+        properties.into_iter().flatten().map(|(name, property)| (name.as_str(), property))
+    }
+
+    fn property(&self, name: &str) -> Option<&Value> {
+        self.0.get("properties")?.get(name)
+    }
+
+    /// Whether a name that is not declared is a mistake. Without `additionalProperties` it is
+    /// legal but most likely one.
+    fn is_closed(&self) -> bool {
+        let open =
+            self.0.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
+        let elsewhere = ["patternProperties", "anyOf", "oneOf", "allOf", "$ref", "if"];
+        !open && !elsewhere.iter().any(|key| self.0.get(key).is_some())
+    }
+
+    /// Follows a reference within the schema.
+    fn resolved<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        let mut schema = schema;
+        for _ in 0..MAX_DEPTH {
+            let reference = schema.get("$ref").and_then(Value::as_str);
+            let Some(pointer) = reference.and_then(|text| text.strip_prefix('#')) else { break };
+            let Some(target) = self.0.pointer(pointer) else { break };
+            schema = target;
+        }
+        schema
+    }
+
+    fn parameter(&self, property: &Value) -> String {
+        let schema = self.resolved(property);
+        let default = property.get("default").or(schema.get("default"));
+        let default = default.filter(|value| !value.is_null()).map(constant);
+        let default = default.map(|value| format!(" = {value}")).unwrap_or_default();
+        format!("{}{default}{}", self.type_of(schema, 0), range(schema))
+    }
+
+    fn type_of(&self, schema: &Value, depth: usize) -> String {
+        let schema = self.resolved(schema);
+        if let Some(value) = schema.get("const") {
+            return constant(value);
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            return alternatives(values.iter().map(constant));
+        }
+        let parts = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.as_array());
+        match (schema.get("type"), parts) {
+            (_, Some(parts)) if depth < MAX_DEPTH => {
+                alternatives(parts.iter().map(|part| self.type_of(part, depth + 1)))
+            }
+            (Some(Value::Array(types)), _) => {
+                alternatives(types.iter().filter_map(Value::as_str).map(str::to_owned))
+            }
+            (Some(Value::String(name)), _) if name == "array" => match schema.get("items") {
+                Some(items) if depth < MAX_DEPTH => array_of(&self.type_of(items, depth + 1)),
+                _ => "array".to_owned(),
+            },
+            (Some(Value::String(name)), _) => one_line(name, MAX_CONSTANT),
+            _ if schema.get("properties").is_some() => "object".to_owned(),
+            _ => "any".to_owned(),
+        }
+    }
+
+    /// Whether a value is of a type that a schema allows; true where that is not plain.
+    fn allows(&self, schema: &Value, value: &Value) -> bool {
+        let schema = self.resolved(schema);
+        let fits = |name: &str| match name {
+            "integer" => {
+                value.as_str().is_none()
+                    && value.to_string().parse::<f64>().is_ok_and(|n| n.fract() == 0.0)
+            }
+            name => name == kind(value),
+        };
+        let parts = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.as_array());
+        match (schema.get("type"), parts) {
+            (Some(Value::String(name)), _) => fits(name),
+            (Some(Value::Array(names)), _) => names.iter().filter_map(Value::as_str).any(fits),
+            (None, Some(parts)) => {
+                parts.iter().any(|part| part.get("$ref").is_some() || self.allows(part, value))
+            }
+            _ => true,
+        }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn constant(value: &Value) -> String {
+    one_line(&value.to_string(), MAX_CONSTANT)
+}
+
+fn alternatives(all: impl Iterator<Item = String>) -> String {
+    let mut shown: Vec<String> = Vec::new();
+    let mut left_out = 0;
+    for alternative in all {
+        if shown.len() == MAX_ALTERNATIVES {
+            left_out += 1;
+        } else if !shown.contains(&alternative) {
+            shown.push(alternative);
+        }
+    }
+    if left_out > 0 {
+        shown.push(format!("+{left_out} more"));
+    }
+    if shown.is_empty() { "any".to_owned() } else { shown.join("|") }
+}
+
+fn array_of(item: &str) -> String {
+    if item.contains('|') { format!("({item})[]") } else { format!("{item}[]") }
+}
+
+fn range(schema: &Value) -> String {
+    let bound = |key: &str| schema.get(key).filter(|bound| bound.is_number()).map(Value::to_string);
+    match (bound("minimum"), bound("maximum")) {
+        (None, None) => String::new(),
+        (low, high) => {
+            format!(" [{}..{}]", low.unwrap_or_default(), high.unwrap_or_default())
+        }
+    }
+}

@@ -1,0 +1,264 @@
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use gatefold_core::{Domain, ToolId, ToolTarget};
+
+use crate::groups::{self, GroupRules};
+use crate::manifest::{Manifest, ServerInfo, ToolDefinition};
+use crate::naming::Names;
+use crate::search::Index;
+use crate::text::{LINE_LIMIT, first_sentence, one_line};
+use crate::words;
+
+/// The longest description of a domain, in characters, when it was configured.
+const CONFIGURED_LIMIT: usize = 200;
+
+/// What sort of thing a source is. It decides how its tools may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SourceKind {
+    Mcp,
+}
+
+/// One source as it enters a snapshot.
+#[derive(Debug, Clone)]
+pub struct SourceEntry {
+    pub domain: Domain,
+    pub kind: SourceKind,
+    /// What the configuration says about it. Without, the source speaks for itself: its title,
+    /// the first sentence of its instructions, or its name.
+    pub description: Option<String>,
+    pub groups: GroupRules,
+    /// `None` while the source has never said what it offers.
+    pub manifest: Option<Arc<Manifest>>,
+}
+
+/// The catalogue at one moment. It never changes; a new one replaces it.
+///
+/// Whatever order the entries came in, equal entries make equal snapshots.
+#[derive(Debug)]
+pub struct Snapshot {
+    epoch: u64,
+    domains: Vec<DomainEntry>,
+    tools: Vec<Tool>,
+    names: NameTable,
+    index: OnceLock<Index>,
+}
+
+/// One domain of a snapshot.
+#[derive(Debug)]
+pub struct DomainEntry {
+    domain: Domain,
+    kind: SourceKind,
+    description: String,
+    manifest: Option<Arc<Manifest>>,
+    tools: Range<usize>,
+}
+
+/// One tool of a snapshot, with the names it goes by.
+#[derive(Debug)]
+pub struct Tool {
+    target: Arc<ToolTarget>,
+    alias: Option<ToolId>,
+    group: Arc<str>,
+    line: Box<str>,
+    manifest: Arc<Manifest>,
+    place: usize,
+}
+
+/// Which tools a written name may mean, as indices into the tools.
+#[derive(Debug, Default)]
+pub(crate) struct NameTable {
+    /// Ids and aliases. No two tools share one.
+    pub(crate) exact: HashMap<ToolId, usize>,
+    /// `{domain}__{name}`, where it is not the id.
+    pub(crate) long: HashMap<String, Vec<usize>>,
+    /// The sources' own names.
+    pub(crate) bare: HashMap<Arc<str>, Vec<usize>>,
+}
+
+impl Snapshot {
+    /// Builds the catalogue. Of two entries with one domain the first counts.
+    pub fn build(mut entries: Vec<SourceEntry>, epoch: u64) -> Self {
+        entries.sort_by(|a, b| a.domain.cmp(&b.domain));
+        entries.dedup_by(|later, first| later.domain == first.domain);
+        let (mut domains, mut tools) = (Vec::new(), Vec::new());
+        let mut ids = Names::default();
+        for entry in entries {
+            let start = tools.len();
+            tools.extend(tools_of(&entry, &mut ids));
+            domains.push(DomainEntry {
+                description: description(&entry),
+                domain: entry.domain,
+                kind: entry.kind,
+                manifest: entry.manifest,
+                tools: start..tools.len(),
+            });
+        }
+        for tool in &mut tools {
+            tool.alias = ids.alias(&tool.target.id);
+        }
+        let names = NameTable::of(&tools);
+        Self { epoch, domains, tools, names, index: OnceLock::new() }
+    }
+
+    /// Counts the snapshots of one process; not shown to models.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// All domains, sorted by name.
+    pub fn domains(&self) -> &[DomainEntry] {
+        &self.domains
+    }
+
+    /// All tools, sorted by domain, then group, then id.
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    pub(crate) fn names(&self) -> &NameTable {
+        &self.names
+    }
+
+    pub(crate) fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::build(&self.tools))
+    }
+}
+
+impl DomainEntry {
+    pub fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    pub fn kind(&self) -> SourceKind {
+        self.kind
+    }
+
+    /// One line about the domain.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// What the source last said, or `None` while it has never said anything.
+    pub fn manifest(&self) -> Option<&Arc<Manifest>> {
+        self.manifest.as_ref()
+    }
+
+    /// Where the domain's tools lie among [`Snapshot::tools`].
+    pub fn range(&self) -> Range<usize> {
+        self.tools.clone()
+    }
+}
+
+impl Tool {
+    pub fn target(&self) -> &Arc<ToolTarget> {
+        &self.target
+    }
+
+    pub fn id(&self) -> &ToolId {
+        &self.target.id
+    }
+
+    pub fn domain(&self) -> &Domain {
+        &self.target.domain
+    }
+
+    /// The name under which the tool may stand at the top level: `^[a-zA-Z0-9_-]{1,64}$`.
+    pub fn alias(&self) -> &str {
+        self.alias.as_ref().unwrap_or(&self.target.id).as_str()
+    }
+
+    pub fn group(&self) -> &str {
+        &self.group
+    }
+
+    /// What the tool does, in at most [`LINE_LIMIT`] characters. Empty when its source says
+    /// nothing about it.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+
+    pub fn definition(&self) -> &ToolDefinition {
+        &self.manifest.tools()[self.place]
+    }
+}
+
+impl NameTable {
+    fn of(tools: &[Tool]) -> Self {
+        let mut table = Self { exact: HashMap::with_capacity(tools.len()), ..Self::default() };
+        for (at, tool) in tools.iter().enumerate() {
+            let ToolTarget { domain, id, name, .. } = tool.target.as_ref();
+            table.exact.insert(id.clone(), at);
+            if let Some(alias) = &tool.alias {
+                table.exact.insert(alias.clone(), at);
+            }
+            let long = format!("{domain}__{name}");
+            if long != id.as_str() {
+                table.long.entry(long).or_default().push(at);
+            }
+            table.bare.entry(Arc::clone(name)).or_default().push(at);
+        }
+        table
+    }
+}
+
+fn tools_of(entry: &SourceEntry, ids: &mut Names) -> Vec<Tool> {
+    let Some(manifest) = &entry.manifest else { return Vec::new() };
+    let definitions = manifest.tools();
+    let names: Vec<_> = definitions.iter().map(ToolDefinition::name).collect();
+    let groups = groups::assign(entry.domain.as_str(), &names, &entry.groups);
+    let mut shared: BTreeMap<&str, Arc<str>> = BTreeMap::new();
+    let mut tools: Vec<_> = definitions
+        .iter()
+        .zip(&groups)
+        .enumerate()
+        .map(|(place, (definition, group))| Tool {
+            target: Arc::new(ToolTarget {
+                domain: entry.domain.clone(),
+                id: ids.id(&entry.domain, definition.name(), definition.digest()),
+                name: definition.name().into(),
+                digest: definition.digest(),
+                hints: definition.hints(),
+            }),
+            alias: None,
+            group: Arc::clone(shared.entry(group).or_insert_with(|| group.as_ref().into())),
+            line: line(definition).into(),
+            manifest: Arc::clone(manifest),
+            place,
+        })
+        .collect();
+    tools.sort_by(|a, b| (&a.group, a.id()).cmp(&(&b.group, b.id())));
+    tools
+}
+
+fn line(definition: &ToolDefinition) -> String {
+    let described = definition.description().map(first_sentence).unwrap_or_default();
+    let line = one_line(described, LINE_LIMIT);
+    if line.is_empty() {
+        let title = definition.title().map(|title| one_line(title, LINE_LIMIT));
+        return title.unwrap_or_default();
+    }
+    line
+}
+
+fn description(entry: &SourceEntry) -> String {
+    if let Some(configured) = &entry.description {
+        return one_line(configured, CONFIGURED_LIMIT);
+    }
+    let Some(manifest) = &entry.manifest else { return String::new() };
+    let ServerInfo { name, title, instructions, .. } = manifest.server();
+    let said = [title.as_deref(), instructions.as_deref().map(first_sentence)];
+    let mut lines = said.into_iter().flatten().map(|text| one_line(text, LINE_LIMIT));
+    lines.find(|line| !line.is_empty()).unwrap_or_else(|| {
+        if says_more(name, &entry.domain) { one_line(name, LINE_LIMIT) } else { String::new() }
+    })
+}
+
+/// Whether a server's name says more than its domain and that it is a server.
+fn says_more(name: &str, domain: &Domain) -> bool {
+    let own = words::split(domain.as_str());
+    words::split(name)
+        .iter()
+        .any(|word| !own.contains(word) && !matches!(word.as_str(), "mcp" | "server"))
+}

@@ -1,0 +1,387 @@
+use std::sync::Arc;
+
+use gatefold_core::{Domain, Timestamp, ToolName};
+use serde_json::value::RawValue;
+
+use super::*;
+
+fn server() -> ServerInfo {
+    ServerInfo {
+        name: "a-server".to_owned(),
+        version: "1".to_owned(),
+        title: None,
+        instructions: None,
+        protocol: "2025-11-25".to_owned(),
+    }
+}
+
+fn manifest(pages: &[&str]) -> Manifest {
+    let page = |page: &&str| RawValue::from_string(format!("{{\"tools\":[{page}]}}")).unwrap();
+    let pages: Vec<_> = pages.iter().map(page).collect();
+    Manifest::from_pages(server(), &pages, Timestamp::from_millis(7))
+}
+
+fn entry(domain: &str, tools: &[&str]) -> SourceEntry {
+    SourceEntry {
+        domain: Domain::parse(domain).unwrap(),
+        kind: SourceKind::Mcp,
+        description: None,
+        groups: GroupRules::default(),
+        manifest: Some(Arc::new(manifest(&[&tools.join(",")]))),
+    }
+}
+
+fn tool(name: &str, description: &str) -> String {
+    format!(
+        r#"{{"name":"{name}","description":"{description}","inputSchema":{{"type":"object"}}}}"#
+    )
+}
+
+fn named(domain: &str, names: &[&str]) -> SourceEntry {
+    let tools: Vec<_> = names.iter().map(|name| tool(name, "")).collect();
+    entry(domain, &tools.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn view(entries: Vec<SourceEntry>) -> View {
+    View::whole(Arc::new(Snapshot::build(entries, 1)))
+}
+
+mod manifests {
+    use super::*;
+
+    fn check(tool: &str, raw: Option<&str>, alterations: &[&str]) {
+        let manifest = manifest(&[tool]);
+        assert_eq!(manifest.tools().first().map(ToolDefinition::raw), raw, "{tool}");
+        let notes: Vec<_> = manifest.alterations().iter().map(ToString::to_string).collect();
+        assert_eq!(notes, alterations, "{tool}");
+    }
+
+    #[test]
+    fn a_good_tool_keeps_its_definition_letter_for_letter() {
+        let raw = r#"{"execution":{}, "name":"a","inputSchema" : {"type":"object", "x":1.0},"new":[ 1 ]}"#;
+        check(raw, Some(raw), &[]);
+        let manifest = manifest(&[raw]);
+        assert_eq!(manifest.tools()[0].input_schema(), r#"{"type":"object", "x":1.0}"#);
+    }
+
+    #[test]
+    fn a_bad_tool_is_repaired_or_left_out_on_its_own() {
+        let bare = r#"{"name":"a","inputSchema":{"type":"object"}}"#;
+        check(r#"{"name":"a"}"#, Some(bare), &["`a` was repaired: it had no `inputSchema`"]);
+        check(
+            r#"{"name":"a","inputSchema":true,"description":null,"outputSchema":"x"}"#,
+            Some(bare),
+            &[
+                "`a` was repaired: `inputSchema` was not of the right kind",
+                "`a` was repaired: `description` was not of the right kind",
+                "`a` was repaired: `outputSchema` was not of the right kind",
+            ],
+        );
+        check(
+            r#"{"name":"a","inputSchema":{},"annotations":{"readOnlyHint":"yes","mine":1}}"#,
+            Some(r#"{"name":"a","inputSchema":{},"annotations":{"mine":1}}"#),
+            &["`a` was repaired: `readOnlyHint` was not of the right kind"],
+        );
+        check("7", None, &["`tool 1 of page 1` was left out: it is not an object"]);
+        check(r#"{"name":7}"#, None, &["`tool 1 of page 1` was left out: it has no name"]);
+        check(
+            r#"{"name":"a\nb"}"#,
+            None,
+            &["`a b` was left out: its name is empty or has control characters"],
+        );
+        let twice = format!("{bare},{bare}");
+        check(&twice, Some(bare), &["`a` was left out: it is listed twice"]);
+        let manifest = manifest(&["7", &tool("a", "A"), &tool("b", "B")]);
+        assert_eq!(manifest.tools().len(), 2);
+    }
+
+    #[test]
+    fn a_page_without_tools_costs_only_itself() {
+        let pages = ["{}", r#"{"tools":[{"name":"a"}]}"#];
+        let pages = pages.map(|page| RawValue::from_string(page.to_owned()).unwrap());
+        let manifest = Manifest::from_pages(server(), &pages, Timestamp::from_millis(0));
+        assert_eq!(manifest.tools().len(), 1);
+        let first = manifest.alterations()[0].to_string();
+        assert_eq!(first, "`page 1` was left out: it holds no list of tools");
+    }
+
+    #[test]
+    fn texts_are_decoded_and_hints_read() {
+        let manifest = manifest(&[
+            r#"{"name":"\u0061","description":"a\n\"b\"","inputSchema":{},"annotations":{"title":"T","destructiveHint":true}}"#,
+        ]);
+        let tool = &manifest.tools()[0];
+        assert_eq!((tool.name(), tool.description()), ("a", Some("a\n\"b\"")));
+        assert_eq!(tool.title(), Some("T"));
+        assert!(tool.hints().is_destructive());
+    }
+
+    #[test]
+    fn order_paging_and_key_order_do_not_show() {
+        let (a, b) = (tool("a", "A"), tool("b", "B"));
+        let turned = r#"{"inputSchema":{"type":"object"},"description":"B","name":"b"}"#;
+        let one = manifest(&[&format!("{a},{b}")]);
+        let other = manifest(&[turned, &a]);
+        let names = |manifest: &Manifest| -> Vec<_> {
+            manifest.tools().iter().map(|tool| tool.name().to_owned()).collect()
+        };
+        assert_eq!(one.digest(), other.digest());
+        assert_eq!(names(&one), names(&other));
+        assert_ne!(one.digest(), manifest(&[&a]).digest());
+    }
+
+    #[test]
+    fn a_manifest_survives_its_bytes_and_damage_is_found() {
+        let manifest = manifest(&[&tool("a", "ü \\n"), "7", &tool("b", "B")]);
+        let bytes = manifest.to_bytes();
+        let read = Manifest::from_bytes(&bytes).unwrap();
+        assert_eq!(read.to_bytes(), bytes);
+        assert_eq!(read.digest(), manifest.digest());
+        assert_eq!(read.fetched_at(), Timestamp::from_millis(7));
+        assert_eq!(read.tools()[0].description(), Some("ü \n"));
+        assert_eq!(read.alterations(), manifest.alterations());
+        for at in 0..bytes.len() {
+            let mut bad = bytes.clone();
+            bad[at] ^= 1;
+            assert!(Manifest::from_bytes(&bad).is_err(), "{at}");
+            assert!(Manifest::from_bytes(&bytes[..at]).is_err(), "{at}");
+        }
+    }
+}
+
+mod views {
+    use super::*;
+
+    fn check(view: &View, name: &str, expected: Result<&str, &[&str]>) {
+        let resolved = view.resolve(&ToolName::new(name));
+        let resolved = resolved.map(|tool| tool.id().to_string());
+        let resolved = resolved
+            .map_err(|miss| miss.nearest.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let nearest: Vec<String> =
+            expected.err().into_iter().flatten().map(|id| (*id).into()).collect();
+        assert_eq!(resolved, expected.map(str::to_owned).map_err(|_| nearest), "{name}");
+    }
+
+    #[test]
+    fn a_name_resolves_in_order_of_certainty() {
+        let view = view(vec![
+            named("apollo", &["apollo_search", "list", "a.b"]),
+            named("hubspot", &["list", "apollo_search", "enrich"]),
+        ]);
+        check(&view, "apollo_search", Ok("apollo_search"));
+        check(&view, "apollo__apollo_search", Ok("apollo_search"));
+        check(&view, "enrich", Ok("hubspot__enrich"));
+        check(&view, "hubspot__list", Ok("hubspot__list"));
+        check(&view, "list", Err(&["apollo__list", "hubspot__list"]));
+        let odd = view.resolve(&ToolName::new("apollo__a.b")).unwrap();
+        check(&view, odd.alias(), Ok("apollo__a.b"));
+    }
+
+    #[test]
+    fn a_hidden_tool_looks_missing() {
+        let snapshot = Arc::new(Snapshot::build(
+            vec![named("a", &["list", "secret_list"]), named("b", &["list"]), named("c", &[])],
+            1,
+        ));
+        let view =
+            View::new(snapshot, |tool| tool.domain.as_str() != "b" && &*tool.name != "secret_list");
+        check(&view, "list", Ok("a__list"));
+        check(&view, "b__list", Err(&["a__list"]));
+        check(&view, "secret_list", Err(&["a__list"]));
+        let domains: Vec<_> = view.domains().map(|entry| entry.domain().as_str()).collect();
+        assert_eq!(domains, ["a", "c"]);
+        assert!(view.domain("b").is_none());
+        assert_eq!(view.tool_count(), 1);
+        assert!(
+            search(&view, "secret", &Scope::default(), 9)
+                .iter()
+                .all(|hit| hit.tool.id().as_str() == "a__list")
+        );
+    }
+
+    #[test]
+    fn a_destructive_tool_is_never_suggested_first() {
+        let delete =
+            r#"{"name":"delete_note","inputSchema":{},"annotations":{"destructiveHint":true}}"#;
+        let view = view(vec![entry("a", &[delete, &tool("delete_notes_draft", "")])]);
+        check(&view, "delete_not", Err(&["a__delete_notes_draft", "a__delete_note"]));
+        let view = super::view(vec![entry("a", &[delete])]);
+        check(&view, "delete_not", Err(&[]));
+    }
+
+    #[test]
+    fn no_two_tools_share_an_id_and_none_is_dropped() {
+        let view = view(vec![
+            entry(
+                "a",
+                &[&tool("b_c", "1"), &tool("b_c", "2"), &tool("a__b_c", "3"), &tool("_x", "")],
+            ),
+            named("a_", &["x"]),
+            named("a_b", &["a_b_c"]),
+        ]);
+        let mut ids: Vec<_> = view.tools().map(|tool| tool.id().to_string()).collect();
+        assert_eq!(ids.len(), 6);
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 6, "{ids:?}");
+    }
+
+    #[test]
+    fn entries_in_any_order_make_one_snapshot() {
+        let (a, b) = (named("a", &["x", "y_z", "y_w"]), named("b", &["x"]));
+        let one = Snapshot::build(vec![a.clone(), b.clone()], 1);
+        let other = Snapshot::build(vec![b, a], 1);
+        let shown = |snapshot: &Snapshot| -> Vec<_> {
+            snapshot
+                .tools()
+                .iter()
+                .map(|tool| (tool.id().clone(), tool.group().to_owned()))
+                .collect()
+        };
+        assert_eq!(shown(&one), shown(&other));
+    }
+
+    #[test]
+    fn a_domain_describes_itself_unless_it_was_configured() {
+        let mut entry = named("a", &[]);
+        let described = |entry: &SourceEntry| {
+            Snapshot::build(vec![entry.clone()], 1).domains()[0].description().to_owned()
+        };
+        assert_eq!(described(&entry), "");
+        let named = ServerInfo { name: "big-a-mcp".to_owned(), ..server() };
+        let told = Manifest::from_pages(named, &[], Timestamp::from_millis(0));
+        entry.manifest = Some(Arc::new(told));
+        assert_eq!(described(&entry), "big-a-mcp");
+        let instructions = Some("# Title\n\nUse it  wisely. Or not.".to_owned());
+        let server = ServerInfo { instructions, ..server() };
+        let told = Manifest::from_pages(server, &[], Timestamp::from_millis(0));
+        entry.manifest = Some(Arc::new(told));
+        assert_eq!(described(&entry), "Use it wisely.");
+        entry.description = Some("Mine".to_owned());
+        assert_eq!(described(&entry), "Mine");
+        entry = SourceEntry { manifest: None, description: None, ..entry };
+        assert_eq!(described(&entry), "");
+    }
+}
+
+mod searches {
+    use super::*;
+
+    fn check(query: &str, scope: &Scope<'_>, expected: &[&str]) {
+        let issue = r#"{"name":"createIssue","description":"Opens a ticket","inputSchema":{"properties":{"assignee_name":{}}}}"#;
+        let view = view(vec![
+            entry(
+                "tracker",
+                &[issue, &tool("list_issues", "Lists all tickets"), &tool("whoami", "The user")],
+            ),
+            entry(
+                "mail",
+                &[&tool("send", "Sends a message to somebody"), &tool("list", "Lists messages")],
+            ),
+        ]);
+        let hits = search(&view, query, scope, 3);
+        let hits: Vec<_> = hits.iter().map(|hit| hit.tool.id().as_str()).collect();
+        assert_eq!(hits, expected, "{query}");
+    }
+
+    #[test]
+    fn all_fields_and_forms_of_words_are_searched() {
+        let everywhere = Scope::default();
+        check("create an issue", &everywhere, &["tracker__createIssue", "tracker__list_issues"]);
+        check("assignees", &everywhere, &["tracker__createIssue"]);
+        check("mail", &everywhere, &["mail__list", "mail__send"]);
+        check("somebod", &everywhere, &["mail__send"]);
+        check("list", &everywhere, &["mail__list", "tracker__list_issues"]);
+    }
+
+    #[test]
+    fn a_name_comes_first_and_a_scope_holds() {
+        check(
+            "tracker__whoami",
+            &Scope::default(),
+            &["tracker__whoami", "tracker__createIssue", "tracker__list_issues"],
+        );
+        let scope = Scope { domain: Some("mail"), group: None };
+        check("list issues", &scope, &["mail__list"]);
+    }
+
+    #[test]
+    fn an_answer_is_never_empty() {
+        check("creatIsue", &Scope::default(), &["tracker__createIssue"]);
+        check("qqqq", &Scope::default(), &["mail__list", "mail__send", "tracker__createIssue"]);
+        check("the", &Scope { domain: Some("mail"), group: None }, &["mail__list", "mail__send"]);
+    }
+}
+
+mod signatures {
+    use super::*;
+
+    fn with_schema(schema: &str) -> View {
+        view(vec![entry("a", &[&format!(r#"{{"name":"t","inputSchema":{schema}}}"#)])])
+    }
+
+    fn check(schema: &str, signature: &str) {
+        let view = with_schema(schema);
+        let tool = view.tools().next().unwrap();
+        assert_eq!(compact_signature(tool), format!("a__t({signature})"));
+    }
+
+    #[test]
+    fn a_signature_says_types_defaults_and_ranges() {
+        check("{}", "");
+        check(
+            r#"{"properties":{"limit":{"type":"integer","minimum":1,"maximum":100,"default":10},"query":{"type":"string"},"all":{"type":"boolean"}},"required":["query"]}"#,
+            "query: string, all?: boolean, limit?: integer = 10 [1..100]",
+        );
+        check(
+            r##"{"properties":{"a":{"enum":["open","closed"]},"b":{"type":["string","null"],"default":null},"c":{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"number"}]}},"d":{"$ref":"#/$defs/D"},"e":{"minimum":0,"type":"number"},"f":{"const":1}},"$defs":{"D":{"type":"object"}}}"##,
+            r#"a?: "open"|"closed", b?: string|null, c?: (string|number)[], d?: object, e?: number [0..], f?: 1"#,
+        );
+        check(r##"{"properties":{"a":{"$ref":"#"}},"required":["b"]}"##, "b: any, a?: object");
+        check(
+            r#"{"properties":{"a":{"enum":[1,2,3,4,5,6,7,8,9,10]}}}"#,
+            "a?: 1|2|3|4|5|6|7|8|+2 more",
+        );
+    }
+
+    #[test]
+    fn differences_are_named() {
+        let closed = r#"{"properties":{"name":{"type":"string"},"n":{"type":"integer"}},"required":["name"]}"#;
+        let open = r#"{"properties":{"name":{"type":"string"}},"additionalProperties":true}"#;
+        for (schema, arguments, expected) in [
+            (closed, r#"{"name":"x","n":1}"#, ""),
+            (
+                closed,
+                r#"{"nmae":"x"}"#,
+                "missing required 'name'; unknown 'nmae' (did you mean 'name'?)",
+            ),
+            (
+                closed,
+                r#"{"name":"x","n":1.5,"zzz":0}"#,
+                "'n' must be integer, not number; unknown 'zzz'",
+            ),
+            (
+                closed,
+                r#"{"name":null,"n":12345678901234567890}"#,
+                "'name' must be string, not null",
+            ),
+            (closed, "[]", "the arguments are not an object"),
+            (open, r#"{"zzz":0}"#, ""),
+        ] {
+            let view = with_schema(schema);
+            let tool = view.tools().next().unwrap();
+            assert_eq!(differences(tool, arguments).join("; "), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_known_by_what_it_takes() {
+        let view = with_schema(
+            r#"{"properties":{"a":{"type":"string"},"b":{"type":"object"},"c":{"type":"integer"},"d":{}}}"#,
+        );
+        let tool = view.tools().next().unwrap();
+        let known = declared(tool, ["a", "b", "c", "d", "e"]);
+        let text = Declared::Text;
+        assert_eq!(known, [text, Declared::Structured, Declared::Other, text, Declared::No]);
+    }
+}

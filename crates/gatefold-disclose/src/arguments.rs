@@ -1,0 +1,100 @@
+//! The arguments of a surface's own tools, as texts that are still raw.
+
+use std::borrow::Cow;
+
+use gatefold_catalog::object_fields;
+use serde_json::value::RawValue;
+
+use crate::surface::Mend;
+use crate::wording::quoted;
+
+/// The arguments of one call, keys decoded and values raw.
+pub(crate) struct Arguments<'a> {
+    tool: &'static str,
+    fields: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Absent arguments are none; an object that was made a text is taken back.
+    pub(crate) fn parse(tool: &'static str, raw: &'a RawValue) -> Result<Self, Mend> {
+        let text = raw.get();
+        if text == "null" {
+            return Ok(Self { tool, fields: Vec::new() });
+        }
+        let own = |(key, value): (Cow<'_, str>, &str)| {
+            (Cow::Owned(key.into_owned()), Cow::Owned(value.to_owned()))
+        };
+        let fields = match (object_fields(text), unquoted(text)) {
+            (Some(fields), _) => {
+                fields.into_iter().map(|(key, value)| (key, Cow::Borrowed(value))).collect()
+            }
+            (None, Some(inner)) if object_fields(&inner).is_some() => {
+                object_fields(&inner).into_iter().flatten().map(own).collect()
+            }
+            _ => return Err(Mend::new(format!("The arguments of {tool} must be an object."))),
+        };
+        Ok(Self { tool, fields })
+    }
+
+    /// A value's raw text, unless it is absent or null.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let field = self.fields.iter().find(|(key, _)| key == name);
+        field.map(|(_, value)| value.as_ref()).filter(|value| *value != "null")
+    }
+
+    /// A text, or `None` when it is absent, null or blank: models fill in what they need not.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Mend> {
+        let Some(raw) = self.get(name) else { return Ok(None) };
+        let text = unquoted(raw).ok_or_else(|| {
+            Mend::new(format!("Parameter '{name}' of {} must be a string.", self.tool))
+        })?;
+        Ok(Some(text).filter(|text| !text.trim().is_empty()))
+    }
+
+    /// The fields that have other names than these, raw.
+    pub(crate) fn others(&self, known: &[&str]) -> Vec<(&str, &str)> {
+        let fields = self.fields.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));
+        fields.filter(|(key, _)| !known.contains(key)).collect()
+    }
+
+    /// Refuses parameters other than these.
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), Mend> {
+        match self.others(known).first() {
+            None => Ok(()),
+            Some((name, _)) => Err(Mend::new(format!(
+                "Unknown parameter {} of {}. Parameters: {}",
+                quoted(name),
+                self.tool,
+                known.join(", "),
+            ))),
+        }
+    }
+}
+
+/// The content of a JSON text.
+pub(crate) fn unquoted(raw: &str) -> Option<String> {
+    raw.starts_with('"').then(|| serde_json::from_str(raw).ok()).flatten()
+}
+
+/// Writes an object whose values are raw.
+pub(crate) fn object<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Box<RawValue> {
+    RawValue::from_string(object_text(fields)).expect("the values are JSON")
+}
+
+/// The text of an object whose values are raw.
+pub(crate) fn object_text<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let mut text = "{".to_owned();
+    for (key, value) in fields {
+        text.extend((text.len() > 1).then_some(','));
+        text.push_str(&json_text(key));
+        text.push(':');
+        text.push_str(value);
+    }
+    text.push('}');
+    text
+}
+
+/// Writes a JSON text.
+pub(crate) fn json_text(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

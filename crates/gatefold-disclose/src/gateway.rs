@@ -1,0 +1,97 @@
+use gatefold_catalog::{Pattern, Tool, View};
+use gatefold_core::{CallError, Operation, Outcome};
+use serde_json::value::RawValue;
+
+use crate::surface::{Disclosure, Mend, Reply, Step, Surface};
+use crate::wording::quoted;
+
+mod definitions;
+mod discover;
+mod execute;
+mod result;
+mod schema;
+
+const DISCOVER: &str = "discover_tools";
+const SCHEMA: &str = "get_tool_schema";
+const EXECUTE: &str = "execute_tool";
+
+/// The default disclosure: three tools to find, look up and call all others, and pinned tools.
+#[derive(Debug, Clone, Default)]
+pub struct Gateway {
+    pub limits: GatewayLimits,
+    /// Tools that stand at the top level as well, by patterns over their ids. One whose alias is
+    /// the name of a gateway tool stays behind `execute_tool`.
+    pub pinned: Vec<Pattern>,
+}
+
+/// The limits of the answers that a [`Gateway`] gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GatewayLimits {
+    /// The most o200k tokens of an answer of `discover_tools`, and where a batch of
+    /// `get_tool_schema` stops. One whole schema is never cut.
+    pub discovery_tokens: usize,
+    /// The most results of one search.
+    pub search_results: usize,
+    /// The most schemas that one call may ask for.
+    pub batch_names: usize,
+    /// The most bytes of a result that is handed on.
+    pub result_bytes: usize,
+}
+
+impl Default for GatewayLimits {
+    fn default() -> Self {
+        Self { discovery_tokens: 2000, search_results: 10, batch_names: 50, result_bytes: 1 << 20 }
+    }
+}
+
+impl Gateway {
+    /// The pinned tools of a view, by alias.
+    fn pinned<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Tool> {
+        let is_pinned = |tool: &&Tool| {
+            self.pinned.iter().any(|pattern| pattern.matches(tool.id().as_str()))
+                && ![DISCOVER, SCHEMA, EXECUTE].contains(&tool.alias())
+        };
+        view.tools().filter(is_pinned)
+    }
+}
+
+impl Disclosure for Gateway {
+    fn surface(&self, view: &View) -> Surface {
+        definitions::surface(view, self.pinned(view))
+    }
+
+    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
+        match name {
+            DISCOVER => discover::answer(view, &self.limits, arguments).map(Step::Reply),
+            SCHEMA => schema::answer(view, &self.limits, arguments).map(Step::Reply),
+            EXECUTE => execute::operation(view, arguments).map(Step::Call),
+            _ => match self.pinned(view).find(|tool| tool.alias() == name) {
+                Some(tool) => Ok(Step::Call(execute::untouched(tool, arguments))),
+                None => Err(not_at_the_top(view, name)),
+            },
+        }
+    }
+
+    fn render(
+        &self,
+        view: &View,
+        name: &str,
+        operation: &Operation,
+        result: Result<Outcome, CallError>,
+    ) -> Reply {
+        let rendering = result::Rendering { view, operation, limits: &self.limits };
+        if name == EXECUTE { rendering.envelope(result) } else { rendering.untouched(result) }
+    }
+}
+
+fn not_at_the_top(view: &View, name: &str) -> Mend {
+    Mend::new(match view.find(name) {
+        Some(tool) => {
+            format!("Call {} through {EXECUTE}, with the tool_name '{}'.", quoted(name), tool.id())
+        }
+        None => format!("Unknown tool {}. Tools: {DISCOVER}, {SCHEMA}, {EXECUTE}", quoted(name)),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+use gatefold_catalog::{DomainEntry, Tool, View, object_fields, one_line, token_bound};
+use serde_json::value::RawValue;
+
+use super::{DISCOVER, EXECUTE, SCHEMA};
+use crate::arguments::{json_text, object};
+use crate::surface::{Surface, ToolSurface};
+use crate::wording::listed;
+
+/// How far the domain names in the description of `discover_tools` reach, in o200k tokens.
+const DOMAIN_TOKENS: usize = 120;
+
+/// The longest instructions, in bytes: some clients cut them there.
+const INSTRUCTIONS_BYTES: usize = 2048;
+
+/// How long the descriptions of domains in the instructions may be, in characters, from what is
+/// liked best to what fits at last.
+const DESCRIPTION_LIMITS: [usize; 4] = [200, 80, 50, 30];
+
+const INSTRUCTIONS: &str = "\
+You have access to a tool discovery gateway with 3 tools:
+
+1. discover_tools - Browse available tools. Call with no arguments to see domains,
+   or with a domain to see specific tools.
+2. get_tool_schema - Get a tool's parameter schema before using it.
+3. execute_tool - Run any discovered tool.
+
+Workflow: discover_tools → get_tool_schema → execute_tool.
+Skip discovery for tools you've already used in this conversation.";
+
+const DISCOVER_DESCRIPTION: &str = "\
+Browse available tools by domain, group, or keyword.
+
+No arguments: all domains. domain: its groups and tools. domain and group: that group's tools. \
+query: search all tools.";
+const DISCOVER_REST: &str = r#""inputSchema":{"type":"object","properties":{"domain":{"type":"string"},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string"},"cursor":{"type":"string","description":"The last answer's next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
+
+const SCHEMA_DEFINITION: &str = r#"{"name":"get_tool_schema","description":"Get the full parameter schema of a tool, or of several, before calling execute_tool.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"tool_names":{"type":"array","items":{"type":"string"}}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#;
+
+const EXECUTE_DEFINITION: &str = r#"{"name":"execute_tool","description":"Execute a tool by name. Use discover_tools to find it, then get_tool_schema to see its arguments.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object"}},"required":["tool_name"]},"annotations":{"readOnlyHint":false,"idempotentHint":false,"openWorldHint":true}}"#;
+
+pub(super) fn surface<'a>(view: &View, pinned: impl Iterator<Item = &'a Tool>) -> Surface {
+    let gateway = [
+        (DISCOVER, discover(view)),
+        (SCHEMA, definition(SCHEMA_DEFINITION.to_owned())),
+        (EXECUTE, definition(EXECUTE_DEFINITION.to_owned())),
+    ];
+    let mut tools: Vec<_> = pinned.map(top_level).collect();
+    tools.sort_by(|a, b| a.name.cmp(&b.name));
+    let gateway = gateway
+        .into_iter()
+        .map(|(name, definition)| ToolSurface { name: name.to_owned(), definition });
+    tools.splice(..0, gateway);
+    let instructions = instructions(view);
+    let definitions: usize = tools.iter().map(|tool| token_bound(tool.definition.get())).sum();
+    let tokens = definitions + token_bound(&instructions);
+    Surface { tools, instructions, tokens }
+}
+
+fn definition(json: String) -> Box<RawValue> {
+    RawValue::from_string(json).expect("the definitions are JSON")
+}
+
+fn discover(view: &View) -> Box<RawValue> {
+    let mut description = DISCOVER_DESCRIPTION.to_owned();
+    let names: Vec<_> = view.domains().map(|entry| entry.domain().as_str()).collect();
+    if !names.is_empty() {
+        description.push_str(&domain_names(&names));
+    }
+    let description = json_text(&description);
+    definition(format!(r#"{{"name":"{DISCOVER}","description":{description},{DISCOVER_REST}}}"#))
+}
+
+fn domain_names(names: &[&str]) -> String {
+    let sentence = |names: &str| format!("\n\nDomains: {names}");
+    let cost = |names: &str| token_bound(&json_text(&sentence(names)));
+    sentence(&listed(names.iter().copied(), DOMAIN_TOKENS, cost))
+}
+
+/// A tool as its source defines it, under its alias. A schema without a type, which clients that
+/// check would refuse along with all other tools, takes the only one that is legal.
+fn top_level(tool: &Tool) -> ToolSurface {
+    let name = json_text(tool.alias());
+    let fields = object_fields(tool.definition().raw()).unwrap_or_default();
+    let schema = object_fields(tool.definition().input_schema()).unwrap_or_default();
+    let typed = schema.iter().any(|(key, _)| key == "type");
+    let with_type = [("type", r#""object""#)];
+    let schema = object(
+        with_type.into_iter().chain(schema.iter().map(|(key, value)| (key.as_ref(), *value))),
+    );
+    let fields = fields.iter().map(|(key, value)| match key.as_ref() {
+        "name" => ("name", name.as_str()),
+        "inputSchema" if !typed => ("inputSchema", schema.get()),
+        key => (key, *value),
+    });
+    ToolSurface { name: tool.alias().to_owned(), definition: object(fields) }
+}
+
+/// The seed's text, then the domains with their descriptions: shorter ones where the room ends,
+/// then names alone, then as many as fit.
+fn instructions(view: &View) -> String {
+    let domains: Vec<_> = view.domains().collect();
+    if domains.is_empty() {
+        return INSTRUCTIONS.to_owned();
+    }
+    let described = |limit: usize| {
+        let lines: String = domains.iter().map(|entry| line(entry, limit)).collect();
+        format!("{INSTRUCTIONS}\n\nDomains:{lines}")
+    };
+    let mut described = DESCRIPTION_LIMITS.into_iter().map(described);
+    described.find(|text| text.len() <= INSTRUCTIONS_BYTES).unwrap_or_else(|| {
+        let start = format!("{INSTRUCTIONS}\n\nDomains: ");
+        let names = domains.iter().map(|entry| entry.domain().as_str());
+        format!("{start}{}", listed(names, INSTRUCTIONS_BYTES - start.len(), str::len))
+    })
+}
+
+fn line(entry: &DomainEntry, limit: usize) -> String {
+    match one_line(entry.description(), limit) {
+        description if description.is_empty() => format!("\n- {}", entry.domain()),
+        description => format!("\n- {}: {description}", entry.domain()),
+    }
+}

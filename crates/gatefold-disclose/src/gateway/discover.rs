@@ -1,0 +1,316 @@
+use gatefold_catalog::{DomainEntry, GroupCount, Scope, Tool, View, one_line, search, token_bound};
+use gatefold_core::Domain;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{DISCOVER, GatewayLimits};
+use crate::arguments::Arguments;
+use crate::cursor::Pages;
+use crate::surface::{Mend, Reply, raw};
+use crate::wording::{listed, nothing_known, quoted};
+
+/// How much of a query an answer repeats, in characters.
+const REPEATED_QUERY: usize = 100;
+
+/// How far names go in an error, in bytes.
+const NAMED_BYTES: usize = 2000;
+
+/// The share of an answer that a domain's list of groups may take.
+const GROUPS_SHARE: usize = 2;
+
+/// How a summary of domains gets shorter: the length of descriptions, and whether groups show.
+const SUMMARIES: [(usize, bool); 4] = [(200, true), (80, false), (40, false), (0, false)];
+
+pub(super) fn answer(
+    view: &View,
+    limits: &GatewayLimits,
+    arguments: &RawValue,
+) -> Result<Reply, Mend> {
+    let arguments = Arguments::parse(DISCOVER, arguments)?;
+    arguments.only(&["domain", "group", "query", "cursor"])?;
+    let domain = arguments.text("domain")?;
+    let group = arguments.text("group")?;
+    let query = arguments.text("query")?;
+    let cursor = arguments.text("cursor")?;
+    let browsing = Browsing { view, budget: limits.discovery_tokens, cursor: cursor.as_deref() };
+    let domain = domain.map(|name| known_domain(view, &name)).transpose()?;
+    let group = match (domain, group) {
+        (_, None) => None,
+        (None, Some(group)) => return Err(without_domain(view, &group)),
+        (Some(domain), Some(group)) => Some(known_group(view, domain, &group)?),
+    };
+    let text = match (query, domain, group) {
+        (Some(query), domain, group) => {
+            let domain = domain.map(|entry| entry.domain().as_str());
+            browsing.search(&query, Scope { domain, group }, limits.search_results)
+        }
+        (None, Some(domain), Some(group)) => browsing.group(domain, group),
+        (None, Some(domain), None) => browsing.domain(domain),
+        (None, None, _) => browsing.summary(),
+    };
+    text.map(|text| Reply::text(&text))
+}
+
+fn known_domain<'a>(view: &'a View, name: &str) -> Result<&'a DomainEntry, Mend> {
+    let written = view.domain(name.trim());
+    let meant = || view.domain(Domain::from_key(name).as_str());
+    written.or_else(meant).ok_or_else(|| {
+        let available = view.domains().map(|entry| entry.domain().as_str());
+        let available = listed(available, NAMED_BYTES, str::len);
+        Mend::new(format!("Unknown domain {}. Available domains: {available}", quoted(name)))
+    })
+}
+
+fn known_group<'a>(view: &'a View, domain: &DomainEntry, name: &str) -> Result<&'a str, Mend> {
+    let groups: Vec<_> = view.groups(domain).iter().map(|group| group.name).collect();
+    let written = groups.iter().find(|group| **group == name);
+    let meant = || groups.iter().find(|group| group.eq_ignore_ascii_case(name.trim()));
+    written.or_else(meant).copied().ok_or_else(|| {
+        let available = listed(groups.iter().copied(), NAMED_BYTES, str::len);
+        Mend::new(format!(
+            "Unknown group {} in domain '{}'. Available groups: {available}",
+            quoted(name),
+            domain.domain()
+        ))
+    })
+}
+
+fn without_domain(view: &View, group: &str) -> Mend {
+    let having = |entry: &&DomainEntry| view.groups(entry).iter().any(|known| known.name == group);
+    let with: Vec<_> = view.domains().filter(having).collect();
+    let (what, domains) = if with.is_empty() {
+        ("Available domains".to_owned(), view.domains().collect())
+    } else {
+        (format!("Domains with a group {}", quoted(group)), with)
+    };
+    let names = domains.iter().map(|entry| entry.domain().as_str());
+    let names = listed(names, NAMED_BYTES, str::len);
+    Mend::new(format!("Parameter 'group' requires 'domain'. {what}: {names}"))
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    domains: &'a [DomainLine<'a>],
+    total_tools: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+struct DomainLine<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    tool_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<&'a str>>,
+}
+
+#[derive(Serialize)]
+struct DomainTools<'a> {
+    domain: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<&'a str>,
+    tools: &'a [ToolLine<'a>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<Vec<GroupLine<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more_groups: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+#[derive(Serialize)]
+struct GroupLine<'a> {
+    name: &'a str,
+    tool_count: usize,
+}
+
+#[derive(Serialize)]
+struct Found<'a> {
+    query: &'a str,
+    results: &'a [ToolLine<'a>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ToolLine<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    domain: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<&'a str>,
+    description: &'a str,
+}
+
+impl<'a> ToolLine<'a> {
+    fn of(tool: &'a Tool) -> Self {
+        Self { name: tool.id().as_str(), domain: None, group: None, description: tool.line() }
+    }
+
+    fn grouped(tool: &'a Tool) -> Self {
+        Self { group: Some(tool.group()), ..Self::of(tool) }
+    }
+
+    fn placed(tool: &'a Tool) -> Self {
+        Self { domain: Some(tool.domain().as_str()), ..Self::grouped(tool) }
+    }
+}
+
+struct Browsing<'a> {
+    view: &'a View,
+    budget: usize,
+    cursor: Option<&'a str>,
+}
+
+impl<'a> Browsing<'a> {
+    fn fits(&self, text: &str) -> bool {
+        token_bound(text) <= self.budget
+    }
+
+    /// The longest page from `start` that stays within the budget, and at least one item of it.
+    fn page(
+        &self,
+        items: &[impl Serialize],
+        start: usize,
+        write: impl Fn(usize) -> String,
+    ) -> String {
+        let (least, all) = ((start + 1).min(items.len()), items.len());
+        let mut cost = token_bound(&write(start));
+        let within = |item: &&_| {
+            cost += token_bound(&json(item));
+            cost <= self.budget
+        };
+        // Items one by one cost a little more than joined, so this guess is good but low.
+        let mut end = (start + items[start..].iter().take_while(within).count()).max(least);
+        let mut page = write(end);
+        while !self.fits(&page) && end > least {
+            end -= 1;
+            page = write(end);
+        }
+        while end < all {
+            let longer = write(end + 1);
+            if !self.fits(&longer) {
+                break;
+            }
+            (page, end) = (longer, end + 1);
+        }
+        page
+    }
+
+    fn summary(&self) -> Result<String, Mend> {
+        let entries: Vec<_> = self.view.domains().collect();
+        let pages = Pages::of(&["summary"], entries.iter().map(|entry| entry.domain().as_str()));
+        let start = pages.start(self.cursor)?;
+        let total_tools = self.view.tool_count();
+        let written = |lines: &[DomainLine<'_>], next_cursor| {
+            json(&Summary { domains: lines, total_tools, next_cursor })
+        };
+        let lines = |(limit, groups): (usize, bool)| -> Vec<_> {
+            entries.iter().map(|entry| self.domain_line(entry, limit, groups)).collect()
+        };
+        let shortest = SUMMARIES[SUMMARIES.len() - 1];
+        if start == 0 {
+            let mut wholes = SUMMARIES.into_iter().map(|form| written(&lines(form), None));
+            if let Some(whole) = wholes.find(|text| self.fits(text)) {
+                return Ok(whole);
+            }
+        }
+        let lines = lines(shortest);
+        Ok(self.page(&lines, start, |end| written(&lines[start..end], pages.cursor(end))))
+    }
+
+    fn domain_line(
+        &self,
+        entry: &'a DomainEntry,
+        limit: usize,
+        with_groups: bool,
+    ) -> DomainLine<'a> {
+        let groups = self.view.groups(entry);
+        DomainLine {
+            name: entry.domain().as_str(),
+            description: one_line(entry.description(), limit),
+            tool_count: groups.iter().map(|group| group.tool_count).sum(),
+            groups: with_groups.then(|| groups.iter().map(|group| group.name).collect()),
+        }
+    }
+
+    /// All tools of a domain; where they are too many, its groups and as many tools as fit.
+    fn domain(&self, entry: &'a DomainEntry) -> Result<String, Mend> {
+        let tools: Vec<_> = self.view.tools_in(entry).map(ToolLine::grouped).collect();
+        let domain = entry.domain().as_str();
+        let pages = Pages::of(&["domain", domain], tools.iter().map(|line| line.name));
+        let start = pages.start(self.cursor)?;
+        let plain = |end: usize| DomainTools {
+            domain,
+            group: None,
+            tools: &tools[start..end],
+            groups: None,
+            more_groups: None,
+            next_cursor: pages.cursor(end),
+            note: entry.manifest().is_none().then(|| nothing_known(domain)),
+        };
+        let whole = json(&plain(tools.len()));
+        if start > 0 || self.fits(&whole) {
+            return Ok(self.page(&tools, start, |end| json(&plain(end))));
+        }
+        let (groups, more_groups) = self.group_lines(entry);
+        let with_groups = |end: usize| {
+            let groups = groups.iter().map(|group| GroupLine { ..*group }).collect();
+            json(&DomainTools { groups: Some(groups), more_groups, ..plain(end) })
+        };
+        Ok(self.page(&tools, start, with_groups))
+    }
+
+    /// A domain's groups, as many as their share of the budget holds, and how many are left out.
+    fn group_lines(&self, entry: &'a DomainEntry) -> (Vec<GroupLine<'a>>, Option<usize>) {
+        let line = |GroupCount { name, tool_count }| GroupLine { name, tool_count };
+        let mut lines: Vec<_> = self.view.groups(entry).into_iter().map(line).collect();
+        let all = lines.len();
+        while lines.len() > 1 && token_bound(&json(&lines)) > self.budget / GROUPS_SHARE {
+            lines.truncate(lines.len() * 3 / 4);
+        }
+        let left_out = all - lines.len();
+        (lines, (left_out > 0).then_some(left_out))
+    }
+
+    fn group(&self, entry: &'a DomainEntry, group: &'a str) -> Result<String, Mend> {
+        let members = self.view.tools_in(entry).filter(|tool| tool.group() == group);
+        let tools: Vec<_> = members.map(ToolLine::of).collect();
+        let domain = entry.domain().as_str();
+        let pages = Pages::of(&["group", domain, group], tools.iter().map(|line| line.name));
+        let start = pages.start(self.cursor)?;
+        Ok(self.page(&tools, start, |end| {
+            json(&DomainTools {
+                domain,
+                group: Some(group),
+                tools: &tools[start..end],
+                groups: None,
+                more_groups: None,
+                next_cursor: pages.cursor(end),
+                note: None,
+            })
+        }))
+    }
+
+    fn search(&self, query: &str, scope: Scope<'_>, limit: usize) -> Result<String, Mend> {
+        let hits = search(self.view, query, &scope, limit);
+        let results: Vec<_> = hits.iter().map(|hit| ToolLine::placed(hit.tool)).collect();
+        let request =
+            ["query", query, scope.domain.unwrap_or_default(), scope.group.unwrap_or_default()];
+        let pages = Pages::of(&request, results.iter().map(|line| line.name));
+        let start = pages.start(self.cursor)?;
+        let query = one_line(query, REPEATED_QUERY);
+        Ok(self.page(&results, start, |end| {
+            let results = &results[start..end];
+            json(&Found { query: &query, results, next_cursor: pages.cursor(end) })
+        }))
+    }
+}
+
+fn json(body: &impl Serialize) -> String {
+    raw(body).get().to_owned()
+}

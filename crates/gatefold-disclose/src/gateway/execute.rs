@@ -1,0 +1,112 @@
+//! What a call of `execute_tool` asks for, in whichever way a model put the arguments.
+
+use gatefold_catalog::{Declared, Tool, View, compact_signature, declared, object_fields};
+use gatefold_core::{Operation, ToolName};
+use serde_json::value::RawValue;
+
+use super::EXECUTE;
+use crate::arguments::{Arguments, object, unquoted};
+use crate::surface::Mend;
+use crate::wording::{BROWSE, quoted, unknown_tool};
+
+/// Names under which models put a tool's arguments instead of `arguments`.
+const WRAPPERS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
+
+/// The call of a pinned tool: its arguments as they came.
+pub(super) fn untouched(tool: &Tool, arguments: &RawValue) -> Operation {
+    let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
+    Operation::Tool { name: ToolName::new(tool.id().as_str()), arguments }
+}
+
+pub(super) fn operation(view: &View, arguments: &RawValue) -> Result<Operation, Mend> {
+    let arguments = Arguments::parse(EXECUTE, arguments)?;
+    let name = arguments.text("tool_name")?.ok_or_else(|| {
+        Mend::new(format!("Missing parameter 'tool_name' of {EXECUTE}. {BROWSE}"))
+    })?;
+    let name = ToolName::parse(name.trim())
+        .map_err(|_| Mend::new(format!("{} {BROWSE}", unknown_tool(&name, &[]))))?;
+    let Some(tool) = view.find(name.as_str()) else {
+        // The call is made all the same: its record shows that it was tried.
+        let given = arguments.get("arguments").and_then(as_object);
+        return Ok(Operation::Tool { name, arguments: given.unwrap_or_else(|| object([])) });
+    };
+    let others = arguments.others(&["tool_name", "arguments"]);
+    let arguments = match (arguments.get("arguments"), others.as_slice()) {
+        (None, []) => object([]),
+        (Some(given), []) => {
+            let given = as_object(given).ok_or_else(|| {
+                let signature = compact_signature(tool);
+                Mend::new(format!(
+                    "Parameter 'arguments' of {EXECUTE} must be an object for {signature}"
+                ))
+            })?;
+            unwrapped(tool, &given).unwrap_or(given)
+        }
+        (None, others) => flattened(tool, others).ok_or_else(|| misplaced(tool, others))?,
+        (Some(_), others) => return Err(misplaced(tool, others)),
+    };
+    Ok(Operation::Tool { name, arguments: destringified(tool, &arguments).unwrap_or(arguments) })
+}
+
+fn misplaced(tool: &Tool, others: &[(&str, &str)]) -> Mend {
+    let names: Vec<_> = others.iter().take(5).map(|(name, _)| quoted(name)).collect();
+    let (names, signature) = (names.join(", "), compact_signature(tool));
+    Mend::new(format!(
+        "Unknown parameters of {EXECUTE}: {names}. Put the tool's own into 'arguments': {signature}"
+    ))
+}
+
+/// An object, or one that was made a text, letter for letter.
+fn as_object(raw: &str) -> Option<Box<RawValue>> {
+    let text = unquoted(raw);
+    let text = text.as_deref().unwrap_or(raw).trim();
+    object_fields(text)?;
+    RawValue::from_string(text.to_owned()).ok()
+}
+
+/// The tool's arguments that stand beside `tool_name`, when all are its parameters, or when they
+/// stand in one other object.
+fn flattened(tool: &Tool, others: &[(&str, &str)]) -> Option<Box<RawValue>> {
+    let fields = object(others.iter().copied());
+    let known = declared(tool, others.iter().map(|(name, _)| *name));
+    if known.iter().all(|known| *known != Declared::No) {
+        return Some(fields);
+    }
+    unwrapped(tool, &fields)
+}
+
+/// What stands in the single field of an object, when the tool has no such parameter and has all
+/// of those that stand in it.
+fn unwrapped(tool: &Tool, arguments: &RawValue) -> Option<Box<RawValue>> {
+    let fields = object_fields(arguments.get())?;
+    let [(name, inner)] = fields.as_slice() else { return None };
+    if !WRAPPERS.contains(&name.as_ref()) || declared(tool, [name.as_ref()]) != [Declared::No] {
+        return None;
+    }
+    let inner = as_object(inner)?;
+    let fields = object_fields(inner.get())?;
+    let known = declared(tool, fields.iter().map(|(name, _)| name.as_ref()));
+    known.iter().all(|known| *known != Declared::No).then_some(inner)
+}
+
+/// The arguments with every text that stands for an object or array, where the tool takes those
+/// and no text, taken back. `None` when there is none.
+fn destringified(tool: &Tool, arguments: &RawValue) -> Option<Box<RawValue>> {
+    let fields = object_fields(arguments.get())?;
+    if !fields.iter().any(|(_, value)| value.starts_with('"')) {
+        return None;
+    }
+    let known = declared(tool, fields.iter().map(|(name, _)| name.as_ref()));
+    let meant = |(value, known): (&str, &Declared)| {
+        let text = unquoted(value).filter(|_| *known == Declared::Structured)?;
+        let json: Box<RawValue> = serde_json::from_str(text.trim()).ok()?;
+        json.get().starts_with(['{', '[']).then_some(json)
+    };
+    let meant: Vec<_> = fields.iter().map(|(_, value)| *value).zip(&known).map(meant).collect();
+    meant.iter().any(Option::is_some).then(|| {
+        let fields = fields.iter().zip(&meant);
+        object(fields.map(|((name, value), meant)| {
+            (name.as_ref(), meant.as_ref().map_or(*value, |json| json.get()))
+        }))
+    })
+}

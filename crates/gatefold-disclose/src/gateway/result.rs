@@ -1,0 +1,257 @@
+//! How the result of a call is worded.
+
+use std::borrow::Cow;
+
+use gatefold_catalog::{Tool, View, compact_signature, differences, object_fields};
+use gatefold_core::{CallError, Operation, Outcome, Payload};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::GatewayLimits;
+use crate::arguments::{json_text, object, object_text, unquoted};
+use crate::surface::{Mend, Reply, text_block};
+use crate::wording::{BROWSE, unknown_tool};
+
+/// JSON-RPC's code for arguments that were not accepted.
+const INVALID_PARAMS: i64 = -32602;
+
+pub(super) struct Rendering<'a> {
+    pub(super) view: &'a View,
+    pub(super) operation: &'a Operation,
+    pub(super) limits: &'a GatewayLimits,
+}
+
+/// The parts of a `tools/call` result.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Parts<'a> {
+    #[serde(borrow, default)]
+    content: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    structured_content: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+}
+
+impl Rendering<'_> {
+    /// The result as it came: for a tool that stands at the top level.
+    pub(super) fn untouched(&self, result: Result<Outcome, CallError>) -> Reply {
+        let payload = match self.payload(result) {
+            Ok(payload) => payload,
+            Err(reply) => return reply,
+        };
+        match serde_json::from_str::<Parts<'_>>(payload.json.get()) {
+            Ok(parts) => Reply {
+                content: parts.content.into_iter().map(ToOwned::to_owned).collect(),
+                structured: parts.structured_content.map(ToOwned::to_owned),
+                meta: parts.meta.map(ToOwned::to_owned),
+                is_error: payload.is_error,
+            },
+            Err(_) => Reply { is_error: payload.is_error, ..Reply::text(payload.json.get()) },
+        }
+    }
+
+    /// `{"tool": id, "result": ...}` in the first block, then all blocks that are not text.
+    pub(super) fn envelope(&self, result: Result<Outcome, CallError>) -> Reply {
+        let payload = match self.payload(result) {
+            Ok(payload) => payload,
+            Err(reply) => return reply,
+        };
+        let is_error = payload.is_error;
+        let Ok(parts) = serde_json::from_str::<Parts<'_>>(payload.json.get()) else {
+            let text = if is_error {
+                self.source_error(payload.json.get(), Signature::WhenArgumentsDiffer)
+            } else {
+                self.source_result(payload.json.get())
+            };
+            return Reply { is_error, ..Reply::text(&text) };
+        };
+        let structured = parts.structured_content;
+        let (texts, others): (Vec<_>, Vec<_>) =
+            parts.content.into_iter().map(Block::of).partition(|block| block.text.is_some());
+        let envelope = if is_error {
+            self.source_error(&joined(&texts, structured), Signature::WhenArgumentsDiffer)
+        } else {
+            self.source_result(&result_of(&texts, structured))
+        };
+        let first = first_block(&texts, &envelope);
+        let others = others.into_iter().map(|block| block.raw.to_owned());
+        Reply {
+            content: std::iter::once(first).chain(others).collect(),
+            structured: structured.map(ToOwned::to_owned),
+            meta: parts.meta.map(ToOwned::to_owned),
+            is_error,
+        }
+    }
+
+    fn tool(&self) -> Option<&Tool> {
+        self.view.find(self.operation.subject())
+    }
+
+    /// The name that answers use: the tool's id, whatever it was called by.
+    fn name(&self) -> &str {
+        self.tool().map_or(self.operation.subject(), |tool| tool.id().as_str())
+    }
+
+    fn source_result(&self, result: &str) -> String {
+        object_text([("tool", json_text(self.name()).as_str()), ("result", result)])
+    }
+
+    /// A source's own error. Where the arguments do not fit the schema, it says so.
+    fn source_error(&self, error: &str, signature: Signature) -> String {
+        let (name, error) = (json_text(self.name()), json_text(error));
+        let mut fields = vec![("tool", name.as_str()), ("error", error.as_str())];
+        let Some(tool) = self.tool() else { return object_text(fields) };
+        let differences = differences(tool, self.operation.arguments());
+        let differs = json_text(&differences.join("; "));
+        if !differences.is_empty() {
+            fields.push(("differs", &differs));
+        }
+        let shown = signature == Signature::Always || !differences.is_empty();
+        let signature = if shown { json_text(&compact_signature(tool)) } else { String::new() };
+        if shown {
+            fields.push(("signature", &signature));
+        }
+        object_text(fields)
+    }
+
+    /// What came of the call, unless the answer is an error of the gateway's.
+    fn payload(&self, result: Result<Outcome, CallError>) -> Result<Payload, Reply> {
+        let outcome = result.map_err(|error| self.error(&error))?;
+        let name = self.name();
+        match outcome {
+            Outcome::Done(payload) if payload.json.get().len() > self.limits.result_bytes => {
+                let (size, limit) = (payload.json.get().len(), self.limits.result_bytes);
+                Err(Mend::new(too_large(name, size as u64, limit as u64)).into())
+            }
+            Outcome::Done(payload) => Ok(payload),
+            Outcome::Suspended(_) => Err(Mend::new(format!(
+                "Tool '{name}' needs an answer before it goes on, and this client cannot give it."
+            ))
+            .into()),
+            Outcome::Task(task) => Err(Mend::new(format!(
+                "Tool '{name}' goes on as task '{}', which this client cannot follow.",
+                task.id
+            ))
+            .into()),
+        }
+    }
+
+    fn error(&self, error: &CallError) -> Reply {
+        let name = self.name();
+        let text = match error {
+            CallError::UnknownTool { name, nearest } if nearest.is_empty() => {
+                format!("{} {BROWSE}", unknown_tool(name.as_str(), nearest))
+            }
+            CallError::UnknownTool { name, nearest } => unknown_tool(name.as_str(), nearest),
+            CallError::Unavailable { domain, .. } => format!(
+                "Tool '{name}' is temporarily unavailable: upstream server '{domain}' is \
+                 unreachable. Other domains are still available."
+            ),
+            CallError::Busy { domain } => format!(
+                "Tool '{name}' is busy: upstream server '{domain}' has too many calls waiting. \
+                 Try again shortly."
+            ),
+            CallError::Deadline { limit, .. } => format!(
+                "Tool '{name}' did not answer within {} s. It may have taken effect all the same.",
+                limit.as_secs_f32()
+            ),
+            CallError::Refused { code, message, .. } => {
+                let invalid = *code == INVALID_PARAMS;
+                let signature =
+                    if invalid { Signature::Always } else { Signature::WhenArgumentsDiffer };
+                let body = self.source_error(message, signature);
+                return Reply { is_error: true, ..Reply::text(&body) };
+            }
+            CallError::TooLarge { size, limit, .. } => too_large(name, *size, *limit),
+            CallError::Protocol { domain, .. } => format!(
+                "Tool '{name}' failed: upstream server '{domain}' broke the protocol. Other \
+                 domains are still available."
+            ),
+            CallError::Denied { rule, .. } => {
+                format!("Tool '{name}' is not allowed by rule '{rule}'.")
+            }
+            other => sentence(&other.to_string()),
+        };
+        Mend::new(text).into()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Signature {
+    Always,
+    WhenArgumentsDiffer,
+}
+
+fn too_large(name: &str, size: u64, limit: u64) -> String {
+    format!(
+        "The result of '{name}' has {size} bytes, more than the limit of {limit}. Ask for less of \
+         it, with a filter or a smaller page."
+    )
+}
+
+/// An error of ours as a sentence in the style of the others.
+fn sentence(text: &str) -> String {
+    let text = text.replace('`', "'");
+    let mut chars = text.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}.", chars.as_str())
+}
+
+/// A content block, its fields raw.
+struct Block<'a> {
+    raw: &'a RawValue,
+    fields: Vec<(Cow<'a, str>, &'a str)>,
+    /// The text of a text block, as JSON.
+    text: Option<&'a str>,
+}
+
+impl<'a> Block<'a> {
+    fn of(raw: &'a RawValue) -> Self {
+        let fields = object_fields(raw.get()).unwrap_or_default();
+        let get = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
+        let is_text = get("type").and_then(unquoted).as_deref() == Some("text");
+        let text = get("text").filter(|text| is_text && text.starts_with('"'));
+        Self { raw, fields, text }
+    }
+
+    /// Its text's own JSON when that is what it holds, letter for letter, else the text.
+    fn json(&self) -> Cow<'a, str> {
+        let raw = self.text.unwrap_or(r#""""#);
+        let Some(text) = unquoted(raw) else { return raw.into() };
+        match serde_json::from_str::<&RawValue>(text.trim()) {
+            Ok(json) => json.get().to_owned().into(),
+            Err(_) => raw.into(),
+        }
+    }
+}
+
+/// The one text's JSON, a list of several, or without any the structured content.
+fn result_of<'a>(texts: &[Block<'a>], structured: Option<&'a RawValue>) -> Cow<'a, str> {
+    match texts {
+        [] => structured.map_or("null", RawValue::get).into(),
+        [one] => one.json(),
+        several => {
+            let all: Vec<_> = several.iter().map(Block::json).collect();
+            format!("[{}]", all.join(",")).into()
+        }
+    }
+}
+
+/// An error's texts, one a line, or without any the structured content.
+fn joined(texts: &[Block<'_>], structured: Option<&RawValue>) -> String {
+    if texts.is_empty() {
+        return structured.map_or("the tool reported an error", RawValue::get).to_owned();
+    }
+    let contents = texts.iter().filter_map(|block| unquoted(block.text?));
+    contents.collect::<Vec<_>>().join("\n")
+}
+
+/// The envelope as a text block. In place of a single text it keeps that block's other fields.
+fn first_block(texts: &[Block<'_>], envelope: &str) -> Box<RawValue> {
+    let [one] = texts else { return text_block(envelope) };
+    let text = json_text(envelope);
+    object(one.fields.iter().map(|(key, value)| {
+        if key == "text" { ("text", text.as_str()) } else { (key.as_ref(), *value) }
+    }))
+}

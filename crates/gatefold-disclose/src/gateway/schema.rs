@@ -1,0 +1,109 @@
+use std::collections::HashSet;
+
+use gatefold_catalog::{Tool, View, token_bound};
+use gatefold_core::ToolName;
+use serde_json::value::RawValue;
+
+use super::{GatewayLimits, SCHEMA};
+use crate::arguments::{Arguments, json_text, object_text, unquoted};
+use crate::surface::{Mend, Reply};
+use crate::wording::{BROWSE, unknown_tool};
+
+pub(super) fn answer(
+    view: &View,
+    limits: &GatewayLimits,
+    arguments: &RawValue,
+) -> Result<Reply, Mend> {
+    let arguments = Arguments::parse(SCHEMA, arguments)?;
+    arguments.only(&["tool_name", "tool_names"])?;
+    let one = arguments.text("tool_name")?;
+    let many = arguments.get("tool_names").map(names).transpose()?.unwrap_or_default();
+    match (one, many.as_slice()) {
+        (None, []) => Err(Mend::new(format!(
+            "Missing parameter 'tool_name' of {SCHEMA}. Name one tool, or several in tool_names. {BROWSE}"
+        ))),
+        (Some(name), []) => {
+            let tool = find(view, &name).map_err(Mend::new)?;
+            Ok(Reply::text(&described(tool)))
+        }
+        (one, _) => {
+            let mut seen = HashSet::new();
+            let mut names: Vec<_> = one.into_iter().chain(many).collect();
+            names.retain(|name| seen.insert(name.clone()));
+            batch(view, limits, &names)
+        }
+    }
+}
+
+/// The names in a list, in a list that was made a text, or in a single text.
+fn names(raw: &str) -> Result<Vec<String>, Mend> {
+    let list = |json: &str| serde_json::from_str::<Vec<String>>(json).ok();
+    let names = match unquoted(raw) {
+        Some(text) => list(&text).or_else(|| (!text.trim().is_empty()).then(|| vec![text])),
+        None => list(raw),
+    };
+    let wrong =
+        || Mend::new(format!("Parameter 'tool_names' of {SCHEMA} must be an array of strings."));
+    names.ok_or_else(wrong)
+}
+
+fn find<'a>(view: &'a View, name: &str) -> Result<&'a Tool, String> {
+    let nearest = match ToolName::parse(name.trim()).map(|name| view.resolve(&name)) {
+        Ok(Ok(tool)) => return Ok(tool),
+        Ok(Err(miss)) => miss.nearest,
+        Err(_) => Vec::new(),
+    };
+    Err(format!("{} {BROWSE}", unknown_tool(name, &nearest)))
+}
+
+fn described(tool: &Tool) -> String {
+    let definition = tool.definition();
+    let (name, domain) = (json_text(tool.id().as_str()), json_text(tool.domain().as_str()));
+    let group = json_text(tool.group());
+    let description = definition.description().or(definition.title()).map(json_text);
+    let mut fields = vec![("name", name.as_str()), ("domain", &domain), ("group", &group)];
+    fields.extend(description.as_deref().map(|text| ("description", text)));
+    fields.push(("parameters", definition.input_schema()));
+    fields.extend(definition.output_schema().map(|schema| ("output_schema", schema)));
+    object_text(fields)
+}
+
+/// `{"tools": [...], "remaining": [...]}`: the first whole, others while they fit, then the names
+/// of the rest. A name that means nothing stands among them with its error.
+fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply, Mend> {
+    if names.len() > limits.batch_names {
+        let most = limits.batch_names;
+        return Err(Mend::new(format!(
+            "Parameter 'tool_names' of {SCHEMA} takes at most {most} names."
+        )));
+    }
+    let answers = names.iter().map(|name| match find(view, name) {
+        Ok(tool) => (described(tool), true),
+        Err(error) => {
+            let (name, error) = (json_text(name), json_text(&error));
+            (object_text([("name", name.as_str()), ("error", &error)]), false)
+        }
+    });
+    let mut shown: Vec<String> = Vec::new();
+    let mut any_found = false;
+    for (answer, found) in answers {
+        shown.push(answer);
+        if shown.len() > 1
+            && token_bound(&written(&shown, &names[shown.len()..])) > limits.discovery_tokens
+        {
+            shown.pop();
+            break;
+        }
+        any_found |= found;
+    }
+    let text = written(&shown, &names[shown.len()..]);
+    Ok(Reply { is_error: !any_found, ..Reply::text(&text) })
+}
+
+fn written(shown: &[String], remaining: &[String]) -> String {
+    let tools = format!("[{}]", shown.join(","));
+    let names: Vec<_> = remaining.iter().map(|name| json_text(name)).collect();
+    let names = format!("[{}]", names.join(","));
+    let rest = (!remaining.is_empty()).then_some(("remaining", names.as_str()));
+    object_text([("tools", tools.as_str())].into_iter().chain(rest))
+}

@@ -1,0 +1,14 @@
+//! Ways to show a catalogue to a language model: which tool definitions and instructions it gets,
+//! what its calls of them mean, and how results are worded.
+//!
+//! A disclosure is pure: a function of the view, the request and the outcome. This crate must not
+//! know how a call is made, who made it, the protocol library, or whether a source is up.
+
+mod arguments;
+mod cursor;
+mod gateway;
+mod surface;
+mod wording;
+
+pub use gateway::{Gateway, GatewayLimits};
+pub use surface::{Disclosure, Mend, Reply, Step, Surface, ToolSurface};

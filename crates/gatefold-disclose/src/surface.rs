@@ -1,0 +1,119 @@
+use std::fmt;
+
+use gatefold_catalog::View;
+use gatefold_core::{CallError, Operation, Outcome};
+use serde_json::value::RawValue;
+
+/// A way to show a view to a model.
+pub trait Disclosure: Send + Sync {
+    /// What the model is given before it asks for anything. The same view gives the same bytes.
+    fn surface(&self, view: &View) -> Surface;
+
+    /// What a call of one of the surface's tools means. Absent arguments are `null`.
+    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend>;
+
+    /// Words the result of an operation that [`Disclosure::interpret`] asked for. `name` is the
+    /// surface's tool that was called: it tells a pinned tool, whose result passes untouched,
+    /// from the same tool called through another.
+    fn render(
+        &self,
+        view: &View,
+        name: &str,
+        operation: &Operation,
+        result: Result<Outcome, CallError>,
+    ) -> Reply;
+}
+
+/// One tool at the top level.
+#[derive(Debug, Clone)]
+pub struct ToolSurface {
+    pub name: String,
+    /// The complete MCP `Tool` object.
+    pub definition: Box<RawValue>,
+}
+
+/// What a model is given before it asks for anything.
+#[derive(Debug, Clone)]
+pub struct Surface {
+    pub tools: Vec<ToolSurface>,
+    pub instructions: String,
+    /// A bound on the o200k tokens of the definitions and the instructions; never below them.
+    pub tokens: usize,
+}
+
+/// What a call of a surface's tool comes to.
+#[derive(Debug)]
+pub enum Step {
+    /// It is answered already.
+    Reply(Reply),
+    /// It asks for an operation, whose result is to be rendered.
+    Call(Operation),
+}
+
+/// An answer in the protocol's parts.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// MCP content blocks.
+    pub content: Vec<Box<RawValue>>,
+    /// `structuredContent`.
+    pub structured: Option<Box<RawValue>>,
+    /// `_meta`, for the client and never for the model.
+    pub meta: Option<Box<RawValue>>,
+    pub is_error: bool,
+}
+
+/// What was wrong with a call of a surface's tool, and how to call it rightly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mend(String);
+
+impl Mend {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for Mend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Mend {}
+
+impl From<Mend> for Reply {
+    /// `{"error": "..."}`, marked as an error.
+    fn from(Mend(error): Mend) -> Self {
+        #[derive(serde::Serialize)]
+        struct Body {
+            error: String,
+        }
+        Self { is_error: true, ..Self::json(&Body { error }) }
+    }
+}
+
+impl Reply {
+    /// One text block.
+    pub fn text(text: &str) -> Self {
+        Self { content: vec![text_block(text)], structured: None, meta: None, is_error: false }
+    }
+
+    /// One text block of compact JSON.
+    pub(crate) fn json(body: &impl serde::Serialize) -> Self {
+        Self::text(raw(body).get())
+    }
+}
+
+/// A text as an MCP content block.
+pub(crate) fn text_block(text: &str) -> Box<RawValue> {
+    #[derive(serde::Serialize)]
+    struct Block<'a> {
+        r#type: &'static str,
+        text: &'a str,
+    }
+    raw(&Block { r#type: "text", text })
+}
+
+/// Writes a value of our own, whose keys are all texts.
+pub(crate) fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).expect("our own values have only text keys")
+}

@@ -1,0 +1,235 @@
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use gatefold_catalog::{Manifest, Scope, View, compact_signature, search, token_bound};
+use gatefold_core::Domain;
+use gatefold_disclose::{Disclosure, Gateway};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::catalogue::{Catalogue, ask, manifest, pages, view};
+
+pub(crate) type Claim = (&'static str, fn(&Catalogue));
+
+pub(crate) const ALL: &[Claim] = &[
+    ("no_tool_is_lost", no_tool_is_lost),
+    ("every_alias_is_legal_and_unique", every_alias_is_legal_and_unique),
+    ("every_tool_is_reached_by_browsing", every_tool_is_reached_by_browsing),
+    ("every_schema_is_complete", every_schema_is_complete),
+    ("every_line_and_signature_is_short", every_line_and_signature_is_short),
+    ("the_definitions_stay_within_their_budget", the_definitions_stay_within_their_budget),
+    ("a_name_finds_its_tool_first", a_name_finds_its_tool_first),
+    ("no_text_is_counted_too_low", no_text_is_counted_too_low),
+    ("a_shuffled_catalogue_reads_the_same", a_shuffled_catalogue_reads_the_same),
+];
+
+const TOOLS: usize = 2466;
+const BUDGET: usize = 2000;
+
+fn exact(text: &str) -> usize {
+    tiktoken_rs::o200k_base_singleton().count_ordinary(text)
+}
+
+fn no_tool_is_lost(catalogue: &Catalogue) {
+    let listed: usize = catalogue.sources.iter().map(|source| source.tools.len()).sum();
+    assert_eq!((listed, catalogue.view.tool_count()), (TOOLS, TOOLS));
+    for source in &catalogue.sources {
+        assert_eq!(source.manifest.alterations(), []);
+        let raw: HashSet<_> =
+            source.manifest.tools().iter().map(|tool| tool.raw().to_owned()).collect();
+        assert!(source.tools.iter().all(|tool| raw.contains(&tool.to_string())));
+        let again = Manifest::from_bytes(&source.manifest.to_bytes()).unwrap();
+        assert_eq!(again.digest(), source.manifest.digest());
+    }
+}
+
+fn every_alias_is_legal_and_unique(catalogue: &Catalogue) {
+    let mut names = HashSet::new();
+    for tool in catalogue.view.tools() {
+        let alias = tool.alias();
+        assert!(names.insert(tool.id().to_string()), "{alias}");
+        assert!(alias == tool.id().as_str() || names.insert(alias.to_owned()), "{alias}");
+        assert!((1..=64).contains(&alias.len()), "{alias}");
+        let legal = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        assert!(alias.chars().all(legal), "{alias}");
+        assert_eq!(catalogue.view.find(alias).map(gatefold_catalog::Tool::id), Some(tool.id()));
+    }
+}
+
+fn within_budget(answer: &str) {
+    let (bound, exact) = (token_bound(answer), exact(answer));
+    assert!(exact <= bound && bound <= BUDGET, "{exact} {bound} {answer}");
+}
+
+fn every_tool_is_reached_by_browsing(catalogue: &Catalogue) {
+    let view = &catalogue.view;
+    let domains = listed(&pages(view, &json!({})), "domains");
+    assert_eq!(domains.len(), catalogue.sources.len());
+    let (mut by_domain, mut by_group) = (Vec::new(), Vec::new());
+    for domain in &domains {
+        by_domain.extend(listed(&pages(view, &json!({"domain": domain})), "tools"));
+        let entry = view.domain(domain).unwrap();
+        for group in view.groups(entry) {
+            let group = json!({"domain": domain, "group": group.name});
+            by_group.extend(listed(&pages(view, &group), "tools"));
+        }
+    }
+    let all: Vec<_> = view.tools().map(|tool| tool.id().to_string()).collect();
+    assert_eq!(by_domain, all);
+    assert_eq!(by_group, all);
+    for query in ["create an issue", "send mail", "list", "zzzz"] {
+        pages(view, &json!({"query": query})).iter().for_each(|page| within_budget(page));
+    }
+}
+
+fn listed(pages: &[String], list: &str) -> Vec<String> {
+    let names = |page: &String| -> Vec<String> {
+        within_budget(page);
+        let page: Value = serde_json::from_str(page).unwrap();
+        let items = page[list].as_array().unwrap();
+        items.iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+    };
+    pages.iter().flat_map(names).collect()
+}
+
+fn every_schema_is_complete(catalogue: &Catalogue) {
+    #[derive(serde::Deserialize)]
+    struct Answer {
+        name: String,
+        parameters: Box<RawValue>,
+        output_schema: Option<Box<RawValue>>,
+    }
+    for tool in catalogue.view.tools() {
+        let answer = ask(&catalogue.view, "get_tool_schema", &json!({"tool_name": tool.id()}));
+        let answer: Answer = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer.name, tool.id().as_str());
+        let definition = tool.definition();
+        assert_eq!(answer.parameters.get(), definition.input_schema());
+        assert_eq!(answer.output_schema.as_deref().map(RawValue::get), definition.output_schema());
+        assert!(definition.raw().contains(definition.input_schema()));
+    }
+}
+
+fn every_line_and_signature_is_short(catalogue: &Catalogue) {
+    for tool in catalogue.view.tools() {
+        assert!(tool.line().chars().count() <= 80, "{}", tool.line());
+        assert!(!tool.line().is_empty(), "{}", tool.id());
+        assert!(!tool.line().chars().any(char::is_control), "{}", tool.line());
+        assert!(token_bound(&compact_signature(tool)) <= BUDGET, "{}", compact_signature(tool));
+    }
+}
+
+fn the_definitions_stay_within_their_budget(catalogue: &Catalogue) {
+    let surface = Gateway::default().surface(&catalogue.view);
+    let definitions: Vec<_> = surface.tools.iter().map(|tool| tool.definition.get()).collect();
+    let tokens = exact(&format!("[{}]", definitions.join(",")));
+    assert!(tokens <= 420, "{tokens}");
+    assert!(surface.instructions.len() <= 2048, "{}", surface.instructions);
+    for source in &catalogue.sources {
+        assert!(surface.instructions.contains(source.domain.as_str()), "{}", source.domain);
+    }
+}
+
+fn a_name_finds_its_tool_first(catalogue: &Catalogue) {
+    for tool in catalogue.view.tools().step_by(17) {
+        let hits = search(&catalogue.view, tool.id().as_str(), &Scope::default(), 3);
+        assert_eq!(hits[0].tool.id(), tool.id());
+    }
+}
+
+fn no_text_is_counted_too_low(catalogue: &Catalogue) {
+    let (mut bounds, mut exacts) = (0, 0);
+    for tool in catalogue.view.tools() {
+        let definition = tool.definition();
+        let texts = [Some(definition.raw()), definition.description(), Some(tool.line())];
+        for text in texts.into_iter().flatten() {
+            let (bound, exact) = (token_bound(text), exact(text));
+            assert!(bound >= exact, "{bound} {exact} {text}");
+            (bounds, exacts) = (bounds + bound, exacts + exact);
+        }
+    }
+    assert!(bounds * 100 <= exacts * 120, "{bounds} for {exacts}");
+}
+
+/// A hundred rebuilds with sources, pages, tools and keys in other orders, a few sources read
+/// anew each time, and one known from disk alone.
+fn a_shuffled_catalogue_reads_the_same(catalogue: &Catalogue) {
+    const REBUILDS: usize = 100;
+    const READ_ANEW: usize = 6;
+    const EVERYTHING_COMPARED: usize = 20;
+    let everything: Vec<_> = catalogue.sources.iter().map(|source| &source.domain).collect();
+    let expected = discovery(&catalogue.view, &everything);
+    let mut chance = Chance(42);
+    for rebuild in 0..REBUILDS {
+        let mut entries: Vec<_> = catalogue.sources.iter().map(|source| source.entry()).collect();
+        let mut changed = Vec::new();
+        for step in 0..READ_ANEW {
+            let at = (rebuild * READ_ANEW + step) % entries.len();
+            let source = &catalogue.sources[at];
+            let mut tools: Vec<_> =
+                source.tools.iter().map(|tool| chance.reordered(tool)).collect();
+            chance.shuffle(&mut tools);
+            let (first, rest) = tools.split_at(chance.below(tools.len() + 1));
+            entries[at].manifest = Some(Arc::new(manifest(&source.server, &[first, rest])));
+            changed.push(&source.domain);
+        }
+        let down = &mut entries[rebuild % catalogue.sources.len()];
+        let stored = down.manifest.take().unwrap().to_bytes();
+        down.manifest = Some(Arc::new(Manifest::from_bytes(&stored).unwrap()));
+        chance.shuffle(&mut entries);
+        let all = rebuild % EVERYTHING_COMPARED == 0;
+        let compared = if all { &everything } else { &changed };
+        for (request, answer) in discovery(&view(entries), compared) {
+            assert_eq!(expected.get(&request), Some(&answer), "rebuild {rebuild}: {request}");
+        }
+    }
+}
+
+/// What a model sees before it asks for a schema, by what it asked. Searches only go with all
+/// domains, since the index is the slow part.
+fn discovery(view: &View, domains: &[&Domain]) -> BTreeMap<String, String> {
+    let surface = Gateway::default().surface(view);
+    let mut seen = BTreeMap::from([("instructions".to_owned(), surface.instructions)]);
+    seen.extend(surface.tools.iter().map(|tool| (tool.name.clone(), tool.definition.to_string())));
+    let mut requests = vec![json!({})];
+    requests.extend(domains.iter().map(|domain| json!({"domain": domain.as_str()})));
+    if domains.len() == view.snapshot().domains().len() {
+        let queries = ["create issue", "read file", "qqqq"];
+        requests.extend(queries.iter().map(|query| json!({"query": query})));
+    }
+    seen.extend(
+        requests.iter().map(|ask| (ask.to_string(), self::ask(view, "discover_tools", ask))),
+    );
+    seen
+}
+
+/// Numbers that look random and are the same in every run (xorshift64, Marsaglia 2003).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).unwrap()
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for at in (1..items.len()).rev() {
+            items.swap(at, self.below(at + 1));
+        }
+    }
+
+    fn reordered(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Object(object) => {
+                let mut entries: Vec<_> = object.iter().collect();
+                self.shuffle(&mut entries);
+                let entries = entries.into_iter();
+                Value::Object(entries.map(|(k, v)| (k.clone(), self.reordered(v))).collect())
+            }
+            Value::Array(items) => items.iter().map(|item| self.reordered(item)).collect(),
+            other => other.clone(),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use gatefold_core::{
+    BoxError, CallId, Clock, Digest, Domain, ErrorKind, Principal, RuleId, Timestamp, ToolId,
+};
+use gatefold_policy::Approval;
+
+use crate::Counters;
+
+/// Keeps the records of calls.
+///
+/// A record ends in exactly one outcome. The place for the closing half is taken when the record
+/// opens, so that closing never waits and is never lost for want of room.
+pub trait AuditLog: Send + Sync + 'static {
+    /// Opens a record. When the future is done, the record outlives a crash of the process.
+    fn open(&self, record: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>>;
+
+    /// Keeps a record that is over already: a call that was refused before anything was sent.
+    fn refuse(&self, opened: CallOpened, closed: CallClosed) -> BoxFuture<'_, ()>;
+
+    /// Keeps a record of a meta-call that only discovered.
+    fn discover(&self, record: DiscoveryRecord) -> BoxFuture<'_, ()>;
+}
+
+/// Why a record could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The call resumes one whose record is not suspended: it was resumed already, or is over.
+    #[error("the call was resumed already")]
+    NotSuspended,
+    #[error("the record could not be written")]
+    Failed(#[source] BoxError),
+}
+
+/// The place kept for the end of one record.
+pub trait AuditSlot: Send {
+    fn close(self: Box<Self>, record: CallClosed);
+}
+
+/// The opening half of a record. Arguments leave their digest and size, never their text.
+#[derive(Debug, Clone)]
+pub struct CallOpened {
+    pub id: CallId,
+    pub parent: Option<CallId>,
+    pub at: Timestamp,
+    pub principal: Arc<Principal>,
+    /// What was asked for, as the caller wrote it.
+    pub subject: String,
+    pub domain: Option<Domain>,
+    pub tool: Option<ToolId>,
+    pub tool_digest: Option<Digest>,
+    pub rule: Option<RuleId>,
+    pub arguments_digest: Digest,
+    pub arguments_bytes: usize,
+}
+
+/// The closing half of a record.
+#[derive(Debug, Clone)]
+pub struct CallClosed {
+    pub id: CallId,
+    pub at: Timestamp,
+    pub took: Duration,
+    pub outcome: AuditOutcome,
+    pub result_bytes: usize,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditOutcome {
+    Done,
+    /// The source answered with an error of its own.
+    ToolError,
+    Failed(ErrorKind),
+    Cancelled,
+    /// Waits for an answer, until the moment given.
+    Suspended(Timestamp),
+    Task,
+}
+
+impl AuditOutcome {
+    /// The word it is counted by: a failure's is its kind.
+    pub(crate) fn counted_as(self) -> &'static str {
+        match self {
+            Self::Failed(kind) => kind.as_str(),
+            other => other.as_str(),
+        }
+    }
+
+    /// The word the record keeps. Beside these, recovery writes `interrupted` for a record that a
+    /// crash left open and `expired` for one that nobody resumed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::ToolError => "tool_error",
+            Self::Failed(_) => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Suspended(_) => "suspended",
+            Self::Task => "task",
+        }
+    }
+}
+
+/// A meta-call that discovered: which one, by whom, and how much was said.
+#[derive(Debug, Clone)]
+pub struct DiscoveryRecord {
+    pub at: Timestamp,
+    pub principal: Arc<Principal>,
+    pub meta_tool: String,
+    pub arguments_digest: Digest,
+    pub result_bytes: usize,
+    pub is_error: bool,
+}
+
+/// Where a person's yes to a call is found.
+pub trait Approvals: Send + Sync + 'static {
+    fn given(&self, principal: &Principal, tool: Digest, arguments: Digest) -> Option<Approval>;
+}
+
+/// Nobody is asked, so nothing is approved.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoApprovals;
+
+impl Approvals for NoApprovals {
+    fn given(&self, _: &Principal, _: Digest, _: Digest) -> Option<Approval> {
+        None
+    }
+}
+
+/// An open record. Dropped without an outcome, it ends as cancelled.
+pub(crate) struct OpenRecord {
+    id: CallId,
+    opened_at: Timestamp,
+    clock: Arc<dyn Clock>,
+    counters: Arc<Counters>,
+    slot: Option<Box<dyn AuditSlot>>,
+}
+
+impl OpenRecord {
+    pub(crate) async fn open(
+        log: &dyn AuditLog,
+        clock: Arc<dyn Clock>,
+        counters: Arc<Counters>,
+        record: CallOpened,
+    ) -> Result<Self, AuditError> {
+        let (id, opened_at) = (record.id, record.at);
+        let slot = log.open(record).await?;
+        Ok(Self { id, opened_at, clock, counters, slot: Some(slot) })
+    }
+
+    pub(crate) fn close(mut self, outcome: AuditOutcome, result_bytes: usize) {
+        self.end(outcome, result_bytes);
+    }
+
+    fn end(&mut self, outcome: AuditOutcome, result_bytes: usize) {
+        let Some(slot) = self.slot.take() else { return };
+        self.counters.count(outcome.counted_as());
+        let at = self.clock.now();
+        let took = at.since(self.opened_at);
+        slot.close(CallClosed { id: self.id, at, took, outcome, result_bytes });
+    }
+}
+
+impl Drop for OpenRecord {
+    fn drop(&mut self) {
+        self.end(AuditOutcome::Cancelled, 0);
+    }
+}

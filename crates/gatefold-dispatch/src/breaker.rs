@@ -1,0 +1,137 @@
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::time::Instant;
+
+/// Leaves a source alone for a while after several failures in a row.
+///
+/// After the pause one call goes through as a probe: its success closes the breaker, its failure
+/// opens it for another pause.
+#[derive(Debug)]
+pub(crate) struct Breaker {
+    failure_limit: u32,
+    pause: Duration,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    failures: u32,
+    open_until: Option<Instant>,
+    probing: bool,
+}
+
+/// What a breaker lets through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BreakerState {
+    Closed,
+    Open,
+}
+
+impl Breaker {
+    pub(crate) fn new(failure_limit: u32, pause: Duration) -> Self {
+        Self { failure_limit: failure_limit.max(1), pause, inner: Mutex::default() }
+    }
+
+    /// Lets a call through, or says how long to wait. The pass must be told how the call went.
+    pub(crate) fn pass(&self) -> Result<Pass<'_>, Duration> {
+        let mut inner = self.lock();
+        let Some(until) = inner.open_until else {
+            return Ok(Pass { breaker: self, told: false });
+        };
+        let now = Instant::now();
+        if now < until {
+            return Err(until - now);
+        }
+        if inner.probing {
+            return Err(Duration::ZERO);
+        }
+        inner.probing = true;
+        Ok(Pass { breaker: self, told: false })
+    }
+
+    pub(crate) fn state(&self) -> BreakerState {
+        match self.lock().open_until {
+            Some(until) if Instant::now() < until => BreakerState::Open,
+            _ => BreakerState::Closed,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One call that the breaker let through. Dropped untold, it counts as neither.
+#[derive(Debug)]
+pub(crate) struct Pass<'a> {
+    breaker: &'a Breaker,
+    told: bool,
+}
+
+impl Pass<'_> {
+    pub(crate) fn succeeded(mut self) {
+        self.told = true;
+        *self.breaker.lock() = Inner::default();
+    }
+
+    pub(crate) fn failed(mut self) {
+        self.told = true;
+        let mut inner = self.breaker.lock();
+        inner.failures = inner.failures.saturating_add(1);
+        inner.probing = false;
+        if inner.failures >= self.breaker.failure_limit {
+            inner.open_until = Some(Instant::now() + self.breaker.pause);
+        }
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        if !self.told {
+            self.breaker.lock().probing = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAUSE: Duration = Duration::from_secs(10);
+
+    fn failed(breaker: &Breaker, times: u32) {
+        for _ in 0..times {
+            breaker.pass().expect("closed").failed();
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_opens_after_failures_in_a_row_and_not_after_scattered_ones() {
+        let breaker = Breaker::new(3, PAUSE);
+        failed(&breaker, 2);
+        breaker.pass().unwrap().succeeded();
+        failed(&breaker, 2);
+        assert_eq!(breaker.state(), BreakerState::Closed);
+        failed(&breaker, 1);
+        assert_eq!(breaker.state(), BreakerState::Open);
+        assert_eq!(breaker.pass().unwrap_err(), PAUSE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_the_pause_one_probe_decides() {
+        let breaker = Breaker::new(1, PAUSE);
+        failed(&breaker, 1);
+        tokio::time::advance(PAUSE).await;
+        let probe = breaker.pass().unwrap();
+        assert!(breaker.pass().is_err(), "one probe at a time");
+        probe.failed();
+        assert!(breaker.pass().is_err());
+        tokio::time::advance(PAUSE).await;
+        drop(breaker.pass().unwrap());
+        breaker.pass().expect("a dropped probe frees its place").succeeded();
+        assert!(breaker.pass().is_ok() && breaker.pass().is_ok());
+    }
+}

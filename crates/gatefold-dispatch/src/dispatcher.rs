@@ -1,0 +1,181 @@
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use futures::future::join_all;
+use gatefold_core::{CallError, CallId, Clock, Domain, Principal};
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
+use crate::{Approvals, AuditLog, Counters, Pinned, SealKey};
+
+/// What dispatch needs from outside.
+#[derive(Clone)]
+pub struct Ports {
+    pub audit: Arc<dyn AuditLog>,
+    pub approvals: Arc<dyn Approvals>,
+    pub clock: Arc<dyn Clock>,
+    pub seal: SealKey,
+}
+
+/// Holds the runtime in force and begins calls on it.
+pub struct Dispatcher {
+    pub(crate) ports: Ports,
+    pub(crate) counters: Arc<Counters>,
+    runtime: ArcSwap<Runtime>,
+    /// Taken to replace the runtime, so that a reload and a new manifest do not undo each other.
+    replacing: Mutex<()>,
+    epochs: watch::Sender<u64>,
+    /// Rung when a source has a new manifest.
+    stale: Arc<Notify>,
+    watchers: Mutex<Option<DropGuard>>,
+    /// The removed sources that still finish their calls.
+    retiring: TaskTracker,
+    /// Fires when they may not any more.
+    closing: CancellationToken,
+}
+
+/// How long new manifests are gathered before one new snapshot is built from them all.
+const GATHERING: Duration = Duration::from_millis(20);
+
+impl Dispatcher {
+    pub fn new(ports: Ports) -> Arc<Self> {
+        Arc::new(Self {
+            ports,
+            counters: Arc::default(),
+            runtime: ArcSwap::from_pointee(Runtime::empty()),
+            replacing: Mutex::default(),
+            epochs: watch::Sender::new(0),
+            stale: Arc::default(),
+            watchers: Mutex::default(),
+            retiring: TaskTracker::new(),
+            closing: CancellationToken::new(),
+        })
+    }
+
+    /// Puts a setup in force at once. Calls under way end on the runtime they began with; sources
+    /// that are not part of the setup any more are closed when their calls are done.
+    ///
+    /// Must be called within a Tokio runtime, which watches the sources' manifests.
+    pub fn install(self: &Arc<Self>, setup: Setup) {
+        let old = self.replace(|current| Some(current.next(setup)));
+        let slots = self.runtime.load().slots.clone();
+        self.watch(&slots);
+        for gone in removed(&old.slots, &slots) {
+            let retired = retire(gone, old.limits.drain, self.closing.clone());
+            self.retiring.spawn(retired);
+        }
+    }
+
+    /// Begins a turn for someone: their view and the runtime behind it, pinned.
+    pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> Pinned {
+        Pinned::new(self.clone(), self.runtime.load_full(), principal)
+    }
+
+    /// Fires with the new epoch whenever the catalogue or the policy was replaced.
+    pub fn epochs(&self) -> watch::Receiver<u64> {
+        self.epochs.subscribe()
+    }
+
+    pub fn reports(&self) -> Vec<SourceReport> {
+        self.runtime.load().reports()
+    }
+
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Connects every source now, all at once, each under its own deadline, and says how each
+    /// fared. Manifests that came are part of the snapshot when this returns.
+    pub async fn refresh(&self) -> Vec<(Domain, Result<(), CallError>)> {
+        let slots = self.runtime.load().slots.clone();
+        let refreshed = join_all(slots.iter().map(async |(domain, slot)| {
+            (domain.clone(), slot.setup.source.clone().refresh().await)
+        }))
+        .await;
+        self.renew();
+        refreshed
+    }
+
+    /// Closes every source, removed ones too. Calls still under way fail.
+    pub async fn close(&self) {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.closing.cancel();
+        let slots = self.runtime.load().slots.clone();
+        join_all(slots.values().map(|slot| slot.setup.source.clone().close())).await;
+        self.retiring.close();
+        self.retiring.wait().await;
+    }
+
+    pub(crate) fn next_call_id(&self) -> CallId {
+        CallId::new(self.ports.clock.now(), fastrand::u128(..))
+    }
+
+    fn renew(&self) {
+        self.replace(Runtime::renewed);
+    }
+
+    /// Puts the next runtime in force, if there is one, and returns the one before.
+    fn replace(&self, next: impl FnOnce(&Runtime) -> Option<Runtime>) -> Arc<Runtime> {
+        let _guard = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.runtime.load_full();
+        if let Some(next) = next(&current) {
+            let epoch = next.snapshot.epoch();
+            self.runtime.store(Arc::new(next));
+            self.epochs.send_replace(epoch);
+        }
+        current
+    }
+
+    /// Watches the manifests of these sources, and no others any more.
+    fn watch(self: &Arc<Self>, slots: &Slots) {
+        let cancel = CancellationToken::new();
+        for slot in slots.values() {
+            let mut manifests = slot.setup.source.manifests();
+            let (stale, cancel) = (self.stale.clone(), cancel.clone());
+            // One may have come after the snapshot was built.
+            manifests.mark_changed();
+            tokio::spawn(cancel.run_until_cancelled_owned(async move {
+                while manifests.changed().await.is_ok() {
+                    stale.notify_one();
+                }
+            }));
+        }
+        let (stale, weak) = (self.stale.clone(), Arc::downgrade(self));
+        tokio::spawn(cancel.clone().run_until_cancelled_owned(renew_when_stale(stale, weak)));
+        let guard = cancel.drop_guard();
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).replace(guard);
+    }
+}
+
+async fn renew_when_stale(stale: Arc<Notify>, dispatcher: Weak<Dispatcher>) {
+    loop {
+        stale.notified().await;
+        tokio::time::sleep(GATHERING).await;
+        let Some(dispatcher) = dispatcher.upgrade() else {
+            return;
+        };
+        // Thousands of tools take a while to name and group: not on a thread that serves calls.
+        let renewed = tokio::task::spawn_blocking(move || dispatcher.renew()).await;
+        if let Err(error) = renewed {
+            tracing::error!(%error, "building the catalogue failed");
+        }
+    }
+}
+
+/// The slots of `old` whose sources `new` does not hold.
+fn removed(old: &Slots, new: &Slots) -> Vec<Arc<Slot>> {
+    let is_kept =
+        |slot: &Slot| new.values().any(|kept| Arc::ptr_eq(&kept.setup.source, &slot.setup.source));
+    old.values().filter(|slot| !is_kept(slot)).cloned().collect()
+}
+
+async fn retire(slot: Arc<Slot>, drain: Duration, closing: CancellationToken) {
+    let drained = tokio::time::timeout(drain, slot.gate.drain());
+    if !matches!(closing.run_until_cancelled(drained).await, Some(Ok(()))) {
+        tracing::warn!(domain = %slot.setup.source.domain(), "closed a source with calls under way");
+    }
+    slot.setup.source.clone().close().await;
+}

@@ -1,0 +1,39 @@
+use std::time::Duration;
+
+/// The bounds of one call and of one source. All configurable; these are the defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// From the moment a call is admitted to its result, waiting for a place included.
+    pub call_deadline: Duration,
+    /// The largest result that is passed on, in bytes.
+    pub result_bytes: u64,
+    /// Calls that one source works on at once.
+    pub calls_in_flight: usize,
+    /// Calls that wait for a place at one source; one more is refused as busy.
+    pub calls_waiting: usize,
+    /// Failures in a row after which a source is left alone for [`Limits::breaker_pause`].
+    pub breaker_failures: u32,
+    pub breaker_pause: Duration,
+    /// How deep calls may nest.
+    pub nesting: usize,
+    /// How long a suspended call may be resumed.
+    pub suspension: Duration,
+    /// How long a source that a reload removed may finish its calls.
+    pub drain: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            call_deadline: Duration::from_mins(1),
+            result_bytes: 1024 * 1024,
+            calls_in_flight: 128,
+            calls_waiting: 512,
+            breaker_failures: 5,
+            breaker_pause: Duration::from_secs(10),
+            nesting: 8,
+            suspension: Duration::from_mins(10),
+            drain: Duration::from_mins(1),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gatefold_catalog::{GroupRules, Manifest, Snapshot, SourceEntry, SourceKind, View};
+use gatefold_core::{Domain, Principal, UpstreamIdentity};
+use gatefold_policy::Policy;
+use serde::Serialize;
+
+use crate::breaker::{Breaker, BreakerState};
+use crate::gate::Gate;
+use crate::{Limits, Source, SourceStatus};
+
+/// What a configuration comes to: everything a runtime is made of.
+pub struct Setup {
+    pub policy: Policy,
+    pub limits: Limits,
+    pub sources: Vec<SourceSetup>,
+}
+
+/// One source and how it is to be shown. Domains are unique within a setup.
+#[derive(Clone)]
+pub struct SourceSetup {
+    pub source: Arc<dyn Source>,
+    pub kind: SourceKind,
+    /// What the configuration says about the source, instead of its own words.
+    pub description: Option<String>,
+    pub groups: GroupRules,
+    pub identity: IdentityScope,
+}
+
+/// Whose sessions a source keeps apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdentityScope {
+    /// One credential stands in the configuration, so everybody shares its session.
+    Shared,
+    PerUser,
+}
+
+/// Snapshot, policy, sources and limits, swapped as one. A call pins the one it began with.
+pub struct Runtime {
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) slots: Arc<Slots>,
+    pub(crate) limits: Limits,
+    views: ViewCache,
+}
+
+pub(crate) type Slots = BTreeMap<Domain, Arc<Slot>>;
+
+/// A source with its door and its breaker, which outlive reloads that leave the source alone.
+pub(crate) struct Slot {
+    pub(crate) setup: SourceSetup,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) breaker: Arc<Breaker>,
+}
+
+impl Slot {
+    pub(crate) fn identity(&self, principal: &Principal) -> UpstreamIdentity {
+        match self.setup.identity {
+            IdentityScope::Shared => UpstreamIdentity::Shared,
+            IdentityScope::PerUser => UpstreamIdentity::User(principal.user.clone()),
+        }
+    }
+}
+
+/// One source's state, for people and probes.
+#[derive(Debug, Clone, Serialize)]
+pub struct SourceReport {
+    pub domain: Domain,
+    #[serde(flatten)]
+    pub status: SourceStatus,
+    pub breaker: BreakerState,
+    pub tools: usize,
+    /// Tools that were repaired or left out, one line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub alterations: Vec<String>,
+    pub calls_in_flight: usize,
+    pub calls_waiting: usize,
+}
+
+impl Runtime {
+    /// A runtime before anything is configured.
+    pub(crate) fn empty() -> Self {
+        Self {
+            snapshot: Arc::new(Snapshot::build(Vec::new(), 0)),
+            policy: Arc::default(),
+            slots: Arc::default(),
+            limits: Limits::default(),
+            views: ViewCache::default(),
+        }
+    }
+
+    /// The next runtime for a new setup. Sources that the last one had keep their slots.
+    pub(crate) fn next(&self, setup: Setup) -> Self {
+        let limits = setup.limits;
+        let keeps_limits = limits == self.limits;
+        let slots = setup.sources.into_iter().map(|source| {
+            let domain = source.source.domain().clone();
+            let old = self
+                .slots
+                .get(&domain)
+                .filter(|old| keeps_limits && Arc::ptr_eq(&old.setup.source, &source.source));
+            let (gate, breaker) = match old {
+                Some(old) => (old.gate.clone(), old.breaker.clone()),
+                None => (
+                    Arc::new(Gate::new(limits.calls_in_flight, limits.calls_waiting)),
+                    Arc::new(Breaker::new(limits.breaker_failures, limits.breaker_pause)),
+                ),
+            };
+            (domain, Arc::new(Slot { setup: source, gate, breaker }))
+        });
+        let slots = Arc::new(slots.collect::<Slots>());
+        Self {
+            snapshot: Arc::new(build_snapshot(&slots, self.snapshot.epoch() + 1)),
+            policy: Arc::new(setup.policy),
+            slots,
+            limits,
+            views: ViewCache::default(),
+        }
+    }
+
+    /// The next runtime for the same setup, if a source offers something else by now.
+    pub(crate) fn renewed(&self) -> Option<Self> {
+        self.is_stale().then(|| Self {
+            snapshot: Arc::new(build_snapshot(&self.slots, self.snapshot.epoch() + 1)),
+            policy: self.policy.clone(),
+            slots: self.slots.clone(),
+            limits: self.limits,
+            views: ViewCache::default(),
+        })
+    }
+
+    fn is_stale(&self) -> bool {
+        let digest = |manifest: &Arc<Manifest>| manifest.digest();
+        self.snapshot.domains().iter().any(|entry| {
+            let slot = self.slots.get(entry.domain());
+            let offered = slot.and_then(|slot| {
+                let manifests = slot.setup.source.manifests();
+                manifests.borrow().as_ref().map(digest)
+            });
+            offered != entry.manifest().map(digest)
+        })
+    }
+
+    pub(crate) fn view(&self, principal: &Principal) -> View {
+        self.views.get(principal, || {
+            View::new(self.snapshot.clone(), |target| self.policy.is_visible(principal, target))
+        })
+    }
+
+    pub(crate) fn reports(&self) -> Vec<SourceReport> {
+        self.slots.values().map(|slot| report(slot)).collect()
+    }
+}
+
+fn report(slot: &Slot) -> SourceReport {
+    let source = &slot.setup.source;
+    let manifest = source.manifests().borrow().clone();
+    let manifest = manifest.as_deref();
+    SourceReport {
+        domain: source.domain().clone(),
+        status: source.status(),
+        breaker: slot.breaker.state(),
+        tools: manifest.map_or(0, |m| m.tools().len()),
+        alterations: manifest
+            .map(|m| m.alterations().iter().map(ToString::to_string).collect())
+            .unwrap_or_default(),
+        calls_in_flight: slot.gate.in_flight(),
+        calls_waiting: slot.gate.waiting(),
+    }
+}
+
+fn build_snapshot(slots: &Slots, epoch: u64) -> Snapshot {
+    let entries = slots.values().map(|slot| SourceEntry {
+        domain: slot.setup.source.domain().clone(),
+        kind: slot.setup.kind,
+        description: slot.setup.description.clone(),
+        groups: slot.setup.groups.clone(),
+        manifest: slot.setup.source.manifests().borrow().clone(),
+    });
+    Snapshot::build(entries.collect(), epoch)
+}
+
+/// The views of one runtime, by principal.
+#[derive(Default)]
+struct ViewCache(Mutex<HashMap<Principal, View>>);
+
+impl ViewCache {
+    /// Views kept at once. Past it the cache starts anew: views are cheap to make again.
+    const LIMIT: usize = 1024;
+
+    fn get(&self, principal: &Principal, make: impl FnOnce() -> View) -> View {
+        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(view) = views.get(principal) {
+            return view.clone();
+        }
+        if views.len() >= Self::LIMIT {
+            views.clear();
+        }
+        let view = make();
+        views.insert(principal.clone(), view.clone());
+        view
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::UserId;
+
+    use super::*;
+
+    #[test]
+    fn a_view_is_made_once_a_principal() {
+        let (cache, mut made) = (ViewCache::default(), 0);
+        let snapshot = Arc::new(Snapshot::build(Vec::new(), 0));
+        for user in ["ann", "bob", "ann", "ann"] {
+            cache.get(&Principal::user(UserId::new(user)), || {
+                made += 1;
+                View::whole(snapshot.clone())
+            });
+        }
+        assert_eq!(made, 2);
+    }
+
+    #[test]
+    fn views_kept_have_a_limit() {
+        let cache = ViewCache::default();
+        let snapshot = Arc::new(Snapshot::build(Vec::new(), 0));
+        for user in 0..=ViewCache::LIMIT {
+            let principal = Principal::user(UserId::new(user.to_string()));
+            cache.get(&principal, || View::whole(snapshot.clone()));
+        }
+        assert_eq!(cache.0.lock().unwrap().len(), 1);
+    }
+}

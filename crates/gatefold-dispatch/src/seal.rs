@@ -1,0 +1,133 @@
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use gatefold_core::{CallId, Digest, Principal, ResumeError, Timestamp, UserId};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// The key that seals suspended calls. Replicas that are to resume each other's calls share it.
+#[derive(Clone)]
+pub struct SealKey([u8; 32]);
+
+impl SealKey {
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    fn mac(&self, body: &[u8]) -> Hmac<Sha256> {
+        let mac = Hmac::<Sha256>::new_from_slice(&self.0);
+        mac.expect("HMAC takes keys of any length").chain_update(body)
+    }
+}
+
+impl fmt::Debug for SealKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SealKey(***)")
+    }
+}
+
+/// What a suspended call is bound to. It is readable by whoever holds the sealed text and cannot
+/// be altered: HMAC-SHA-256 (RFC 2104) over its JSON, both in base64url, joined by a dot.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Sealed {
+    pub(crate) call: CallId,
+    pub(crate) principal: Digest,
+    pub(crate) tool: Digest,
+    pub(crate) arguments: Digest,
+    pub(crate) expires_at: Timestamp,
+    /// The source's own state; none for a call that waits for an approval.
+    pub(crate) state: Option<String>,
+}
+
+impl Sealed {
+    pub(crate) fn seal(&self, key: &SealKey) -> String {
+        let body = serde_json::to_vec(self).expect("a seal has only string keys");
+        let tag = key.mac(&body).finalize().into_bytes();
+        format!("{}.{}", URL_SAFE_NO_PAD.encode(&body), URL_SAFE_NO_PAD.encode(tag))
+    }
+
+    /// Opens a sealed text and checks everything that does not need the call's tool.
+    pub(crate) fn open(
+        text: &str,
+        key: &SealKey,
+        principal: &Principal,
+        now: Timestamp,
+    ) -> Result<Self, ResumeError> {
+        let (body, tag) = text.split_once('.').ok_or(ResumeError::Forged)?;
+        let decode = |part| URL_SAFE_NO_PAD.decode(part).map_err(|_| ResumeError::Forged);
+        let (body, tag) = (decode(body)?, decode(tag)?);
+        key.mac(&body).verify_slice(&tag).map_err(|_| ResumeError::Forged)?;
+        let sealed: Self = serde_json::from_slice(&body).map_err(|_| ResumeError::Forged)?;
+        if sealed.principal != principal_digest(principal) {
+            return Err(ResumeError::Principal);
+        }
+        if sealed.expires_at <= now {
+            return Err(ResumeError::Expired);
+        }
+        Ok(sealed)
+    }
+
+    /// Checks that the call which resumes is the one that was sealed.
+    pub(crate) fn check(&self, tool: Digest, arguments: Digest) -> Result<(), ResumeError> {
+        if self.tool != tool {
+            return Err(ResumeError::Definition);
+        }
+        if self.arguments != arguments {
+            return Err(ResumeError::Arguments);
+        }
+        Ok(())
+    }
+}
+
+/// What tells one principal from another across requests. The client's own name for itself does
+/// not count: a person may answer from another window.
+pub(crate) fn principal_digest(principal: &Principal) -> Digest {
+    let who: (&UserId, _, _) = (&principal.user, &principal.organisations, &principal.agent);
+    digest(&serde_json::to_vec(&who).expect("a principal has only string keys"))
+}
+
+pub(crate) fn digest(bytes: &[u8]) -> Digest {
+    Digest::new(Sha256::digest(bytes).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(5_000);
+
+    fn sealed() -> Sealed {
+        Sealed {
+            call: CallId::new(NOW, 9),
+            principal: principal_digest(&Principal::local()),
+            tool: Digest::new([1; 32]),
+            arguments: Digest::new([2; 32]),
+            expires_at: NOW.plus(Duration::from_secs(1)),
+            state: Some("step 2".to_owned()),
+        }
+    }
+
+    fn check(text: &str, key: u8, user: &str, now: Timestamp, expected: Result<(), ResumeError>) {
+        let principal = Principal::user(UserId::new(user));
+        let opened = Sealed::open(text, &SealKey::new([key; 32]), &principal, now);
+        assert_eq!(opened.map(|sealed| assert_eq!(sealed, self::sealed())), expected);
+    }
+
+    #[test]
+    fn a_seal_opens_only_as_it_was_closed() {
+        let text = sealed().seal(&SealKey::new([3; 32]));
+        let (body, tag) = text.split_once('.').unwrap();
+        let late = NOW.plus(Duration::from_secs(1));
+        check(&text, 3, "local", NOW, Ok(()));
+        check(&text, 4, "local", NOW, Err(ResumeError::Forged));
+        check(&text, 3, "ann", NOW, Err(ResumeError::Principal));
+        check(&text, 3, "local", late, Err(ResumeError::Expired));
+        for forged in ["", ".", body, &format!("{body}."), &format!("A{body}.{tag}"), "é.é"] {
+            check(forged, 3, "local", NOW, Err(ResumeError::Forged));
+        }
+    }
+}

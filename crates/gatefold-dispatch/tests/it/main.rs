@@ -1,0 +1,15 @@
+//! The spine's claims, proved on fake sources: no network, no processes, paused time.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+mod cancellation;
+mod catalogue;
+mod limits;
+mod nesting;
+mod permits;
+mod records;
+mod reload;
+mod source;
+mod suspension;
+mod views;
+mod world;

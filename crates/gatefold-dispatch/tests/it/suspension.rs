@@ -1,0 +1,145 @@
+use std::sync::Arc;
+
+use gatefold_core::{CallError, CallId, Clock as _};
+use gatefold_policy::Effect;
+
+use crate::source::FakeSource;
+use crate::world::{SECOND, START, World, ann, bob, done, refused, rule, suspended};
+
+/// A call of `mail__wait` by Ann that is suspended: its id and its sealed state.
+async fn parked(world: &World) -> (CallId, String) {
+    let suspension = suspended(world.call_as(&ann(), "mail__wait", "{}").await);
+    assert_eq!(suspension.questions.get(), r#"{"name":"?"}"#);
+    let record = world.log.last();
+    assert_eq!(record.ended(), "suspended");
+    (record.opened.id, suspension.state)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_suspended_call_resumes_with_its_sources_own_state_and_its_first_id() {
+    let mail = FakeSource::new("mail");
+    let world = World::new(&[&mail]);
+    let (id, state) = parked(&world).await;
+    assert!(!state.contains("the source's own"), "the state is sealed");
+
+    let result = world.resume(&ann(), "mail__wait", "{}", &state).await;
+    assert_eq!(done(result), r#"{"state":"the source's own","answers":{"name":"Ada"}}"#);
+    assert_eq!(world.log.ended(), ["suspended", "done"]);
+    assert!(world.log.records().iter().all(|r| r.opened.id == id));
+    assert!(mail.seen().iter().all(|seen| seen.call == id));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_resumes_on_a_later_runtime_that_still_admits_it() {
+    let mail = FakeSource::new("mail");
+    let world = World::new(&[&mail]);
+    let (_, state) = parked(&world).await;
+    world.install(&[&mail], &[rule(Effect::Allow, "mail", "wait")]);
+    done(world.resume(&ann(), "mail__wait", "{}", &state).await);
+    assert_eq!(mail.seen()[1].rule.as_str(), "allow-wait");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_revoked_call_does_not_resume_and_its_record_says_so() {
+    let mail = FakeSource::new("mail");
+    let world = World::new(&[&mail]);
+    let (id, state) = parked(&world).await;
+    world.install(&[&mail], &[rule(Effect::Deny, "mail", "wait")]);
+    let refused = refused(world.resume(&ann(), "mail__wait", "{}", &state).await);
+    assert_eq!(refused, "unknown tool `mail__wait`");
+    assert_eq!(mail.calls(), 1, "nothing was sent");
+    let record = world.log.last();
+    assert_eq!((record.opened.id, &*record.ended()), (id, "failed: unknown"));
+}
+
+/// What changes between a suspension and the attempt to resume it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Changed {
+    Nothing,
+    Seal,
+    Time,
+    Caller,
+    Definition,
+    Arguments,
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_resumes_only_as_it_was_suspended() {
+    for (changed, expected) in [
+        (Changed::Nothing, ""),
+        (Changed::Seal, "its state is not one that was given out"),
+        (Changed::Time, "its state has expired"),
+        (Changed::Caller, "it belongs to another caller"),
+        (Changed::Definition, "the tool's definition has changed since"),
+        (Changed::Arguments, "its arguments have changed since"),
+    ] {
+        resumes(changed, expected).await;
+    }
+}
+
+async fn resumes(changed: Changed, expected: &str) {
+    let mail = FakeSource::with_tools("mail", &["wait"]);
+    let world = World::new(&[&mail]);
+    let (id, mut state) = parked(&world).await;
+    let (mut principal, mut arguments) = (ann(), "{}");
+    match changed {
+        Changed::Nothing => {}
+        Changed::Seal => state.insert(3, 'A'),
+        Changed::Time => world.clock.advance(world.limits.suspension),
+        Changed::Caller => principal = bob(),
+        Changed::Definition => {
+            mail.redefines(&["wait"]);
+            world.install(&[&mail], &[]);
+        }
+        Changed::Arguments => arguments = "{ }",
+    }
+    let resumed = world.resume(&principal, "mail__wait", arguments, &state).await;
+    if changed == Changed::Nothing {
+        done(resumed);
+        return;
+    }
+    let error = resumed.unwrap_err();
+    assert!(matches!(error, CallError::Resume(_)));
+    assert_eq!(error.to_string(), format!("the answer cannot be resumed: {expected}"));
+    assert_eq!(mail.calls(), 1, "nothing was sent: {changed:?}");
+    let record = world.log.last();
+    assert_eq!(record.ended(), "failed: resume");
+    assert_ne!(record.opened.id, id, "the suspended record is left alone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_needs_a_yes_waits_for_it() {
+    let mail = FakeSource::new("mail");
+    let world = World::new(&[&mail]);
+    world.install(&[&mail], &[rule(Effect::Ask, "mail", "echo")]);
+
+    let waits = suspended(world.call("mail__echo", r#"{"to":1}"#).await);
+    assert_eq!(
+        waits.questions.get(),
+        r#"{"approval":{"tool":"mail__echo","source":"mail"}}"#,
+        "a person is asked about the tool itself"
+    );
+    assert_eq!((mail.calls(), &*world.log.last().ended()), (0, "suspended"));
+    let asked = world.log.last().opened;
+    assert_eq!(asked.rule.as_ref().unwrap().as_str(), "ask-echo");
+    let tool = asked.tool_digest.unwrap();
+
+    let local = gatefold_core::Principal::local();
+    let resume = async |state: &str| world.resume(&local, "mail__echo", r#"{"to":1}"#, state).await;
+    let again = suspended(resume(&waits.state).await);
+    assert_eq!(mail.calls(), 0, "asking twice is not a yes");
+
+    let later = world.clock.now().plus(SECOND);
+    world.approvals.say(tool, tool, later);
+    suspended(resume(&again.state).await);
+    world.approvals.say(tool, asked.arguments_digest, START);
+    suspended(resume(&again.state).await);
+    assert_eq!(mail.calls(), 0, "neither other arguments nor an old yes");
+
+    world.approvals.say(tool, asked.arguments_digest, later);
+    assert_eq!(done(resume(&again.state).await), r#"{"to":1}"#);
+    let seen = mail.seen();
+    assert_eq!(seen.len(), 1);
+    assert_eq!((seen[0].call, seen[0].rule.as_str()), (asked.id, "ask-echo"));
+    assert_eq!(seen[0].principal, Arc::new(local.clone()));
+}

@@ -1,0 +1,269 @@
+//! A dispatcher with everything it needs, all of it in memory.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use gatefold_catalog::{GroupRules, SourceKind};
+use gatefold_core::{
+    CallError, Digest, Domain, ManualClock, Operation, Outcome, Principal, Resume, RuleId,
+    Suspension, Timestamp, ToolName, UserId,
+};
+use gatefold_dispatch::{
+    Approvals, AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened, Caller,
+    DiscoveryRecord, Dispatcher, IdentityScope, Limits, Ports, SealKey, Setup, SourceReport,
+    SourceSetup,
+};
+use gatefold_policy::{Approval, Effect, Glob, Policy, Rule, Scope, Who};
+
+use crate::source::{FakeSource, raw};
+
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
+
+pub(crate) struct World {
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) log: Arc<MemoryLog>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) approvals: Arc<Yes>,
+    pub(crate) limits: Limits,
+}
+
+impl World {
+    /// A world with these sources, the default limits and no rules.
+    pub(crate) fn new(sources: &[&Arc<FakeSource>]) -> Self {
+        Self::with_limits(sources, Limits::default())
+    }
+
+    pub(crate) fn with_limits(sources: &[&Arc<FakeSource>], limits: Limits) -> Self {
+        let clock = Arc::new(ManualClock::at(START));
+        let (log, approvals) = (Arc::<MemoryLog>::default(), Arc::<Yes>::default());
+        let dispatcher = Dispatcher::new(Ports {
+            audit: log.clone(),
+            approvals: approvals.clone(),
+            clock: clock.clone(),
+            seal: SealKey::new([7; 32]),
+        });
+        let world = Self { dispatcher, log, clock, approvals, limits };
+        world.install(sources, &[]);
+        world
+    }
+
+    pub(crate) fn install(&self, sources: &[&Arc<FakeSource>], rules: &[Rule]) {
+        let sources = sources.iter().map(|source| SourceSetup {
+            source: (*source).clone(),
+            kind: SourceKind::Mcp,
+            description: None,
+            groups: GroupRules::default(),
+            identity: IdentityScope::Shared,
+        });
+        self.dispatcher.install(Setup {
+            policy: Policy::new(rules.to_vec()),
+            limits: self.limits,
+            sources: sources.collect(),
+        });
+    }
+
+    /// Makes a call as the local user, who only waits for the result.
+    pub(crate) async fn call(&self, tool: &str, arguments: &str) -> Result<Outcome, CallError> {
+        self.call_as(&Principal::local(), tool, arguments).await
+    }
+
+    pub(crate) async fn call_as(
+        &self,
+        principal: &Principal,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<Outcome, CallError> {
+        let pinned = self.dispatcher.pin(Arc::new(principal.clone()));
+        let operation = operation(tool, arguments);
+        pinned.call(operation, None, Caller::silent()).await
+    }
+
+    /// Makes a call in a task of its own.
+    pub(crate) fn start(&self, tool: &str, caller: Caller) -> Started {
+        let pinned = self.dispatcher.pin(Arc::new(Principal::local()));
+        let operation = operation(tool, "{}");
+        tokio::spawn(async move { pinned.call(operation, None, caller).await })
+    }
+
+    pub(crate) async fn resume(
+        &self,
+        principal: &Principal,
+        tool: &str,
+        arguments: &str,
+        state: &str,
+    ) -> Result<Outcome, CallError> {
+        let pinned = self.dispatcher.pin(Arc::new(principal.clone()));
+        let resume = Resume { state: state.to_owned(), answers: raw(r#"{"name":"Ada"}"#) };
+        let operation = operation(tool, arguments);
+        pinned.call(operation, Some(resume), Caller::silent()).await
+    }
+
+    pub(crate) fn report(&self, domain: &str) -> SourceReport {
+        let reports = self.dispatcher.reports().into_iter();
+        let mut own = reports.filter(|report| report.domain.as_str() == domain);
+        own.next().expect("the domain is installed")
+    }
+
+    pub(crate) fn counted(&self, outcome: &str) -> u64 {
+        let counted = self.dispatcher.counters().snapshot();
+        counted.get(outcome).copied().unwrap_or_default()
+    }
+}
+
+pub(crate) type Started = tokio::task::JoinHandle<Result<Outcome, CallError>>;
+
+pub(crate) fn operation(tool: &str, arguments: &str) -> Operation {
+    Operation::Tool { name: ToolName::new(tool), arguments: raw(arguments) }
+}
+
+pub(crate) fn ann() -> Principal {
+    Principal::user(UserId::new("ann"))
+}
+
+pub(crate) fn bob() -> Principal {
+    Principal::user(UserId::new("bob"))
+}
+
+pub(crate) fn rule(effect: Effect, domain: &str, pattern: &str) -> Rule {
+    Rule {
+        id: RuleId::new(format!("{effect:?}-{pattern}").to_lowercase()),
+        effect,
+        who: Who::everybody(),
+        scope: Scope::Domain(Domain::parse(domain).unwrap()),
+        pattern: Glob::new(pattern),
+    }
+}
+
+/// The result's text.
+pub(crate) fn done(result: Result<Outcome, CallError>) -> String {
+    match result.expect("the call ends well") {
+        Outcome::Done(payload) => payload.json.get().to_owned(),
+        other => panic!("not done: {other:?}"),
+    }
+}
+
+pub(crate) fn suspended(result: Result<Outcome, CallError>) -> Suspension {
+    match result.expect("the call ends well") {
+        Outcome::Suspended(suspension) => suspension,
+        other => panic!("not suspended: {other:?}"),
+    }
+}
+
+/// The error's text, as its caller reads it.
+pub(crate) fn refused(result: Result<Outcome, CallError>) -> String {
+    result.expect_err("the call fails").to_string()
+}
+
+/// Lets other tasks run until something holds, while time stands still.
+pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    const TURNS: usize = 100_000;
+    for _ in 0..TURNS {
+        if holds() {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("never came: {what}");
+}
+
+/// Keeps records in memory, and fails or hangs when it is told to.
+#[derive(Default)]
+pub(crate) struct MemoryLog {
+    records: Arc<Mutex<Vec<Record>>>,
+    pub(crate) discoveries: Mutex<Vec<DiscoveryRecord>>,
+    pub(crate) fails: AtomicBool,
+    pub(crate) hangs: AtomicBool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    pub(crate) opened: CallOpened,
+    pub(crate) closed: Option<CallClosed>,
+}
+
+impl Record {
+    /// The word the record ended in, with the kind of a failure; `open` while it has not.
+    pub(crate) fn ended(&self) -> String {
+        match self.closed.as_ref().map(|closed| closed.outcome) {
+            None => "open".to_owned(),
+            Some(AuditOutcome::Failed(kind)) => format!("failed: {}", kind.as_str()),
+            Some(outcome) => outcome.as_str().to_owned(),
+        }
+    }
+}
+
+impl MemoryLog {
+    pub(crate) fn records(&self) -> Vec<Record> {
+        self.records.lock().unwrap().clone()
+    }
+
+    pub(crate) fn last(&self) -> Record {
+        self.records().pop().expect("there is a record")
+    }
+
+    /// How every record ended, in the order in which they were opened.
+    pub(crate) fn ended(&self) -> Vec<String> {
+        self.records().iter().map(Record::ended).collect()
+    }
+}
+
+impl AuditLog for MemoryLog {
+    fn open(&self, opened: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>> {
+        Box::pin(async move {
+            if self.hangs.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            if self.fails.load(Ordering::SeqCst) {
+                return Err(AuditError::Failed("the disk is full".into()));
+            }
+            let mut records = self.records.lock().unwrap();
+            records.push(Record { opened, closed: None });
+            let (records, place) = (self.records.clone(), records.len() - 1);
+            Ok(Box::new(Slot { records, place }) as Box<dyn AuditSlot>)
+        })
+    }
+
+    fn refuse(&self, opened: CallOpened, closed: CallClosed) -> BoxFuture<'_, ()> {
+        let closed = Some(closed);
+        self.records.lock().unwrap().push(Record { opened, closed });
+        Box::pin(std::future::ready(()))
+    }
+
+    fn discover(&self, record: DiscoveryRecord) -> BoxFuture<'_, ()> {
+        self.discoveries.lock().unwrap().push(record);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+struct Slot {
+    records: Arc<Mutex<Vec<Record>>>,
+    place: usize,
+}
+
+impl AuditSlot for Slot {
+    fn close(self: Box<Self>, record: CallClosed) {
+        let closed = &mut self.records.lock().unwrap()[self.place].closed;
+        assert!(closed.is_none(), "a record ends once");
+        *closed = Some(record);
+    }
+}
+
+/// A person's answer to whatever needs one: none until it is given.
+#[derive(Default)]
+pub(crate) struct Yes(Mutex<Option<Approval>>);
+
+impl Yes {
+    pub(crate) fn say(&self, tool: Digest, arguments: Digest, until: Timestamp) {
+        *self.0.lock().unwrap() = Some(Approval { tool, arguments, expires_at: until });
+    }
+}
+
+impl Approvals for Yes {
+    fn given(&self, _: &Principal, _: Digest, _: Digest) -> Option<Approval> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);

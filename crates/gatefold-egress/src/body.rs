@@ -1,0 +1,26 @@
+use bytes::{Bytes, BytesMut};
+use reqwest::Response;
+
+use crate::EgressError;
+
+/// Reads a body of at most `limit` bytes.
+///
+/// A longer one is an error: at once when the server announces its size, else as soon as the
+/// limit is passed. No more than the limit and one chunk is ever held.
+pub async fn read_capped(mut response: Response, limit: u64) -> Result<Bytes, EgressError> {
+    let size = response.content_length();
+    if size.is_some_and(|size| size > limit) {
+        return Err(EgressError::TooLarge { size, limit });
+    }
+    let url = response.url().clone();
+    let failed = |error| EgressError::new(&url, error);
+    let Some(first) = response.chunk().await.map_err(failed)? else { return Ok(Bytes::new()) };
+    let mut body = BytesMut::from(first);
+    while body.len() as u64 <= limit {
+        match response.chunk().await.map_err(failed)? {
+            Some(chunk) => body.extend_from_slice(&chunk),
+            None => return Ok(body.freeze()),
+        }
+    }
+    Err(EgressError::TooLarge { size: None, limit })
+}

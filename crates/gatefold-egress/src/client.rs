@@ -1,0 +1,172 @@
+use std::fmt;
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use http::Method;
+use reqwest::redirect::{Attempt, Policy};
+use reqwest::{Client, RequestBuilder, Response, Url};
+
+use crate::error::redacted;
+use crate::resolve::{NotPublic, Resolver};
+use crate::{AddressPolicy, EgressError};
+
+/// How many redirects in a row are followed.
+const REDIRECT_LIMIT: usize = 5;
+
+/// How long a connection nobody uses is kept.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// How often a quiet connection is probed, so that one that is dead is noticed.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// What a client may do, and how long it waits.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// From the lookup of the name to the end of the TLS handshake.
+    pub connect_timeout: Duration,
+    /// The longest silence of a server, before its answer and within. None waits for ever, which
+    /// suits streams of events alone; whoever asks then brings a deadline of their own.
+    pub read_timeout: Option<Duration>,
+    /// How many unused connections to one host are kept.
+    pub idle_connections: usize,
+    pub redirects: Redirects,
+    pub addresses: AddressPolicy,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(15),
+            read_timeout: Some(Duration::from_mins(1)),
+            idle_connections: 256,
+            redirects: Redirects::None,
+            addresses: AddressPolicy::Any,
+        }
+    }
+}
+
+/// Which redirects are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redirects {
+    /// None: the redirect is the answer.
+    None,
+    /// Those within the same scheme, host and port. Another origin is an error: what a request
+    /// carries, credentials in headers of any name among it, was meant for the first one.
+    SameOrigin,
+}
+
+/// An HTTP client with bounds. Clones share its connections.
+///
+/// The environment's `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` are honoured under
+/// [`AddressPolicy::Any`] only: behind a proxy nobody here sees which address is reached.
+#[derive(Debug, Clone)]
+pub struct HttpClient {
+    client: Client,
+    addresses: AddressPolicy,
+}
+
+impl HttpClient {
+    pub fn new(settings: &Settings) -> Result<Self, EgressError> {
+        install_crypto();
+        #[expect(clippy::disallowed_methods, reason = "the one place that makes clients")]
+        let builder = Client::builder();
+        let mut builder = builder
+            .user_agent(concat!("gatefold/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(settings.connect_timeout)
+            .pool_max_idle_per_host(settings.idle_connections)
+            .pool_idle_timeout(IDLE_TIMEOUT)
+            .tcp_nodelay(true)
+            .tcp_keepalive(KEEPALIVE)
+            .referer(false)
+            .redirect(redirect_policy(settings.redirects, settings.addresses))
+            .dns_resolver(Arc::new(Resolver(settings.addresses)));
+        if let Some(timeout) = settings.read_timeout {
+            builder = builder.read_timeout(timeout);
+        }
+        if settings.addresses == AddressPolicy::PublicOnly {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(EgressError::Setup)?;
+        Ok(Self { client, addresses: settings.addresses })
+    }
+
+    /// Sends a request and waits for the head of the answer. Any status is an answer.
+    ///
+    /// `build` adds what the request carries:
+    ///
+    /// ```no_run
+    /// # async fn example(client: gatefold_egress::HttpClient, url: reqwest::Url) {
+    /// let answer = client.send(http::Method::POST, url, |request| request.body("{}")).await;
+    /// # }
+    /// ```
+    pub async fn send(
+        &self,
+        method: Method,
+        url: Url,
+        build: impl FnOnce(RequestBuilder) -> RequestBuilder,
+    ) -> Result<Response, EgressError> {
+        let request = build(self.client.request(method, url))
+            .build()
+            .map_err(|_| EgressError::Url { reason: "it or a header is malformed" })?;
+        let url = request.url().clone();
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(EgressError::Url { reason: "its scheme is neither `http` nor `https`" });
+        }
+        if !self.addresses.allows_host(&url) {
+            let host = url.host_str().unwrap_or_default().to_owned();
+            return Err(EgressError::NotPublic { host });
+        }
+        self.client.execute(request).await.map_err(|error| EgressError::new(&url, error))
+    }
+
+    /// The client within, for a library that brings its own requests to configured addresses.
+    ///
+    /// None under [`AddressPolicy::PublicOnly`], since that client does not look at addresses
+    /// that stand in a URL.
+    pub fn for_libraries(&self) -> Option<Client> {
+        (self.addresses == AddressPolicy::Any).then(|| self.client.clone())
+    }
+}
+
+/// A redirect that was not followed because it leads to another origin.
+#[derive(Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) to: String,
+}
+
+impl fmt::Display for Elsewhere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "redirected to another origin: {}", self.to)
+    }
+}
+
+impl std::error::Error for Elsewhere {}
+
+fn redirect_policy(redirects: Redirects, addresses: AddressPolicy) -> Policy {
+    if redirects == Redirects::None {
+        return Policy::none();
+    }
+    let limited = Policy::limited(REDIRECT_LIMIT);
+    Policy::custom(move |attempt: Attempt<'_>| {
+        let is_same_origin =
+            attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
+        if !is_same_origin {
+            let to = redacted(attempt.url());
+            return attempt.error(Elsewhere { to });
+        }
+        if !addresses.allows_host(attempt.url()) {
+            let host = attempt.url().host_str().unwrap_or_default().to_owned();
+            return attempt.error(NotPublic { host });
+        }
+        limited.redirect(attempt)
+    })
+}
+
+/// Makes ring the process's provider of TLS cryptography, unless whoever embeds Gatefold has
+/// chosen one already.
+fn install_crypto() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}

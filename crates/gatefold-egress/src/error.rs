@@ -1,0 +1,107 @@
+use std::error::Error;
+
+use reqwest::Url;
+
+use crate::client::Elsewhere;
+use crate::resolve::NotPublic;
+
+/// Why a request got no answer, or none that may be used.
+///
+/// URLs in the messages have neither query nor user name nor password.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EgressError {
+    #[error("the URL cannot be requested: {reason}")]
+    Url { reason: &'static str },
+    #[error("`{host}` is not on the public Internet, so it is not requested")]
+    NotPublic { host: String },
+    #[error("`{url}` redirects to `{to}`; use that address if you trust it")]
+    Redirected { url: String, to: String },
+    #[error("{}", too_large(*size, *limit))]
+    TooLarge {
+        /// As the server announced it.
+        size: Option<u64>,
+        limit: u64,
+    },
+    #[error("`{url}` did not answer in time")]
+    Timeout {
+        url: String,
+        #[source]
+        source: reqwest::Error,
+    },
+    #[error("`{url}` could not be reached")]
+    Connect {
+        url: String,
+        #[source]
+        source: reqwest::Error,
+    },
+    #[error("the request to `{url}` failed")]
+    Failed {
+        url: String,
+        #[source]
+        source: reqwest::Error,
+    },
+    #[error("the HTTP client could not be set up")]
+    Setup(#[source] reqwest::Error),
+}
+
+impl EgressError {
+    /// Judges an error of the client's, and takes the URL out of it.
+    pub(crate) fn new(url: &Url, error: reqwest::Error) -> Self {
+        if let Some(NotPublic { host }) = cause(&error) {
+            return Self::NotPublic { host: host.clone() };
+        }
+        let url = redacted(url);
+        if let Some(Elsewhere { to }) = cause(&error) {
+            return Self::Redirected { url, to: to.clone() };
+        }
+        let source = error.without_url();
+        if source.is_timeout() {
+            Self::Timeout { url, source }
+        } else if source.is_connect() {
+            Self::Connect { url, source }
+        } else {
+            Self::Failed { url, source }
+        }
+    }
+
+    /// Whether the request surely never reached anybody, so that sending it again is harmless.
+    pub fn is_unsent(&self) -> bool {
+        match self {
+            Self::Url { .. } | Self::NotPublic { .. } | Self::Connect { .. } | Self::Setup(_) => {
+                true
+            }
+            Self::Timeout { source, .. } => source.is_connect(),
+            Self::Redirected { .. } | Self::TooLarge { .. } | Self::Failed { .. } => false,
+        }
+    }
+}
+
+/// A URL that can be shown: without user name, password, query and fragment.
+pub fn redacted(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    // Both fail only for URLs that cannot have them.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.into()
+}
+
+fn cause<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
+    let mut next: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if let Some(cause) = error.downcast_ref() {
+            return Some(cause);
+        }
+        next = error.source();
+    }
+    None
+}
+
+fn too_large(size: Option<u64>, limit: u64) -> String {
+    match size {
+        Some(size) => format!("the answer has {size} bytes, more than the limit: {limit}"),
+        None => format!("the answer has more bytes than the limit: {limit}"),
+    }
+}

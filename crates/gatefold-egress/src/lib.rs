@@ -1,0 +1,18 @@
+//! The one way out: a guarded HTTP client.
+//!
+//! Every request that Gatefold sends goes through [`HttpClient`], so that timeouts, the cap on
+//! bodies, redirects and the addresses that may be reached are settled in one place. Errors say
+//! where a request went and never what it carried: no query, no user name, no password.
+//!
+//! This crate must not know MCP, sources or configuration files.
+
+mod address;
+mod body;
+mod client;
+mod error;
+mod resolve;
+
+pub use address::AddressPolicy;
+pub use body::read_capped;
+pub use client::{HttpClient, Redirects, Settings};
+pub use error::{EgressError, redacted};

@@ -1,0 +1,42 @@
+use std::fmt;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tokio::net::lookup_host;
+
+use crate::AddressPolicy;
+
+/// The system's resolver, with addresses that may not be reached left out.
+///
+/// The connection is made to the very addresses that were judged, so a name that changes its
+/// address in between gains nothing.
+pub(crate) struct Resolver(pub(crate) AddressPolicy);
+
+/// A name or a URL led only to addresses that may not be reached.
+#[derive(Debug)]
+pub(crate) struct NotPublic {
+    pub(crate) host: String,
+}
+
+impl fmt::Display for NotPublic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is not on the public Internet", self.host)
+    }
+}
+
+impl std::error::Error for NotPublic {}
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let policy = self.0;
+        Box::pin(async move {
+            // The port is the connector's business; zero stands for the scheme's own.
+            let found = lookup_host((name.as_str(), 0)).await?;
+            let allowed: Vec<_> = found.filter(|address| policy.allows(address.ip())).collect();
+            if allowed.is_empty() {
+                return Err(NotPublic { host: name.as_str().to_owned() }.into());
+            }
+            let addresses: Addrs = Box::new(allowed.into_iter());
+            Ok(addresses)
+        })
+    }
+}

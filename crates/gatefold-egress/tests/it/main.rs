@@ -1,0 +1,237 @@
+//! The client against servers on this machine.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use std::error::Error as _;
+use std::future::pending;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use bytes::Bytes;
+use futures::stream;
+use gatefold_egress::{
+    AddressPolicy, EgressError, HttpClient, Redirects, Settings, read_capped, redacted,
+};
+use http::Method;
+use reqwest::Url;
+use tokio::net::TcpListener;
+
+async fn serve(router: Router) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    address
+}
+
+fn url(address: SocketAddr, path: &str) -> Url {
+    Url::parse(&format!("http://{address}{path}")).unwrap()
+}
+
+async fn get_from(client: &HttpClient, url: Url) -> Result<reqwest::Response, EgressError> {
+    client.send(Method::GET, url, |request| request).await
+}
+
+fn client(settings: &Settings) -> HttpClient {
+    HttpClient::new(settings).unwrap()
+}
+
+fn same_origin() -> HttpClient {
+    client(&Settings { redirects: Redirects::SameOrigin, ..Settings::default() })
+}
+
+/// The whole chain of an error, as an operator reads it.
+fn chain(error: &EgressError) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text = format!("{text}: {error}");
+        source = error.source();
+    }
+    text
+}
+
+#[tokio::test]
+async fn it_names_itself_and_sends_no_referer() {
+    let router = Router::new()
+        .route("/from", get(|| async { Redirect::temporary("/to") }))
+        .route("/to", get(|headers: HeaderMap| async move { format!("{headers:?}") }));
+    let address = serve(router).await;
+    let answer = get_from(&same_origin(), url(address, "/from")).await.unwrap();
+    let headers = answer.text().await.unwrap();
+    let agent = concat!("gatefold/", env!("CARGO_PKG_VERSION"));
+    assert!(headers.contains(agent), "{headers}");
+    assert!(!headers.contains("referer"), "{headers}");
+}
+
+#[tokio::test]
+async fn a_redirect_is_the_answer_unless_they_are_followed() {
+    let router = Router::new()
+        .route("/from", get(|| async { Redirect::temporary("/to") }))
+        .route("/to", get(|| async { "here" }));
+    let address = serve(router).await;
+    let answer = get_from(&client(&Settings::default()), url(address, "/from")).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::TEMPORARY_REDIRECT);
+    let answer = get_from(&same_origin(), url(address, "/from")).await.unwrap();
+    assert_eq!(answer.text().await.unwrap(), "here");
+}
+
+#[tokio::test]
+async fn a_credential_does_not_follow_to_another_origin() {
+    let reached = Arc::new(AtomicUsize::new(0));
+    let counter = reached.clone();
+    let elsewhere = Router::new().fallback(move || async move {
+        counter.fetch_add(1, Ordering::SeqCst);
+    });
+    let elsewhere = serve(elsewhere).await;
+    let target = format!("http://{elsewhere}/take?token=s3cret");
+    let router = Router::new().route("/", get(|| async move { Redirect::permanent(&target) }));
+    let address = serve(router).await;
+    let sent = same_origin()
+        .send(Method::GET, url(address, "/"), |request| request.header("x-api-key", "s3cret"))
+        .await;
+    let error = sent.unwrap_err();
+    assert!(matches!(error, EgressError::Redirected { .. }), "{error}");
+    assert!(error.to_string().contains(&format!("http://{elsewhere}/take`")), "{error}");
+    assert!(!chain(&error).contains("s3cret"), "{}", chain(&error));
+    assert_eq!(reached.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn redirects_in_a_circle_come_to_an_end() {
+    let router = Router::new().route("/", get(|| async { Redirect::temporary("/") }));
+    let address = serve(router).await;
+    let error = get_from(&same_origin(), url(address, "/")).await.unwrap_err();
+    assert!(chain(&error).contains("too many redirects"), "{}", chain(&error));
+}
+
+#[tokio::test]
+async fn addresses_within_are_refused_by_name_and_by_number() {
+    let reached = Arc::new(AtomicUsize::new(0));
+    let counter = reached.clone();
+    let router = Router::new().fallback(move || async move {
+        counter.fetch_add(1, Ordering::SeqCst);
+    });
+    let port = serve(router).await.port();
+    let guarded = client(&Settings { addresses: AddressPolicy::PublicOnly, ..Settings::default() });
+    for host in ["127.0.0.1", "localhost", "[::1]", "0x7f.1", "[::ffff:7f00:1]", "0"] {
+        let target = Url::parse(&format!("http://{host}:{port}/")).unwrap();
+        let error = get_from(&guarded, target).await.unwrap_err();
+        assert!(matches!(error, EgressError::NotPublic { .. }), "{host}: {}", chain(&error));
+    }
+    assert!(guarded.for_libraries().is_none());
+    assert_eq!(reached.load(Ordering::SeqCst), 0);
+    let open = client(&Settings::default());
+    for host in ["127.0.0.1", "localhost"] {
+        let target = Url::parse(&format!("http://{host}:{port}/")).unwrap();
+        get_from(&open, target).await.unwrap();
+    }
+    assert!(open.for_libraries().is_some());
+    assert_eq!(reached.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_body_is_read_up_to_its_limit() {
+    let router = Router::new()
+        .route("/known", get(|| async { "x".repeat(1000) }))
+        .route("/chunked", get(|| async { endless(Some(10)) }))
+        .route("/endless", get(|| async { endless(None) }))
+        .route("/empty", get(|| async { "" }));
+    let address = serve(router).await;
+    let client = client(&Settings::default());
+    for (path, limit, expected) in [
+        ("/known", 1000, Ok(1000)),
+        ("/known", 999, Err("the answer has 1000 bytes, more than the limit: 999")),
+        ("/chunked", 1000, Ok(1000)),
+        ("/chunked", 999, Err("the answer has more bytes than the limit: 999")),
+        ("/endless", 1 << 20, Err("the answer has more bytes than the limit: 1048576")),
+        ("/empty", 0, Ok(0)),
+    ] {
+        let answer = get_from(&client, url(address, path)).await.unwrap();
+        let read = read_capped(answer, limit).await;
+        let read = read.map(|body| body.len()).map_err(|error| error.to_string());
+        assert_eq!(read, expected.map_err(str::to_owned), "{path} {limit}");
+    }
+}
+
+/// A body of so many chunks of 100 bytes, without an announced length.
+fn endless(chunks: Option<usize>) -> Response {
+    let chunk = || Ok::<_, std::io::Error>(Bytes::from_static(&[b'x'; 100]));
+    let stream = stream::iter((0..chunks.unwrap_or(usize::MAX)).map(move |_| chunk()));
+    Body::from_stream(stream).into_response()
+}
+
+#[tokio::test]
+async fn a_silent_server_is_given_up() {
+    let router = Router::new().route("/never", get(|| async { pending::<()>().await })).route(
+        "/stalls",
+        get(|| async {
+            let first = stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"x"))]);
+            Body::from_stream(futures::StreamExt::chain(first, stream::pending()))
+        }),
+    );
+    let address = serve(router).await;
+    let settings =
+        Settings { read_timeout: Some(Duration::from_millis(50)), ..Settings::default() };
+    let client = client(&settings);
+    let error = get_from(&client, url(address, "/never?key=s3cret")).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("`http://{address}/never` did not answer in time"));
+    assert!(!error.is_unsent());
+    let answer = get_from(&client, url(address, "/stalls")).await.unwrap();
+    let error = read_capped(answer, 10).await.unwrap_err();
+    assert!(matches!(error, EgressError::Timeout { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn an_error_shows_no_secret_of_the_url() {
+    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let target = Url::parse(&format!("http://us3r:s3cret@{nobody}/a?key=s3cret#s3cret")).unwrap();
+    assert_eq!(redacted(&target), format!("http://{nobody}/a"));
+    let error = get_from(&client(&Settings::default()), target).await.unwrap_err();
+    assert!(matches!(error, EgressError::Connect { .. }) && error.is_unsent(), "{error}");
+    let shown = format!("{} {error:?}", chain(&error));
+    assert!(!shown.contains("s3cret") && !shown.contains("us3r"), "{shown}");
+}
+
+#[tokio::test]
+async fn only_http_is_spoken() {
+    let client = client(&Settings::default());
+    for text in ["file:///etc/passwd", "ftp://127.0.0.1/", "data:,x"] {
+        let error = get_from(&client, Url::parse(text).unwrap()).await.unwrap_err();
+        assert!(matches!(error, EgressError::Url { .. }), "{text}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again() {
+    let peers = Router::new().route(
+        "/",
+        get(|info: axum::extract::ConnectInfo<SocketAddr>| async move { info.0.to_string() }),
+    );
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = peers.into_make_service_with_connect_info::<SocketAddr>();
+    tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
+    let client = client(&Settings::default());
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let answer = get_from(&client, url(address, "/")).await.unwrap();
+        seen.push(read_capped(answer, 100).await.unwrap());
+    }
+    assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{seen:?}");
+}
+
+#[tokio::test]
+async fn any_status_is_an_answer() {
+    let router = Router::new().fallback(|| async {
+        (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "1")], "later")
+    });
+    let address = serve(router).await;
+    let answer = get_from(&client(&Settings::default()), url(address, "/")).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+}

@@ -1,0 +1,106 @@
+//! Who may address the endpoint at all: the defence against DNS rebinding and foreign web pages.
+
+use std::sync::Arc;
+
+use ::http::header::{HOST, ORIGIN};
+use ::http::uri::Authority;
+use ::http::{HeaderMap, Request, Response, StatusCode, Uri};
+use axum::body::Body;
+use axum::extract::State;
+use axum::middleware::Next;
+
+use super::http::HttpEndpoint;
+
+pub(super) async fn check(
+    State(endpoint): State<Arc<HttpEndpoint>>,
+    request: Request<Body>,
+    next: Next,
+) -> Response<Body> {
+    if let Err(text) = judge(&endpoint, request.uri(), request.headers()) {
+        let mut response = Response::new(Body::from(text));
+        *response.status_mut() = StatusCode::FORBIDDEN;
+        return response;
+    }
+    next.run(request).await
+}
+
+fn judge(endpoint: &HttpEndpoint, uri: &Uri, headers: &HeaderMap) -> Result<(), &'static str> {
+    let named = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = named
+        .and_then(|host| host.parse::<Authority>().ok())
+        .or_else(|| uri.authority().cloned())
+        .ok_or("the request names no host")?;
+    if !endpoint.allowed_hosts.iter().any(|allowed| is_host(allowed, &host)) {
+        return Err("this host is not allowed; add it to `server.allowed_hosts`");
+    }
+    let Some(origin) = headers.get(ORIGIN) else {
+        return Ok(());
+    };
+    let origin = origin.to_str().unwrap_or_default();
+    if !endpoint.allowed_origins.iter().any(|allowed| is_origin(allowed, origin)) {
+        return Err("this origin is not allowed; add it to `server.allowed_origins`");
+    }
+    Ok(())
+}
+
+/// Whether a host is the allowed one. An allowed host without a port allows every port.
+fn is_host(allowed: &str, host: &Authority) -> bool {
+    let bare = |text: &str| text.trim_matches(['[', ']']).to_ascii_lowercase();
+    bare(allowed) == bare(host.host()) || allowed.eq_ignore_ascii_case(host.as_str())
+}
+
+/// Whether an origin is the allowed one. `:*` at its end allows every port, or none given.
+fn is_origin(allowed: &str, origin: &str) -> bool {
+    let Some(any_port) = allowed.strip_suffix(":*") else {
+        return allowed.eq_ignore_ascii_case(origin);
+    };
+    let Some((start, rest)) = origin.split_at_checked(any_port.len()) else {
+        return false;
+    };
+    let is_port = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    start.eq_ignore_ascii_case(any_port)
+        && (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(host: &str, origin: Option<&str>, allowed: bool) {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, host.parse().unwrap());
+        if let Some(origin) = origin {
+            headers.insert(ORIGIN, origin.parse().unwrap());
+        }
+        let judged = judge(&HttpEndpoint::default(), &Uri::from_static("/mcp"), &headers);
+        assert_eq!(judged.is_ok(), allowed, "{host} {origin:?}");
+    }
+
+    #[test]
+    fn only_this_machine_is_addressed_by_default() {
+        for host in ["localhost", "localhost:8420", "127.0.0.1:1", "[::1]:8420", "LOCALHOST:80"] {
+            check(host, None, true);
+        }
+        for host in ["example.com", "127.0.0.1.example.com:8420", "localhost.evil:1", "10.0.0.1"] {
+            check(host, None, false);
+        }
+    }
+
+    #[test]
+    fn only_pages_of_this_machine_may_call_by_default() {
+        for origin in ["http://localhost", "http://localhost:3000", "http://[::1]:1"] {
+            check("localhost", Some(origin), true);
+        }
+        for origin in [
+            "https://example.com",
+            "http://localhost.example.com",
+            "http://localhost:80.example.com",
+            "http://localhost:",
+            "null",
+            "",
+        ] {
+            check("localhost", Some(origin), false);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The Model Context Protocol, upstream and downstream.
+//!
+//! Upstream, [`McpSource`] makes a source of an MCP server; downstream, [`Server`] shows a
+//! dispatcher to MCP clients. This is the only crate that knows rmcp, the protocol's library, and
+//! nothing of rmcp shows in what it exports. It decides nothing about who may call what, words no
+//! answer to a model, and keeps nothing on disk.
+
+mod downstream;
+mod upstream;
+
+pub use downstream::{HttpEndpoint, Server, serve_http, serve_stdio};
+pub use upstream::{HttpSettings, McpPorts, McpSettings, McpSource, StdioSettings, Transport};

@@ -1,0 +1,18 @@
+//! MCP servers as sources.
+
+mod backoff;
+mod handler;
+mod http;
+mod ladder;
+mod lines;
+mod message;
+mod process;
+mod session;
+mod settings;
+mod source;
+mod stdio;
+mod tap;
+mod wire;
+
+pub use settings::{HttpSettings, McpSettings, StdioSettings, Transport};
+pub use source::{McpPorts, McpSource};

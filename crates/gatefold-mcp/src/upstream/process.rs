@@ -1,0 +1,205 @@
+//! Child processes: started apart from ours, in a group of their own, and gone when we are.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use super::settings::StdioSettings;
+
+/// Variables that a child finds though nobody configured them: what it takes to start a program
+/// and to find its caches, and nothing that holds a credential.
+const INHERITED: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "UV_CACHE_DIR",
+    "NPM_CONFIG_CACHE",
+    "npm_config_cache",
+];
+
+/// How long a child may take to end by itself once its input is closed, and again once it was
+/// asked to.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// A child's three pipes and what ends it.
+pub(crate) struct Spawned {
+    pub(crate) stdin: ChildStdin,
+    pub(crate) stdout: ChildStdout,
+    pub(crate) stderr: ChildStderr,
+    pub(crate) process: Process,
+}
+
+/// A running child and its process group. Dropping it kills both.
+pub(crate) struct Process {
+    child: Child,
+    group: Group,
+}
+
+struct Group(Option<Pid>);
+
+pub(crate) async fn spawn(settings: &StdioSettings) -> io::Result<Spawned> {
+    let mut child = start(command(settings)).await?;
+    let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let missing = || io::Error::other("a pipe of the child is missing");
+    Ok(Spawned {
+        stdin: child.stdin.take().ok_or_else(missing)?,
+        stdout: child.stdout.take().ok_or_else(missing)?,
+        stderr: child.stderr.take().ok_or_else(missing)?,
+        process: Process { child, group: Group(group) },
+    })
+}
+
+#[expect(clippy::disallowed_methods, reason = "the child's clean environment is made here")]
+fn command(settings: &StdioSettings) -> Command {
+    let mut command = Command::new(&settings.command);
+    command
+        .args(&settings.args)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .process_group(0);
+    let inherited = INHERITED.iter().copied();
+    for name in inherited.chain(settings.inherit_env.iter().map(String::as_str)) {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    for (name, value) in &settings.env {
+        command.env(name, value.expose());
+    }
+    if let Some(directory) = &settings.cwd {
+        command.current_dir(directory);
+    }
+    command
+}
+
+impl Process {
+    /// Waits for the child to end by itself. Its group, if anything is left of it, is killed.
+    pub(crate) async fn exited(&mut self) -> io::Result<ExitStatus> {
+        let status = self.child.wait().await;
+        self.group.kill(Signal::KILL);
+        // From now on the number may be given to somebody else's process.
+        self.group.0 = None;
+        status
+    }
+
+    /// Ends a child whose input is closed already: waits, asks, then kills.
+    pub(crate) async fn end(mut self) {
+        if timeout(GRACE, self.child.wait()).await.is_err() {
+            self.group.kill(Signal::TERM);
+            // The group is killed on drop, whatever this wait comes to.
+            let _ = timeout(GRACE, self.child.wait()).await;
+        }
+    }
+}
+
+impl Group {
+    fn kill(&self, signal: Signal) {
+        if let Some(group) = self.0 {
+            // A group without members cannot be signalled, and need not be.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill(Signal::KILL);
+    }
+}
+
+/// How many starts wait for the thread before whoever brings another one waits too.
+const STARTS_WAITING: usize = 64;
+
+struct Job {
+    command: Command,
+    runtime: Handle,
+    started: oneshot::Sender<io::Result<Child>>,
+}
+
+/// The thread that starts every child.
+///
+/// The kernel's parent-death signal fires when the *thread* that started a child ends, so that
+/// must be one which lives as long as the process does.
+static STARTER: LazyLock<mpsc::Sender<Job>> = LazyLock::new(|| {
+    let (sender, mut jobs) = mpsc::channel::<Job>(STARTS_WAITING);
+    let thread = std::thread::Builder::new().name("process-starter".to_owned());
+    let spawned = thread.spawn(move || {
+        while let Some(mut job) = jobs.blocking_recv() {
+            let _entered = job.runtime.enter();
+            let child = job.command.spawn();
+            // Whoever gave up waiting drops the child, which kills it.
+            let _ = job.started.send(child);
+        }
+    });
+    spawned.expect("a thread can be started");
+    sender
+});
+
+async fn start(mut command: Command) -> io::Result<Child> {
+    die_with_parent(&mut command);
+    let (started, child) = oneshot::channel();
+    let gone = || io::Error::other("the thread that starts processes is gone");
+    let job = Job { command, runtime: Handle::current(), started };
+    STARTER.send(job).await.map_err(|_| gone())?;
+    child.await.map_err(|_| gone())?
+}
+
+/// Has the kernel end the child if this process is killed and cannot do so itself.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "a hook between fork and exec can be set no other way")]
+fn die_with_parent(command: &mut Command) {
+    let hook = || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))
+            .map_err(io::Error::from)
+    };
+    // SAFETY: the hook only makes one system call; it neither allocates nor takes a lock.
+    unsafe {
+        command.pre_exec(hook);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_parent(_command: &mut Command) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn any_number_of_children_can_be_started_at_once() {
+        let settings = StdioSettings { command: "true".to_owned(), ..StdioSettings::default() };
+        let starts = (0..3 * STARTS_WAITING).map(|_| spawn(&settings));
+        for started in futures::future::join_all(starts).await {
+            assert!(started.unwrap().process.exited().await.unwrap().success());
+        }
+    }
+}

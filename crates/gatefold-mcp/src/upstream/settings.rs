@@ -1,0 +1,45 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gatefold_core::{Digest, Domain, Secret};
+
+/// How one MCP server is reached and treated.
+#[derive(Debug, Clone)]
+pub struct McpSettings {
+    pub domain: Domain,
+    pub transport: Transport,
+    /// From the start of a connection to its first list of tools.
+    pub connect_deadline: Duration,
+    /// How long a connection that nobody uses stays open.
+    pub idle_stop: Duration,
+    /// The digest of everything above. What is kept on disk is kept for this configuration.
+    pub config_digest: Digest,
+}
+
+#[derive(Debug, Clone)]
+pub enum Transport {
+    Stdio(StdioSettings),
+    Http(HttpSettings),
+    /// Switched off in the configuration.
+    Disabled,
+    /// Configured in a way that cannot work; the text says why and what to do.
+    Unusable(String),
+}
+
+/// A local server: a program that speaks over its standard input and output.
+#[derive(Debug, Clone, Default)]
+pub struct StdioSettings {
+    pub command: String,
+    pub args: Vec<String>,
+    pub env: Vec<(String, Secret)>,
+    /// Names of further variables that the child finds as we find them.
+    pub inherit_env: Vec<String>,
+    pub cwd: Option<PathBuf>,
+}
+
+/// A remote server, over streamable HTTP.
+#[derive(Debug, Clone)]
+pub struct HttpSettings {
+    pub url: String,
+    pub headers: Vec<(String, Secret)>,
+}

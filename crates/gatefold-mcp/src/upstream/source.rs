@@ -1,0 +1,456 @@
+//! An MCP server as a source: sessions by identity, started on first use, stopped when idle.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared, join_all};
+use gatefold_catalog::Manifest;
+use gatefold_core::{
+    BoxError, CallError, Clock, Domain, Operation, Outcome, Payload, ToolTarget, UpstreamIdentity,
+};
+use gatefold_dispatch::{CallContext, Manifests, Source, SourceState, SourceStatus};
+use gatefold_policy::Permit;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::backoff::Backoff;
+use super::ladder::{self, ConnectError, Era};
+use super::message::Reply;
+use super::session::{ListError, Session, ToolCall};
+use super::settings::{McpSettings, Transport};
+use super::wire::WireError;
+
+/// A session that ends sooner than this after it began counts as a failed start.
+const SETTLED: Duration = Duration::from_secs(10);
+/// How long changes of a list are gathered before it is asked for again.
+const GATHERING: Duration = Duration::from_millis(50);
+
+/// One configured MCP server.
+pub struct McpSource {
+    settings: McpSettings,
+    client: reqwest::Client,
+    clock: Arc<dyn Clock>,
+    keeper: Arc<dyn Manifests>,
+    manifest: watch::Sender<Option<Arc<Manifest>>>,
+    /// Held while a list is asked for, so that two never cross.
+    listing: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+    /// Fires when the source is closed.
+    closing: CancellationToken,
+    /// The tasks that end the children, one a child.
+    children: TaskTracker,
+}
+
+struct State {
+    sessions: HashMap<UpstreamIdentity, Entry>,
+    status: SourceStatus,
+    backoff: Backoff,
+    era: Option<Era>,
+    is_closed: bool,
+}
+
+#[derive(Clone)]
+enum Entry {
+    Connecting(Connecting),
+    Open(Arc<Session>),
+}
+
+impl Entry {
+    async fn close(self) {
+        match self {
+            Self::Open(session) => session.close().await,
+            Self::Connecting(connecting) => {
+                if let Ok(session) = connecting.await {
+                    session.close().await;
+                }
+            }
+        }
+    }
+}
+
+type Connecting = Shared<BoxFuture<'static, Result<Arc<Session>, Arc<ConnectError>>>>;
+
+/// What a source needs from outside.
+pub struct McpPorts {
+    /// The guarded client that `gatefold-egress` makes.
+    pub client: reqwest::Client,
+    pub keeper: Arc<dyn Manifests>,
+    pub clock: Arc<dyn Clock>,
+}
+
+impl McpSource {
+    /// A source that is not connected. `known` is what it offered when it last was.
+    pub fn new(settings: McpSettings, ports: McpPorts, known: Option<Arc<Manifest>>) -> Arc<Self> {
+        let (state, error) = match &settings.transport {
+            Transport::Disabled => (SourceState::Disabled, None),
+            Transport::Unusable(reason) => (SourceState::Failing, Some(reason.clone())),
+            _ if known.is_some() => (SourceState::Known, None),
+            _ => (SourceState::Configured, None),
+        };
+        let protocol = known.as_ref().map(|manifest| manifest.server().protocol.clone());
+        let era = protocol.as_deref().map(Era::of);
+        let since = ports.clock.now();
+        let status = SourceStatus { state, since, error, protocol, sessions: 0 };
+        Arc::new(Self {
+            settings,
+            client: ports.client,
+            clock: ports.clock,
+            keeper: ports.keeper,
+            manifest: watch::Sender::new(known),
+            listing: tokio::sync::Mutex::default(),
+            state: Mutex::new(State {
+                sessions: HashMap::new(),
+                status,
+                backoff: Backoff::default(),
+                era,
+                is_closed: false,
+            }),
+            closing: CancellationToken::new(),
+            children: TaskTracker::new(),
+        })
+    }
+
+    pub fn settings(&self) -> &McpSettings {
+        &self.settings
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The open session of this identity, or one that is opened now. Everybody who asks while it
+    /// is being opened waits for the same one.
+    async fn session(
+        self: &Arc<Self>,
+        identity: &UpstreamIdentity,
+    ) -> Result<Arc<Session>, CallError> {
+        let connecting = match self.lookup(identity)? {
+            Entry::Open(session) => return Ok(session),
+            Entry::Connecting(connecting) => connecting,
+        };
+        connecting.await.map_err(|error| self.unavailable(error.reason.clone(), Some(error)))
+    }
+
+    fn lookup(self: &Arc<Self>, identity: &UpstreamIdentity) -> Result<Entry, CallError> {
+        let mut state = self.lock();
+        match state.sessions.get(identity) {
+            Some(Entry::Open(session)) if session.wire.ended().is_none() => {
+                return Ok(Entry::Open(session.clone()));
+            }
+            Some(Entry::Connecting(connecting)) => {
+                return Ok(Entry::Connecting(connecting.clone()));
+            }
+            _ => {}
+        }
+        if state.is_closed {
+            return Err(self.unavailable("it was removed from the configuration".to_owned(), None));
+        }
+        if let (Some(wait), Some(error)) = (state.backoff.wait(), &state.status.error) {
+            let reason = format!("{error} (tried again in {} s)", wait.as_secs() + 1);
+            return Err(self.unavailable(reason, None));
+        }
+        // A task of its own: whoever waits may give up, and the others still get the session.
+        let task = tokio::spawn(self.clone().connect(identity.clone()));
+        let connecting = async move {
+            task.await.unwrap_or_else(|_| Err(Arc::new(ConnectError::new("connecting failed"))))
+        };
+        let connecting = connecting.boxed().shared();
+        state.sessions.insert(identity.clone(), Entry::Connecting(connecting.clone()));
+        self.set_status(&mut state, SourceState::Starting, None);
+        Ok(Entry::Connecting(connecting))
+    }
+
+    async fn connect(
+        self: Arc<Self>,
+        identity: UpstreamIdentity,
+    ) -> Result<Arc<Session>, Arc<ConnectError>> {
+        let known = self.lock().era;
+        let started = Instant::now();
+        let attempt = ladder::connect(&self.settings, &self.client, known, &self.children);
+        let connected = self.closing.run_until_cancelled(attempt).await;
+        let connected = connected.unwrap_or_else(|| Err(ConnectError::new("it was closed")));
+        let mut state = self.lock();
+        match connected {
+            Ok(session) => {
+                let session = Arc::new(session);
+                let protocol = session.greeting.server.protocol.clone();
+                state.era = Some(match &session.greeting.client {
+                    Some(_) => Era::Stateless,
+                    None => Era::Handshake,
+                });
+                tracing::info!(domain = %self.settings.domain, protocol, took = ?started.elapsed(), "connected");
+                state.status.protocol = Some(protocol);
+                state.sessions.insert(identity.clone(), Entry::Open(session.clone()));
+                self.set_status(&mut state, SourceState::Running, None);
+                tokio::spawn(self.clone().attend(identity, session.clone()));
+                Ok(session)
+            }
+            Err(error) => {
+                tracing::warn!(domain = %self.settings.domain, reason = error.reason, "connecting failed");
+                state.sessions.remove(&identity);
+                state.backoff.failed();
+                self.set_status(&mut state, SourceState::Failing, Some(error.reason.clone()));
+                Err(Arc::new(error))
+            }
+        }
+    }
+
+    /// Looks after an open session until it ends or nobody uses it any more.
+    async fn attend(self: Arc<Self>, identity: UpstreamIdentity, session: Arc<Session>) {
+        let began = Instant::now();
+        if let Err(error) = self.list_once(&session).await {
+            tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
+        }
+        loop {
+            let uses = session.uses();
+            tokio::select! {
+                () = session.wire.when_ended() => {
+                    self.lost(&identity, &session, began);
+                    return;
+                }
+                () = session.list_changed.notified() => {
+                    tokio::time::sleep(GATHERING).await;
+                    if let Err(error) = self.list(&session).await {
+                        tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
+                    }
+                }
+                () = tokio::time::sleep(self.settings.idle_stop) => {
+                    if session.uses() == uses && self.retire(&identity, &session) {
+                        session.close().await;
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes an idle session out of use, unless a call came in at the last moment.
+    fn retire(&self, identity: &UpstreamIdentity, session: &Arc<Session>) -> bool {
+        let mut state = self.lock();
+        if session.is_in_use() || !holds(&state, identity, session) {
+            return !session.is_in_use();
+        }
+        state.sessions.remove(identity);
+        state.backoff.succeeded();
+        if state.sessions.is_empty() {
+            self.set_status(&mut state, SourceState::Idle, None);
+        }
+        tracing::info!(domain = %self.settings.domain, "stopped for want of use");
+        true
+    }
+
+    /// Notes that a session has ended by itself.
+    fn lost(&self, identity: &UpstreamIdentity, session: &Arc<Session>, began: Instant) {
+        let mut state = self.lock();
+        if !holds(&state, identity, session) {
+            return;
+        }
+        state.sessions.remove(identity);
+        if began.elapsed() < SETTLED {
+            state.backoff.ended_early();
+        } else {
+            state.backoff.succeeded();
+        }
+        if state.sessions.is_empty() {
+            self.set_status(&mut state, SourceState::Failing, session.wire.ended());
+        }
+    }
+
+    /// Forgets a session that turned out to be useless, so that the next call opens another.
+    fn forget(&self, identity: &UpstreamIdentity, session: &Arc<Session>) {
+        let mut state = self.lock();
+        if holds(&state, identity, session) {
+            state.sessions.remove(identity);
+            let session = session.clone();
+            tokio::spawn(async move { session.close().await });
+        }
+    }
+
+    fn set_status(&self, state: &mut State, to: SourceState, error: Option<String>) {
+        let sessions = state.sessions.values().filter(|e| matches!(e, Entry::Open(_))).count();
+        state.status.sessions = sessions;
+        state.status.error = error;
+        if state.status.state != to {
+            state.status.state = to;
+            state.status.since = self.clock.now();
+        }
+    }
+
+    /// Asks for the list unless this session gave it already.
+    async fn list_once(&self, session: &Session) -> Result<(), ListError> {
+        let _listing = self.listing.lock().await;
+        if session.is_listed() { Ok(()) } else { self.fetch_list(session).await }
+    }
+
+    async fn list(&self, session: &Session) -> Result<(), ListError> {
+        let _listing = self.listing.lock().await;
+        self.fetch_list(session).await
+    }
+
+    async fn fetch_list(&self, session: &Session) -> Result<(), ListError> {
+        let listed = timeout(self.settings.connect_deadline, session.list(self.clock.now())).await;
+        let manifest = Arc::new(listed.map_err(|_| ListError::Late)??);
+        session.set_listed();
+        for alteration in manifest.alterations() {
+            tracing::warn!(domain = %self.settings.domain, %alteration, "a tool was altered");
+        }
+        let digest = self.settings.config_digest;
+        let is_new = self.manifest.send_if_modified(|current| {
+            let is_new = current.as_ref().is_none_or(|c| c.digest() != manifest.digest());
+            *current = Some(manifest.clone());
+            is_new
+        });
+        if is_new {
+            let tools = manifest.tools().len();
+            tracing::info!(domain = %self.settings.domain, tools, "took up a new list of tools");
+            self.keeper.keep(self.settings.domain.clone(), digest, manifest).await;
+        }
+        Ok(())
+    }
+
+    async fn call(
+        self: Arc<Self>,
+        permit: Permit,
+        context: CallContext,
+    ) -> Result<Outcome, CallError> {
+        let target = permit.target().clone();
+        let Operation::Tool { arguments, .. } = &permit.call().operation else {
+            return Err(self.unavailable("it offers nothing but tools".to_owned(), None));
+        };
+        let mut may_retry = true;
+        loop {
+            let session = self.session(&context.identity).await?;
+            let call = ToolCall {
+                name: target.name.clone(),
+                arguments,
+                events: context.events.clone(),
+                trace: &context.trace,
+                limit: context.result_bytes,
+            };
+            let error = match session.call(call).await {
+                Ok(reply) => return self.outcome(reply, &target),
+                Err(error) => error,
+            };
+            let is_unharmed = match &error {
+                WireError::NotSent(_) | WireError::Forgotten => true,
+                WireError::Lost(_) => target.hints.is_repeatable(),
+                _ => false,
+            };
+            if session.wire.is_spent(&error) {
+                self.forget(&context.identity, &session);
+            }
+            if !(is_unharmed && may_retry) {
+                return Err(self.call_error(error, &target, context.result_bytes));
+            }
+            may_retry = false;
+        }
+    }
+
+    fn outcome(&self, reply: Reply, target: &ToolTarget) -> Result<Outcome, CallError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Peek<'a> {
+            #[serde(default)]
+            is_error: Option<bool>,
+            #[serde(borrow, default)]
+            result_type: Option<&'a RawValue>,
+        }
+        let result = match reply {
+            Reply::Result(result) => result,
+            Reply::Error(error) => {
+                let (tool, code, message) = (target.id.clone(), error.code, error.message);
+                return Err(CallError::Refused { tool, code, message });
+            }
+        };
+        let broken = |reason: &str, source: Option<BoxError>| CallError::Protocol {
+            domain: self.settings.domain.clone(),
+            reason: reason.to_owned(),
+            source,
+        };
+        let peek: Peek<'_> = serde_json::from_str(result.get())
+            .map_err(|error| broken("its result is not a tool's result", Some(error.into())))?;
+        if peek.result_type.is_some_and(|kind| kind.get() != r#""complete""#) {
+            return Err(broken("it asked for input, though none was offered", None));
+        }
+        let is_error = peek.is_error.unwrap_or(false);
+        Ok(Outcome::Done(Payload { json: result, is_error }))
+    }
+
+    fn call_error(&self, error: WireError, target: &ToolTarget, limit: u64) -> CallError {
+        match error {
+            WireError::TooLarge(size) => {
+                CallError::TooLarge { tool: target.id.clone(), size, limit }
+            }
+            WireError::Broken(reason) => {
+                let domain = self.settings.domain.clone();
+                CallError::Protocol { domain, reason, source: None }
+            }
+            WireError::NotSent(_)
+            | WireError::Forgotten
+            | WireError::Lost(_)
+            | WireError::Refused(_) => self.unavailable(error.to_string(), None),
+        }
+    }
+
+    fn unavailable(&self, reason: String, source: Option<Arc<ConnectError>>) -> CallError {
+        let source = source.map(|error| Box::new(error) as BoxError);
+        CallError::Unavailable { domain: self.settings.domain.clone(), reason, source }
+    }
+}
+
+/// Whether this very session is the one in use for the identity.
+fn holds(state: &State, identity: &UpstreamIdentity, session: &Arc<Session>) -> bool {
+    matches!(state.sessions.get(identity), Some(Entry::Open(own)) if Arc::ptr_eq(own, session))
+}
+
+impl Source for McpSource {
+    fn domain(&self) -> &Domain {
+        &self.settings.domain
+    }
+
+    fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>> {
+        self.manifest.subscribe()
+    }
+
+    fn status(&self) -> SourceStatus {
+        self.lock().status.clone()
+    }
+
+    fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {
+        Box::pin(async move {
+            let session = self.session(&UpstreamIdentity::Shared).await?;
+            let listed = if session.is_listed() {
+                self.list(&session).await
+            } else {
+                self.list_once(&session).await
+            };
+            listed.map_err(|error| self.unavailable(error.to_string(), None))
+        })
+    }
+
+    fn invoke(
+        self: Arc<Self>,
+        permit: Permit,
+        context: CallContext,
+    ) -> BoxFuture<'static, Result<Outcome, CallError>> {
+        Box::pin(self.call(permit, context))
+    }
+
+    fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            self.lock().is_closed = true;
+            self.closing.cancel();
+            let sessions: Vec<_> = self.lock().sessions.values().cloned().collect();
+            join_all(sessions.into_iter().map(Entry::close)).await;
+            // Those of attempts that failed, and of sessions that were given up, are among them.
+            self.children.close();
+            self.children.wait().await;
+        })
+    }
+}

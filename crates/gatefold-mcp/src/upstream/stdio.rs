@@ -1,0 +1,400 @@
+//! The wire to a local server.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gatefold_catalog::{LINE_LIMIT, one_line};
+use gatefold_core::Domain;
+use gatefold_dispatch::Event;
+use gatefold_dispatch::EventSink;
+use rmcp::RoleClient;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncWriteExt as _, BufReader};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::lines::{Line, Lines};
+use super::message::{Incoming, Reply, cancelled};
+use super::process::{Process, Spawned};
+use super::wire::{Request, WireError};
+
+/// The longest line that is kept, in bytes. Lists of tools of several megabytes are real.
+const LINE_BYTES: usize = 16 * 1024 * 1024;
+/// The longest line of standard error that is logged, in bytes.
+const STDERR_LINE_BYTES: usize = 8 * 1024;
+/// Lines of standard error remembered for telling why a server ended.
+const STDERR_LINES: usize = 5;
+/// Messages that wait to be written.
+const WRITE_QUEUE: usize = 64;
+/// Messages that wait for rmcp.
+const HANDSHAKE_QUEUE: usize = 64;
+/// Ids that one handshake may use. Each attempt on the same connection has its own.
+const IDS_PER_ATTEMPT: i64 = 1_000_000;
+
+/// A running server and the requests that wait for its answers.
+pub(crate) struct StdioWire {
+    writer: Mutex<Option<mpsc::Sender<String>>>,
+    shared: Arc<Shared>,
+    /// Ends the child when the wire is dropped.
+    _end: DropGuard,
+}
+
+struct Shared {
+    domain: Domain,
+    state: Mutex<State>,
+    /// Fires when the child is to be ended.
+    end: CancellationToken,
+    /// Fires when the child has ended.
+    ended: CancellationToken,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: HashMap<u64, Waiting>,
+    handshake: Option<Handshake>,
+    attempts: i64,
+    stderr: VecDeque<String>,
+    /// The first line on standard output that was not the protocol.
+    noise: Option<String>,
+    /// Why the connection has ended.
+    end: Option<String>,
+}
+
+struct Waiting {
+    answer: oneshot::Sender<Result<Reply, WireError>>,
+    events: EventSink,
+}
+
+/// rmcp's end of the wire.
+struct Handshake {
+    first_id: i64,
+    messages: mpsc::Sender<ServerJsonRpcMessage>,
+}
+
+impl StdioWire {
+    /// The task that ends the child, and so outlives the wire, is one of `children`.
+    pub(crate) fn new(domain: Domain, spawned: Spawned, children: &TaskTracker) -> Arc<Self> {
+        let Spawned { stdin, stdout, stderr, process } = spawned;
+        let (writer, texts) = mpsc::channel(WRITE_QUEUE);
+        let shared = Arc::new(Shared {
+            domain,
+            state: Mutex::default(),
+            end: CancellationToken::new(),
+            ended: CancellationToken::new(),
+        });
+        let end = shared.end.clone();
+        tokio::spawn(end.clone().run_until_cancelled_owned(write(stdin, texts)));
+        let read = tokio::spawn(read(shared.clone(), stdout));
+        let logged = tokio::spawn(log_stderr(shared.clone(), stderr));
+        children.spawn(supervise(shared.clone(), process, [read, logged]));
+        Arc::new(Self { writer: Mutex::new(Some(writer)), shared, _end: end.drop_guard() })
+    }
+
+    /// Attaches rmcp for one handshake. An earlier attachment hears nothing from now on, not even
+    /// late answers: each has ids of its own.
+    pub(crate) fn handshake(self: &Arc<Self>) -> StdioTransport {
+        let (messages, receiver) = mpsc::channel(HANDSHAKE_QUEUE);
+        let mut state = self.shared.lock();
+        let first_id = state.attempts * IDS_PER_ATTEMPT;
+        state.attempts += 1;
+        if state.end.is_none() {
+            state.handshake = Some(Handshake { first_id, messages });
+        }
+        StdioTransport { wire: Arc::downgrade(self), first_id, messages: receiver }
+    }
+
+    pub(crate) async fn request(&self, request: Request) -> Result<Reply, WireError> {
+        let (answer, answered) = oneshot::channel();
+        let id = request.id;
+        {
+            let mut state = self.shared.lock();
+            if let Some(end) = &state.end {
+                return Err(WireError::NotSent(end.clone()));
+            }
+            state.waiting.insert(id, Waiting { answer, events: request.events });
+        }
+        let mut interest = Interest { wire: self, id, is_sent: false };
+        let Some(writer) = self.writer() else {
+            return Err(WireError::NotSent("the server is being stopped".to_owned()));
+        };
+        if writer.send(on_one_line(request.text)).await.is_err() {
+            return Err(WireError::NotSent(self.reason()));
+        }
+        interest.is_sent = true;
+        let answer = answered.await.unwrap_or_else(|_| Err(WireError::Lost(self.reason())));
+        interest.is_sent = false;
+        match answer {
+            Ok(Reply::Result(result)) if result.get().len() as u64 > request.limit => {
+                Err(WireError::TooLarge(result.get().len() as u64))
+            }
+            answer => answer,
+        }
+    }
+
+    pub(crate) fn ended(&self) -> Option<String> {
+        self.shared.lock().end.clone()
+    }
+
+    /// The first line that the server wrote where only the protocol belongs, shortened.
+    pub(crate) fn noise(&self) -> Option<String> {
+        self.shared.lock().noise.clone()
+    }
+
+    pub(crate) async fn when_ended(&self) {
+        self.shared.ended.cancelled().await;
+    }
+
+    /// Closes the child's input and waits until it is gone.
+    pub(crate) async fn close(&self) {
+        self.shared.lock().end.get_or_insert_with(|| "the server was stopped".to_owned());
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.shared.end.cancel();
+        self.shared.ended.cancelled().await;
+    }
+
+    fn writer(&self) -> Option<mpsc::Sender<String>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn reason(&self) -> String {
+        self.ended().unwrap_or_else(|| "the server closed its input".to_owned())
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Marks the end of the connection and tells everybody who waits.
+    fn ended(&self, reason: &str) {
+        let waiting = {
+            let mut state = self.lock();
+            state.handshake = None;
+            state.end.get_or_insert_with(|| reason.to_owned());
+            std::mem::take(&mut state.waiting)
+        };
+        for (_, waiting) in waiting {
+            let _ = waiting.answer.send(Err(WireError::Lost(reason.to_owned())));
+        }
+    }
+
+    async fn take_line(&self, line: &[u8]) {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        let Ok(message) = serde_json::from_slice::<Incoming<'_>>(line) else {
+            tracing::debug!(domain = %self.domain, bytes = line.len(), "ignored a line that is not JSON-RPC");
+            self.lock().noise.get_or_insert_with(|| shown(line));
+            return;
+        };
+        if let Some(id) = message.own_id() {
+            let waiting = self.lock().waiting.remove(&id);
+            if let (Some(waiting), Some(reply)) = (waiting, message.reply()) {
+                let _ = waiting.answer.send(Ok(reply));
+            }
+            return;
+        }
+        if let Some((token, progress)) = message.own_progress() {
+            if let Some(waiting) = self.lock().waiting.get(&token) {
+                waiting.events.send(Event::Progress(progress));
+            }
+            return;
+        }
+        self.hand_over(line).await;
+    }
+
+    /// Gives rmcp what is not an answer to a request of ours.
+    async fn hand_over(&self, line: &[u8]) {
+        let Ok(mut message) = serde_json::from_slice::<ServerJsonRpcMessage>(line) else {
+            tracing::debug!(domain = %self.domain, bytes = line.len(), "ignored a message that rmcp does not know");
+            return;
+        };
+        let messages = {
+            let state = self.lock();
+            let Some(handshake) = &state.handshake else {
+                return;
+            };
+            if !renumber(&mut message, handshake.first_id) {
+                return;
+            }
+            handshake.messages.clone()
+        };
+        match message {
+            // A flood of notifications must not hold up the answers behind it.
+            JsonRpcMessage::Notification(_) => drop(messages.try_send(message)),
+            _ => drop(messages.send(message).await),
+        }
+    }
+}
+
+/// A message is a line. Where JSON has a line's end, outside of texts, a space does as well.
+fn on_one_line(text: String) -> String {
+    if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
+}
+
+fn shown(line: &[u8]) -> String {
+    let start = &line[..line.len().min(STDERR_LINE_BYTES)];
+    one_line(&String::from_utf8_lossy(start), LINE_LIMIT)
+}
+
+/// Turns the id of an answer back into the one that rmcp knows. False for an answer that belongs
+/// to an earlier attempt.
+fn renumber(message: &mut ServerJsonRpcMessage, first_id: i64) -> bool {
+    let id = match message {
+        JsonRpcMessage::Response(response) => Some(&mut response.id),
+        JsonRpcMessage::Error(error) => error.id.as_mut(),
+        _ => None,
+    };
+    let Some(id) = id else { return true };
+    let number = match &id {
+        RequestId::Number(number) => *number,
+        RequestId::String(text) => text.parse().unwrap_or(-1),
+    };
+    let is_own = (first_id..first_id + IDS_PER_ATTEMPT).contains(&number);
+    *id = RequestId::Number(number - first_id);
+    is_own
+}
+
+/// One request's place among those that wait. Dropped before the answer came, it says so.
+struct Interest<'a> {
+    wire: &'a StdioWire,
+    id: u64,
+    /// Whether the server has the request and has not answered yet.
+    is_sent: bool,
+}
+
+impl Drop for Interest<'_> {
+    fn drop(&mut self) {
+        self.wire.shared.lock().waiting.remove(&self.id);
+        if let (true, Some(writer)) = (self.is_sent, self.wire.writer()) {
+            // With a full queue the server is not reading; it would not read this either.
+            let _ = writer.try_send(cancelled(self.id));
+        }
+    }
+}
+
+async fn write(mut stdin: ChildStdin, mut texts: mpsc::Receiver<String>) {
+    while let Some(mut text) = texts.recv().await {
+        text.push('\n');
+        if stdin.write_all(text.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read(shared: Arc<Shared>, stdout: ChildStdout) {
+    let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, stdout), LINE_BYTES);
+    while let Some(line) = lines.next().await {
+        match line {
+            Line::Whole(line) => shared.take_line(&line).await,
+            Line::TooLong { bytes, id } => {
+                tracing::warn!(domain = %shared.domain, bytes, "dropped a line over the limit");
+                let waiting = id.and_then(|id| shared.lock().waiting.remove(&id));
+                if let Some(waiting) = waiting {
+                    let _ = waiting.answer.send(Err(WireError::TooLarge(bytes)));
+                }
+            }
+        }
+    }
+}
+
+async fn log_stderr(shared: Arc<Shared>, stderr: ChildStderr) {
+    let mut lines = Lines::new(BufReader::new(stderr), STDERR_LINE_BYTES);
+    while let Some(line) = lines.next().await {
+        let Line::Whole(line) = line else { continue };
+        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        if line.is_empty() {
+            continue;
+        }
+        tracing::info!(target: "gatefold::upstream", domain = %shared.domain, "{line}");
+        let mut state = shared.lock();
+        if state.stderr.len() == STDERR_LINES {
+            state.stderr.pop_front();
+        }
+        state.stderr.push_back(line);
+    }
+}
+
+/// Waits for the child's end, or brings it about, and tells everybody.
+async fn supervise(
+    shared: Arc<Shared>,
+    mut process: Process,
+    pipes: [tokio::task::JoinHandle<()>; 2],
+) {
+    let status = tokio::select! {
+        status = process.exited() => Some(status),
+        () = shared.end.cancelled() => None,
+    };
+    if let Some(status) = status {
+        // The pipes may hold what the server said last, its answers among it.
+        for pipe in pipes {
+            let _ = tokio::time::timeout(LAST_WORDS, pipe).await;
+        }
+        let reason = exit_reason(&shared, status);
+        tracing::warn!(domain = %shared.domain, reason, "a server ended");
+        shared.ended(&reason);
+    } else {
+        process.end().await;
+        shared.ended("the server was stopped");
+    }
+    shared.ended.cancel();
+}
+
+/// How long the pipes of a child that has ended are still read: a grandchild may hold them open.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(500);
+
+fn exit_reason(shared: &Shared, status: io::Result<std::process::ExitStatus>) -> String {
+    let how = match status {
+        Ok(status) => match status.code() {
+            Some(code) => format!("the server exited with code {code}"),
+            None => format!("the server was ended by {status}"),
+        },
+        Err(error) => format!("the server ended: {error}"),
+    };
+    match shared.lock().stderr.back() {
+        Some(line) => format!("{how}; it last wrote: {line}"),
+        None => how,
+    }
+}
+
+/// rmcp's transport over a [`StdioWire`].
+pub(crate) struct StdioTransport {
+    wire: std::sync::Weak<StdioWire>,
+    first_id: i64,
+    messages: mpsc::Receiver<ServerJsonRpcMessage>,
+}
+
+impl Transport<RoleClient> for StdioTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        mut message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &mut message
+            && let RequestId::Number(number) = &mut request.id
+        {
+            *number += self.first_id;
+        }
+        let writer = self.wire.upgrade().and_then(|wire| wire.writer());
+        async move {
+            let text = serde_json::to_string(&message)?;
+            let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+            writer.ok_or_else(gone)?.send(text).await.map_err(|_| gone())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        self.messages.recv().await
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.messages.close();
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! The protocol's claims, proved on real processes and real sockets. The binary runs itself again
+//! as the fixture server.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+mod upstream;
+
+use std::process::ExitCode;
+
+/// More than there are cores: most tests wait for other processes most of the time.
+const TESTS_AT_ONCE: usize = 6;
+
+fn main() -> ExitCode {
+    if let Some(code) = gatefold_testkit::run_if_asked() {
+        return code;
+    }
+    if let Some(code) = upstream::run_gateway_if_asked() {
+        return code;
+    }
+    upstream::subscribe();
+    let mut args = libtest_mimic::Arguments::from_args();
+    args.test_threads.get_or_insert(TESTS_AT_ONCE);
+    libtest_mimic::run(&args, upstream::trials()).exit_code()
+}

@@ -1,0 +1,104 @@
+use std::time::Duration;
+
+use gatefold_testkit::wait_until;
+use libtest_mimic::Trial;
+
+use super::support::{Era, LONG, Upstream, Wire, trial};
+use super::world::{Made, World};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials: Vec<_> = LADDER
+        .iter()
+        .flat_map(|(behaviour, protocol)| {
+            [Wire::Stdio, Wire::Http].map(|wire| {
+                let way = format!("{wire:?}_{}", behaviour.join("_")).to_lowercase();
+                let name = format!("any_server_is_met_in_its_own_era::{way}");
+                trial(name, move || met(wire, behaviour, protocol))
+            })
+        })
+        .collect();
+    trials.extend([
+        trial("a_server_that_dies_of_an_unknown_request_is_started_once_more", dies),
+        trial("a_server_that_ignores_an_unknown_request_is_not_started_twice", ignores),
+        trial("a_server_that_is_slow_to_start_is_not_started_twice", slow),
+        trial("the_era_is_remembered", remembered),
+        trial("a_change_of_era_is_noticed::stdio", || changed(Wire::Stdio)),
+        trial("a_change_of_era_is_noticed::http", || changed(Wire::Http)),
+    ]);
+    trials
+}
+
+const LADDER: &[(&[&str], &str)] = &[
+    (&["--old", "2024-11-05"], "2024-11-05"),
+    (&["--old", "2025-03-26"], "2025-03-26"),
+    (&["--old", "2025-06-18"], "2025-06-18"),
+    (&["--era", "handshake"], "2025-11-25"),
+    (&["--era", "stateless"], "2026-07-28"),
+    (&["--era", "both"], "2026-07-28"),
+];
+
+async fn met(wire: Wire, behaviour: &[&str], protocol: &str) {
+    let upstream = Upstream::behaving("up", wire, behaviour);
+    let world = World::connected(&upstream.settings).await;
+    assert_eq!(world.report("up").status.protocol.as_deref(), Some(protocol));
+    assert_eq!(world.text("up__echo", "{}").await, "{}");
+}
+
+async fn dies() {
+    let upstream = Upstream::behaving("up", Wire::Stdio, &["--exit-on-discover"]);
+    let world = World::connected(&upstream.settings).await;
+    assert_eq!(world.text("up__echo", "{}").await, "{}");
+    assert_eq!(world.report("up").status.protocol.as_deref(), Some("2025-11-25"));
+    assert_eq!(upstream.processes().len(), 2);
+}
+
+async fn ignores() {
+    let mut upstream = Upstream::behaving("up", Wire::Stdio, &["--ignore-discover"]);
+    upstream.settings.connect_deadline = Duration::from_secs(9);
+    let world = World::connected(&upstream.settings).await;
+    assert_eq!(world.text("up__echo", "{}").await, "{}");
+    assert_eq!(world.report("up").status.protocol.as_deref(), Some("2025-11-25"));
+    assert_eq!(upstream.processes().len(), 1);
+}
+
+async fn slow() {
+    // Longer than the share of the deadline that an unknown server has for its first answer.
+    let mut upstream = Upstream::behaving("up", Wire::Stdio, &["--slow-start", "3500"]);
+    upstream.settings.connect_deadline = Duration::from_secs(9);
+    let world = World::connected(&upstream.settings).await;
+    assert_eq!(world.text("up__echo", "{}").await, "{}");
+    assert_eq!(upstream.processes().len(), 1);
+    assert_eq!(upstream.count("server/discover"), 1);
+}
+
+async fn remembered() {
+    let mut upstream = Upstream::behaving("up", Wire::Stdio, &["--era", "handshake"]);
+    upstream.settings.idle_stop = Duration::from_millis(200);
+    let first = World::connected(&upstream.settings).await;
+    let gone = || first.state("up") == gatefold_dispatch::SourceState::Idle;
+    assert!(wait_until(LONG, gone).await);
+    assert_eq!(first.text("up__echo", "{}").await, "{}");
+    assert_eq!(upstream.count("server/discover"), 1, "within one run");
+
+    let made = Made { known: Some(first.keeper.last()), ..Made::default() };
+    let second = World::made(&[&upstream.settings], &made);
+    assert_eq!(second.text("up__echo", "{}").await, "{}");
+    assert_eq!(upstream.count("server/discover"), 1, "from one run to the next");
+}
+
+async fn changed(wire: Wire) {
+    for (before, after, protocol) in [
+        (Era::Handshake, Era::Stateless, "2026-07-28"),
+        (Era::Stateless, Era::Handshake, "2025-11-25"),
+    ] {
+        let first = World::connected(&Upstream::new("up", wire, before, &[]).settings).await;
+        let made = Made { known: Some(first.keeper.last()), ..Made::default() };
+        let upstream = Upstream::new("up", wire, after, &[]);
+        let world = World::made(&[&upstream.settings], &made);
+        assert_eq!(world.text("up__echo", "{}").await, "{}");
+        assert_eq!(world.report("up").status.protocol.as_deref(), Some(protocol));
+        let told = wait_until(LONG, || !world.keeper.kept().is_empty()).await;
+        assert!(told, "the new version is kept");
+        assert_eq!(world.keeper.last().server().protocol, protocol);
+    }
+}

@@ -1,0 +1,223 @@
+//! A dispatcher over MCP sources, with everything else in memory.
+
+use std::sync::{Arc, Mutex};
+
+use futures::future::BoxFuture;
+use gatefold_catalog::{GroupRules, Manifest, SourceKind};
+use gatefold_core::{
+    CallError, Digest, Domain, Operation, Outcome, Payload, Principal, SystemClock, ToolName,
+};
+use gatefold_dispatch::{
+    AuditError, AuditLog, AuditSlot, CallClosed, CallOpened, Caller, DiscoveryRecord, Dispatcher,
+    Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, Ports, SealKey, Setup,
+    SourceReport, SourceSetup, SourceState,
+};
+use gatefold_mcp::{McpPorts, McpSettings, McpSource};
+use gatefold_policy::Policy;
+use gatefold_testkit::wait_until;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use super::support::LONG;
+
+pub(crate) struct World {
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) keeper: Arc<Keeper>,
+}
+
+/// What a world is made of, when it is not made of defaults.
+#[derive(Clone)]
+pub(crate) struct Made {
+    pub(crate) limits: Limits,
+    pub(crate) identity: IdentityScope,
+    pub(crate) known: Option<Arc<Manifest>>,
+}
+
+impl Default for Made {
+    fn default() -> Self {
+        Self { limits: Limits::default(), identity: IdentityScope::Shared, known: None }
+    }
+}
+
+impl World {
+    /// A world that has heard nothing of its sources yet.
+    pub(crate) fn new(settings: &[&McpSettings]) -> Self {
+        Self::made(settings, &Made::default())
+    }
+
+    pub(crate) fn made(settings: &[&McpSettings], made: &Made) -> Self {
+        let keeper = Arc::<Keeper>::default();
+        let sources = settings.iter().map(|settings| SourceSetup {
+            source: source(settings, &keeper, made.known.clone()),
+            kind: SourceKind::Mcp,
+            description: None,
+            groups: GroupRules::default(),
+            identity: made.identity,
+        });
+        let dispatcher = Dispatcher::new(Ports {
+            audit: Arc::new(Forgetful),
+            approvals: Arc::new(NoApprovals),
+            clock: Arc::new(SystemClock),
+            seal: SealKey::new([7; 32]),
+        });
+        dispatcher.install(Setup {
+            policy: Policy::default(),
+            limits: made.limits,
+            sources: sources.collect(),
+        });
+        Self { dispatcher, keeper }
+    }
+
+    /// A world of one source that has been connected and asked for its list.
+    pub(crate) async fn connected(settings: &McpSettings) -> Self {
+        Self::connected_as(settings, &Made::default()).await
+    }
+
+    pub(crate) async fn connected_as(settings: &McpSettings, made: &Made) -> Self {
+        let world = Self::made(&[settings], made);
+        let refreshed = world.refresh().await;
+        assert_eq!(refreshed, [(settings.domain.to_string(), Ok(()))]);
+        world
+    }
+
+    /// Connects all sources; each with the error as people read it.
+    pub(crate) async fn refresh(&self) -> Vec<(String, Result<(), String>)> {
+        let refreshed = self.dispatcher.refresh().await.into_iter();
+        let told = refreshed
+            .map(|(domain, fared)| (domain.to_string(), fared.map_err(|error| error.to_string())));
+        told.collect()
+    }
+
+    pub(crate) async fn call(&self, tool: &str, arguments: &str) -> Result<Payload, CallError> {
+        self.call_with(tool, arguments, &Principal::local(), Caller::silent()).await
+    }
+
+    pub(crate) async fn call_with(
+        &self,
+        tool: &str,
+        arguments: &str,
+        principal: &Principal,
+        caller: Caller,
+    ) -> Result<Payload, CallError> {
+        let pinned = self.dispatcher.pin(Arc::new(principal.clone()));
+        let operation = Operation::Tool {
+            name: ToolName::new(tool),
+            arguments: RawValue::from_string(arguments.to_owned()).unwrap(),
+        };
+        match pinned.call(operation, None, caller).await? {
+            Outcome::Done(payload) => Ok(payload),
+            other => panic!("not done: {other:?}"),
+        }
+    }
+
+    /// The text of the first block of a result that ought to come.
+    pub(crate) async fn text(&self, tool: &str, arguments: &str) -> String {
+        text(&self.call(tool, arguments).await.expect("the call is answered"))
+    }
+
+    /// The error of a call that ought to fail, as its caller reads it.
+    pub(crate) async fn error(&self, tool: &str, arguments: &str) -> String {
+        self.call(tool, arguments).await.expect_err("the call fails").to_string()
+    }
+
+    /// Starts a call in a task of its own, with a token that gives it up.
+    pub(crate) fn start(&self, tool: &str, arguments: &str, caller: Caller) -> Started {
+        let world = Self { dispatcher: self.dispatcher.clone(), keeper: self.keeper.clone() };
+        let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
+        tokio::spawn(async move {
+            world.call_with(&tool, &arguments, &Principal::local(), caller).await
+        })
+    }
+
+    pub(crate) fn tools(&self) -> Vec<String> {
+        let pinned = self.dispatcher.pin(Arc::new(Principal::local()));
+        let tools = pinned.view().tools();
+        tools.map(|tool| tool.id().to_string()).collect()
+    }
+
+    pub(crate) fn report(&self, domain: &str) -> SourceReport {
+        let mut reports = self.dispatcher.reports().into_iter();
+        reports.find(|report| report.domain.as_str() == domain).expect("the domain is installed")
+    }
+
+    pub(crate) fn state(&self, domain: &str) -> SourceState {
+        self.report(domain).status.state
+    }
+
+    pub(crate) async fn reaches(&self, domain: &str, state: SourceState) {
+        let reached = wait_until(LONG, || self.state(domain) == state).await;
+        assert!(reached, "still {:?}", self.report(domain).status);
+    }
+}
+
+pub(crate) type Started = tokio::task::JoinHandle<Result<Payload, CallError>>;
+
+pub(crate) fn source(
+    settings: &McpSettings,
+    keeper: &Arc<Keeper>,
+    known: Option<Arc<Manifest>>,
+) -> Arc<McpSource> {
+    let (keeper, clock) = (keeper.clone(), Arc::new(SystemClock));
+    McpSource::new(settings.clone(), McpPorts { client: client(), keeper, clock }, known)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the guarded client is tested where it is made")]
+pub(crate) fn client() -> reqwest::Client {
+    // The client wants a provider even for plain HTTP; another one may be installed already.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let client = reqwest::Client::builder().no_proxy().tcp_nodelay(true);
+    client.redirect(reqwest::redirect::Policy::none()).build().unwrap()
+}
+
+pub(crate) fn text(payload: &Payload) -> String {
+    let result: serde_json::Value = serde_json::from_str(payload.json.get()).unwrap();
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+/// A caller that listens, and what it hears.
+pub(crate) fn listening() -> (Caller, mpsc::Receiver<Event>) {
+    let (sender, events) = mpsc::channel(64);
+    (Caller { events: EventSink::new(sender), ..Caller::silent() }, events)
+}
+
+/// Keeps manifests in memory, in the order in which they came.
+#[derive(Default)]
+pub(crate) struct Keeper(Mutex<Vec<(Domain, Digest, Arc<Manifest>)>>);
+
+impl Keeper {
+    pub(crate) fn kept(&self) -> Vec<(Domain, Digest, Arc<Manifest>)> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn last(&self) -> Arc<Manifest> {
+        self.kept().pop().expect("a manifest was kept").2
+    }
+}
+
+impl Manifests for Keeper {
+    fn keep(&self, domain: Domain, config: Digest, manifest: Arc<Manifest>) -> BoxFuture<'_, ()> {
+        self.0.lock().unwrap().push((domain, config, manifest));
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Records are dispatch's own matter.
+struct Forgetful;
+
+impl AuditLog for Forgetful {
+    fn open(&self, _: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>> {
+        Box::pin(async { Ok(Box::new(Forgetful) as Box<dyn AuditSlot>) })
+    }
+
+    fn refuse(&self, _: CallOpened, _: CallClosed) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn discover(&self, _: DiscoveryRecord) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+impl AuditSlot for Forgetful {
+    fn close(self: Box<Self>, _: CallClosed) {}
+}

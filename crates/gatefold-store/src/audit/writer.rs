@@ -1,0 +1,280 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::OptionFuture;
+use sqlx::{Connection as _, SqliteConnection};
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use super::{CallRow, ENTRIES_WAITING, Entry, Intake, OPEN_LIMIT, Opening, Slot, Written, row};
+use crate::StoreError;
+use crate::database::Database;
+use crate::owner::Owner;
+
+/// How long what nobody waits for may wait for company. A call's ending is mostly written
+/// together with the next call's opening, which saves every other commit.
+const LINGER: Duration = Duration::from_millis(5);
+
+/// How long the writer waits to try again what could not be written.
+const RETRY_PAUSE: Duration = Duration::from_millis(250);
+
+/// How many records that nobody waits for are kept while they cannot be written.
+const KEPT_LIMIT: usize = OPEN_LIMIT;
+
+/// After how many records housekeeping is to tidy the database's log.
+const ROWS_PER_CHECKPOINT: usize = 1000;
+
+/// The one task that writes records. It gathers whatever waits and commits it as one.
+pub(crate) struct Writer {
+    database: Database,
+    connection: SqliteConnection,
+    intake: Intake,
+    batch: Batch,
+    checkpoint: Arc<Notify>,
+    rows_since_checkpoint: usize,
+    /// Kept to the end: without it, other processes take this one for dead.
+    owner: Owner,
+}
+
+#[derive(Default)]
+struct Batch {
+    /// Endings of open records, and records that are over already.
+    ended: Vec<CallRow>,
+    opened: Vec<CallRow>,
+    /// One for each of `opened`.
+    openers: Vec<(Box<Slot>, oneshot::Sender<Opening>)>,
+    discoveries: Vec<String>,
+    flushes: Vec<oneshot::Sender<Written>>,
+    /// Who waits for the writer to end, which it does after this batch.
+    closers: Vec<oneshot::Sender<Written>>,
+    /// When it is written at the latest.
+    due: Option<Instant>,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        database: Database,
+        connection: SqliteConnection,
+        intake: Intake,
+        owner: Owner,
+        checkpoint: Arc<Notify>,
+    ) -> Self {
+        Self {
+            database,
+            connection,
+            intake,
+            batch: Batch::default(),
+            checkpoint,
+            rows_since_checkpoint: 0,
+            owner,
+        }
+    }
+
+    /// Writes until the store is closed, or dropped and its last open record has ended.
+    pub(crate) async fn run(mut self) {
+        let written = loop {
+            let more = self.gather().await;
+            let written = self.write().await;
+            if !more || !self.batch.closers.is_empty() {
+                break written;
+            }
+        };
+        let Self { connection, intake, batch, owner, .. } = self;
+        drop(intake);
+        if let Err(error) = connection.close().await {
+            tracing::warn!(%error, "the audit database did not close cleanly");
+        }
+        drop(owner);
+        if batch.rows() > 0 {
+            tracing::error!(lost = batch.rows(), "audit records were lost: the store has closed");
+        }
+        for closer in batch.closers {
+            let _ = closer.send(written.clone());
+        }
+    }
+
+    /// Waits until there is something to write; `false` once nothing more can come.
+    async fn gather(&mut self) -> bool {
+        let (mut entries, mut endings) = (Vec::new(), Vec::new());
+        let mut entries_come = true;
+        loop {
+            let due: OptionFuture<_> = self.batch.due.map(sleep_until).into();
+            tokio::select! {
+                biased;
+                count = self.intake.entries.recv_many(&mut entries, ENTRIES_WAITING),
+                    if entries_come => entries_come = count > 0,
+                count = self.intake.endings.recv_many(&mut endings, OPEN_LIMIT) => {
+                    if count == 0 {
+                        return false;
+                    }
+                }
+                Some(()) = due => return true,
+            }
+            // Whatever ended before an entry came is here by now, and must be written before it:
+            // a call may resume as soon as it was suspended.
+            while endings.len() < OPEN_LIMIT
+                && let Ok(ended) = self.intake.endings.try_recv()
+            {
+                endings.push(ended);
+            }
+            let urgent = self.batch.take(&mut entries, &mut endings);
+            if urgent {
+                return true;
+            }
+        }
+    }
+
+    async fn write(&mut self) -> Written {
+        self.batch.due = None;
+        self.rows_since_checkpoint += self.batch.rows();
+        let calls = self.write_calls().await;
+        let discoveries = self.write_discoveries().await;
+        let written = calls.and(discoveries);
+        if let Err(error) = &written {
+            self.set_aside(error);
+        }
+        for flush in self.batch.flushes.drain(..) {
+            let _ = flush.send(written.clone());
+        }
+        if self.rows_since_checkpoint >= ROWS_PER_CHECKPOINT {
+            self.rows_since_checkpoint = 0;
+            self.checkpoint.notify_one();
+        }
+        written
+    }
+
+    /// Writes endings, then openings, and answers the openers.
+    async fn write_calls(&mut self) -> Written {
+        let Batch { ended, opened, openers, .. } = &mut self.batch;
+        let count = ended.len() + opened.len();
+        if count == 0 {
+            return Ok(());
+        }
+        let json = array(ended.iter().chain(opened.iter()).map(|row| row.json.as_str()));
+        match keep_calls(&mut self.connection, &json, count).await {
+            Ok(not_kept) => {
+                report_not_kept(ended, &not_kept);
+                answer(openers, opened, &not_kept, ended.len());
+                ended.clear();
+                Ok(())
+            }
+            Err(error) => {
+                let error = Arc::new(self.database.error(error));
+                opened.clear();
+                for (slot, answer) in openers.drain(..) {
+                    slot.forget();
+                    let _ = answer.send(Err(error.clone()));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn write_discoveries(&mut self) -> Written {
+        let discoveries = &mut self.batch.discoveries;
+        if discoveries.is_empty() {
+            return Ok(());
+        }
+        let json = array(discoveries.iter().map(String::as_str));
+        let kept =
+            sqlx::query(row::KEEP_DISCOVERIES).bind(json).execute(&mut self.connection).await;
+        kept.map_err(|error| Arc::new(self.database.error(error)))?;
+        discoveries.clear();
+        Ok(())
+    }
+
+    /// Keeps what could not be written for another try, as far as one may help.
+    fn set_aside(&mut self, error: &StoreError) {
+        let Batch { ended, discoveries, due, .. } = &mut self.batch;
+        let limit = if error.is_passing() { KEPT_LIMIT } else { 0 };
+        let waited = ended.len() + discoveries.len();
+        ended.truncate(limit);
+        discoveries.truncate(limit - ended.len());
+        let kept = ended.len() + discoveries.len();
+        let lost = waited - kept;
+        tracing::error!(%error, kept, lost, "audit records could not be written");
+        *due = (kept > 0).then(|| Instant::now() + RETRY_PAUSE);
+    }
+}
+
+impl Batch {
+    fn rows(&self) -> usize {
+        self.ended.len() + self.opened.len() + self.discoveries.len()
+    }
+
+    /// Takes up what came; says whether somebody waits for it.
+    fn take(&mut self, entries: &mut Vec<Entry>, endings: &mut Vec<CallRow>) -> bool {
+        self.ended.append(endings);
+        for entry in entries.drain(..) {
+            match entry {
+                Entry::Open { row, slot, answer } => {
+                    self.opened.push(row);
+                    self.openers.push((slot, answer));
+                }
+                Entry::Ended(row) => self.ended.push(row),
+                Entry::Discovery(json) => self.discoveries.push(json),
+                Entry::Flush(answer) => self.flushes.push(answer),
+                Entry::Close(answer) => self.closers.push(answer),
+            }
+        }
+        if !self.openers.is_empty() || !self.flushes.is_empty() || !self.closers.is_empty() {
+            return true;
+        }
+        let waits = !self.ended.is_empty() || !self.discoveries.is_empty();
+        if waits && self.due.is_none() {
+            self.due = Some(Instant::now() + LINGER);
+        }
+        self.ended.len() + self.discoveries.len() >= KEPT_LIMIT + ENTRIES_WAITING
+    }
+}
+
+/// Answers each opener; `not_kept` counts from the first of the endings before them.
+fn answer(
+    openers: &mut Vec<(Box<Slot>, oneshot::Sender<Opening>)>,
+    opened: &mut Vec<CallRow>,
+    not_kept: &[usize],
+    endings: usize,
+) {
+    for (place, ((slot, answer), row)) in openers.drain(..).zip(opened.drain(..)).enumerate() {
+        if not_kept.contains(&(endings + place)) {
+            slot.forget();
+            let _ = answer.send(Err(Arc::new(StoreError::NotSuspended { id: row.id })));
+        } else {
+            // Whoever has given up meanwhile drops the slot, which ends the record.
+            let _ = answer.send(Ok(slot));
+        }
+    }
+}
+
+fn report_not_kept(ended: &[CallRow], not_kept: &[usize]) {
+    for row in not_kept.iter().filter_map(|place| ended.get(*place)) {
+        tracing::warn!(call = %row.id, "an end was not recorded: the record had ended already");
+    }
+}
+
+/// Writes a batch of `count` records; returns the places in it of those that were not kept.
+async fn keep_calls(
+    connection: &mut SqliteConnection,
+    json: &str,
+    count: usize,
+) -> sqlx::Result<Vec<usize>> {
+    let kept = sqlx::query(row::KEEP_CALLS).bind(json).execute(&mut *connection).await?;
+    if kept.rows_affected() == count as u64 {
+        return Ok(Vec::new());
+    }
+    let places: Vec<i64> =
+        sqlx::query_scalar(row::NOT_KEPT).bind(json).fetch_all(connection).await?;
+    Ok(places.into_iter().filter_map(|place| usize::try_from(place).ok()).collect())
+}
+
+fn array<'a>(records: impl Iterator<Item = &'a str>) -> String {
+    let mut json = String::from("[");
+    for record in records {
+        if json.len() > 1 {
+            json.push(',');
+        }
+        json.push_str(record);
+    }
+    json.push(']');
+    json
+}

@@ -1,0 +1,168 @@
+use gatefold_core::{Domain, Timestamp, UserId};
+use serde::Serialize;
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use crate::{Store, StoreError};
+
+/// One call as it is on record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CallRecord {
+    /// The call's id in hexadecimal, as calls print it.
+    pub id: String,
+    pub parent: Option<String>,
+    /// When it was opened, or last resumed.
+    pub opened_at: Timestamp,
+    pub user: String,
+    pub organisations: Vec<String>,
+    pub agent: Option<String>,
+    pub client: Option<String>,
+    pub subject: String,
+    pub domain: Option<String>,
+    pub tool: Option<String>,
+    pub tool_digest: Option<String>,
+    pub rule: Option<String>,
+    pub arguments_digest: String,
+    pub arguments_bytes: u64,
+    /// `open`, `suspended`, `done`, `tool_error`, `failed`, `cancelled`, `task`, `interrupted` or
+    /// `expired`.
+    pub outcome: String,
+    pub error_kind: Option<String>,
+    /// Until when a suspended call may be resumed.
+    pub expires_at: Option<Timestamp>,
+    /// When it ended; none while it is open or suspended.
+    pub closed_at: Option<Timestamp>,
+    pub took_ms: Option<u64>,
+    pub result_bytes: Option<u64>,
+}
+
+/// Which calls to show. The default is all of them.
+#[derive(Debug, Clone, Default)]
+pub struct CallFilter {
+    pub user: Option<UserId>,
+    pub domain: Option<Domain>,
+    /// One of the words of [`CallRecord::outcome`].
+    pub outcome: Option<String>,
+}
+
+/// What all records together come to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// In the order of their words.
+    pub outcomes: Vec<OutcomeTotal>,
+    pub discoveries: u64,
+    pub discovery_bytes: u64,
+}
+
+/// The calls with one outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OutcomeTotal {
+    pub outcome: String,
+    pub calls: u64,
+    pub arguments_bytes: u64,
+    pub result_bytes: u64,
+}
+
+const RECENT: &str = "
+    SELECT
+        lower(hex(id)) AS id, lower(hex(parent)) AS parent, opened_at, user, organisations, agent,
+        client, subject, domain, tool, lower(hex(tool_digest)) AS tool_digest, rule,
+        lower(hex(arguments_digest)) AS arguments_digest, arguments_bytes, outcome, error_kind,
+        expires_at, closed_at, took_ms, result_bytes
+    FROM calls
+    WHERE (?1 IS NULL OR user = ?1) AND (?2 IS NULL OR domain = ?2)
+        AND (?3 IS NULL OR outcome = ?3)
+    ORDER BY seq DESC
+    LIMIT ?4";
+
+const OUTCOMES: &str = "
+    SELECT outcome, count(*), sum(arguments_bytes), ifnull(sum(result_bytes), 0)
+    FROM calls GROUP BY outcome ORDER BY outcome";
+
+const DISCOVERIES: &str = "SELECT count(*), ifnull(sum(result_bytes), 0) FROM discoveries";
+
+impl Store {
+    /// The latest calls, the newest first, with everything handed in by this store before.
+    pub async fn recent_calls(
+        &self,
+        limit: u32,
+        filter: &CallFilter,
+    ) -> Result<Vec<CallRecord>, StoreError> {
+        self.settle().await;
+        let rows = sqlx::query(RECENT)
+            .bind(filter.user.as_ref().map(UserId::as_str))
+            .bind(filter.domain.as_ref().map(Domain::as_str))
+            .bind(filter.outcome.as_deref())
+            .bind(limit)
+            .fetch_all(&mut *self.inner().connection().await)
+            .await;
+        let records = rows.and_then(|rows| rows.iter().map(record).collect());
+        records.map_err(|source| self.inner().error(source))
+    }
+
+    /// Counts all records. Reads every one of them, so it is nothing to ask for often.
+    pub async fn totals(&self) -> Result<Totals, StoreError> {
+        self.settle().await;
+        self.count().await.map_err(|source| self.inner().error(source))
+    }
+
+    async fn count(&self) -> sqlx::Result<Totals> {
+        let mut connection = self.inner().connection().await;
+        let outcomes: Vec<(String, i64, i64, i64)> =
+            sqlx::query_as(OUTCOMES).fetch_all(&mut *connection).await?;
+        let (discoveries, bytes): (i64, i64) =
+            sqlx::query_as(DISCOVERIES).fetch_one(&mut *connection).await?;
+        let outcomes = outcomes.into_iter().map(|(outcome, calls, arguments, results)| {
+            let (calls, arguments_bytes) = (calls.cast_unsigned(), arguments.cast_unsigned());
+            OutcomeTotal { outcome, calls, arguments_bytes, result_bytes: results.cast_unsigned() }
+        });
+        Ok(Totals {
+            outcomes: outcomes.collect(),
+            discoveries: discoveries.cast_unsigned(),
+            discovery_bytes: bytes.cast_unsigned(),
+        })
+    }
+
+    /// Waits for records on their way. What cannot be written was reported by the writer, and is
+    /// no reason to show nothing.
+    async fn settle(&self) {
+        if let Err(error) = self.flush().await {
+            tracing::debug!(%error, "records on their way are not shown");
+        }
+    }
+}
+
+fn record(row: &SqliteRow) -> sqlx::Result<CallRecord> {
+    let number = |name| row.try_get::<Option<i64>, _>(name).map(|n| n.map(i64::cast_unsigned));
+    let moment = |name| number(name).map(|millis| millis.map(Timestamp::from_millis));
+    let organisations: Option<String> = row.try_get("organisations")?;
+    let organisations = organisations.and_then(|json| serde_json::from_str(&json).ok());
+    Ok(CallRecord {
+        id: row.try_get("id")?,
+        parent: digits(row, "parent")?,
+        opened_at: moment("opened_at")?.unwrap_or(Timestamp::from_millis(0)),
+        user: row.try_get("user")?,
+        organisations: organisations.unwrap_or_default(),
+        agent: row.try_get("agent")?,
+        client: row.try_get("client")?,
+        subject: row.try_get("subject")?,
+        domain: row.try_get("domain")?,
+        tool: row.try_get("tool")?,
+        tool_digest: digits(row, "tool_digest")?,
+        rule: row.try_get("rule")?,
+        arguments_digest: row.try_get("arguments_digest")?,
+        arguments_bytes: number("arguments_bytes")?.unwrap_or_default(),
+        outcome: row.try_get("outcome")?,
+        error_kind: row.try_get("error_kind")?,
+        expires_at: moment("expires_at")?,
+        closed_at: moment("closed_at")?,
+        took_ms: number("took_ms")?,
+        result_bytes: number("result_bytes")?,
+    })
+}
+
+/// SQLite's `hex` makes an empty text of nothing.
+fn digits(row: &SqliteRow, name: &str) -> sqlx::Result<Option<String>> {
+    let digits: Option<String> = row.try_get(name)?;
+    Ok(digits.filter(|digits| !digits.is_empty()))
+}

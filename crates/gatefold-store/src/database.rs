@@ -1,0 +1,74 @@
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, SqlSafeStr as _, SqliteConnection};
+
+use crate::{Durability, StoreError};
+
+/// How long a statement waits for another process to finish writing.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// At how many pages of its log SQLite moves them to the database in the midst of a commit. That
+/// takes milliseconds, so housekeeping does it beside the commits and far more often; this is the
+/// bound on the log (64 MiB) when commits follow each other so closely that it never catches up.
+const LOG_PAGES: &str = "16384";
+
+/// The schema, one step after another. Steps that were ever released do not change.
+const MIGRATIONS: [(i64, &str, &str); 1] =
+    [(1, "records", include_str!("../migrations/0001_records.sql"))];
+
+#[derive(Clone)]
+pub(crate) struct Database {
+    path: PathBuf,
+    options: SqliteConnectOptions,
+}
+
+impl Database {
+    pub(crate) fn path(state_dir: &Path) -> PathBuf {
+        state_dir.join("gatefold.db")
+    }
+
+    pub(crate) fn at(state_dir: &Path, durability: Durability) -> Self {
+        let path = Self::path(state_dir);
+        let synchronous = match durability {
+            Durability::Process => SqliteSynchronous::Normal,
+            Durability::Disk => SqliteSynchronous::Full,
+        };
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .create_if_missing(false)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(synchronous)
+            .busy_timeout(BUSY_TIMEOUT)
+            .foreign_keys(true)
+            .pragma("wal_autocheckpoint", LOG_PAGES)
+            .disable_statement_logging();
+        Self { path, options }
+    }
+
+    pub(crate) async fn connect(&self) -> Result<SqliteConnection, StoreError> {
+        self.options.connect().await.map_err(|source| self.error(source))
+    }
+
+    /// Brings the schema up to date. No other process may do so at the same time.
+    pub(crate) async fn migrate(
+        &self,
+        connection: &mut SqliteConnection,
+    ) -> Result<(), StoreError> {
+        let known = MIGRATIONS.map(|(version, ..)| version).into_iter().max().unwrap_or_default();
+        let migrations = MIGRATIONS.map(|(version, name, sql)| {
+            let sql = sql.into_sql_str();
+            Migration::new(version, name.into(), MigrationType::Simple, sql, false)
+        });
+        Migrator::with_migrations(migrations.into())
+            .run(connection)
+            .await
+            .map_err(|source| StoreError::migration(&self.path, known, source))
+    }
+
+    pub(crate) fn error(&self, source: sqlx::Error) -> StoreError {
+        StoreError::database(&self.path, source)
+    }
+}

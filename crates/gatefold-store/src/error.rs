@@ -1,0 +1,116 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gatefold_core::CallId;
+use sqlx::migrate::MigrateError;
+
+/// Why the store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    #[error(
+        "`{path}` cannot be used: {source}; make it writable for this user or set another state \
+         directory"
+    )]
+    Unusable { path: PathBuf, source: io::Error },
+    #[error(
+        "`{path}` was written by a newer Gatefold (schema {found}, this one knows {known}); \
+         upgrade Gatefold or set another state directory"
+    )]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("`{path}` is damaged; move it away and Gatefold makes a new one")]
+    Damaged { path: PathBuf, source: Option<sqlx::Error> },
+    #[error("no space is left for `{path}`; free some and try again")]
+    Full { path: PathBuf, source: sqlx::Error },
+    #[error("`{path}` is held by another program; stop that one or try again")]
+    Held { path: PathBuf, source: Option<sqlx::Error> },
+    #[error("`{path}` could not be read or written")]
+    Database { path: PathBuf, source: sqlx::Error },
+    #[error("call `{id}` cannot be resumed: it is no longer suspended")]
+    NotSuspended { id: CallId },
+    #[error("too many calls are under way at once, the limit: {limit}")]
+    TooManyOpen { limit: usize },
+    #[error("the store is closed")]
+    Closed,
+    #[error("the system gave no random bytes: {0}")]
+    Random(getrandom::Error),
+}
+
+/// SQLite's primary result codes: <https://sqlite.org/rescode.html>.
+mod code {
+    pub(super) const PERM: u32 = 3;
+    pub(super) const BUSY: u32 = 5;
+    pub(super) const LOCKED: u32 = 6;
+    pub(super) const READONLY: u32 = 8;
+    pub(super) const IOERR: u32 = 10;
+    pub(super) const CORRUPT: u32 = 11;
+    pub(super) const FULL: u32 = 13;
+    pub(super) const CANTOPEN: u32 = 14;
+    pub(super) const NOTADB: u32 = 26;
+    /// The byte of an extended code that is the primary one.
+    pub(super) const PRIMARY: u32 = 0xff;
+}
+
+impl StoreError {
+    pub(crate) fn database(path: &Path, source: sqlx::Error) -> Self {
+        let path = path.to_owned();
+        match primary_code(&source) {
+            Some(code::CORRUPT | code::NOTADB) => Self::Damaged { path, source: Some(source) },
+            Some(code::FULL) => Self::Full { path, source },
+            Some(code::BUSY | code::LOCKED) => Self::Held { path, source: Some(source) },
+            Some(code::READONLY | code::CANTOPEN | code::PERM) => {
+                Self::Unusable { path, source: io::Error::other(source) }
+            }
+            _ => Self::Database { path, source },
+        }
+    }
+
+    pub(crate) fn migration(path: &Path, known: i64, source: MigrateError) -> Self {
+        match source {
+            MigrateError::VersionMissing(found) if found > known => {
+                Self::Newer { path: path.to_owned(), found, known }
+            }
+            MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {
+                Self::database(path, source)
+            }
+            other => Self::Damaged {
+                path: path.to_owned(),
+                source: Some(sqlx::Error::Migrate(Box::new(other))),
+            },
+        }
+    }
+
+    pub(crate) fn unusable(path: &Path, source: io::Error) -> Self {
+        Self::Unusable { path: path.to_owned(), source }
+    }
+
+    /// Whether the same write may succeed later, without anybody changing the data.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Full { .. } | Self::Held { .. } | Self::Unusable { .. } => true,
+            Self::Database { source, .. } => primary_code(source) == Some(code::IOERR),
+            _ => false,
+        }
+    }
+
+    /// The kind of the error, for counters. Its text never changes.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Unusable { .. } => "unusable",
+            Self::Newer { .. } => "newer",
+            Self::Damaged { .. } => "damaged",
+            Self::Full { .. } => "full",
+            Self::Held { .. } => "held",
+            Self::Database { .. } => "database",
+            Self::NotSuspended { .. } => "not_suspended",
+            Self::TooManyOpen { .. } => "too_many_open",
+            Self::Closed => "closed",
+            Self::Random(_) => "random",
+        }
+    }
+}
+
+fn primary_code(error: &sqlx::Error) -> Option<u32> {
+    let code = error.as_database_error()?.code()?;
+    code.parse::<u32>().ok().map(|code| code & code::PRIMARY)
+}

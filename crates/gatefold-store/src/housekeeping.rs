@@ -1,0 +1,155 @@
+//! What happens beside the calls: recovery after others' crashes, and retention.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use gatefold_core::{CallId, Timestamp};
+use tokio::sync::Notify;
+use tokio::time::{Instant, interval_at, sleep};
+
+use crate::store::{Inner, blocking};
+use crate::{StoreError, owner, sources};
+
+/// When a store first looks around, so that starting is not held up, and how often after that.
+const FIRST_ROUND: Duration = Duration::from_secs(30);
+const ROUND: Duration = Duration::from_mins(10);
+
+/// Rows deleted at once, and the pause between: whoever opens a record waits no longer than one
+/// such step.
+const PRUNED_AT_ONCE: u32 = 200;
+const PRUNE_PAUSE: Duration = Duration::from_millis(20);
+
+const UNENDED_OWNERS: &str =
+    "SELECT DISTINCT owner FROM calls WHERE closed_at IS NULL AND outcome = 'open'";
+
+const INTERRUPT: &str = "
+    UPDATE calls SET outcome = 'interrupted', closed_at = ?2
+    WHERE closed_at IS NULL AND outcome = 'open' AND owner = ?1";
+
+const EXPIRE: &str = "
+    UPDATE calls SET outcome = 'expired', closed_at = expires_at
+    WHERE closed_at IS NULL AND outcome = 'suspended' AND expires_at <= ?1";
+
+/// Each takes the bound and the number of rows for one step. Ids begin with their moment, so
+/// their index serves as the one by age.
+const PRUNE_CALLS_BY_AGE: &str = "
+    DELETE FROM calls WHERE seq IN (
+        SELECT seq FROM calls WHERE id < unhex(?1) AND closed_at IS NOT NULL ORDER BY id LIMIT ?2
+    )";
+const PRUNE_CALLS_BY_COUNT: &str = "
+    DELETE FROM calls WHERE seq IN (
+        SELECT seq FROM calls
+        WHERE seq <= (SELECT max(seq) FROM calls) - ?1 AND closed_at IS NOT NULL
+        ORDER BY seq LIMIT ?2
+    )";
+const PRUNE_DISCOVERIES_BY_AGE: &str = "
+    DELETE FROM discoveries
+    WHERE at < ?1 AND seq IN (SELECT seq FROM discoveries ORDER BY seq LIMIT ?2)";
+const PRUNE_DISCOVERIES_BY_COUNT: &str = "
+    DELETE FROM discoveries WHERE seq IN (
+        SELECT seq FROM discoveries
+        WHERE seq <= (SELECT max(seq) FROM discoveries) - ?1
+        ORDER BY seq LIMIT ?2
+    )";
+
+/// Moves what it can from the log to the database without holding up whoever writes.
+const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+
+/// Looks around now and then, and tidies the log when told to, for as long as the store is there.
+pub(crate) async fn keep(store: Weak<Inner>, checkpoint: Arc<Notify>) {
+    let mut rounds = interval_at(Instant::now() + FIRST_ROUND, ROUND);
+    loop {
+        let is_round = tokio::select! {
+            () = checkpoint.notified() => false,
+            _ = rounds.tick() => true,
+        };
+        let Some(store) = store.upgrade() else { return };
+        let done = if is_round { round(&store).await } else { tidy_log(&store).await };
+        if let Err(error) = done {
+            tracing::warn!(%error, "housekeeping failed and will be tried again");
+        }
+    }
+}
+
+async fn tidy_log(store: &Inner) -> Result<(), StoreError> {
+    let mut connection = store.connection().await;
+    let tidied = sqlx::query(CHECKPOINT).execute(&mut *connection).await;
+    tidied.map(drop).map_err(|source| store.error(source))
+}
+
+async fn round(store: &Inner) -> Result<(), StoreError> {
+    recover(store).await?;
+    prune(store).await.map(drop)
+}
+
+/// Ends the records that nobody is left to end: those that a process now gone left open, and
+/// those whose suspension has run out.
+pub(crate) async fn recover(store: &Inner) -> Result<(), StoreError> {
+    let now = millis(store.clock.now());
+    let mut connection = store.connection().await;
+    let owners: Vec<i64> = sqlx::query_scalar(UNENDED_OWNERS)
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(|source| store.error(source))?;
+    let mut interrupted = 0;
+    for owner in owners {
+        if owner != store.owner && owner::is_gone(&store.state_dir, owner) {
+            let query = sqlx::query(INTERRUPT).bind(owner).bind(now).execute(&mut *connection);
+            interrupted += query.await.map_err(|source| store.error(source))?.rows_affected();
+        }
+    }
+    let expired = sqlx::query(EXPIRE).bind(now).execute(&mut *connection).await;
+    let expired = expired.map_err(|source| store.error(source))?.rows_affected();
+    if interrupted + expired > 0 {
+        tracing::info!(interrupted, expired, "records that nobody ended were closed");
+    }
+    let state_dir = store.state_dir.clone();
+    if let Err(error) = blocking(move || owner::sweep(&state_dir)).await {
+        tracing::debug!(%error, "locks of processes that are gone could not be removed");
+    }
+    Ok(())
+}
+
+/// Deletes what is too old, too much or of no use to anybody, in small steps.
+pub(crate) async fn prune(store: &Inner) -> Result<u64, StoreError> {
+    let age = u64::try_from(store.retention.age.as_millis()).unwrap_or(u64::MAX);
+    let oldest = Timestamp::from_millis(store.clock.now().as_millis().saturating_sub(age));
+    let first_id = CallId::new(oldest, 0).to_string();
+    let rows = i64::from(store.retention.rows);
+    let mut pruned = prune_by(store, PRUNE_CALLS_BY_AGE, Bound::Id(first_id)).await?;
+    pruned += prune_by(store, PRUNE_CALLS_BY_COUNT, Bound::Number(rows)).await?;
+    let oldest = millis(oldest);
+    pruned += prune_by(store, PRUNE_DISCOVERIES_BY_AGE, Bound::Number(oldest)).await?;
+    pruned += prune_by(store, PRUNE_DISCOVERIES_BY_COUNT, Bound::Number(rows)).await?;
+    if pruned > 0 {
+        tracing::info!(pruned, "old records were deleted");
+    }
+    sources::sweep(store).await?;
+    Ok(pruned)
+}
+
+enum Bound {
+    Id(String),
+    Number(i64),
+}
+
+async fn prune_by(store: &Inner, sql: &'static str, bound: Bound) -> Result<u64, StoreError> {
+    let mut pruned = 0;
+    loop {
+        let query = match &bound {
+            Bound::Id(id) => sqlx::query(sql).bind(id.as_str()),
+            Bound::Number(number) => sqlx::query(sql).bind(*number),
+        };
+        let step = query.bind(PRUNED_AT_ONCE).execute(&mut *store.connection().await).await;
+        let step = step.map_err(|source| store.error(source))?.rows_affected();
+        pruned += step;
+        if step < u64::from(PRUNED_AT_ONCE) {
+            return Ok(pruned);
+        }
+        sleep(PRUNE_PAUSE).await;
+    }
+}
+
+pub(crate) fn millis(at: Timestamp) -> i64 {
+    i64::try_from(at.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,39 @@
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::{fs, io::ErrorKind};
+
+use gatefold_dispatch::SealKey;
+use tempfile::NamedTempFile;
+
+use crate::StoreError;
+
+const FILE: &str = "seal.key";
+
+/// Reads the key that seals suspended calls; makes it when there is none yet.
+///
+/// When several processes make one at the same time, the first wins and all use that one.
+pub(crate) fn load_or_create(state_dir: &Path) -> Result<SealKey, StoreError> {
+    let path = state_dir.join(FILE);
+    let bytes = match fs::read(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let mut key = [0; 32];
+            getrandom::fill(&mut key).map_err(StoreError::Random)?;
+            create(state_dir, &path, &key).and_then(|()| fs::read(&path))
+        }
+        read => read,
+    };
+    let bytes = bytes.map_err(|source| StoreError::unusable(&path, source))?;
+    let key = <[u8; 32]>::try_from(bytes);
+    key.map(SealKey::new).map_err(|_| StoreError::Damaged { path, source: None })
+}
+
+fn create(state_dir: &Path, path: &Path, key: &[u8]) -> io::Result<()> {
+    // `tempfile` makes files that only their owner can read.
+    let mut file = NamedTempFile::new_in(state_dir)?;
+    file.write_all(key)?;
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(error.error),
+        _ => Ok(()),
+    }
+}

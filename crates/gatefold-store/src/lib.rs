@@ -1,0 +1,25 @@
+//! Durable state: audit records, what sources last offered, and the key that seals suspended
+//! calls.
+//!
+//! This is the only crate with Gatefold's own SQL schema, and nothing of SQL leaves it. It must
+//! not know policy, protocols or how anything is shown. Several processes may share one state
+//! directory; each record knows which of them holds it.
+//!
+//! Audit records come in faster than a database commits, so one writer gathers all that wait and
+//! commits them together. Whoever opens a record waits for that commit; nobody waits for a
+//! closing, which holds a place from the moment its record opened.
+
+mod audit;
+mod calls;
+mod database;
+mod error;
+mod housekeeping;
+mod key;
+mod owner;
+mod sources;
+mod store;
+
+pub use calls::{CallFilter, CallRecord, OutcomeTotal, Totals};
+pub use error::StoreError;
+pub use sources::{Era, KnownSource, SourceKey};
+pub use store::{Durability, Retention, Store, StoreOptions};

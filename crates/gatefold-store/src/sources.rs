@@ -1,0 +1,261 @@
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+use std::{fmt, fs};
+
+use futures::future::join_all;
+use gatefold_catalog::Manifest;
+use gatefold_core::{Digest, Domain, Timestamp};
+use tempfile::NamedTempFile;
+
+use crate::housekeeping::millis;
+use crate::store::{Inner, blocking};
+use crate::{Store, StoreError};
+
+/// How many configurations of one domain are remembered: gateways with different settings may
+/// share a state directory.
+const KEPT_PER_DOMAIN: u32 = 8;
+
+/// How many threads read manifests when a gateway starts: reading is mostly hashing.
+const READERS: usize = 4;
+
+/// How old a file must be to be removed because nothing refers to it. A younger one may belong to
+/// a process that is about to refer to it.
+const UNREFERRED_AGE: Duration = Duration::from_hours(1);
+
+/// A source as it is configured: what was known of it under another configuration does not count.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SourceKey {
+    pub domain: Domain,
+    /// The digest of its configuration.
+    pub config: Digest,
+}
+
+/// What is known of a source from earlier runs.
+#[derive(Debug, Clone)]
+pub struct KnownSource {
+    pub key: SourceKey,
+    /// What it last offered; none when it never did, or when the file is damaged.
+    pub manifest: Option<Manifest>,
+    pub era: Option<Era>,
+}
+
+/// The era of the protocol that a source was reached in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// Sessions that begin with `initialize`.
+    Handshake,
+    /// Requests that stand alone.
+    Stateless,
+}
+
+impl Era {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Handshake => "handshake",
+            Self::Stateless => "stateless",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Handshake, Self::Stateless].into_iter().find(|era| era.as_str() == text)
+    }
+}
+
+impl fmt::Display for Era {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+const KNOWN: &str =
+    "SELECT domain, lower(hex(config_digest)), lower(hex(manifest_digest)), era FROM sources";
+
+const SAVE_MANIFEST: &str = "
+    INSERT INTO sources (domain, config_digest, manifest_digest, seen_at)
+    VALUES (?1, unhex(?2), unhex(?3), ?4)
+    ON CONFLICT DO UPDATE
+    SET manifest_digest = excluded.manifest_digest, seen_at = excluded.seen_at";
+
+const SAVE_ERA: &str = "
+    INSERT INTO sources (domain, config_digest, era, seen_at)
+    VALUES (?1, unhex(?2), ?3, ?4)
+    ON CONFLICT DO UPDATE SET era = excluded.era, seen_at = excluded.seen_at";
+
+const KEEP_LATEST: &str = "
+    DELETE FROM sources WHERE domain = ?1 AND config_digest NOT IN (
+        SELECT config_digest FROM sources WHERE domain = ?1 ORDER BY seen_at DESC LIMIT ?2
+    )";
+
+const FORGET: &str = "DELETE FROM sources WHERE domain = ?1 AND config_digest = unhex(?2)";
+
+/// A row of [`KNOWN`]; `hex` makes an empty text of a digest that is not there.
+type KnownRow = (String, String, String, Option<String>);
+
+impl Store {
+    /// What is known of these sources, in their order; those never heard of are left out.
+    ///
+    /// A manifest that cannot be read is reported in the log and counts as unknown.
+    pub async fn known_sources(&self, keys: &[SourceKey]) -> Result<Vec<KnownSource>, StoreError> {
+        let store = self.inner();
+        let rows: Vec<KnownRow> = sqlx::query_as(KNOWN)
+            .fetch_all(&mut *store.connection().await)
+            .await
+            .map_err(|source| store.error(source))?;
+        let mut rows: HashMap<(String, String), (String, Option<String>)> = rows
+            .into_iter()
+            .map(|(domain, config, manifest, era)| ((domain, config), (manifest, era)))
+            .collect();
+        let directory = directory(store);
+        let mut known: Vec<_> = keys
+            .iter()
+            .filter_map(|key| {
+                let row = rows.remove(&(key.domain.as_str().to_owned(), key.config.to_string()))?;
+                Some((key.clone(), row))
+            })
+            .collect();
+        let share = known.len().div_ceil(READERS).max(1);
+        let reading = std::iter::from_fn(|| {
+            let part: Vec<_> = known.drain(..share.min(known.len())).collect();
+            let directory = directory.clone();
+            let read_all = move || part.into_iter().map(|one| read(&directory, one)).collect();
+            Some(blocking::<Vec<_>>(read_all))
+        });
+        let read = join_all(reading.take(READERS)).await;
+        Ok(read.into_iter().flatten().collect())
+    }
+
+    /// Keeps what a source offers. When the future is done, it outlives a power cut.
+    pub async fn save_manifest(
+        &self,
+        key: &SourceKey,
+        manifest: &Manifest,
+    ) -> Result<(), StoreError> {
+        let store = self.inner();
+        let (directory, manifest) = (directory(store), manifest.clone());
+        let (digest, seen_at) = (manifest.digest().to_string(), manifest.fetched_at());
+        let path = path_of(&directory, &digest);
+        let written = blocking(move || write(&directory, &manifest)).await;
+        written.map_err(|source| StoreError::unusable(&path, source))?;
+        self.save(SAVE_MANIFEST, key, &digest, seen_at).await
+    }
+
+    /// Keeps the era that a source was reached in.
+    pub async fn save_era(&self, key: &SourceKey, era: Era) -> Result<(), StoreError> {
+        self.save(SAVE_ERA, key, era.as_str(), self.inner().clock.now()).await
+    }
+
+    /// Forgets a source as it was configured.
+    pub async fn forget_source(&self, key: &SourceKey) -> Result<(), StoreError> {
+        let store = self.inner();
+        sqlx::query(FORGET)
+            .bind(key.domain.as_str())
+            .bind(key.config.to_string())
+            .execute(&mut *store.connection().await)
+            .await
+            .map(drop)
+            .map_err(|source| store.error(source))
+    }
+
+    async fn save(
+        &self,
+        sql: &'static str,
+        key: &SourceKey,
+        value: &str,
+        seen_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let store = self.inner();
+        let mut connection = store.connection().await;
+        let saved = sqlx::query(sql)
+            .bind(key.domain.as_str())
+            .bind(key.config.to_string())
+            .bind(value)
+            .bind(millis(seen_at))
+            .execute(&mut *connection)
+            .await;
+        saved.map_err(|source| store.error(source))?;
+        let kept = sqlx::query(KEEP_LATEST)
+            .bind(key.domain.as_str())
+            .bind(KEPT_PER_DOMAIN)
+            .execute(&mut *connection)
+            .await;
+        kept.map(drop).map_err(|source| store.error(source))
+    }
+}
+
+/// Removes the files of manifests that nothing refers to any more.
+pub(crate) async fn sweep(store: &Inner) -> Result<(), StoreError> {
+    let rows: Vec<KnownRow> = sqlx::query_as(KNOWN)
+        .fetch_all(&mut *store.connection().await)
+        .await
+        .map_err(|source| store.error(source))?;
+    let directory = directory(store);
+    let referred = rows.into_iter().map(|(_, _, manifest, _)| path_of(&directory, &manifest));
+    let (referred, now) = (referred.collect(), store.clock.now());
+    let removed = blocking({
+        let directory = directory.clone();
+        move || remove_unreferred(&directory, &referred, now)
+    });
+    removed.await.map_err(|source| StoreError::unusable(&directory, source))
+}
+
+fn remove_unreferred(
+    directory: &Path,
+    referred: &HashSet<PathBuf>,
+    now: Timestamp,
+) -> io::Result<()> {
+    if !directory.exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let modified = entry.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let age = now.since(Timestamp::from_millis(0).plus(modified));
+        if age >= UNREFERRED_AGE && !referred.contains(&entry.path()) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn read(directory: &Path, known: (SourceKey, (String, Option<String>))) -> KnownSource {
+    let (key, (digest, era)) = known;
+    let era = era.as_deref().and_then(Era::parse);
+    let manifest = (!digest.is_empty()).then(|| read_manifest(&path_of(directory, &digest)));
+    let manifest = manifest.and_then(|read| {
+        read.inspect_err(|error| {
+            let domain = key.domain.as_str();
+            tracing::warn!(domain, %error, "a stored manifest could not be read; asking again");
+        })
+        .ok()
+    });
+    KnownSource { key, manifest, era }
+}
+
+fn read_manifest(path: &Path) -> io::Result<Manifest> {
+    let bytes = fs::read(path)?;
+    Manifest::from_bytes(&bytes).map_err(io::Error::other)
+}
+
+fn write(directory: &Path, manifest: &Manifest) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let mut file = NamedTempFile::new_in(directory)?;
+    file.write_all(&manifest.to_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path_of(directory, &manifest.digest().to_string()))?;
+    sync(directory)
+}
+
+/// Makes a new name in a directory outlive a power cut.
+fn sync(directory: &Path) -> io::Result<()> {
+    if cfg!(unix) { fs::File::open(directory)?.sync_all() } else { Ok(()) }
+}
+
+fn directory(store: &Inner) -> PathBuf {
+    store.state_dir.join("manifests")
+}
+
+fn path_of(directory: &Path, digest: &str) -> PathBuf {
+    directory.join(format!("{digest}.bin"))
+}

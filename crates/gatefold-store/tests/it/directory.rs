@@ -1,0 +1,81 @@
+use std::fs;
+use std::path::Path;
+
+use gatefold_store::{Store, StoreOptions};
+use sqlx::Executor as _;
+use tempfile::tempdir;
+
+use crate::fixture::{connect, open};
+
+/// Opens a directory that is expected not to; says why it did not, with the path left out.
+async fn refusal(directory: &Path) -> (&'static str, String) {
+    let error = Store::open(directory, StoreOptions::default()).await.err().unwrap();
+    let shown = error.to_string().replace(directory.to_str().unwrap(), "DIR");
+    (error.kind(), shown)
+}
+
+#[tokio::test]
+async fn a_schema_of_a_newer_gatefold_is_refused() {
+    let directory = tempdir().unwrap();
+    open(directory.path()).await.close().await.unwrap();
+    let newer = "INSERT INTO _sqlx_migrations VALUES (7, 'later', '', true, x'00', 0)";
+    connect(directory.path()).await.execute(newer).await.unwrap();
+    let (kind, shown) = refusal(directory.path()).await;
+    assert_eq!(kind, "newer");
+    insta::assert_snapshot!(shown, @"`DIR/gatefold.db` was written by a newer Gatefold (schema 7, this one knows 1); upgrade Gatefold or set another state directory");
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_refused() {
+    let directory = tempdir().unwrap();
+    fs::write(directory.path().join("gatefold.db"), "not a database".repeat(500)).unwrap();
+    let (kind, shown) = refusal(directory.path()).await;
+    assert_eq!(kind, "damaged");
+    insta::assert_snapshot!(shown, @"`DIR/gatefold.db` is damaged; move it away and Gatefold makes a new one");
+}
+
+#[tokio::test]
+async fn a_damaged_key_is_refused() {
+    let directory = tempdir().unwrap();
+    fs::write(directory.path().join("seal.key"), "short").unwrap();
+    let (kind, shown) = refusal(directory.path()).await;
+    assert_eq!(kind, "damaged");
+    insta::assert_snapshot!(shown, @"`DIR/seal.key` is damaged; move it away and Gatefold makes a new one");
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_written_is_refused() {
+    let scratch = tempdir().unwrap();
+    let file = scratch.path().join("file");
+    fs::write(&file, "").unwrap();
+    let (kind, shown) = refusal(&file).await;
+    assert_eq!(kind, "unusable");
+    insta::assert_snapshot!(shown, @"`DIR` cannot be used: File exists (os error 17); make it writable for this user or set another state directory");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_can_read_what_is_kept() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let scratch = tempdir().unwrap();
+    let directory = scratch.path().join("a/b");
+    let _store = open(&directory).await;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&directory), 0o700);
+    for name in ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "seal.key"] {
+        assert_eq!(mode(&directory.join(name)), 0o600, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_seal_key_is_made_once_and_at_random() {
+    let (one, other) = (tempdir().unwrap(), tempdir().unwrap());
+    let key = |directory: &Path| fs::read(directory.join("seal.key")).unwrap();
+    open(one.path()).await.close().await.unwrap();
+    let first = key(one.path());
+    open(one.path()).await;
+    open(other.path()).await;
+    assert_eq!((first.len(), key(one.path())), (32, first.clone()));
+    assert_ne!(first, key(other.path()));
+}

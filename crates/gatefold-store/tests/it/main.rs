@@ -1,0 +1,9 @@
+//! The store through its public face, with real files and, where it matters, other processes.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+mod directory;
+mod fixture;
+mod processes;
+mod records;
+mod retention;
+mod sources;

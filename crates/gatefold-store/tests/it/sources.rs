@@ -1,0 +1,129 @@
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_catalog::{Manifest, ServerInfo};
+use gatefold_core::{Clock as _, Digest, Domain, ManualClock, SystemClock, Timestamp};
+use gatefold_store::{Era, SourceKey, Store};
+use serde_json::value::RawValue;
+use tempfile::{TempDir, tempdir};
+
+use crate::fixture::{NOW, at, open};
+
+fn key(domain: &str, config: u8) -> SourceKey {
+    SourceKey { domain: Domain::from_key(domain), config: Digest::new([config; 32]) }
+}
+
+fn manifest(tool: &str, fetched_at: Timestamp) -> Manifest {
+    let server = ServerInfo {
+        name: "server".to_owned(),
+        version: "1".to_owned(),
+        title: None,
+        instructions: None,
+        protocol: "2025-06-18".to_owned(),
+    };
+    let page = format!(r#"{{"tools":[{{"name":"{tool}","inputSchema":{{"type":"object"}}}}]}}"#);
+    Manifest::from_pages(server, &[RawValue::from_string(page).unwrap()], fetched_at)
+}
+
+/// The first tool of each source that is known, and its era.
+async fn known(store: &Store, keys: &[SourceKey]) -> Vec<(String, String, Option<Era>)> {
+    let known = store.known_sources(keys).await.unwrap();
+    known
+        .into_iter()
+        .map(|known| {
+            let tool = known.manifest.map(|manifest| manifest.tools()[0].name().to_owned());
+            (known.key.domain.to_string(), tool.unwrap_or_default(), known.era)
+        })
+        .collect()
+}
+
+async fn with_manifest() -> (TempDir, Store, PathBuf) {
+    let directory = tempdir().unwrap();
+    let store = open(directory.path()).await;
+    let manifest = manifest("search", NOW);
+    store.save_manifest(&key("a", 1), &manifest).await.unwrap();
+    let file = directory.path().join(format!("manifests/{}.bin", manifest.digest()));
+    (directory, store, file)
+}
+
+#[tokio::test]
+async fn what_a_source_offers_is_known_after_a_restart() {
+    let (directory, store, _) = with_manifest().await;
+    store.save_era(&key("a", 1), Era::Stateless).await.unwrap();
+    store.save_era(&key("b", 1), Era::Handshake).await.unwrap();
+    store.close().await.unwrap();
+    let store = open(directory.path()).await;
+    let keys = [key("b", 1), key("never", 1), key("a", 1)];
+    let expected = [
+        ("b".to_owned(), String::new(), Some(Era::Handshake)),
+        ("a".to_owned(), "search".to_owned(), Some(Era::Stateless)),
+    ];
+    assert_eq!(known(&store, &keys).await, expected);
+    let later = manifest("find", NOW);
+    store.save_manifest(&key("a", 1), &later).await.unwrap();
+    assert_eq!(known(&store, &keys[2..]).await[0].1, "find");
+}
+
+#[tokio::test]
+async fn a_manifest_seen_again_has_the_later_moment() {
+    let (_directory, store, _) = with_manifest().await;
+    let later = NOW.plus(Duration::from_mins(1));
+    store.save_manifest(&key("a", 1), &manifest("search", later)).await.unwrap();
+    let known = store.known_sources(&[key("a", 1)]).await.unwrap();
+    assert_eq!(known[0].manifest.as_ref().unwrap().fetched_at(), later);
+}
+
+#[tokio::test]
+async fn another_configuration_is_another_source() {
+    let (_directory, store, _) = with_manifest().await;
+    assert_eq!(known(&store, &[key("a", 2)]).await, []);
+    store.forget_source(&key("a", 1)).await.unwrap();
+    assert_eq!(known(&store, &[key("a", 1)]).await, []);
+}
+
+#[tokio::test]
+async fn a_damaged_manifest_counts_as_unknown() {
+    let (_directory, store, file) = with_manifest().await;
+    let whole = fs::read(&file).unwrap();
+    let mut flipped = whole.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    for damaged in [&whole[..whole.len() / 2], b"", b"garbage", &flipped] {
+        fs::write(&file, damaged).unwrap();
+        assert_eq!(known(&store, &[key("a", 1)]).await, [("a".to_owned(), String::new(), None)]);
+    }
+    fs::remove_file(&file).unwrap();
+    assert_eq!(known(&store, &[key("a", 1)]).await, [("a".to_owned(), String::new(), None)]);
+    store.save_manifest(&key("a", 1), &manifest("search", NOW)).await.unwrap();
+    assert_eq!(known(&store, &[key("a", 1)]).await[0].1, "search");
+}
+
+#[tokio::test]
+async fn only_the_latest_configurations_of_a_domain_are_remembered() {
+    let (_directory, store, _) = with_manifest().await;
+    for config in 2..=9 {
+        let at = NOW.plus(Duration::from_secs(config.into()));
+        store.save_manifest(&key("a", config), &manifest("search", at)).await.unwrap();
+    }
+    let keys: Vec<_> = (1..=9).map(|config| key("a", config)).collect();
+    assert_eq!(known(&store, &keys).await.len(), 8);
+    assert_eq!(known(&store, &keys[..1]).await, []);
+}
+
+#[tokio::test]
+async fn a_file_that_nothing_refers_to_is_removed_once_it_is_old() {
+    let directory = tempdir().unwrap();
+    // Files bear the system's time, whatever a test's clock says.
+    let clock = Arc::new(ManualClock::at(SystemClock.now()));
+    let store = Store::open(directory.path(), at(&clock)).await.unwrap();
+    for tool in ["search", "find"] {
+        store.save_manifest(&key("a", 1), &manifest(tool, NOW)).await.unwrap();
+    }
+    let files = || fs::read_dir(directory.path().join("manifests")).unwrap().count();
+    store.prune().await.unwrap();
+    assert_eq!(files(), 2);
+    clock.advance(Duration::from_hours(2));
+    store.prune().await.unwrap();
+    assert_eq!((files(), &*known(&store, &[key("a", 1)]).await[0].1), (1, "find"));
+}

@@ -1,0 +1,334 @@
+//! A gateway, put together from a configuration and running.
+
+mod disclosure;
+mod sources;
+mod status;
+mod watch;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use futures::future::join_all;
+use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
+use gatefold_disclose::{Disclosure as _, Surface};
+use gatefold_dispatch::{
+    BreakerState, Dispatcher, NoApprovals, Pinned, Ports, Setup, Source as _, SourceReport,
+    SourceState, SourceStatus,
+};
+use gatefold_egress::EgressError;
+use gatefold_mcp::{HttpEndpoint, Server};
+use gatefold_store::{Store, StoreError, StoreOptions};
+
+use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
+use crate::{Environment, config};
+use disclosure::ReloadableGateway;
+use sources::{Configured, SourceFactory};
+
+pub use status::{Status, status_routes};
+pub use watch::{ConfigWatch, WatchError};
+
+/// How long new manifests may take to show in the catalogue once their sources have answered.
+const CATALOGUE_WAIT: Duration = Duration::from_secs(5);
+
+/// Why a gateway could not be put together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AppError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Egress(#[from] EgressError),
+}
+
+/// A running gateway.
+///
+/// It holds the state directory and the sources. Entry points, such as the MCP server, are made
+/// from it and may come and go. [`App::close`] ends it in order; dropped, its child processes are
+/// killed.
+pub struct App {
+    dispatcher: Arc<Dispatcher>,
+    disclosure: Arc<ReloadableGateway>,
+    store: Store,
+    clock: Arc<dyn Clock>,
+    factory: SourceFactory,
+    started_at: Timestamp,
+    applied: ArcSwap<Applied>,
+    /// Held by a reload, so that two never cross.
+    reloading: tokio::sync::Mutex<()>,
+}
+
+/// The configuration in force, and the sources made for it.
+struct Applied {
+    config: Config,
+    sources: Vec<Configured>,
+    at: Timestamp,
+}
+
+/// What a reload did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reloaded {
+    pub kept: usize,
+    pub added: usize,
+    pub removed: usize,
+    /// Keys that changed and take effect with the next start only.
+    pub needs_restart: Vec<&'static str>,
+}
+
+/// How connecting one source went.
+#[derive(Debug)]
+pub struct Connected {
+    pub source: SourceConfig,
+    /// From the start of the connection to its list of tools.
+    pub took: Duration,
+    pub result: Result<(), CallError>,
+}
+
+/// Opens the state directory, makes the sources and puts the configuration in force.
+///
+/// No source is connected: what is known of them from earlier runs is served at once. Must be
+/// called within a Tokio runtime.
+pub async fn build(
+    config: Config,
+    state_dir: &Path,
+    clock: Arc<dyn Clock>,
+) -> Result<App, AppError> {
+    let options = StoreOptions {
+        durability: config.audit.durability,
+        clock: clock.clone(),
+        ..StoreOptions::default()
+    };
+    let store = Store::open(state_dir, options).await?;
+    let dispatcher = Dispatcher::new(Ports {
+        audit: Arc::new(store.clone()),
+        approvals: Arc::new(NoApprovals),
+        clock: clock.clone(),
+        seal: store.seal_key(),
+    });
+    let factory = SourceFactory::new(store.clone(), clock.clone())?;
+    let disclosure = ReloadableGateway::new(&config);
+    let nothing = Applied { config: Config::default(), sources: Vec::new(), at: clock.now() };
+    let app = App {
+        dispatcher,
+        disclosure: Arc::new(disclosure),
+        store,
+        started_at: clock.now(),
+        clock,
+        factory,
+        applied: ArcSwap::from_pointee(nothing),
+        reloading: tokio::sync::Mutex::default(),
+    };
+    app.apply(config).await?;
+    Ok(app)
+}
+
+impl App {
+    /// The spine, for entry points other than MCP.
+    pub fn dispatcher(&self) -> &Arc<Dispatcher> {
+        &self.dispatcher
+    }
+
+    /// The state directory, open.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> Config {
+        self.applied.load().config.clone()
+    }
+
+    /// When this gateway was put together.
+    pub fn started_at(&self) -> Timestamp {
+        self.started_at
+    }
+
+    /// The gateway as an MCP server, on which everybody is the local user.
+    pub fn server(&self) -> Arc<Server> {
+        let disclosure = self.disclosure.clone();
+        Server::new(self.dispatcher.clone(), disclosure, Principal::local())
+    }
+
+    /// What a model is given first, and its cost in o200k tokens.
+    pub fn surface(&self, pinned: &Pinned) -> Surface {
+        self.disclosure.surface(pinned.view())
+    }
+
+    /// How the HTTP endpoint is to behave, after the configuration in force.
+    pub fn endpoint(&self) -> HttpEndpoint {
+        let applied = self.applied.load();
+        let server = &applied.config.server;
+        let mut endpoint = HttpEndpoint {
+            request_body_bytes: usize::try_from(server.request_bytes).unwrap_or(usize::MAX),
+            drain: server.shutdown,
+            ..HttpEndpoint::default()
+        };
+        endpoint.allowed_hosts.extend(server.allowed_hosts.iter().cloned());
+        endpoint.allowed_origins.extend(server.allowed_origins.iter().cloned());
+        endpoint
+    }
+
+    /// A turn for the local user.
+    pub fn pin(&self) -> Pinned {
+        self.dispatcher.pin(Arc::new(Principal::local()))
+    }
+
+    /// Where every configured source stands, disabled ones included, sorted by domain.
+    pub fn reports(&self) -> Vec<SourceReport> {
+        let applied = self.applied.load();
+        let disabled = applied.sources.iter().filter(|source| source.source.is_none());
+        let disabled = disabled.map(|source| disabled_report(&source.config.domain, applied.at));
+        let mut reports = self.dispatcher.reports();
+        reports.extend(disabled);
+        reports.sort_by(|a, b| a.domain.cmp(&b.domain));
+        reports
+    }
+
+    /// Connects the sources of which nothing is known, so that the catalogue is whole. Those that
+    /// fail are named with the reason.
+    pub async fn learn(&self) -> Vec<(Domain, String)> {
+        let unknown = |state| matches!(state, SourceState::Configured | SourceState::Failing);
+        let applied = self.applied.load_full();
+        let sources: Vec<_> = applied
+            .sources
+            .iter()
+            .filter_map(|source| source.source.clone())
+            .filter(|source| {
+                source.manifests().borrow().is_none() && unknown(source.status().state)
+            })
+            .collect();
+        let learned = join_all(sources.into_iter().map(async |source| {
+            let domain = source.domain().clone();
+            (domain, source.refresh().await)
+        }));
+        let (mut known, mut failed) = (Vec::new(), Vec::new());
+        for (domain, result) in learned.await {
+            match result {
+                Ok(()) => known.push(domain),
+                Err(error) => failed.push((domain, error.to_string())),
+            }
+        }
+        self.await_catalogue(&known).await;
+        failed
+    }
+
+    /// Connects every source at the same time and says how each fared, in the order of the
+    /// configuration. Disabled sources are left out.
+    pub async fn connect(&self) -> Vec<Connected> {
+        let applied = self.applied.load_full();
+        let connecting = applied.sources.iter().filter_map(|configured| {
+            let source = configured.source.clone()?;
+            Some(async move {
+                let started = Instant::now();
+                let result = source.refresh().await;
+                Connected { source: configured.config.clone(), took: started.elapsed(), result }
+            })
+        });
+        let connected = join_all(connecting).await;
+        let reached = connected.iter().filter(|one| one.result.is_ok());
+        let domains: Vec<_> = reached.map(|one| one.source.domain.clone()).collect();
+        self.await_catalogue(&domains).await;
+        connected
+    }
+
+    /// Waits until the catalogue has what these sources offer.
+    async fn await_catalogue(&self, domains: &[Domain]) {
+        let mut epochs = self.dispatcher.epochs();
+        let complete = async {
+            loop {
+                let pinned = self.pin();
+                let entries = pinned.view().snapshot().domains();
+                let has = |domain: &Domain| {
+                    entries.iter().any(|e| e.domain() == domain && e.manifest().is_some())
+                };
+                if domains.iter().all(has) || epochs.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        if tokio::time::timeout(CATALOGUE_WAIT, complete).await.is_err() {
+            tracing::warn!("the catalogue was not complete in time");
+        }
+    }
+
+    /// Reads the files again and puts them in force: all or nothing. What is wrong with them
+    /// leaves the configuration in force untouched.
+    pub async fn reload(
+        &self,
+        inputs: &Inputs,
+        environment: &Environment,
+    ) -> Result<Reloaded, AppError> {
+        let config = load(inputs, environment)?;
+        self.apply(config).await
+    }
+
+    /// Puts a configuration in force. Sources that it leaves as they were go on undisturbed.
+    pub async fn apply(&self, config: Config) -> Result<Reloaded, AppError> {
+        let _guard = self.reloading.lock().await;
+        let old = self.applied.load_full();
+        let sources = self.factory.configured(&config.sources, &old.sources).await?;
+        let is_in =
+            |list: &[Configured], one: &Configured| list.iter().any(|other| other.is_same(one));
+        let kept = sources.iter().filter(|source| is_in(&old.sources, source)).count();
+        let reloaded = Reloaded {
+            kept,
+            added: sources.len() - kept,
+            removed: old.sources.iter().filter(|source| !is_in(&sources, source)).count(),
+            needs_restart: needs_restart(&old.config, &config),
+        };
+        let setup = Setup {
+            policy: config.policy.clone(),
+            limits: config.limits,
+            sources: sources.iter().filter_map(Configured::setup).collect(),
+        };
+        self.disclosure.replace(&config);
+        self.dispatcher.install(setup);
+        self.applied.store(Arc::new(Applied { config, sources, at: self.clock.now() }));
+        Ok(reloaded)
+    }
+
+    /// Closes every source, child processes included, and then the store. Calls still under way
+    /// fail; records still open count as interrupted.
+    pub async fn close(&self) {
+        self.dispatcher.close().await;
+        if let Err(error) = self.store.close().await {
+            tracing::error!(%error, "the last audit records could not be written");
+        }
+    }
+}
+
+fn needs_restart(old: &Config, new: &Config) -> Vec<&'static str> {
+    let config::ServerConfig { listen, .. } = &new.server;
+    let rest =
+        |server: &ServerConfig| ServerConfig { listen: config::DEFAULT_LISTEN, ..server.clone() };
+    [
+        ("server.listen", *listen != old.server.listen),
+        ("server", rest(&new.server) != rest(&old.server)),
+        ("state.dir", new.state_dir != old.state_dir),
+        ("audit.durability", new.audit != old.audit),
+    ]
+    .into_iter()
+    .filter_map(|(key, has_changed)| has_changed.then_some(key))
+    .collect()
+}
+
+fn disabled_report(domain: &Domain, since: Timestamp) -> SourceReport {
+    SourceReport {
+        domain: domain.clone(),
+        status: SourceStatus {
+            state: SourceState::Disabled,
+            since,
+            error: None,
+            protocol: None,
+            sessions: 0,
+        },
+        breaker: BreakerState::Closed,
+        tools: 0,
+        alterations: Vec::new(),
+        calls_in_flight: 0,
+        calls_waiting: 0,
+    }
+}

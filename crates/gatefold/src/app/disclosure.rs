@@ -1,0 +1,53 @@
+use arc_swap::ArcSwap;
+use gatefold_catalog::View;
+use gatefold_core::{CallError, Operation, Outcome};
+use gatefold_disclose::{Disclosure, Gateway, GatewayLimits, Mend, Reply, Step, Surface};
+use serde_json::value::RawValue;
+
+use crate::config::Config;
+
+/// The gateway disclosure as the configuration in force has it.
+///
+/// It is replaced before the runtime is, whose new epoch makes servers ask for their surface anew.
+pub(super) struct ReloadableGateway(ArcSwap<Gateway>);
+
+impl ReloadableGateway {
+    pub(super) fn new(config: &Config) -> Self {
+        Self(ArcSwap::from_pointee(gateway(config)))
+    }
+
+    pub(super) fn replace(&self, config: &Config) {
+        self.0.store(gateway(config).into());
+    }
+}
+
+fn gateway(config: &Config) -> Gateway {
+    Gateway {
+        limits: GatewayLimits {
+            discovery_tokens: config.disclosure.discovery_tokens,
+            result_bytes: usize::try_from(config.limits.result_bytes).unwrap_or(usize::MAX),
+            ..GatewayLimits::default()
+        },
+        pinned: config.disclosure.pinned.clone(),
+    }
+}
+
+impl Disclosure for ReloadableGateway {
+    fn surface(&self, view: &View) -> Surface {
+        self.0.load().surface(view)
+    }
+
+    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
+        self.0.load().interpret(view, name, arguments)
+    }
+
+    fn render(
+        &self,
+        view: &View,
+        name: &str,
+        operation: &Operation,
+        result: Result<Outcome, CallError>,
+    ) -> Reply {
+        self.0.load().render(view, name, operation, result)
+    }
+}

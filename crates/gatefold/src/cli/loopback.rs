@@ -1,0 +1,70 @@
+//! The few requests that commands make to a gateway on this machine.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// The largest answer that is read.
+const ANSWER_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How long an answer may take, a tool's work included.
+const DEADLINE: Duration = Duration::from_secs(70);
+
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) body: String,
+}
+
+/// Where to reach, on this machine, what listens on an address that may be "all of them".
+pub(super) fn reachable(listen: SocketAddr) -> SocketAddr {
+    if listen.ip().is_unspecified() {
+        SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), listen.port())
+    } else {
+        listen
+    }
+}
+
+pub(super) async fn get(address: SocketAddr, path: &str) -> io::Result<Answer> {
+    let head = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n");
+    exchange(address, head).await
+}
+
+pub(super) async fn post(
+    address: SocketAddr,
+    path: &str,
+    headers: &[(&str, &str)],
+    json: &str,
+) -> io::Result<Answer> {
+    let mut request = format!(
+        "POST {path} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n",
+        json.len()
+    );
+    for (name, value) in headers {
+        request.extend([name, ": ", value, "\r\n"]);
+    }
+    exchange(address, request + "\r\n" + json).await
+}
+
+/// Sends one request and reads until the other side closes, as it does in HTTP/1.0 (RFC 1945).
+async fn exchange(address: SocketAddr, request: String) -> io::Result<Answer> {
+    let exchanged = timeout(DEADLINE, async {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        stream.take(ANSWER_LIMIT_BYTES).read_to_string(&mut answer).await?;
+        io::Result::Ok(answer)
+    });
+    let answer = exchanged.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    parse(&answer).ok_or_else(|| io::Error::other("the answer is not HTTP"))
+}
+
+fn parse(answer: &str) -> Option<Answer> {
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    Some(Answer { status, body: body.to_owned() })
+}

@@ -1,0 +1,53 @@
+use std::sync::Arc;
+
+use gatefold::config::Inputs;
+use gatefold::{App, ConfigWatch, Environment, Reloaded};
+
+use super::stop;
+
+/// Reads the configuration again whenever it changes or SIGHUP asks for it.
+pub(super) async fn follow(app: Arc<App>, inputs: Inputs, environment: Environment) {
+    let mut hangup = match stop::reload_signal() {
+        Ok(hangup) => hangup,
+        Err(error) => {
+            tracing::warn!(%error, "SIGHUP cannot be watched; changes need a restart");
+            return;
+        }
+    };
+    let mut watch = match ConfigWatch::new(&app.config().files) {
+        Ok(watch) => Some(watch),
+        Err(error) => {
+            tracing::warn!(%error, "changes of the configuration take effect on SIGHUP only");
+            None
+        }
+    };
+    loop {
+        let changed = async {
+            match &mut watch {
+                Some(watch) => watch.changed().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = changed => {}
+            asked = hangup.recv() => if asked.is_none() { return },
+        }
+        reload(&app, &inputs, &environment).await;
+    }
+}
+
+async fn reload(app: &Arc<App>, inputs: &Inputs, environment: &Environment) {
+    match app.reload(inputs, environment).await {
+        Ok(Reloaded { kept, added, removed, needs_restart }) => {
+            tracing::info!(kept, added, removed, "took up the changed configuration");
+            if !needs_restart.is_empty() {
+                tracing::warn!(keys = ?needs_restart, "some changes take effect after a restart");
+            }
+            let app = app.clone();
+            tokio::spawn(async move { app.learn().await });
+        }
+        Err(error) => {
+            tracing::error!(%error, "the changed configuration was refused; the one before stays");
+        }
+    }
+}

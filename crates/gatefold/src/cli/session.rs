@@ -1,0 +1,68 @@
+//! What every command that works with sources begins with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold::config::{Config, Inputs, default_state_dir, load};
+use gatefold::{App, Environment};
+use gatefold_core::SystemClock;
+use tokio_util::sync::CancellationToken;
+
+use super::arguments::Shared;
+
+/// How long a gateway waits, before it serves, for sources of which nothing is known yet, so that
+/// the first catalogue is whole. Later starts know it from disk and do not wait.
+const FIRST_CATALOGUE_WAIT: Duration = Duration::from_secs(3);
+
+/// A gateway and where it came from.
+pub(super) struct Session {
+    pub(super) app: Arc<App>,
+    pub(super) inputs: Inputs,
+    pub(super) state_dir: PathBuf,
+}
+
+/// Finds and reads the configuration and builds the gateway. Nothing is connected yet.
+pub(super) async fn open(shared: &Shared, environment: &Environment) -> anyhow::Result<Session> {
+    let inputs = shared.inputs().located(environment)?;
+    let config = load(&inputs, environment)?;
+    let (app, state_dir) = build(config, shared, environment).await?;
+    Ok(Session { app, inputs, state_dir })
+}
+
+async fn build(
+    config: Config,
+    shared: &Shared,
+    environment: &Environment,
+) -> anyhow::Result<(Arc<App>, PathBuf)> {
+    let state_dir = state_dir(shared, &config, environment)?;
+    let app = gatefold::build(config, &state_dir, Arc::new(SystemClock)).await?;
+    Ok((Arc::new(app), state_dir))
+}
+
+/// Where state lies: what the command line chose, else the configuration, else the user's own
+/// place for it.
+pub(super) fn state_dir(
+    shared: &Shared,
+    config: &Config,
+    environment: &Environment,
+) -> anyhow::Result<PathBuf> {
+    match shared.state_dir.as_ref().or(config.state_dir.as_ref()) {
+        Some(chosen) => Ok(environment.directory().join(chosen)),
+        None => Ok(default_state_dir(environment)?),
+    }
+}
+
+/// Connects sources of which nothing is known, and waits a little for them. What takes longer
+/// goes on in the background.
+pub(super) async fn learn(app: &Arc<App>, stop: &CancellationToken) {
+    let app = app.clone();
+    let learning = tokio::spawn(async move { app.learn().await });
+    tokio::select! {
+        _ = learning => {}
+        () = stop.cancelled() => {}
+        () = tokio::time::sleep(FIRST_CATALOGUE_WAIT) => {
+            tracing::warn!("some sources have not answered yet; their tools follow when they do");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+use std::io;
+use std::process::ExitCode;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// What a process that a second signal ends at once exits with, as shells have it for Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+/// Watches for SIGINT and SIGTERM from now on: the first fires the token, the second exits.
+pub(super) fn on_signal() -> io::Result<CancellationToken> {
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let stop = CancellationToken::new();
+    let token = stop.clone();
+    tokio::spawn(async move {
+        either(&mut interrupt, &mut terminate).await;
+        tracing::info!("was asked to stop; a second signal exits at once");
+        token.cancel();
+        either(&mut interrupt, &mut terminate).await;
+        std::process::exit(i32::from(INTERRUPTED));
+    });
+    Ok(stop)
+}
+
+async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+/// SIGHUP, which asks for the configuration to be read again.
+pub(super) fn reload_signal() -> io::Result<Signal> {
+    signal(SignalKind::hangup())
+}
+
+/// Does the work of a one-shot command unless a signal comes first.
+pub(super) async fn unless_stopped(
+    work: impl Future<Output = anyhow::Result<ExitCode>>,
+) -> anyhow::Result<ExitCode> {
+    let stop = on_signal()?;
+    tokio::select! {
+        result = work => result,
+        () = stop.cancelled() => Ok(ExitCode::from(INTERRUPTED)),
+    }
+}

@@ -1,0 +1,181 @@
+use std::process::ExitCode;
+
+use gatefold::Environment;
+use gatefold_catalog::{Scope, Tool, View, search};
+use gatefold_core::ToolName;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::arguments::{Shared, Tools};
+use super::failure::with_help;
+use super::output::Output;
+use super::table::Table;
+use super::{call, session, stop};
+
+/// A tool in a list, as `--json` prints it.
+#[derive(Serialize)]
+struct Line<'a> {
+    name: &'a str,
+    domain: &'a str,
+    group: &'a str,
+    description: &'a str,
+}
+
+/// A tool with its schemas, as `--json` prints it and as models are shown it.
+#[derive(Serialize)]
+struct Definition<'a> {
+    name: &'a str,
+    domain: &'a str,
+    group: &'a str,
+    description: &'a str,
+    parameters: &'a RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<&'a RawValue>,
+}
+
+pub(super) async fn run(
+    tools: &Tools,
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    stop::unless_stopped(async {
+        let app = session::open(shared, environment).await?.app;
+        if !is_known(tools, app.pin().view()) {
+            for (domain, reason) in app.learn().await {
+                tracing::warn!(%domain, reason, "this source's tools are not known");
+            }
+        }
+        let pinned = app.pin();
+        let result = match tools {
+            Tools::List { domain, .. } => list(pinned.view(), domain.as_deref(), output),
+            Tools::Search { query, limit, .. } => {
+                find(pinned.view(), &query.join(" "), *limit, output);
+                Ok(ExitCode::SUCCESS)
+            }
+            Tools::Schema { names, .. } => schemas(pinned.view(), names, output),
+            Tools::Call(call) => call::run(call, &pinned, output).await,
+        };
+        app.close().await;
+        result
+    })
+    .await
+}
+
+/// Whether all that a command names is known, so that it need not wait for sources that are not.
+fn is_known(tools: &Tools, view: &View) -> bool {
+    match tools {
+        Tools::List { .. } | Tools::Search { .. } => false,
+        Tools::Schema { names, .. } => names.iter().all(|name| resolve(view, name).is_ok()),
+        Tools::Call(call) => resolve(view, &call.name).is_ok(),
+    }
+}
+
+fn line(tool: &Tool) -> Line<'_> {
+    Line {
+        name: tool.id().as_str(),
+        domain: tool.domain().as_str(),
+        group: tool.group(),
+        description: tool.line(),
+    }
+}
+
+fn list(view: &View, domain: Option<&str>, output: &Output) -> anyhow::Result<ExitCode> {
+    if let Some(domain) = domain.filter(|domain| view.domain(domain).is_none()) {
+        let known: Vec<_> = view.domains().map(|entry| entry.domain().as_str()).collect();
+        let fault = format!("unknown domain `{domain}`");
+        return Err(with_help(fault, format!("the domains are {}", known.join(", "))));
+    }
+    let is_asked = |tool: &&Tool| domain.is_none_or(|domain| tool.domain().as_str() == domain);
+    let lines: Vec<_> = view.tools().filter(is_asked).map(line).collect();
+    if output.is_json() {
+        output.json(&serde_json::json!({ "tools": lines }));
+    } else {
+        print(&lines, output);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find(view: &View, query: &str, limit: usize, output: &Output) {
+    let hits = search(view, query, &Scope::default(), limit);
+    let lines: Vec<_> = hits.iter().map(|hit| line(hit.tool)).collect();
+    if output.is_json() {
+        output.json(&serde_json::json!({ "query": query, "tools": lines }));
+    } else {
+        print(&lines, output);
+    }
+}
+
+fn print(lines: &[Line<'_>], output: &Output) {
+    let style = output.style();
+    if lines.is_empty() {
+        output.line("no tools");
+        return;
+    }
+    let mut table = Table::new(&["tool", "domain", "group", "what it does"]);
+    for line in lines {
+        let texts = [line.domain, line.group, line.description].map(str::to_owned);
+        table.row(std::iter::once(style.strong(line.name)).chain(texts));
+    }
+    for line in table.lines(style) {
+        output.line(&line);
+    }
+}
+
+/// Finds a tool by any of its names.
+pub(super) fn resolve<'a>(view: &'a View, name: &str) -> anyhow::Result<&'a Tool> {
+    let unknown = |nearest: Vec<String>| {
+        let help = if nearest.is_empty() {
+            "`gatefold tools list` shows them all".to_owned()
+        } else {
+            format!("did you mean {}?", nearest.join(" or "))
+        };
+        with_help(format!("unknown tool `{name}`"), help)
+    };
+    let asked = ToolName::parse(name).map_err(|_| unknown(Vec::new()))?;
+    view.resolve(&asked)
+        .map_err(|miss| unknown(miss.nearest.iter().map(|id| format!("`{id}`")).collect()))
+}
+
+fn schemas(view: &View, names: &[String], output: &Output) -> anyhow::Result<ExitCode> {
+    let tools = names.iter().map(|name| resolve(view, name)).collect::<Result<Vec<_>, _>>()?;
+    let schemas = tools.iter().map(|tool| definition(tool)).collect::<Result<Vec<_>, _>>()?;
+    if output.is_json() {
+        output.json(&serde_json::json!({ "tools": schemas }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let style = output.style();
+    for schema in schemas {
+        let place = format!("{} / {}", schema.domain, schema.group);
+        output.line(&format!("{}  {}", style.strong(schema.name), style.faint(&place)));
+        if !schema.description.is_empty() {
+            output.line(schema.description);
+        }
+        for (head, part) in [
+            ("parameters", Some(schema.parameters)),
+            ("output schema", schema.output_schema),
+            ("annotations", schema.annotations),
+        ] {
+            let Some(part) = part else { continue };
+            let value: serde_json::Value = serde_json::from_str(part.get())?;
+            output.line(&format!("{}\n{value:#}", style.faint(head)));
+        }
+        output.line("");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn definition(tool: &Tool) -> anyhow::Result<Definition<'_>> {
+    let definition = tool.definition();
+    Ok(Definition {
+        name: tool.id().as_str(),
+        domain: tool.domain().as_str(),
+        group: tool.group(),
+        description: definition.description().unwrap_or_default(),
+        parameters: serde_json::from_str(definition.input_schema())?,
+        output_schema: definition.output_schema().map(serde_json::from_str).transpose()?,
+        annotations: definition.annotations().map(serde_json::from_str).transpose()?,
+    })
+}

@@ -1,0 +1,211 @@
+//! What a gateway is to do: files, read into types that cannot be wrong.
+//!
+//! A file becomes a tree with the place of every value (`tree`, by `toml_file` or `json_file`),
+//! the tree is read key by key (`reader`, `sections`, `sources`, `clients`), and what all files
+//! say is put together (`resolve`). One run finds every fault of every file.
+
+mod clients;
+mod connection;
+mod error;
+mod expand;
+mod json_file;
+mod load;
+mod locate;
+mod reader;
+mod resolve;
+mod sections;
+mod sources;
+mod toml_file;
+mod tree;
+mod units;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gatefold_catalog::{GroupRules, Pattern};
+use gatefold_core::{Digest, Domain, Secret};
+use gatefold_disclose::GatewayLimits;
+use gatefold_dispatch::Limits;
+use gatefold_policy::Policy;
+
+pub use gatefold_store::Durability;
+
+pub use error::{ConfigError, Fault, Faults};
+pub use load::{Inputs, load};
+pub use locate::default_state_dir;
+pub use sections::listen_address;
+
+/// The address that a gateway listens on unless it is told otherwise.
+pub const DEFAULT_LISTEN: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8420);
+
+/// A whole configuration: what all files say together, defaults put in. The default one has no
+/// sources.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// The files it was read from, to be watched for changes.
+    pub files: Vec<PathBuf>,
+    /// Sources in the order of the files. Domains are unique.
+    pub sources: Vec<SourceConfig>,
+    pub policy: Policy,
+    pub disclosure: DisclosureConfig,
+    pub limits: Limits,
+    pub server: ServerConfig,
+    /// Where state lies, if a file says so; see [`default_state_dir`].
+    pub state_dir: Option<PathBuf>,
+    pub audit: AuditConfig,
+}
+
+/// One source: how it is reached, and how it is shown.
+#[derive(Debug, Clone)]
+pub struct SourceConfig {
+    pub domain: Domain,
+    /// The file and line that configure it.
+    pub origin: Origin,
+    pub connection: Connection,
+    /// Said about the domain instead of the source's own words.
+    pub description: Option<String>,
+    pub groups: GroupRules,
+    /// From the start of a connection to its first list of tools.
+    pub connect_deadline: Duration,
+    /// How long a connection that nobody uses stays open.
+    pub idle_stop: Duration,
+    /// The digest of the domain and of everything that says how the source is reached, secrets
+    /// included. What is kept on disk is kept for this digest.
+    pub config_digest: Digest,
+}
+
+impl SourceConfig {
+    /// A source that is configured in code. `origin` says where, for messages.
+    pub fn new(domain: Domain, connection: Connection, origin: Origin) -> Self {
+        let limits = sections::SourceLimits::default();
+        Self {
+            config_digest: resolve::digest(&domain, &connection),
+            domain,
+            origin,
+            connection,
+            description: None,
+            groups: GroupRules::default(),
+            connect_deadline: limits.connect_deadline,
+            idle_stop: limits.idle_stop,
+        }
+    }
+
+    /// Whether a source made for `other` serves this configuration as well.
+    pub fn is_same_source(&self, other: &Self) -> bool {
+        self.config_digest == other.config_digest
+            && self.connect_deadline == other.connect_deadline
+            && self.idle_stop == other.idle_stop
+    }
+}
+
+/// Where in the files something is configured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    pub file: PathBuf,
+    pub line: usize,
+    /// The source's name in that file.
+    pub key: String,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.line)
+    }
+}
+
+/// How a source is reached. What may hold a secret does not show in its `Debug`.
+#[derive(Clone)]
+pub enum Connection {
+    /// A program that speaks over its standard input and output.
+    Stdio {
+        command: String,
+        args: Vec<String>,
+        env: Vec<(String, Secret)>,
+        /// Further variables that the program finds as Gatefold finds them.
+        inherit_env: Vec<String>,
+        cwd: Option<PathBuf>,
+    },
+    /// A server over streamable HTTP.
+    Http { url: String, headers: Vec<(String, Secret)> },
+    /// Switched off in the configuration.
+    Disabled,
+    /// Configured in a way that cannot work; the text says why and what to do.
+    Unusable(String),
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio { command, args, env, inherit_env, cwd } => f
+                .debug_struct("Stdio")
+                .field("command", command)
+                .field("args", &format_args!("{} hidden", args.len()))
+                .field("env", env)
+                .field("inherit_env", inherit_env)
+                .field("cwd", cwd)
+                .finish(),
+            Self::Http { headers, .. } => {
+                f.debug_struct("Http").field("headers", headers).finish_non_exhaustive()
+            }
+            Self::Disabled => f.write_str("Disabled"),
+            Self::Unusable(why) => f.debug_tuple("Unusable").field(why).finish(),
+        }
+    }
+}
+
+/// How tools are shown to a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisclosureConfig {
+    /// Tools that stand at the top level too, by patterns over their ids.
+    pub pinned: Vec<Pattern>,
+    /// The most o200k tokens of one discovery answer.
+    pub discovery_tokens: usize,
+}
+
+impl Default for DisclosureConfig {
+    fn default() -> Self {
+        Self { pinned: Vec::new(), discovery_tokens: GatewayLimits::default().discovery_tokens }
+    }
+}
+
+/// The HTTP endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    pub listen: SocketAddr,
+    /// `Host` headers that are answered beside those of the loopback.
+    pub allowed_hosts: Vec<String>,
+    /// `Origin` headers that are answered beside those of the loopback.
+    pub allowed_origins: Vec<String>,
+    /// The largest request body, in bytes.
+    pub request_bytes: u64,
+    /// How long calls under way may take to finish when the gateway stops.
+    pub shutdown: Duration,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            listen: DEFAULT_LISTEN,
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            request_bytes: 4 * 1024 * 1024,
+            shutdown: Duration::from_secs(10),
+        }
+    }
+}
+
+/// How records of calls are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditConfig {
+    /// What a record of a call outlives once it is open.
+    pub durability: Durability,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self { durability: Durability::Process }
+    }
+}

@@ -1,0 +1,183 @@
+//! Variables in string values: `${VAR}`, `${VAR:-default}`, and `$${` for a plain `${`.
+
+use crate::Environment;
+
+/// Whose notation a file follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Our own: variables only.
+    Gatefold,
+    /// That of MCP clients: also `${env:VAR}`, `${input:id}`, `${userHome}` and
+    /// `${workspaceFolder}`.
+    Client,
+}
+
+/// A string with its variables put in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Expanded {
+    pub(super) text: String,
+    /// Whether any of it came from a variable, so that it must not be shown.
+    pub(super) is_secret: bool,
+}
+
+/// Why a string could not be expanded, and how to put it right.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ExpandFault {
+    pub(super) message: String,
+    pub(super) hint: String,
+}
+
+pub(super) fn expand(
+    text: &str,
+    environment: &Environment,
+    dialect: Dialect,
+) -> Result<Expanded, ExpandFault> {
+    let mut expanded = Expanded { text: String::with_capacity(text.len()), is_secret: false };
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        let (before, reference) = rest.split_at(start);
+        if let Some(before) = before.strip_suffix('$') {
+            expanded.text.push_str(before);
+            expanded.text.push_str("${");
+            rest = &reference[2..];
+            continue;
+        }
+        let (inner, after) = reference[2..].split_once('}').ok_or_else(unclosed)?;
+        expanded.text.push_str(before);
+        expanded.text.push_str(&value_of(inner, environment, dialect)?);
+        expanded.is_secret = true;
+        rest = after;
+    }
+    expanded.text.push_str(rest);
+    Ok(expanded)
+}
+
+fn unclosed() -> ExpandFault {
+    ExpandFault {
+        message: "has `${` without a closing `}`".to_owned(),
+        hint: "close it, or write `$${` for a plain `${`".to_owned(),
+    }
+}
+
+fn value_of(
+    inner: &str,
+    environment: &Environment,
+    dialect: Dialect,
+) -> Result<String, ExpandFault> {
+    let (reference, default) = match inner.split_once(":-") {
+        Some((reference, default)) => (reference, Some(default)),
+        None => (inner, None),
+    };
+    let variable = match dialect {
+        Dialect::Gatefold => reference.to_owned(),
+        Dialect::Client => match client_reference(reference, environment) {
+            Reference::Variable(name) => name,
+            Reference::Value(value) => return Ok(value),
+        },
+    };
+    if !is_name(&variable) {
+        return Err(ExpandFault {
+            message: format!("refers to `{variable}`, which is not the name of a variable"),
+            hint: "use letters, digits and `_`, or write `$${` for a plain `${`".to_owned(),
+        });
+    }
+    // As in a shell, an empty variable gives way to a default and is taken without one.
+    let value = match default {
+        Some(default) => environment.get_filled(&variable).unwrap_or(default),
+        None => environment.get(&variable).ok_or_else(|| ExpandFault {
+            message: format!("needs the variable `{variable}`, which is not set"),
+            hint: format!("set `{variable}`, or give a default: `${{{variable}:-...}}`"),
+        })?,
+    };
+    Ok(value.to_owned())
+}
+
+enum Reference {
+    Variable(String),
+    Value(String),
+}
+
+fn client_reference(reference: &str, environment: &Environment) -> Reference {
+    if let Some(name) = reference.strip_prefix("env:") {
+        return Reference::Variable(name.to_owned());
+    }
+    if let Some(id) = reference.strip_prefix("input:") {
+        // Nobody can be asked here, so the answer is taken from a variable named after it.
+        let upper = |c: char| {
+            if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }
+        };
+        return Reference::Variable(id.chars().map(upper).collect());
+    }
+    let path = match reference {
+        "userHome" => environment.home(),
+        "workspaceFolder" => Some(environment.directory().to_owned()),
+        _ => None,
+    };
+    match path {
+        Some(path) => Reference::Value(path.display().to_string()),
+        None => Reference::Variable(reference.to_owned()),
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(dialect: Dialect, text: &str, expected: Result<&str, &str>) {
+        let environment = Environment::new(
+            [("A", "1"), ("EMPTY", ""), ("API_KEY", "k"), ("HOME", "/home/ann")],
+            "/work",
+        );
+        let expanded = expand(text, &environment, dialect);
+        match (&expanded, expected) {
+            (Ok(expanded), Ok(value)) => assert_eq!(expanded.text, value, "{text}"),
+            (Err(fault), Err(part)) => assert!(fault.message.contains(part), "{fault:?}"),
+            _ => panic!("{text}: {expanded:?} instead of {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn variables_are_put_in() {
+        for (text, expected) in [
+            ("plain $A $$", Ok("plain $A $$")),
+            ("x${A}y${A}", Ok("x1y1")),
+            ("${NONE:-d:-e}", Ok("d:-e")),
+            ("${EMPTY:-d}", Ok("d")),
+            ("[${EMPTY}]", Ok("[]")),
+            ("$${A} $$${A}", Ok("${A} $${A}")),
+            ("${NONE}", Err("`NONE`, which is not set")),
+            ("${A", Err("without a closing")),
+            ("${A B}", Err("`A B`, which is not the name")),
+            ("${}", Err("``, which is not the name")),
+            ("${env:A}", Err("`env:A`, which is not the name")),
+        ] {
+            check(Dialect::Gatefold, text, expected);
+        }
+    }
+
+    #[test]
+    fn clients_have_more_ways_to_refer() {
+        for (text, expected) in [
+            ("${env:A}${A}", Ok("11")),
+            ("${env:NONE:-d}", Ok("d")),
+            ("${input:api-key}", Ok("k")),
+            ("${input:other}", Err("`OTHER`, which is not set")),
+            ("${userHome}/x ${workspaceFolder}/y", Ok("/home/ann/x /work/y")),
+        ] {
+            check(Dialect::Client, text, expected);
+        }
+    }
+
+    #[test]
+    fn only_what_a_variable_gave_is_secret() {
+        let environment = Environment::new([("A", "1")], "/");
+        let is_secret = |text| expand(text, &environment, Dialect::Gatefold).unwrap().is_secret;
+        assert!(is_secret("${A}") && is_secret("${B:-x}") && !is_secret("$${A}"));
+    }
+}

@@ -1,0 +1,121 @@
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::error::{Fault, Faults, place};
+use super::expand::Dialect;
+use super::reader::Reader;
+use super::sections::Draft;
+use super::toml_file::SyntaxFault;
+use super::tree::Node;
+use super::{Config, ConfigError, clients, json_file, locate, resolve, sections, toml_file};
+use crate::Environment;
+
+/// The largest configuration file, in bytes.
+const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The files that make a configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inputs {
+    /// A `gatefold.toml`.
+    pub config: Option<PathBuf>,
+    /// Configurations of MCP clients, whose servers become sources.
+    pub mcp_configs: Vec<PathBuf>,
+}
+
+impl Inputs {
+    /// These files, or the one in its usual place when there are none.
+    pub fn located(mut self, environment: &Environment) -> Result<Self, ConfigError> {
+        if self.config.is_none() && self.mcp_configs.is_empty() {
+            self.config = Some(locate::config_file(environment)?);
+        }
+        Ok(self)
+    }
+}
+
+/// Reads the files and puts together what they say.
+///
+/// The error has every fault of every file that could be read at all.
+pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, ConfigError> {
+    let mut faults = Vec::new();
+    let mut draft = Draft::default();
+    let mut files = Vec::new();
+    if let Some(path) = &inputs.config {
+        let text = read(path, environment, &mut faults)?;
+        let text = text.as_deref().unwrap_or_default();
+        let reader = Reader::new(path, text, environment, Dialect::Gatefold);
+        if let Some(root) = parsed(&reader, toml_file::parse(text), TOML_HINT) {
+            draft = sections::read(&reader, &root);
+        }
+        faults.extend(reader.take_faults());
+        files.push(environment.directory().join(path));
+    }
+    for path in &inputs.mcp_configs {
+        let Some(text) = read(path, environment, &mut faults)? else {
+            continue;
+        };
+        let reader = Reader::new(path, &text, environment, Dialect::Client);
+        let root = json_file::parse(&text).map_err(|fault| vec![fault]);
+        if let Some(root) = parsed(&reader, root, JSON_HINT) {
+            draft.sources.extend(clients::read(&reader, &root, draft.source_limits));
+        }
+        faults.extend(reader.take_faults());
+        files.push(environment.directory().join(path));
+    }
+    if faults.is_empty() {
+        Ok(resolve::resolve(draft, files))
+    } else {
+        Err(ConfigError::Invalid(Faults(faults)))
+    }
+}
+
+const TOML_HINT: &str = "see https://toml.io for how TOML is written";
+const JSON_HINT: &str = "check the quotes, commas and brackets before this place";
+
+fn parsed(reader: &Reader<'_>, root: Result<Node, Vec<SyntaxFault>>, hint: &str) -> Option<Node> {
+    let note = |fault: SyntaxFault| {
+        reader.fault(&(fault.offset..fault.offset), "", fault.message, hint);
+    };
+    root.map_err(|faults| faults.into_iter().for_each(note)).ok()
+}
+
+/// Reads a file. One that is not text is noted as wrong.
+fn read(
+    path: &Path,
+    environment: &Environment,
+    faults: &mut Vec<Fault>,
+) -> Result<Option<String>, ConfigError> {
+    let bytes = read_limited(&environment.directory().join(path)).map_err(|error| {
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound => "check the path",
+            io::ErrorKind::PermissionDenied => "let the user that runs Gatefold read it",
+            io::ErrorKind::FileTooLarge => "give a configuration of at most 4 MiB",
+            _ => "give a regular file",
+        };
+        ConfigError::Unreadable { path: path.to_owned(), hint, error }
+    })?;
+    let error = match String::from_utf8(bytes) {
+        Ok(text) => return Ok(Some(text)),
+        Err(error) => error,
+    };
+    let valid = error.utf8_error().valid_up_to();
+    let (line, column) = place(&String::from_utf8_lossy(&error.as_bytes()[..valid]), valid);
+    faults.push(Fault {
+        file: path.to_owned(),
+        line,
+        column,
+        key: String::new(),
+        message: "the text is not UTF-8".to_owned(),
+        hint: "save the file as UTF-8".to_owned(),
+    });
+    Ok(None)
+}
+
+fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(FILE_LIMIT_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_LIMIT_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,37 @@
+use std::path::PathBuf;
+
+use super::ConfigError;
+use crate::Environment;
+
+/// The name of Gatefold's own configuration file.
+const FILE_NAME: &str = "gatefold.toml";
+
+/// Looks for a configuration where one is expected: in the working directory, then in the user's
+/// configuration directory (XDG base directory specification).
+pub(super) fn config_file(environment: &Environment) -> Result<PathBuf, ConfigError> {
+    let here = environment.directory().join(FILE_NAME);
+    if here.is_file() {
+        return Ok(FILE_NAME.into());
+    }
+    let user = base_directory(environment, "XDG_CONFIG_HOME", ".config")
+        .map(|directory| directory.join("gatefold").join(FILE_NAME));
+    let looked_for: Vec<_> = std::iter::once(here).chain(user).collect();
+    match looked_for.iter().find(|path| path.is_file()) {
+        Some(found) => Ok(found.clone()),
+        None => Err(ConfigError::NotFound { looked_for }),
+    }
+}
+
+/// The directory for audit records and manifests when nobody chose one: `gatefold` in the user's
+/// state directory.
+pub fn default_state_dir(environment: &Environment) -> Result<PathBuf, ConfigError> {
+    base_directory(environment, "XDG_STATE_HOME", ".local/state")
+        .map(|directory| directory.join("gatefold"))
+        .ok_or(ConfigError::NoStateDirectory)
+}
+
+/// One of the specification's directories. It has relative ones ignored.
+fn base_directory(environment: &Environment, variable: &str, default: &str) -> Option<PathBuf> {
+    let set = environment.get_filled(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    set.or_else(|| environment.home().map(|home| home.join(default)))
+}

@@ -1,0 +1,57 @@
+//! What a configuration file holds, whichever its format, with the place of everything.
+
+use std::ops::Range;
+
+use super::expand::Dialect;
+
+/// One value and the bytes of the file it stands in.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) span: Range<usize>,
+    pub(super) value: Value,
+}
+
+#[derive(Debug)]
+pub(super) enum Value {
+    Text(String),
+    /// A number in decimal, as the file writes it.
+    Number(String),
+    Flag(bool),
+    List(Vec<Node>),
+    Table(Vec<Entry>),
+    Date,
+    Null,
+}
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) key_span: Range<usize>,
+    pub(super) node: Node,
+}
+
+impl Value {
+    /// What kind of value this is, with its article, as writers of such a file call it.
+    pub(super) fn kind(&self, dialect: Dialect) -> &'static str {
+        match self {
+            Self::Text(_) => "a string",
+            Self::Number(_) => "a number",
+            Self::Flag(_) => "a boolean",
+            Self::List(_) => "a list",
+            Self::Table(_) if dialect == Dialect::Client => "an object",
+            Self::Table(_) => "a table",
+            Self::Date => "a date",
+            Self::Null => "null",
+        }
+    }
+}
+
+impl Node {
+    /// The value under `key`, when this is a table. Of several, the last counts, as in JSON.
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        let Value::Table(entries) = &self.value else {
+            return None;
+        };
+        entries.iter().rfind(|entry| entry.key == key).map(|entry| &entry.node)
+    }
+}

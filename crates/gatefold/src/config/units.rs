@@ -1,0 +1,93 @@
+//! Durations and sizes as people write them.
+
+use std::time::Duration;
+
+pub(super) const DURATION_HINT: &str =
+    "write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as \"60s\"";
+pub(super) const SIZE_HINT: &str =
+    "write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as \"4MiB\"";
+
+/// Reads `90s`, `1.5h` or `250ms`. `None` for anything else and for what is not above zero.
+pub(super) fn duration(text: &str) -> Option<Duration> {
+    let (number, unit) = split(text)?;
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(number * seconds).ok().filter(|d| !d.is_zero())
+}
+
+/// Reads `4MiB`, `1.5 GB` or `512B` as bytes. `None` for anything else and for nothing at all.
+pub(super) fn size(text: &str) -> Option<u64> {
+    /// Above this a double no longer counts single bytes.
+    const LIMIT: f64 = 9_007_199_254_740_992.0;
+    let (number, unit) = split(text)?;
+    let bytes = match unit {
+        "B" => 1.0,
+        "KiB" | "K" => 1024.0,
+        "MiB" | "M" => 1_048_576.0,
+        "GiB" | "G" => 1_073_741_824.0,
+        "kB" | "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        _ => return None,
+    };
+    let total = (number * bytes).round();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole, above zero and below 2^53"
+    )]
+    (1.0..LIMIT).contains(&total).then_some(total as u64)
+}
+
+fn split(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let number = text[..end].parse().ok()?;
+    Some((number, text[end..].trim_start()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_has_a_number_and_a_unit() {
+        for (text, expected_ms) in [
+            ("60s", Some(60_000)),
+            ("250ms", Some(250)),
+            ("1.5h", Some(5_400_000)),
+            (" 2 d ", Some(172_800_000)),
+            ("5min", Some(300_000)),
+            ("0s", None),
+            ("60", None),
+            ("-1s", None),
+            ("s", None),
+            ("1.2.3s", None),
+            ("9e99s", None),
+            ("5 weeks", None),
+        ] {
+            assert_eq!(duration(text), expected_ms.map(Duration::from_millis), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_size_has_a_number_and_a_unit() {
+        for (text, expected) in [
+            ("4MiB", Some(4 << 20)),
+            ("1.5 MB", Some(1_500_000)),
+            ("512B", Some(512)),
+            ("0MiB", None),
+            ("1024", None),
+            ("99999999999999GB", None),
+            ("1 byte", None),
+        ] {
+            assert_eq!(size(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Gatefold put together: configuration in, a running gateway out.
+//!
+//! [`config`] reads files into types that cannot be wrong, and [`build`] makes a running [`App`]
+//! of them. The binary is a thin shell over this crate; whoever embeds Gatefold starts here too.
+//! It must not know the protocol library or SQL: those stay in `gatefold-mcp` and
+//! `gatefold-store`. Only [`Environment`] reads the process's environment.
+
+mod app;
+pub mod config;
+mod environment;
+
+pub use app::{
+    App, AppError, ConfigWatch, Connected, Reloaded, Status, WatchError, build, status_routes,
+};
+pub use environment::Environment;

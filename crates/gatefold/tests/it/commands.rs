@@ -1,0 +1,279 @@
+//! The one-shot commands: what they print, and how they exit.
+
+use serde_json::{Value, json};
+
+use crate::process::{run, run_with_input, two_sources};
+use crate::scratch::Scratch;
+
+fn scratch_with_sources() -> Scratch {
+    let scratch = Scratch::new();
+    let config = two_sources(&scratch);
+    scratch.write("gatefold.toml", config);
+    scratch
+}
+
+/// The text with what differs from run to run, or with the demonstration's wording, made the
+/// same: times, numbers above 999 and the width of columns.
+fn steady(text: &str) -> String {
+    let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit() || b == b',');
+    let steady_line = |line: &str| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let is_time = |at: usize| words.get(at + 1) == Some(&"ms");
+        let steady = words.iter().enumerate().map(|(at, word)| {
+            let varies = is_number(word) && (is_time(at) || word.contains(','));
+            if varies { "N" } else { word }
+        });
+        steady.collect::<Vec<_>>().join(" ")
+    };
+    text.lines().map(steady_line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_check_names_each_failure_with_its_fix_and_fails() {
+    let scratch = Scratch::new();
+    let broken = "[sources.gone]\ncommand = 'no-such-program'\n\
+                  [sources.joined]\ncommand = 'no-such-program --flag'\n\
+                  [sources.off]\ncommand = 'x'\nenabled = false\n\
+                  [sources.quits]\ncommand = 'sh'\nargs = ['-c', 'echo oops >&2; exit 3']\n\
+                  [disclosure]\npinned = ['nothing__*']\n";
+    scratch.write("gatefold.toml", two_sources(&scratch) + broken);
+    scratch.write("mcp.json", r#"{"mcpServers": {"old": {"type": "sse", "url": "http://x"}}}"#);
+    let args = ["check", "--config", "gatefold.toml", "--mcp-config", "mcp.json"];
+    let checked = run(&scratch, &args);
+    assert_eq!((checked.code, checked.stderr.as_str()), (Some(1), ""));
+    insta::assert_snapshot!(steady(&checked.stdout), @r#"
+    domain state protocol tools tokens took
+    gone failed 0 0 N ms
+    issues ok 2026-07-28 14 N N ms
+    joined failed 0 0 N ms
+    off disabled 0 0
+    old failed 0 0 N ms
+    quits failed 0 0 N ms
+    units ok 2026-07-28 10 N N ms
+
+    24 tools, which cost a model N tokens if it is shown them all
+
+    failed gone: `no-such-program` was not found; install it, or give its full path
+    configured in gatefold.toml:7
+
+    failed joined: `no-such-program --flag` was not found; install it, or give its full path
+    help: `command` is the program alone; put its arguments in `args`
+    configured in gatefold.toml:9
+
+    failed old: `mcpServers.old` speaks HTTP+SSE, which Gatefold does not support yet; use the server's streamable HTTP address with `"type": "http"` (mcp.json:1:24)
+    configured in mcp.json:1
+
+    failed quits: the server exited with code 3; it last wrote: oops
+    configured in gatefold.toml:14
+
+    note `disclosure.pinned` matches no tool: nothing__*
+    "#);
+}
+
+#[test]
+fn a_check_of_sources_that_work_succeeds() {
+    let scratch = scratch_with_sources();
+    let checked = run(&scratch, &["check", "--json"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.stdout);
+    let mut found = checked.json();
+    for source in found["sources"].as_array_mut().unwrap() {
+        assert!(source["took_ms"].take().is_u64() && source["since"].take().is_u64());
+        assert!(source["tokens"].take().as_u64().unwrap() > 1000);
+        assert!(source["state"] == "running" && source["calls_in_flight"] == 0);
+    }
+    found["tokens"].take();
+    insta::assert_snapshot!(format!("{found:#}"), @r#"
+    {
+      "ok": true,
+      "sources": [
+        {
+          "domain": "issues",
+          "state": "running",
+          "since": null,
+          "protocol": "2026-07-28",
+          "sessions": 1,
+          "breaker": "closed",
+          "tools": 14,
+          "calls_in_flight": 0,
+          "calls_waiting": 0,
+          "origin": "gatefold.toml:1",
+          "tokens": null,
+          "took_ms": null
+        },
+        {
+          "domain": "units",
+          "state": "running",
+          "since": null,
+          "protocol": "2026-07-28",
+          "sessions": 1,
+          "breaker": "closed",
+          "tools": 10,
+          "calls_in_flight": 0,
+          "calls_waiting": 0,
+          "origin": "gatefold.toml:4",
+          "tokens": null,
+          "took_ms": null
+        }
+      ],
+      "tools": 24,
+      "tokens": null,
+      "warnings": []
+    }
+    "#);
+}
+
+#[test]
+fn tools_are_listed_found_and_shown() {
+    let scratch = scratch_with_sources();
+    let list = run(&scratch, &["tools", "list", "--json"]).json();
+    assert_eq!(list["tools"].as_array().unwrap().len(), 24);
+    assert_eq!(list["tools"][0]["domain"], "issues");
+    let units = run(&scratch, &["tools", "list", "--domain", "units"]).stdout;
+    assert!(units.lines().skip(1).all(|line| line.starts_with("units__")), "{units}");
+    let found = run(&scratch, &["tools", "search", "report", "an", "issue", "--json"]).json();
+    assert_eq!(found["query"], "report an issue");
+    assert!(found["tools"].as_array().unwrap().len() <= 10);
+    let schemas =
+        run(&scratch, &["tools", "schema", "create_issue", "units__evaluate_expression", "--json"]);
+    let names: Vec<_> =
+        schemas.json()["tools"].as_array().unwrap().iter().map(|t| t["name"].clone()).collect();
+    assert_eq!(names, ["issues__create_issue", "units__evaluate_expression"]);
+    assert_eq!(schemas.json()["tools"][0]["parameters"]["type"], "object");
+    let shown = run(&scratch, &["tools", "schema", "create_issue"]).stdout;
+    assert!(shown.starts_with("issues__create_issue  issues / "), "{shown}");
+}
+
+#[test]
+fn a_call_takes_arguments_in_three_ways() {
+    let scratch = scratch_with_sources();
+    let create = ["tools", "call", "create_issue", "--json"];
+    let title = |args: &[&str], input: &str| {
+        let args = [&create[..], args].concat();
+        let called = run_with_input(&scratch, &args, input).json();
+        called["result"]["structuredContent"]["title"].clone()
+    };
+    assert_eq!(title(&["--arguments", r#"{"title": "one"}"#], ""), "one");
+    assert_eq!(title(&["--arguments", "-"], r#"{"title": "two"}"#), "two");
+    assert_eq!(title(&["--arg", "title=3", "--arg", r#"labels=["a"]"#], ""), "3");
+    let list = run(&scratch, &["tools", "call", "count_issues", "--arg", "by=state"]);
+    assert_eq!(list.code, Some(0), "{}", list.stderr);
+    assert!(list.stdout.starts_with("{\n"), "{}", list.stdout);
+}
+
+#[test]
+fn what_fails_exits_with_1_and_says_so() {
+    let scratch = scratch_with_sources();
+    for (args, message) in [
+        (&["tools", "call", "create_isue"][..], "did you mean `issues__create_issue`"),
+        (&["tools", "schema", "nothing_like_it"], "unknown tool `nothing_like_it`"),
+        (&["tools", "list", "--domain", "nope"], "the domains are issues, units"),
+        (&["tools", "call", "create_issue", "--arg", "x=1"], "unknown field `x`"),
+    ] {
+        let failed = run(&scratch, args);
+        assert_eq!((failed.code, failed.stdout.as_str()), (Some(1), ""), "{args:?}");
+        assert!(failed.stderr.contains(message), "{args:?}: {}", failed.stderr);
+    }
+    let failed = run(&scratch, &["tools", "call", "create_isue", "--json"]);
+    assert_eq!(failed.code, Some(1));
+    assert_eq!(failed.json()["error"], "unknown tool `create_isue`");
+    assert!(failed.json()["help"].as_str().unwrap().contains("`issues__create_issue`"));
+}
+
+#[test]
+fn what_is_wrong_with_the_command_line_or_the_configuration_exits_with_2() {
+    let scratch = Scratch::new();
+    scratch.write("wrong.toml", "[sources.a]\ncomand = 'x'");
+    scratch.write("right.toml", two_sources(&scratch));
+    let right = |args: &[&'static str]| [args, &["--config", "right.toml"]].concat();
+    for (args, message) in [
+        (vec!["check"], "no configuration found"),
+        (vec!["check", "--config", "none.toml"], "none.toml: cannot be read"),
+        (vec!["serve", "--config", "wrong.toml"], "wrong.toml:2:1: `sources.a.comand`"),
+        (vec!["stdio", "--config", "wrong.toml"], "did you mean `command`?"),
+        (vec!["serve", "--listen", "nowhere"], "such as 127.0.0.1:8420"),
+        (vec!["frobnicate"], "unrecognized subcommand"),
+        (right(&["status", "--log", "=="]), "is not a filter"),
+        (right(&["tools", "call", "create_issue", "--arguments", "[1]"]), "is not a JSON object"),
+        (right(&["tools", "call", "create_issue", "--arguments", "{"]), "is not JSON"),
+        (right(&["tools", "call", "create_issue", "--arg", "a"]), "KEY=VALUE"),
+        (right(&["tools", "call", "create_issue", "--arg", "a=1", "--arg", "a=2"]), "given twice"),
+    ] {
+        let failed = run(&scratch, &args);
+        assert_eq!((failed.code, failed.stdout.as_str()), (Some(2), ""), "{args:?}");
+        assert!(failed.stderr.contains(message), "{args:?}: {}", failed.stderr);
+    }
+    let failed = run(&scratch, &["check", "--json", "--config", "wrong.toml"]);
+    assert_eq!(failed.code, Some(2));
+    insta::assert_snapshot!(format!("{:#}", failed.json()), @r#"
+    {
+      "error": "the configuration is wrong",
+      "faults": [
+        {
+          "file": "wrong.toml",
+          "line": 1,
+          "column": 10,
+          "key": "sources.a",
+          "message": "says neither what to start nor where to connect",
+          "hint": "give `command` for a program on this machine, or `url` for a server over HTTP"
+        },
+        {
+          "file": "wrong.toml",
+          "line": 2,
+          "column": 1,
+          "key": "sources.a.comand",
+          "message": "is not a known key",
+          "hint": "did you mean `command`?"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn a_status_without_a_running_gateway_tells_what_is_on_record() {
+    let scratch = scratch_with_sources();
+    run(&scratch, &["tools", "call", "count_issues", "--arg", "by=state"]);
+    let args = ["status", "--listen", "127.0.0.1:1"];
+    let status = run(&scratch, &args);
+    assert_eq!(status.code, Some(0));
+    let text = status.stdout.replace(&scratch.path().display().to_string(), "HOME");
+    insta::assert_snapshot!(steady(&text), @r#"
+    not running: no gateway runs on 127.0.0.1:1
+
+    domain state protocol tools in flight waiting error
+    issues known 2026-07-28 14 0 0
+    units known 2026-07-28 10 0 0
+
+    calls on record: 1 done
+    discoveries on record: 0
+    state directory: HOME/.local/state/gatefold
+    "#);
+    let status = run(&scratch, &[&args[..], &["--json"]].concat()).json();
+    assert_eq!(status["running"], Value::Null);
+    assert_eq!(status["state"]["calls"]["outcomes"][0]["calls"], json!(1));
+    assert_eq!(status["state"]["sources"][0]["tools"], json!(14));
+}
+
+#[test]
+fn tokens_are_counted_exactly() {
+    let scratch = Scratch::new();
+    let counted =
+        run_with_input(&scratch, &["count-tokens"], "\"hello world\"\n\"\"\n\"<|endoftext|>\"");
+    assert_eq!(counted.stdout, "2\n0\n7\n");
+    assert_eq!(run_with_input(&scratch, &["count-tokens"], "hello").code, Some(1));
+}
+
+#[test]
+fn a_secret_shows_nowhere() {
+    let scratch = Scratch::new();
+    let secret = "[sources.remote]\nurl = 'http://127.0.0.1:1/mcp?key=${TOKEN}'\n\
+                  headers = { Authorization = 'Bearer ${TOKEN}' }\n\
+                  [sources.local]\ncommand = 'false'\nargs = ['${TOKEN}']\nenv = { K = '${TOKEN}' }\n";
+    scratch.write("gatefold.toml", secret);
+    for args in [&["check"][..], &["check", "--json"], &["tools", "list"], &["status", "--json"]] {
+        let shown =
+            run(&scratch, &[args, &["--log", "gatefold=trace,gatefold_mcp=trace,warn"]].concat());
+        let all = shown.stdout + &shown.stderr;
+        assert!(!all.contains("s3cret"), "{args:?}: {all}");
+    }
+}

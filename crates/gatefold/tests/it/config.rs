@@ -1,0 +1,442 @@
+//! What right configurations come to.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gatefold::Environment;
+use gatefold::config::{Connection, Inputs, default_state_dir};
+
+use crate::scratch::{Scratch, toml};
+
+#[test]
+fn an_empty_file_has_the_documented_defaults() {
+    let config = toml("").unwrap();
+    insta::assert_debug_snapshot!(
+        (config.limits, config.server, config.disclosure, config.audit, config.state_dir),
+        @r#"
+    (
+        Limits {
+            call_deadline: 60s,
+            result_bytes: 1048576,
+            calls_in_flight: 128,
+            calls_waiting: 512,
+            breaker_failures: 5,
+            breaker_pause: 10s,
+            nesting: 8,
+            suspension: 600s,
+            drain: 60s,
+        },
+        ServerConfig {
+            listen: 127.0.0.1:8420,
+            allowed_hosts: [],
+            allowed_origins: [],
+            request_bytes: 4194304,
+            shutdown: 10s,
+        },
+        DisclosureConfig {
+            pinned: [],
+            discovery_tokens: 2000,
+        },
+        AuditConfig {
+            durability: Process,
+        },
+        None,
+    )
+    "#
+    );
+}
+
+#[expect(clippy::too_many_lines, reason = "the snapshot is the whole configuration")]
+#[test]
+fn every_key_is_taken() {
+    let config = toml(EVERYTHING).unwrap();
+    let text =
+        format!("{:#?}", (&config.sources, &config.server, &config.disclosure, config.limits));
+    let text = without_digests(&text);
+    insta::assert_snapshot!(text, @r#"
+    (
+        [
+            SourceConfig {
+                domain: Domain(git_hub),
+                origin: Origin {
+                    file: "gatefold.toml",
+                    line: 2,
+                    key: "Git-Hub",
+                },
+                connection: Stdio {
+                    command: "npx",
+                    args: 4 hidden,
+                    env: [
+                        (
+                            "KEY",
+                            Secret(***),
+                        ),
+                        (
+                            "PLAIN",
+                            Secret(***),
+                        ),
+                    ],
+                    inherit_env: [
+                        "HTTPS_PROXY",
+                    ],
+                    cwd: Some(
+                        "/srv",
+                    ),
+                },
+                description: Some(
+                    "Issues and code.",
+                ),
+                groups: GroupRules(
+                    [
+                        (
+                            Pattern(
+                                "*issue*",
+                            ),
+                            "issues",
+                        ),
+                        (
+                            Pattern(
+                                "*file*",
+                            ),
+                            "code",
+                        ),
+                        (
+                            Pattern(
+                                "*commit*",
+                            ),
+                            "code",
+                        ),
+                    ],
+                ),
+                connect_deadline: 30s,
+                idle_stop: 3600s,
+            },
+            SourceConfig {
+                domain: Domain(crm),
+                origin: Origin {
+                    file: "gatefold.toml",
+                    line: 15,
+                    key: "remote",
+                },
+                connection: Http {
+                    headers: [
+                        (
+                            "Authorization",
+                            Secret(***),
+                        ),
+                    ],
+                    ..
+                },
+                description: None,
+                groups: GroupRules(
+                    [],
+                ),
+                connect_deadline: 5s,
+                idle_stop: 120s,
+            },
+            SourceConfig {
+                domain: Domain(off),
+                origin: Origin {
+                    file: "gatefold.toml",
+                    line: 20,
+                    key: "off",
+                },
+                connection: Disabled,
+                description: None,
+                groups: GroupRules(
+                    [],
+                ),
+                connect_deadline: 5s,
+                idle_stop: 120s,
+            },
+        ],
+        ServerConfig {
+            listen: 127.0.0.1:99,
+            allowed_hosts: [
+                "gatefold.example",
+            ],
+            allowed_origins: [
+                "https://console.example",
+            ],
+            request_bytes: 524288,
+            shutdown: 3s,
+        },
+        DisclosureConfig {
+            pinned: [
+                Pattern(
+                    "crm__find",
+                ),
+            ],
+            discovery_tokens: 1500,
+        },
+        Limits {
+            call_deadline: 90s,
+            result_bytes: 2097152,
+            calls_in_flight: 4,
+            calls_waiting: 5,
+            breaker_failures: 6,
+            breaker_pause: 7s,
+            nesting: 2,
+            suspension: 3600s,
+            drain: 9s,
+        },
+    )
+    "#);
+    assert_eq!(config.state_dir, Some(PathBuf::from("/home/ann/state")));
+    insta::assert_debug_snapshot!(config.policy, @r#"
+    Policy {
+        rules: [
+            Rule {
+                id: RuleId(
+                    "policy.allow:crm__*",
+                ),
+                effect: Allow,
+                who: Who {
+                    users: [],
+                    organisations: [],
+                    agents: [],
+                    clients: [],
+                },
+                scope: Everywhere,
+                pattern: Glob(
+                    "crm__*",
+                ),
+            },
+            Rule {
+                id: RuleId(
+                    "policy.deny:*__delete_*",
+                ),
+                effect: Deny,
+                who: Who {
+                    users: [],
+                    organisations: [],
+                    agents: [],
+                    clients: [],
+                },
+                scope: Everywhere,
+                pattern: Glob(
+                    "*__delete_*",
+                ),
+            },
+            Rule {
+                id: RuleId(
+                    "sources.git_hub.allow:get_*",
+                ),
+                effect: Allow,
+                who: Who {
+                    users: [],
+                    organisations: [],
+                    agents: [],
+                    clients: [],
+                },
+                scope: Domain(
+                    Domain(git_hub),
+                ),
+                pattern: Glob(
+                    "get_*",
+                ),
+            },
+            Rule {
+                id: RuleId(
+                    "sources.git_hub.deny:get_secret*",
+                ),
+                effect: Deny,
+                who: Who {
+                    users: [],
+                    organisations: [],
+                    agents: [],
+                    clients: [],
+                },
+                scope: Domain(
+                    Domain(git_hub),
+                ),
+                pattern: Glob(
+                    "get_secret*",
+                ),
+            },
+        ],
+    }
+    "#);
+}
+
+const EVERYTHING: &str = r#"
+[sources.Git-Hub]
+command = "npx"
+args = ["-y", "server", "--token=${TOKEN}", 7]
+env = { KEY = "${TOKEN}", PLAIN = "x$${Y}" }
+cwd = "/srv"
+inherit_env = ["HTTPS_PROXY"]
+description = "Issues and code."
+allow = ["get_*"]
+deny = ["get_secret*"]
+groups = { issues = ["*issue*"], code = ["*file*", "*commit*"] }
+connect_deadline = "30s"
+idle_stop = "1h"
+
+[sources.remote]
+url = "https://host.example/mcp?key=${TOKEN}"
+headers = { Authorization = "Bearer ${TOKEN}" }
+domain = "crm"
+
+[sources.off]
+enabled = false
+command = "x"
+
+[policy]
+allow = ["crm__*"]
+deny = ["*__delete_*"]
+
+[disclosure]
+pinned = ["crm__find"]
+discovery_tokens = 1500
+
+[limits]
+call_deadline = "90s"
+connect_deadline = "5s"
+idle_stop = "2m"
+result_size = "2MiB"
+request_size = "512KiB"
+calls_in_flight = 4
+calls_waiting = 5
+breaker_failures = 6
+breaker_pause = "7s"
+nesting = 2
+suspension = "1h"
+drain = "9s"
+shutdown = "3s"
+
+[server]
+listen = "localhost:${PORT}"
+allowed_hosts = ["gatefold.example"]
+allowed_origins = ["https://console.example"]
+
+[state]
+dir = "~/state"
+
+[audit]
+durability = "disk"
+"#;
+
+/// The text with the digests' own digits left out: they are tested by what changes them.
+fn without_digests(text: &str) -> String {
+    let is_digest = |line: &&str| !line.trim_start().starts_with("config_digest:");
+    text.lines().filter(is_digest).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn nothing_that_may_be_secret_shows_in_debug_output() {
+    let text = format!("{:?}", toml(EVERYTHING).unwrap());
+    assert!(!text.contains("s3cret"), "{text}");
+}
+
+#[test]
+fn the_digest_changes_with_the_connection_and_with_nothing_else() {
+    let digest =
+        |text: &str| toml(&format!("[sources.a]\n{text}")).unwrap().sources[0].config_digest;
+    let base = digest("command = 'x'\nargs = ['a', 'b']");
+    for same in [
+        "args = ['a', '${NONE:-b}']\ncommand = 'x'",
+        "command = 'x'\nargs = ['a', 'b']\ndescription = 'd'\nallow = ['*']\nidle_stop = '1s'",
+    ] {
+        assert_eq!(digest(same), base, "{same}");
+    }
+    for other in [
+        "command = 'x'\nargs = ['ab']",
+        "command = 'xa'\nargs = ['b']",
+        "command = 'x'\nargs = ['a', 'b']\nenv = { A = '1' }",
+        "command = 'x'\nargs = ['a', 'b']\ninherit_env = ['A']",
+        "command = 'x'\nargs = ['a', 'b']\ncwd = '/'",
+        "command = 'x'\nargs = ['a', 'b']\ndomain = 'b'",
+        "command = 'x'\nargs = ['a', 'b']\nenabled = false",
+        "url = 'http://x'",
+    ] {
+        assert_ne!(digest(other), base, "{other}");
+    }
+    let header = |value| digest(&format!("url = 'http://x'\nheaders = {{ A = '{value}' }}"));
+    assert_eq!(header("${TOKEN}"), header("s3cret"));
+    assert_ne!(header("${TOKEN}"), header("other"));
+}
+
+#[test]
+fn a_domain_that_is_given_wins_and_one_that_is_made_takes_a_number() {
+    let text = "sources.git-hub.command = 'x'\nsources.GitHub.command = 'x'\n\
+                sources.git_hub.command = 'x'\n\
+                sources.z = { command = 'x', domain = 'github' }";
+    let config = toml(text).unwrap();
+    let domains: Vec<_> = config.sources.iter().map(|source| source.domain.as_str()).collect();
+    assert_eq!(domains, ["git_hub", "github_2", "git_hub_2", "github"]);
+}
+
+#[test]
+fn sources_of_all_files_stand_together_in_the_order_of_the_files() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "[sources.time]\ncommand = 'a'\n[limits]\nidle_stop = '1s'");
+    scratch.write("one.json", r#"{"mcpServers": {"Time": {"command": "b"}}}"#);
+    scratch.write("two.json", r#"{"servers": {"time": {"url": "http://h"}}}"#);
+    let inputs = Inputs {
+        config: Some("gatefold.toml".into()),
+        mcp_configs: vec!["one.json".into(), "two.json".into()],
+    };
+    let config = scratch.load(&inputs).unwrap();
+    let found: Vec<_> = config
+        .sources
+        .iter()
+        .map(|source| {
+            let file = source.origin.file.to_string_lossy().into_owned();
+            (source.domain.as_str().to_owned(), file, source.origin.line, source.idle_stop)
+        })
+        .collect();
+    let stop = Duration::from_secs(1);
+    assert_eq!(
+        found,
+        [
+            ("time".to_owned(), "gatefold.toml".to_owned(), 1, stop),
+            ("time_2".to_owned(), "one.json".to_owned(), 1, stop),
+            ("time_3".to_owned(), "two.json".to_owned(), 1, stop),
+        ]
+    );
+    assert_eq!(config.files.len(), 3);
+}
+
+#[test]
+fn a_path_is_relative_to_the_file_that_names_it() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path().join("conf")).unwrap();
+    scratch.write(
+        "conf/gatefold.toml",
+        "[sources.a]\ncommand = './x'\ncwd = '../data'\n[state]\ndir = 's'",
+    );
+    let inputs = Inputs { config: Some("conf/gatefold.toml".into()), ..Inputs::default() };
+    let config = scratch.load(&inputs).unwrap();
+    let Connection::Stdio { cwd, .. } = &config.sources[0].connection else { panic!() };
+    assert_eq!(cwd.as_deref(), Some(scratch.path().join("conf/../data").as_path()));
+    assert_eq!(config.state_dir, Some(scratch.path().join("conf/s")));
+}
+
+#[test]
+fn the_nearest_configuration_is_found() {
+    let scratch = Scratch::new();
+    let home = scratch.path().join("home");
+    let config = home.join(".config/gatefold/gatefold.toml");
+    std::fs::create_dir_all(config.parent().unwrap()).unwrap();
+    std::fs::write(&config, "").unwrap();
+    let environment = Environment::new([("HOME", home.to_str().unwrap())], scratch.path());
+    let located = || Inputs::default().located(&environment).unwrap().config;
+    assert_eq!(located(), Some(config));
+    scratch.write("gatefold.toml", "");
+    assert_eq!(located(), Some(PathBuf::from("gatefold.toml")));
+}
+
+#[test]
+fn state_lies_in_the_users_state_directory_unless_somebody_chooses() {
+    let home = ("HOME", "/home/ann");
+    for (variables, expected) in [
+        ([home, ("X", "")], "/home/ann/.local/state/gatefold"),
+        ([home, ("XDG_STATE_HOME", "/xdg")], "/xdg/gatefold"),
+        ([home, ("XDG_STATE_HOME", "x")], "/home/ann/.local/state/gatefold"),
+    ] {
+        let environment = Environment::new(variables, "/work");
+        assert_eq!(default_state_dir(&environment).unwrap(), Path::new(expected));
+    }
+    assert!(default_state_dir(&Environment::new([], "/work")).is_err());
+}

@@ -1,0 +1,65 @@
+//! `gatefold demo`.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use crate::process::run;
+use crate::scratch::Scratch;
+
+#[test]
+fn the_walk_is_printed_within_seconds_and_adds_up() {
+    let scratch = Scratch::new();
+    let started = Instant::now();
+    let shown = run(&scratch, &["demo", "--once", "--listen", "127.0.0.1:0"]);
+    assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""));
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    for part in [
+        "calendar",
+        "contacts",
+        "files",
+        "issues",
+        "text",
+        "units",
+        "1. What is there?",
+        "discover_tools {\"query\":\"report a bug\"}",
+        "get_tool_schema {\"tool_name\":\"issues__create_issue\"}",
+        "\"tool\":\"issues__create_issue\",\"result\":{\"id\":",
+        "The coffee machine makes tea",
+    ] {
+        assert!(shown.stdout.contains(part), "no `{part}` in {}", shown.stdout);
+    }
+    let tokens = |head: &str| -> usize {
+        let line = shown.stdout.lines().find(|line| line.starts_with(head)).unwrap();
+        let digits = line.split(" tokens").next().unwrap().rsplit(' ').next().unwrap();
+        digits.replace(',', "").parse().unwrap()
+    };
+    let (flat, first) = (tokens("Shown to a model"), tokens("Through Gatefold"));
+    assert!(flat > 10_000, "{flat}");
+    assert!((100..900).contains(&first), "{first}");
+    assert!(tokens("The whole walk") < flat / 4);
+}
+
+#[test]
+fn what_the_walk_wrote_is_there_the_next_time_unless_it_begins_anew() {
+    let scratch = Scratch::new();
+    let created = |more: &[&str]| -> u64 {
+        let args = [&["demo", "--once", "--listen", "127.0.0.1:0"][..], more].concat();
+        let shown = run(&scratch, &args).stdout;
+        let id = shown.split_once("\"tool\":\"issues__create_issue\",\"result\":{\"id\":");
+        let id = id.unwrap_or_else(|| panic!("{shown}")).1;
+        id.split(',').next().unwrap().parse().unwrap()
+    };
+    let first = created(&[]);
+    assert_eq!(created(&[]), first + 1);
+    assert_eq!(created(&["--fresh"]), first);
+}
+
+#[test]
+fn a_free_port_is_taken_when_the_usual_one_is_in_use() {
+    let scratch = Scratch::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let shown = run(&scratch, &["demo", "--once", "--listen", &address]);
+    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    assert!(shown.stdout.contains(&format!("note {address} is in use")), "{}", shown.stdout);
+}

@@ -1,0 +1,43 @@
+//! The examples beside the workspace are right, and say the defaults that hold.
+
+use std::path::Path;
+
+use gatefold::Environment;
+use gatefold::config::{Config, Inputs, load};
+
+use crate::scratch::toml;
+
+fn example(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+fn environment() -> Environment {
+    Environment::new([("HOME", "/home/ann"), ("GITHUB_TOKEN", "t")], "/")
+}
+
+#[test]
+fn the_example_configurations_load() {
+    let inputs =
+        Inputs { config: Some(example("gatefold.toml")), mcp_configs: vec![example("mcp.json")] };
+    let config = load(&inputs, &environment()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(config.sources.len() >= 4);
+}
+
+/// Every commented-out `key = value` of the reference, taken at its word.
+#[test]
+fn the_reference_shows_the_defaults() {
+    let text = std::fs::read_to_string(example("reference.toml")).unwrap();
+    let is_setting = |line: &str| {
+        let key = line.strip_prefix("# ").and_then(|rest| rest.split_once(" = "));
+        key.is_some_and(|(key, _)| key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'))
+    };
+    let uncommented: Vec<_> = text
+        .lines()
+        .map(|line| if is_setting(line) { line.trim_start_matches("# ") } else { line })
+        .collect();
+    let (said, default) = (toml(&uncommented.join("\n")).unwrap(), Config::default());
+    assert_eq!(said.limits, default.limits);
+    assert_eq!(said.server, default.server);
+    assert_eq!(said.disclosure, default.disclosure);
+    assert_eq!(said.audit, default.audit);
+}

@@ -1,0 +1,439 @@
+//! What is said about wrong configurations: the place, the fault, the fix.
+
+use crate::scratch::toml;
+
+/// What is said about each text, under the text.
+fn messages(texts: &[&str]) -> String {
+    let message = |text: &&str| format!("{text}\n{}\n", toml(text).unwrap_err());
+    texts.iter().map(message).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn an_unknown_key_is_named_with_the_nearest_one() {
+    insta::assert_snapshot!(messages(&[
+        "[sources.a]\ncomand = 'x'\ncommand = 'x'",
+        "[sources.a]\ncommand = 'x'\ndisabled = true",
+        "[sources.a]\ncommand = 'x'\ninherit-env = ['A']",
+        "[sources.a]\ncommand = 'x'\nfrobnicate = 1",
+        "[limit]\ncall_deadline = '1s'",
+        "[mcpServers.a]\ncommand = 'x'",
+        "[policy]\nblock = ['x']",
+        "[server]\nlistn = '127.0.0.1:1'",
+        "[limits]\nconnect = '1s'",
+        "[sources.\"my server\"]\nurl = 'http://h'\nheader.A = 'b'",
+    ]), @r#"
+    [sources.a]
+    comand = 'x'
+    command = 'x'
+    gatefold.toml:2:1: `sources.a.comand` is not a known key
+      help: did you mean `command`?
+
+    [sources.a]
+    command = 'x'
+    disabled = true
+    gatefold.toml:3:1: `sources.a.disabled` is not a known key
+      help: write `enabled = false`
+
+    [sources.a]
+    command = 'x'
+    inherit-env = ['A']
+    gatefold.toml:3:1: `sources.a.inherit-env` is not a known key
+      help: did you mean `inherit_env`?
+
+    [sources.a]
+    command = 'x'
+    frobnicate = 1
+    gatefold.toml:3:1: `sources.a.frobnicate` is not a known key
+      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `deny`, `connect_deadline`, `idle_stop`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`
+
+    [limit]
+    call_deadline = '1s'
+    gatefold.toml:1:2: `limit` is not a known key
+      help: did you mean `limits`?
+
+    [mcpServers.a]
+    command = 'x'
+    gatefold.toml:1:2: `mcpServers` is not a known key
+      help: write `[sources.NAME]`, or pass the file as `--mcp-config FILE`
+
+    [policy]
+    block = ['x']
+    gatefold.toml:2:1: `policy.block` is not a known key
+      help: use one of `allow`, `deny`
+
+    [server]
+    listn = '127.0.0.1:1'
+    gatefold.toml:2:1: `server.listn` is not a known key
+      help: did you mean `listen`?
+
+    [limits]
+    connect = '1s'
+    gatefold.toml:2:1: `limits.connect` is not a known key
+      help: did you mean `connect_deadline`?
+
+    [sources."my server"]
+    url = 'http://h'
+    header.A = 'b'
+    gatefold.toml:3:1: `sources."my server".header` is not a known key
+      help: did you mean `headers`?
+    "#);
+}
+
+#[test]
+fn a_wrong_type_is_named_with_the_right_one() {
+    insta::assert_snapshot!(messages(&[
+        "sources = 'x'",
+        "[sources]\na = 'npx'",
+        "[sources.a]\ncommand = ['npx', '-y']",
+        "[sources.a]\ncommand = 'x'\nargs = '-y'",
+        "[sources.a]\ncommand = 'x'\nargs = ['-y', ['z']]",
+        "[sources.a]\ncommand = 'x'\nenabled = 'yes'",
+        "[sources.a]\ncommand = 'x'\nenv = ['A=b']",
+        "[limits]\ncall_deadline = 60",
+        "[limits]\nresult_size = 1048576",
+        "[limits]\nnesting = '8'",
+        "[limits]\nidle_stop = 2026-01-01",
+        "[disclosure]\npinned = 'a__b'",
+    ]), @r#"
+    sources = 'x'
+    gatefold.toml:1:11: `sources` is a string, not a table
+      help: write `[sources]` and its keys below it
+
+    [sources]
+    a = 'npx'
+    gatefold.toml:2:5: `sources.a` is a string, not a table
+      help: write `[sources.a]` and its keys below it
+
+    [sources.a]
+    command = ['npx', '-y']
+    gatefold.toml:2:11: `sources.a.command` is a list, not a string
+      help: name the program, and list the rest in `args`
+
+    [sources.a]
+    command = 'x'
+    args = '-y'
+    gatefold.toml:3:8: `sources.a.args` is a string, not a list
+      help: put it in brackets: [...]
+
+    [sources.a]
+    command = 'x'
+    args = ['-y', ['z']]
+    gatefold.toml:3:15: `sources.a.args[1]` is a list, not a string
+      help: write one string
+
+    [sources.a]
+    command = 'x'
+    enabled = 'yes'
+    gatefold.toml:3:11: `sources.a.enabled` is a string, not a boolean
+      help: write `true` or `false`, without quotes
+
+    [sources.a]
+    command = 'x'
+    env = ['A=b']
+    gatefold.toml:3:7: `sources.a.env` is a list, not a table
+      help: write `[sources.a.env]` and its keys below it
+
+    [limits]
+    call_deadline = 60
+    gatefold.toml:2:17: `limits.call_deadline` is a number, not a duration
+      help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
+
+    [limits]
+    result_size = 1048576
+    gatefold.toml:2:15: `limits.result_size` is a number, not a size
+      help: write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as "4MiB"
+
+    [limits]
+    nesting = '8'
+    gatefold.toml:2:11: `limits.nesting` is a string, not a whole number
+      help: write digits, without quotes
+
+    [limits]
+    idle_stop = 2026-01-01
+    gatefold.toml:2:13: `limits.idle_stop` is a date, not a duration
+      help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
+
+    [disclosure]
+    pinned = 'a__b'
+    gatefold.toml:2:10: `disclosure.pinned` is a string, not a list
+      help: put it in brackets: [...]
+    "#);
+}
+
+#[expect(clippy::too_many_lines, reason = "the snapshot has every message")]
+#[test]
+fn a_bad_value_is_named_with_a_good_one() {
+    insta::assert_snapshot!(messages(&[
+        "[limits]\ncall_deadline = '60'",
+        "[limits]\ncall_deadline = '0s'",
+        "[limits]\nresult_size = '1 megabyte'",
+        "[limits]\ncalls_in_flight = 0",
+        "[limits]\nbreaker_failures = 4294967296",
+        "[limits]\nnesting = -0x1",
+        "[server]\nlisten = '8420'",
+        "[server]\nlisten = '127.0.0.1:${TOKEN}'",
+        "[server]\nallowed_origins = ['host.example']",
+        "[audit]\ndurability = 'always'",
+        "[state]\ndir = ''",
+        "[sources.a]\ncommand = ' '",
+        "[sources.a]\nurl = 'host.example/mcp'",
+        "[sources.a]\nurl = 'ftp://host.example'",
+        "[sources.a]\nurl = 'http://'",
+        "[sources.a]\nurl = 'http://h'\nheaders = { 'X Y' = 'z' }",
+        "[sources.a]\nurl = 'http://h'\nheaders = { X = 'Bearer ${BREAK}' }",
+        "[sources.a]\ncommand = 'x'\nenv = { 'A=B' = 'c' }",
+        "[sources.a]\ncommand = 'x'\ndomain = 'My-Domain'",
+        "[sources.a]\ncommand = 'x'\nallow = []",
+        "[sources.a]\ncommand = 'x'\ndeny = ['']",
+        "[sources.a]\ncommand = 'x'\ngroups = { \"a\\nb\" = ['*'] }",
+    ]), @r#"
+    [limits]
+    call_deadline = '60'
+    gatefold.toml:2:17: `limits.call_deadline` is not a duration: "60"
+      help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
+
+    [limits]
+    call_deadline = '0s'
+    gatefold.toml:2:17: `limits.call_deadline` is not a duration: "0s"
+      help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
+
+    [limits]
+    result_size = '1 megabyte'
+    gatefold.toml:2:15: `limits.result_size` is not a size: "1 megabyte"
+      help: write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as "4MiB"
+
+    [limits]
+    calls_in_flight = 0
+    gatefold.toml:2:19: `limits.calls_in_flight` is not a whole number above zero: 0
+      help: write digits, such as 8
+
+    [limits]
+    breaker_failures = 4294967296
+    gatefold.toml:2:20: `limits.breaker_failures` is too large: 4294967296
+      help: write a smaller number
+
+    [limits]
+    nesting = -0x1
+    gatefold.toml:2:11: integers with a radix cannot be signed, expected nothing
+      help: see https://toml.io for how TOML is written
+
+    [server]
+    listen = '8420'
+    gatefold.toml:2:10: `server.listen` is not an address to listen on: "8420"
+      help: write an address and a port, such as "127.0.0.1:8420"
+
+    [server]
+    listen = '127.0.0.1:${TOKEN}'
+    gatefold.toml:2:10: `server.listen` is not an address to listen on once its variables are put in
+      help: write an address and a port, such as "127.0.0.1:8420"
+
+    [server]
+    allowed_origins = ['host.example']
+    gatefold.toml:2:20: `server.allowed_origins[0]` is not an origin: "host.example"
+      help: write scheme, host and port as a browser sends them: "https://host.example"
+
+    [audit]
+    durability = 'always'
+    gatefold.toml:2:14: `audit.durability` is not one of its values: "always"
+      help: use "process" or "disk"
+
+    [state]
+    dir = ''
+    gatefold.toml:2:7: `state.dir` is empty
+      help: give it a value, or remove the key
+
+    [sources.a]
+    command = ' '
+    gatefold.toml:2:11: `sources.a.command` is empty
+      help: give it a value, or remove the key
+
+    [sources.a]
+    url = 'host.example/mcp'
+    gatefold.toml:2:7: `sources.a.url` is not an address
+      help: write the whole address, such as "https://host.example/mcp"
+
+    [sources.a]
+    url = 'ftp://host.example'
+    gatefold.toml:2:7: `sources.a.url` has no `http` scheme
+      help: write the whole address, such as "https://host.example/mcp"
+
+    [sources.a]
+    url = 'http://'
+    gatefold.toml:2:7: `sources.a.url` is not an address
+      help: write the whole address, such as "https://host.example/mcp"
+
+    [sources.a]
+    url = 'http://h'
+    headers = { 'X Y' = 'z' }
+    gatefold.toml:3:13: `sources.a.headers."X Y"` is not the name of a header
+      help: use letters, digits and `-`
+
+    [sources.a]
+    url = 'http://h'
+    headers = { X = 'Bearer ${BREAK}' }
+    gatefold.toml:3:17: `sources.a.headers.X` has a value that no header may have
+      help: check it, and the variables in it, for line breaks and other control characters
+
+    [sources.a]
+    command = 'x'
+    env = { 'A=B' = 'c' }
+    gatefold.toml:3:9: `sources.a.env."A=B"` is not the name of a variable
+      help: use letters, digits and `_`
+
+    [sources.a]
+    command = 'x'
+    domain = 'My-Domain'
+    gatefold.toml:3:10: `sources.a.domain` is not a domain: "My-Domain"
+      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__`
+
+    [sources.a]
+    command = 'x'
+    allow = []
+    gatefold.toml:3:9: `sources.a.allow` is empty, which would hide every tool
+      help: list patterns, or remove the key
+
+    [sources.a]
+    command = 'x'
+    deny = ['']
+    gatefold.toml:3:9: `sources.a.deny[0]` is empty
+      help: give it a value, or remove the key
+
+    [sources.a]
+    command = 'x'
+    groups = { "a\nb" = ['*'] }
+    gatefold.toml:3:12: `sources.a.groups."a\nb"` is not a name for a group
+      help: use 1 to 64 letters, digits, `_`, `-`, `/` and spaces
+    "#);
+}
+
+#[test]
+fn a_source_is_reached_in_one_way() {
+    insta::assert_snapshot!(messages(&[
+        "[sources.a]\ndescription = 'x'",
+        "[sources.a]\ncommand = 'x'\nurl = 'http://h'",
+        "[sources.a]\nurl = 'http://h'\nargs = ['x']\ncwd = '/'",
+        "[sources.a]\ncommand = 'x'\nheaders = { A = 'b' }",
+        "[sources.a]\ncommand = 'x'\ndomain = 'd'\n[sources.b]\ncommand = 'x'\ndomain = 'd'",
+    ]), @r#"
+    [sources.a]
+    description = 'x'
+    gatefold.toml:1:10: `sources.a` says neither what to start nor where to connect
+      help: give `command` for a program on this machine, or `url` for a server over HTTP
+
+    [sources.a]
+    command = 'x'
+    url = 'http://h'
+    gatefold.toml:3:1: `sources.a.url` stands beside `command`
+      help: keep one of the two
+
+    [sources.a]
+    url = 'http://h'
+    args = ['x']
+    cwd = '/'
+    gatefold.toml:3:1: `sources.a.args` belongs to `command`, not to `url`
+      help: remove it
+    gatefold.toml:4:1: `sources.a.cwd` belongs to `command`, not to `url`
+      help: remove it
+
+    [sources.a]
+    command = 'x'
+    headers = { A = 'b' }
+    gatefold.toml:3:1: `sources.a.headers` belongs to `url`, not to `command`
+      help: remove it
+
+    [sources.a]
+    command = 'x'
+    domain = 'd'
+    [sources.b]
+    command = 'x'
+    domain = 'd'
+    gatefold.toml:6:10: `sources.b.domain` is the domain of `sources.a` already: d
+      help: give each source a domain of its own
+    "#);
+}
+
+#[test]
+fn a_variable_that_is_missing_is_named() {
+    insta::assert_snapshot!(messages(&[
+        "[sources.a]\ncommand = 'x'\nenv = { KEY = '${MISSING}' }",
+        "[sources.a]\nurl = 'http://h'\nheaders.Authorization = 'Bearer ${MISSING}'",
+        "[sources.a]\ncommand = '${MISSING'",
+        "[sources.a]\ncommand = 'x'\nargs = ['a', '${1X}']",
+    ]), @r#"
+    [sources.a]
+    command = 'x'
+    env = { KEY = '${MISSING}' }
+    gatefold.toml:3:15: `sources.a.env.KEY` needs the variable `MISSING`, which is not set
+      help: set `MISSING`, or give a default: `${MISSING:-...}`
+
+    [sources.a]
+    url = 'http://h'
+    headers.Authorization = 'Bearer ${MISSING}'
+    gatefold.toml:3:25: `sources.a.headers.Authorization` needs the variable `MISSING`, which is not set
+      help: set `MISSING`, or give a default: `${MISSING:-...}`
+
+    [sources.a]
+    command = '${MISSING'
+    gatefold.toml:2:11: `sources.a.command` has `${` without a closing `}`
+      help: close it, or write `$${` for a plain `${`
+
+    [sources.a]
+    command = 'x'
+    args = ['a', '${1X}']
+    gatefold.toml:3:14: `sources.a.args[1]` refers to `1X`, which is not the name of a variable
+      help: use letters, digits and `_`, or write `$${` for a plain `${`
+    "#);
+}
+
+#[test]
+fn broken_syntax_is_placed() {
+    insta::assert_snapshot!(messages(&[
+        "[sources.a\ncommand = 'x'",
+        "[sources.a]\ncommand = x",
+        "[sources.a]\ncommand = 'x'\ncommand = 'y'",
+        "[sources.é]\ncommand = 'x'",
+        "[policy]\n[policy]",
+    ]), @r#"
+    [sources.a
+    command = 'x'
+    gatefold.toml:1:11: unclosed table, expected `]`
+      help: see https://toml.io for how TOML is written
+
+    [sources.a]
+    command = x
+    gatefold.toml:2:11: string values must be quoted, expected literal string
+      help: see https://toml.io for how TOML is written
+
+    [sources.a]
+    command = 'x'
+    command = 'y'
+    gatefold.toml:3:1: duplicate key
+      help: see https://toml.io for how TOML is written
+
+    [sources.é]
+    command = 'x'
+    gatefold.toml:1:10: invalid unquoted key, expected letters, numbers, `-`, `_`
+      help: see https://toml.io for how TOML is written
+
+    [policy]
+    [policy]
+    gatefold.toml:2:2: duplicate key
+      help: see https://toml.io for how TOML is written
+    "#);
+}
+
+#[test]
+fn what_a_variable_gave_is_not_repeated_in_any_message() {
+    for text in [
+        "[limits]\ncall_deadline = '${TOKEN}'",
+        "[server]\nlisten = '${TOKEN}'",
+        "[sources.a]\nurl = '${TOKEN}'",
+        "[sources.a]\ncommand = 'x'\ndomain = '${TOKEN}!'",
+        "[audit]\ndurability = '${TOKEN}'",
+        "[sources.a]\nurl = 'http://h'\nheaders = { A = \"${TOKEN}\\n\" }",
+        "[sources.a]\nurl = 'http://h'\nheaders = { A = \"s3cret\\n\" }",
+    ] {
+        let error = toml(text).unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("s3cret"), "{text}: {error}");
+    }
+}

@@ -1,0 +1,15 @@
+//! Everything about the crate that can be seen from outside, the binary included.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
+
+mod app;
+mod client_configs;
+mod commands;
+mod config;
+mod demo;
+mod examples;
+mod faults;
+mod faulty_files;
+mod process;
+mod scratch;
+mod serving;

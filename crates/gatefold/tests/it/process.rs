@@ -1,0 +1,182 @@
+//! The real binary, run as a person would.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use gatefold_testkit::{process_alive, wait_until};
+use serde_json::Value;
+
+use crate::scratch::Scratch;
+
+/// How long anything may take that a test waits for.
+pub(crate) const LIMIT: Duration = Duration::from_secs(20);
+
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_gatefold");
+
+/// The binary with an environment of its own, run in the scratch directory.
+pub(crate) fn command(scratch: &Scratch, args: &[&str]) -> Command {
+    let mut command = Command::new(BINARY);
+    command
+        .args(args)
+        .env_clear()
+        .env("HOME", scratch.path())
+        .env("PATH", "/usr/bin:/bin")
+        .env("TOKEN", "s3cret")
+        .current_dir(scratch.path());
+    command
+}
+
+/// How a run ended.
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|_| panic!("not JSON: {}{}", self.stdout, self.stderr))
+    }
+}
+
+/// Runs the binary to its end.
+pub(crate) fn run(scratch: &Scratch, args: &[&str]) -> Run {
+    run_with_input(scratch, args, "")
+}
+
+pub(crate) fn run_with_input(scratch: &Scratch, args: &[&str], input: &str) -> Run {
+    let mut child = command(scratch, args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    Run {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Two of the demonstration's servers as sources.
+pub(crate) fn two_sources(scratch: &Scratch) -> String {
+    let source = |name: &str| {
+        let (binary, data) = (BINARY, scratch.path().display());
+        format!(
+            "[sources.{name}]\ncommand = '{binary}'\n\
+             args = ['demo-server', '{name}', '--scratch', '{data}/data']\n"
+        )
+    };
+    format!("{}{}", source("issues"), source("units"))
+}
+
+/// A running gateway. Dropped, it is killed.
+pub(crate) struct Gateway {
+    child: Child,
+    log: Arc<Mutex<String>>,
+}
+
+impl Gateway {
+    /// Starts a long-lived command and gathers what it logs.
+    pub(crate) fn start(scratch: &Scratch, args: &[&str]) -> Self {
+        let mut child = command(scratch, args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = Arc::new(Mutex::new(String::new()));
+        let (stderr, sink) = (child.stderr.take().unwrap(), log.clone());
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                let mut log = sink.lock().unwrap();
+                log.push_str(&line);
+                log.push('\n');
+            }
+        });
+        Self { child, log }
+    }
+
+    /// Starts `gatefold serve` on a free port and waits until it listens.
+    pub(crate) async fn serve(scratch: &Scratch) -> Self {
+        let gateway = Self::start(scratch, &["serve", "--listen", "127.0.0.1:0"]);
+        gateway.await_log("listening").await;
+        gateway
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// Waits for a line in the log.
+    pub(crate) async fn await_log(&self, text: &str) {
+        let found = wait_until(LIMIT, || self.log().contains(text)).await;
+        assert!(found, "no `{text}` in: {}", self.log());
+    }
+
+    /// The address that the log names.
+    pub(crate) fn url(&self) -> String {
+        let log = self.log();
+        let rest = log.split_once("url=").expect("the log has an address").1;
+        rest.split_whitespace().next().unwrap().to_owned()
+    }
+
+    /// The address without scheme and path.
+    pub(crate) fn address(&self) -> String {
+        let url = self.url();
+        url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned()
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([name, &self.pid().to_string()]).status();
+        assert!(status.unwrap().success());
+    }
+
+    /// Waits for the end and gives the exit code.
+    pub(crate) async fn ended(&mut self) -> Option<i32> {
+        let mut status = None;
+        let ended = wait_until(LIMIT, || {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        assert!(ended.await, "it does not end: {}", self.log());
+        status.and_then(|status| status.code())
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The processes whose parent this one is, see proc_pid_stat(5).
+pub(crate) fn children_of(pid: u32) -> Vec<u32> {
+    let parent = |stat: &str| {
+        let fields = stat.rsplit_once(") ")?.1;
+        fields.split(' ').nth(1)?.parse::<u32>().ok()
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_child = |id: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        parent(&stat) == Some(pid)
+    };
+    ids.filter(is_child).collect()
+}
+
+/// Waits until none of these processes runs any more.
+pub(crate) async fn await_gone(pids: &[u32]) {
+    let gone = wait_until(LIMIT, || !pids.iter().any(|pid| process_alive(*pid))).await;
+    assert!(gone, "some of {pids:?} are still there");
+}

@@ -1,0 +1,156 @@
+//! The long-lived commands: what they serve, how they follow their configuration, how they end.
+
+use std::time::Duration;
+
+use gatefold_testkit::{RawClient, StdioClient};
+
+use crate::process::{Gateway, LIMIT, await_gone, children_of, command, run, two_sources};
+use crate::scratch::Scratch;
+
+fn scratch_with_sources() -> Scratch {
+    let scratch = Scratch::new();
+    let config = two_sources(&scratch);
+    scratch.write("gatefold.toml", config);
+    scratch
+}
+
+/// How many issues there are, asked as a model would ask.
+async fn issue_count(client: &RawClient) -> u64 {
+    let arguments = r#"{"tool_name": "issues__count_issues", "arguments": {"by": "state"}}"#;
+    let counted = client.call("execute_tool", arguments).await.unwrap();
+    let counted: serde_json::Value = serde_json::from_str(&counted.text()).unwrap();
+    let counts = counted["result"]["counts"].as_array().unwrap_or_else(|| panic!("{counted}"));
+    counts.iter().map(|count| count["issues"].as_u64().unwrap()).sum()
+}
+
+#[tokio::test]
+async fn an_issue_that_a_client_creates_outlives_a_restart() {
+    let scratch = scratch_with_sources();
+    let mut gateway = Gateway::serve(&scratch).await;
+    let client = RawClient::new(gateway.url()).unwrap();
+    let before = issue_count(&client).await;
+    let arguments = r#"{"tool_name": "issues__create_issue", "arguments": {"title": "t"}}"#;
+    let created = client.call("execute_tool", arguments).await.unwrap();
+    assert!(!created.result()["isError"].as_bool().unwrap_or(false), "{}", created.response);
+    gateway.signal("-TERM");
+    assert_eq!(gateway.ended().await, Some(0), "{}", gateway.log());
+    let gateway = Gateway::serve(&scratch).await;
+    let client = RawClient::new(gateway.url()).unwrap();
+    assert_eq!(issue_count(&client).await, before + 1);
+}
+
+#[tokio::test]
+async fn a_signal_ends_the_gateway_and_every_process_it_started() {
+    for signal in ["-INT", "-TERM"] {
+        let scratch = scratch_with_sources();
+        let mut gateway = Gateway::serve(&scratch).await;
+        let children = children_of(gateway.pid());
+        assert_eq!(children.len(), 2, "sources that are not known yet are started");
+        gateway.signal(signal);
+        assert_eq!(gateway.ended().await, Some(0), "{}", gateway.log());
+        await_gone(&children).await;
+    }
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_the_gateway_at_once() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "[sources.hangs]\ncommand = 'sleep'\nargs = ['600']");
+    let mut gateway = Gateway::start(&scratch, &["serve", "--listen", "127.0.0.1:0"]);
+    gateway.await_log("have not answered yet").await;
+    let children = children_of(gateway.pid());
+    gateway.signal("-INT");
+    gateway.await_log("asked to stop").await;
+    gateway.signal("-INT");
+    assert!(matches!(gateway.ended().await, Some(0 | 130)), "{}", gateway.log());
+    await_gone(&children).await;
+}
+
+#[tokio::test]
+async fn a_source_that_hangs_does_not_hold_up_the_others() {
+    let scratch = Scratch::new();
+    let hangs = "[sources.hangs]\ncommand = 'sleep'\nargs = ['600']\n";
+    scratch.write("gatefold.toml", two_sources(&scratch) + hangs);
+    let gateway = Gateway::serve(&scratch).await;
+    let client = RawClient::new(gateway.url()).unwrap().with_limit(Duration::from_secs(5));
+    assert!(issue_count(&client).await > 0);
+}
+
+#[tokio::test]
+async fn a_changed_configuration_is_taken_up_and_a_wrong_one_refused() {
+    let scratch = scratch_with_sources();
+    let gateway = Gateway::serve(&scratch).await;
+    let client = RawClient::new(gateway.url()).unwrap();
+    let before = children_of(gateway.pid());
+    // As editors save: a new file takes the place of the old one.
+    let renamed = two_sources(&scratch).replace("[sources.units]", "[sources.maths]");
+    scratch.write("new.toml", &renamed);
+    std::fs::rename(scratch.path().join("new.toml"), scratch.path().join("gatefold.toml")).unwrap();
+    gateway.await_log("took up the changed configuration kept=1 added=1 removed=1").await;
+    gateway.await_log("domain=maths").await;
+    let children = children_of(gateway.pid());
+    assert_eq!(before.iter().filter(|pid| children.contains(pid)).count(), 1, "issues goes on");
+
+    scratch.write("gatefold.toml", renamed.clone() + "oops = 1\n");
+    gateway.await_log("the changed configuration was refused").await;
+    gateway.await_log("gatefold.toml:7:1: `sources.maths.oops` is not a known key").await;
+    assert!(issue_count(&client).await > 0);
+
+    scratch.write("gatefold.toml", renamed + "[server]\nlisten = '127.0.0.1:1'\n");
+    gateway.await_log("kept=2 added=0 removed=0").await;
+    gateway.await_log(r#"some changes take effect after a restart keys=["server.listen"]"#).await;
+    gateway.signal("-HUP");
+    let twice = || gateway.log().matches("kept=2 added=0 removed=0").count() == 2;
+    assert!(gatefold_testkit::wait_until(LIMIT, twice).await, "{}", gateway.log());
+}
+
+#[tokio::test]
+async fn a_status_asks_the_running_gateway() {
+    let scratch = scratch_with_sources();
+    let gateway = Gateway::serve(&scratch).await;
+    let client = RawClient::new(gateway.url()).unwrap();
+    issue_count(&client).await;
+    let address = gateway.address();
+    let status = run(&scratch, &["status", "--listen", &address]);
+    assert!(status.stdout.starts_with(&format!("running on http://{address}/mcp\n")));
+    assert!(status.stdout.contains("calls since its start: 1 done\n"), "{}", status.stdout);
+    let status = run(&scratch, &["status", "--listen", &address, "--json"]).json();
+    assert_eq!(status["running"]["process"], gateway.pid());
+    assert_eq!(status["running"]["tools"], 24);
+    assert_eq!(status["running"]["sources"][0]["state"], "running");
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_named_with_the_way_out() {
+    let scratch = scratch_with_sources();
+    let gateway = Gateway::serve(&scratch).await;
+    let second = run(&scratch, &["serve", "--listen", &gateway.address(), "--log", "off"]);
+    assert_eq!(second.code, Some(1));
+    let message = second.stderr.replace(&gateway.address(), "ADDRESS");
+    insta::assert_snapshot!(message, @r#"
+    error: `ADDRESS` is in use by another program
+      help: stop that one, or choose another address with `--listen`
+    "#);
+}
+
+#[tokio::test]
+async fn over_stdio_nothing_but_the_protocol_is_on_standard_output() {
+    let scratch = scratch_with_sources();
+    let command = command(&scratch, &["stdio", "--log", "trace"]);
+    let mut client = StdioClient::from_command(command.into()).unwrap().with_limit(LIMIT);
+    let hello = client.initialize().await.unwrap();
+    assert!(hello.notices.is_empty(), "{:?}", hello.notices);
+    assert!(hello.result()["instructions"].as_str().unwrap().contains("issues"));
+    let listed = client.list().await.unwrap();
+    assert!(listed.notices.is_empty(), "{:?}", listed.notices);
+    assert_eq!(listed.tool_names(), ["discover_tools", "get_tool_schema", "execute_tool"]);
+    let arguments =
+        r#"{"tool_name": "units__evaluate_expression", "arguments": {"expression": "6*7"}}"#;
+    let called = client.call("execute_tool", arguments).await.unwrap();
+    assert!(called.text().contains("42"), "{}", called.text());
+    let children = children_of(client.pid().unwrap());
+    assert!(!children.is_empty());
+    client.close_stdin();
+    assert_eq!(client.wait().await.unwrap().code(), Some(0), "{}", client.stderr());
+    await_gone(&children).await;
+}

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Installs what the interop suite runs: the official client libraries and five real MCP servers.
+#
+#   setup.sh                    everything `run` needs
+#   setup.sh fastmcp-gateway    the peer that `peers.sh` and the benchmark compare with
+#
+# All of it goes into INTEROP_DIR (default: target/interop) and nothing into the source tree.
+# Each part carries a stamp with its pins and is installed again only when they change.
+# Exits 77 when Python or Node is missing, so that a caller can tell "cannot run" from "failed".
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+INTEROP_DIR=${INTEROP_DIR:-$root/target/interop}
+python=${PYTHON:-python3}
+
+readonly CANNOT_RUN=77
+readonly LOG_TAIL_LINES=20
+readonly MIN_NODE_MAJOR=20
+
+# Every version here was installed and run before it was written down.
+readonly PYTHON_SDK_OLD=(mcp==1.30.0)
+readonly PYTHON_SDK_NEW=(mcp==2.3.0 mcp-types==2.3.0)
+readonly PYTHON_SERVERS=(mcp-server-git==2026.10.19 mcp-server-time==2026.10.19 mcp==2.3.0 mcp-types==2.3.0)
+readonly NODE_PACKAGES=(
+    @modelcontextprotocol/sdk@1.32.2
+    @modelcontextprotocol/client@2.4.0
+    @modelcontextprotocol/server-everything@2026.8.31
+    @modelcontextprotocol/server-filesystem@2026.8.31
+    @modelcontextprotocol/server-memory@2026.8.31
+)
+readonly NODE_RUNTIME=node@22
+readonly PEER=(fastmcp-gateway==0.35.0 fastmcp==4.1.2 mcp==2.3.0)
+
+main() {
+    mkdir -p "$INTEROP_DIR"
+    INTEROP_DIR=$(cd "$INTEROP_DIR" && pwd)
+    require_python
+    case ${1:-all} in
+        all) install_all ;;
+        fastmcp-gateway) install_venv fastmcp-gateway "${PEER[@]}" ;;
+        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`" ;;
+    esac
+}
+
+# The parts do not depend on one another, so they install side by side.
+install_all() {
+    local failed=0 job jobs=()
+    command -v npm >/dev/null || die $CANNOT_RUN "npm was not found: install Node $MIN_NODE_MAJOR or later"
+    command -v git >/dev/null || die $CANNOT_RUN "git was not found: mcp-server-git needs it"
+    install_venv python-old "${PYTHON_SDK_OLD[@]}" & jobs+=($!)
+    install_venv python-new "${PYTHON_SDK_NEW[@]}" & jobs+=($!)
+    install_venv servers "${PYTHON_SERVERS[@]}" & jobs+=($!)
+    install_node & jobs+=($!)
+    for job in "${jobs[@]}"; do wait "$job" || failed=1; done
+    [ $failed = 0 ] || exit 1
+}
+
+install_venv() {
+    local name=$1 dir=$INTEROP_DIR/$1
+    shift
+    is_stamped "$dir" "$@" && return
+    rm -rf "$dir"
+    attempt "$name" "$python" -m venv "$dir"
+    attempt "$name" "$dir/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
+    stamp "$dir" "$@"
+}
+
+# `node` ends as a link under INTEROP_DIR/npm, to the system's Node or to a local one where that is too old.
+install_node() {
+    local dir=$INTEROP_DIR/npm packages=("${NODE_PACKAGES[@]}") node
+    node=$(command -v node || true)
+    if [ "$(node_major "$node")" -lt $MIN_NODE_MAJOR ]; then
+        packages+=("$NODE_RUNTIME")
+        node=$dir/node_modules/node/bin/node
+    fi
+    is_stamped "$dir" "${packages[@]}" && [ -x "$dir/node" ] && return
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    echo '{ "name": "interop", "private": true }' >"$dir/package.json"
+    attempt npm npm install --prefix "$dir" --save-exact --no-audit --no-fund --loglevel=error "${packages[@]}"
+    ln -s "$node" "$dir/node"
+    stamp "$dir" "${packages[@]}"
+}
+
+require_python() {
+    command -v "$python" >/dev/null || die $CANNOT_RUN "$python was not found: install Python 3.10 or later"
+    "$python" -c 'import sys, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
+        die $CANNOT_RUN "$python is too old or lacks \`venv\`: install Python 3.10 or later"
+}
+
+node_major() {
+    local version
+    version=$("${1:-false}" --version 2>/dev/null) || version=v0
+    version=${version#v}
+    echo "${version%%.*}"
+}
+
+is_stamped() {
+    local dir=$1
+    shift
+    [ -f "$dir/pins" ] && [ "$(cat "$dir/pins")" = "$*" ]
+}
+
+stamp() {
+    local dir=$1
+    shift
+    echo "$*" >"$dir/pins"
+}
+
+# Runs a command with its output in a log, and shows the log's end only when it failed.
+attempt() {
+    local name=$1 log=$INTEROP_DIR/$1.log
+    shift
+    "$@" >"$log" 2>&1 && return
+    tail -n $LOG_TAIL_LINES "$log" >&2
+    die 1 "installing \`$name\` failed: $log"
+}
+
+die() {
+    echo "interop setup: $2" >&2
+    exit "$1"
+}
+
+main "$@"

@@ -1,0 +1,17 @@
+//! Measurements whose figures stand in `docs/benchmarks.md`.
+
+pub(crate) mod calls;
+mod load;
+mod process;
+mod table;
+pub(crate) mod tokens;
+
+#[expect(clippy::print_stdout, reason = "a chore's whole purpose is what it prints")]
+pub(crate) fn say(text: &str) {
+    println!("{text}");
+}
+
+#[expect(clippy::print_stderr, reason = "a chore's errors are read by whoever ran it")]
+pub(crate) fn say_error(error: &anyhow::Error) {
+    eprintln!("{error:#}");
+}

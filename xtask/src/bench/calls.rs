@@ -1,0 +1,237 @@
+//! The call path: a direct call, the same call through Gatefold, the same through a peer.
+//!
+//! All serve the same upstream, a process that answers `echo` with next to no work, over
+//! streamable HTTP in sessions of the handshake era. Rounds alternate between them, so that a
+//! machine whose speed drifts treats them alike; figures are medians of the rounds.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use gatefold_testkit::HttpProcess;
+
+use super::load::{self, Measured, Scenario};
+use super::process::Server;
+use super::say;
+use super::table::{markdown, write_section};
+
+struct Options {
+    time: Duration,
+    rounds: usize,
+    clients: Vec<usize>,
+    /// A command that serves a peer; `{port}` and `{url}` are filled in.
+    peer: Option<String>,
+    write: bool,
+}
+
+/// One way to reach the upstream.
+struct Way<'a> {
+    name: &'static str,
+    scenario: Scenario,
+    server: Option<&'a Server>,
+}
+
+/// What one way came to at one number of clients.
+struct Figures {
+    median_ms: f64,
+    p99_ms: f64,
+    calls_per_second: f64,
+    cpu_ms: Option<f64>,
+}
+
+const ECHO_ARGUMENTS: &str = r#"{"text":"payload 7391"}"#;
+
+pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
+    let options = parse(options)?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(2).enable_all().build()?.block_on(measure(root, &options))
+}
+
+fn parse(words: &[&str]) -> Result<Options> {
+    let mut options = Options {
+        time: Duration::from_secs(4),
+        rounds: 3,
+        clients: vec![1, 32, 256],
+        peer: None,
+        write: false,
+    };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().with_context(|| format!("`{word}` needs a value"));
+        match *word {
+            "--seconds" => options.time = Duration::from_secs(value()?.parse()?),
+            "--rounds" => options.rounds = value()?.parse::<usize>()?.max(1),
+            "--clients" => {
+                let counts: Result<_, _> = value()?.split(',').map(str::parse).collect();
+                options.clients = counts.context("`--clients` takes numbers, as `1,32`")?;
+            }
+            "--peer" => options.peer = Some((*value()?).to_owned()),
+            "--write" => options.write = true,
+            other => bail!("unknown option `{other}`"),
+        }
+    }
+    Ok(options)
+}
+
+async fn measure(root: &Path, options: &Options) -> Result<()> {
+    let upstream = HttpProcess::spawn(&["--tools", "30", "--era", "both"]).await?;
+    let url = upstream.url.clone();
+    let authority = url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    let direct = Scenario {
+        authority,
+        params: format!(r#"{{"name":"echo","arguments":{ECHO_ARGUMENTS}}}"#),
+        expected: "payload 7391",
+    };
+    let scratch = tempfile::tempdir()?;
+    let gatefold_scenario = through(free_port()?, "bench__echo");
+    let mut command = gatefold(root, &scratch, &url, &gatefold_scenario)?;
+    let gatefold = Server::start(&mut command, &gatefold_scenario).await?;
+    let mut ways = vec![
+        Way { name: "direct", scenario: direct, server: None },
+        Way { name: "gatefold", scenario: gatefold_scenario, server: Some(&gatefold) },
+    ];
+    let peer = match &options.peer {
+        Some(peer) => Some(start_peer(peer, &url).await?),
+        None => None,
+    };
+    if let Some((scenario, server)) = &peer {
+        let (scenario, server) = (scenario.clone(), Some(server));
+        ways.push(Way { name: "fastmcp-gateway", scenario, server });
+    }
+    let idle: Vec<Option<f64>> = memories(&ways);
+    let mut rows = Vec::new();
+    for &clients in &options.clients {
+        rows.extend(at(&ways, clients, options).await?);
+    }
+    let head = [
+        "clients",
+        "way",
+        "median ms",
+        "p99 ms",
+        "calls/s",
+        "CPU ms/call",
+        "added ms",
+        "CPU ratio",
+    ];
+    let mut section = format!("\n{}\n", markdown(&head, &rows));
+    let head = ["way", "start to first call ms", "memory before MiB", "memory after MiB"];
+    section.push_str(&markdown(&head, &footprints(&ways, &idle)));
+    section.push('\n');
+    say(&section);
+    if options.write {
+        write_section(&root.join("docs/benchmarks.md"), "calls", &section)?;
+    }
+    Ok(())
+}
+
+/// Start and memory of every way that has a server of its own.
+fn footprints(ways: &[Way<'_>], idle: &[Option<f64>]) -> Vec<Vec<String>> {
+    let loaded = memories(ways);
+    let rows = ways.iter().zip(idle.iter().zip(loaded)).filter_map(|(way, (idle, loaded))| {
+        let started = format!("{:.0}", way.server?.started_in.as_secs_f64() * 1e3);
+        Some(vec![way.name.to_owned(), started, figure((*idle)?), figure(loaded?)])
+    });
+    rows.collect()
+}
+
+fn memories(ways: &[Way<'_>]) -> Vec<Option<f64>> {
+    ways.iter().map(|way| way.server?.memory().ok()).collect()
+}
+
+/// A gateway of the three-meta-tool kind, called for the upstream's `echo`.
+fn through(port: u16, tool: &str) -> Scenario {
+    Scenario {
+        authority: format!("127.0.0.1:{port}"),
+        params: format!(
+            r#"{{"name":"execute_tool","arguments":{{"tool_name":"{tool}","arguments":{ECHO_ARGUMENTS}}}}}"#
+        ),
+        expected: "payload 7391",
+    }
+}
+
+fn gatefold(
+    root: &Path,
+    scratch: &tempfile::TempDir,
+    url: &str,
+    scenario: &Scenario,
+) -> Result<Command> {
+    let binary = root.join("target/release/gatefold");
+    if !binary.exists() {
+        bail!("build it first: cargo build --release");
+    }
+    let config = scratch.path().join("gatefold.toml");
+    std::fs::write(&config, format!("[sources.bench]\nurl = \"{url}\"\n"))?;
+    let mut command = Command::new(binary);
+    command.arg("serve").args(["--listen", &scenario.authority]);
+    command.arg("--config").arg(config).arg("--state-dir").arg(scratch.path().join("state"));
+    command.args(["--log", "warn"]);
+    Ok(command)
+}
+
+async fn start_peer(command: &str, url: &str) -> Result<(Scenario, Server)> {
+    let port = free_port()?;
+    let scenario = through(port, "echo");
+    let filled = command.replace("{port}", &port.to_string()).replace("{url}", url);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec {filled}")]);
+    let server = Server::start(&mut shell, &scenario).await.context("the peer")?;
+    Ok((scenario, server))
+}
+
+fn free_port() -> Result<u16> {
+    Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+async fn at(ways: &[Way<'_>], clients: usize, options: &Options) -> Result<Vec<Vec<String>>> {
+    let mut rounds: Vec<Vec<Figures>> = ways.iter().map(|_| Vec::new()).collect();
+    for _ in 0..options.rounds {
+        for (way, rounds) in ways.iter().zip(&mut rounds) {
+            let before = way.server.map(Server::cpu).transpose()?;
+            let measured = load::run(&way.scenario, clients, options.time).await;
+            let measured =
+                measured.with_context(|| format!("{} at {clients} clients", way.name))?;
+            let after = way.server.map(Server::cpu).transpose()?;
+            rounds.push(figures(&measured, before.zip(after)));
+        }
+    }
+    let of = |index: usize, figure: fn(&Figures) -> f64| median(rounds[index].iter().map(figure));
+    let base_ms = of(0, |f| f.median_ms);
+    let own_cpu = of(1, |f| f.cpu_ms.unwrap_or(0.0));
+    let rows = ways.iter().enumerate().map(|(index, way)| {
+        let has_cpu = way.server.is_some();
+        let cpu = of(index, |f| f.cpu_ms.unwrap_or(0.0));
+        let or_dash = |text: String| if has_cpu { text } else { "-".to_owned() };
+        vec![
+            clients.to_string(),
+            way.name.to_owned(),
+            format!("{:.3}", of(index, |f| f.median_ms)),
+            format!("{:.2}", of(index, |f| f.p99_ms)),
+            format!("{:.0}", of(index, |f| f.calls_per_second)),
+            or_dash(format!("{cpu:.3}")),
+            or_dash(format!("{:.3}", of(index, |f| f.median_ms) - base_ms)),
+            or_dash(format!("{:.1}", cpu / own_cpu)),
+        ]
+    });
+    Ok(rows.collect())
+}
+
+fn figures(measured: &Measured, cpu: Option<(Duration, Duration)>) -> Figures {
+    let calls = measured.calls() as f64;
+    Figures {
+        median_ms: measured.millis(0.5),
+        p99_ms: measured.millis(0.99),
+        calls_per_second: measured.calls_per_second(),
+        cpu_ms: cpu.map(|(before, after)| after.saturating_sub(before).as_secs_f64() * 1e3 / calls),
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn figure(value: f64) -> String {
+    format!("{value:.1}")
+}

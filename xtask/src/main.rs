@@ -1,0 +1,51 @@
+//! Chores of the repository: `cargo xtask tidy`, `cargo xtask bench tokens|calls`.
+
+#![expect(clippy::cast_precision_loss, reason = "figures for people need no 53 bits")]
+
+mod bench;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask <chore>
+
+  tidy           check file lengths, crate edges and what must not stand in the repository
+  bench tokens   print what models see of the real tool lists in $GATEFOLD_CATALOGS, in tokens
+                 [--write]
+  bench calls    measure the call path against a direct call and a peer; --write keeps the table
+                 [--seconds N] [--rounds N] [--clients 1,32,256] [--peer COMMAND] [--write]";
+
+fn main() -> ExitCode {
+    // The load's upstream is this very binary.
+    if let Some(code) = gatefold_testkit::run_if_asked() {
+        return code;
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            bench::say_error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<()> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["tidy"] => tidy::run(&root()),
+        ["bench", "tokens", options @ ..] => bench::tokens::run(&root(), options),
+        ["bench", "calls", options @ ..] => bench::calls::run(&root(), options),
+        _ => bail!("{USAGE}"),
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    own.parent().map_or(own.clone(), PathBuf::from)
+}

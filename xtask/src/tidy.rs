@@ -1,0 +1,95 @@
+//! What neither the compiler nor clippy checks.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::bench::say;
+
+/// The longest file of code, in lines. Its tests do not count.
+const FILE_LINES: usize = 500;
+
+/// Crates and what they must not know, directly or through others.
+const FORBIDDEN: &[(&str, &[&str])] = &[
+    ("gatefold-core", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
+    ("gatefold-catalog", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
+    ("gatefold-policy", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-catalog"]),
+    ("gatefold-disclose", &["tokio", "reqwest", "axum", "sqlx", "rmcp", "gatefold-dispatch"]),
+    ("gatefold-dispatch", &["reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-disclose"]),
+    ("gatefold-egress", &["rmcp", "sqlx", "axum", "gatefold-dispatch"]),
+    ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
+    ("gatefold-mcp", &["sqlx", "gatefold-store"]),
+    ("gatefold-demo", &["gatefold-dispatch", "gatefold-catalog"]),
+];
+
+/// Words that would tie the repository to one machine or one mirror, each split so that this
+/// file does not hold it.
+const FOREIGN: &[&[&str]] = &[&["/wo", "rk/"], &["/ro", "ot/"], &["://", "index."]];
+
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let mut faults = Vec::new();
+    let files = tracked(root)?;
+    for file in &files {
+        let Ok(text) = std::fs::read_to_string(root.join(file)) else { continue };
+        if Path::new(file).extension().is_some_and(|kind| kind == "rs") && !is_test(file) {
+            long_file(file, &text, &mut faults);
+        }
+        foreign_words(file, &text, &mut faults);
+    }
+    for (krate, forbidden) in FORBIDDEN {
+        edges(root, krate, forbidden, &mut faults)?;
+    }
+    if !faults.is_empty() {
+        bail!("{} faults:\n{}", faults.len(), faults.join("\n"));
+    }
+    say(&format!("tidy: {} files and {} crates are in order", files.len(), FORBIDDEN.len()));
+    Ok(())
+}
+
+fn tracked(root: &Path) -> Result<Vec<String>> {
+    let listed = Command::new("git").args(["ls-files"]).current_dir(root).output();
+    let listed = listed.context("`git ls-files` could not be run")?;
+    Ok(String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect())
+}
+
+fn is_test(file: &str) -> bool {
+    file.contains("/tests/") || file.ends_with("/tests.rs")
+}
+
+/// The length without the module of tests at the end.
+fn long_file(file: &str, text: &str, faults: &mut Vec<String>) {
+    let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or(text);
+    let lines = code.lines().count();
+    if lines > FILE_LINES {
+        faults.push(format!("{file}: {lines} lines, more than {FILE_LINES}; split it"));
+    }
+}
+
+fn foreign_words(file: &str, text: &str, faults: &mut Vec<String>) {
+    if file.ends_with("Cargo.lock") || file.ends_with("package-lock.json") {
+        return;
+    }
+    for word in FOREIGN.iter().map(|parts| parts.concat()) {
+        if let Some(line) = text.lines().position(|line| line.contains(&word)) {
+            faults.push(format!("{file}:{}: holds `{word}`", line + 1));
+        }
+    }
+}
+
+fn edges(root: &Path, krate: &str, forbidden: &[&str], faults: &mut Vec<String>) -> Result<()> {
+    let tree = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "-p", krate, "-e", "normal", "--prefix", "none", "-f", "{p}"])
+        .current_dir(root)
+        .output()
+        .context("`cargo tree` could not be run")?;
+    if !tree.status.success() {
+        bail!("`cargo tree -p {krate}` failed: {}", String::from_utf8_lossy(&tree.stderr));
+    }
+    let tree = String::from_utf8_lossy(&tree.stdout);
+    let known = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
+    for name in forbidden.iter().filter(|name| known(name)) {
+        faults.push(format!("{krate}: must not know `{name}`; see ARCHITECTURE.md"));
+    }
+    Ok(())
+}
