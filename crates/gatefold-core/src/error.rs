@@ -59,6 +59,8 @@ pub enum ResumeError {
     Forged,
     #[error("its state has expired")]
     Expired,
+    #[error("it was answered already")]
+    Used,
     #[error("it belongs to another caller")]
     Principal,
     #[error("the tool's definition has changed since")]

@@ -132,7 +132,7 @@ mod tests {
     fn check(dialect: Dialect, text: &str, expected: Result<&str, &str>) {
         let environment = Environment::new(
             [("A", "1"), ("EMPTY", ""), ("API_KEY", "k"), ("HOME", "/home/ann")],
-            "/work",
+            "/project",
         );
         let expanded = expand(text, &environment, dialect);
         match (&expanded, expected) {
@@ -168,7 +168,7 @@ mod tests {
             ("${env:NONE:-d}", Ok("d")),
             ("${input:api-key}", Ok("k")),
             ("${input:other}", Err("`OTHER`, which is not set")),
-            ("${userHome}/x ${workspaceFolder}/y", Ok("/home/ann/x /work/y")),
+            ("${userHome}/x ${workspaceFolder}/y", Ok("/home/ann/x /project/y")),
         ] {
             check(Dialect::Client, text, expected);
         }

@@ -435,8 +435,8 @@ fn state_lies_in_the_users_state_directory_unless_somebody_chooses() {
         ([home, ("XDG_STATE_HOME", "/xdg")], "/xdg/gatefold"),
         ([home, ("XDG_STATE_HOME", "x")], "/home/ann/.local/state/gatefold"),
     ] {
-        let environment = Environment::new(variables, "/work");
+        let environment = Environment::new(variables, "/project");
         assert_eq!(default_state_dir(&environment).unwrap(), Path::new(expected));
     }
-    assert!(default_state_dir(&Environment::new([], "/work")).is_err());
+    assert!(default_state_dir(&Environment::new([], "/project")).is_err());
 }
