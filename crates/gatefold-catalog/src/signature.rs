@@ -9,6 +9,9 @@ const MAX_PARAMETERS: usize = 40;
 const MAX_ALTERNATIVES: usize = 8;
 const MAX_DEPTH: usize = 4;
 
+/// How many differences of some arguments are named.
+const MAX_DIFFERENCES: usize = 8;
+
 /// The longest constant that is shown, in characters.
 const MAX_CONSTANT: usize = 40;
 
@@ -48,28 +51,29 @@ pub fn differences(tool: &Tool, arguments: &str) -> Vec<String> {
     };
     let schema = Schema::of(tool);
     let missing = schema.required().into_iter().filter(|name| !arguments.contains_key(*name));
-    let mut found: Vec<_> = missing.map(|name| format!("missing required '{name}'")).collect();
+    let missing =
+        missing.map(|name| format!("missing required '{}'", one_line(name, MAX_CONSTANT)));
     let mut given: Vec<_> = arguments.iter().collect();
     given.sort_by_key(|(name, _)| *name);
-    for (name, value) in given {
+    let wrong = given.into_iter().filter_map(|(name, value)| {
         let shown = one_line(name, MAX_CONSTANT);
         match schema.property(name) {
             None if schema.is_closed() => {
                 let known = schema.properties().map(|(name, _)| name);
                 let unused = known.filter(|name| !arguments.contains_key(*name));
-                found.push(match nearest_texts(name, unused).first() {
+                Some(match nearest_texts(name, unused).first() {
                     Some(near) => format!("unknown '{shown}' (did you mean '{near}'?)"),
                     None => format!("unknown '{shown}'"),
-                });
+                })
             }
             Some(property) if !schema.allows(property, value) => {
                 let expected = schema.type_of(property, 0);
-                found.push(format!("'{shown}' must be {expected}, not {}", kind(value)));
+                Some(format!("'{shown}' must be {expected}, not {}", kind(value)))
             }
-            _ => {}
+            _ => None,
         }
-    }
-    found
+    });
+    missing.chain(wrong).take(MAX_DIFFERENCES).collect()
 }
 
 /// Whether the input schema of a tool declares a parameter, and of what type.

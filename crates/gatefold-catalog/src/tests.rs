@@ -149,6 +149,69 @@ mod manifests {
     }
 }
 
+mod odd_listings {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// JSON made of the words that listings are made of.
+    fn json() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("null".to_owned()),
+            Just("true".to_owned()),
+            Just("1e999".to_owned()),
+            any::<String>().prop_map(|text| serde_json::Value::from(text).to_string()),
+            Just(r#""\\ud800""#.to_owned()),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            let key = prop_oneof![
+                Just("name"),
+                Just("description"),
+                Just("inputSchema"),
+                Just("annotations"),
+                Just("title"),
+                Just("properties"),
+                Just("required"),
+                Just("type"),
+                Just("readOnlyHint"),
+            ];
+            let object = proptest::collection::vec((key, inner.clone()), 0..6);
+            let object = object.prop_map(|fields| {
+                let field = |(key, value): &(&str, String)| {
+                    format!("{}:{value}", serde_json::Value::from(*key))
+                };
+                format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+            });
+            let array = proptest::collection::vec(inner, 0..4);
+            prop_oneof![3 => object, 1 => array.prop_map(|items| format!("[{}]", items.join(",")))]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_listing_is_too_odd(tools in proptest::collection::vec(json(), 0..5)) {
+            let manifest = manifest(&[&tools.join(",")]);
+            prop_assert_eq!(manifest.tools().len() + left_out(&manifest), tools.len());
+            let bytes = manifest.to_bytes();
+            let read = Manifest::from_bytes(&bytes).unwrap();
+            prop_assert_eq!(read.digest(), manifest.digest());
+            let entry = SourceEntry { manifest: Some(Arc::new(read)), ..named("a", &[]) };
+            let view = view(vec![entry]);
+            for tool in view.tools() {
+                prop_assert!(compact_signature(tool).starts_with(tool.id().as_str()));
+                prop_assert!(differences(tool, tool.definition().raw()).len() < 99);
+                prop_assert!(serde_json::from_str::<&RawValue>(tool.definition().raw()).is_ok());
+            }
+            prop_assert_eq!(search(&view, "name", &Scope::default(), 9).is_empty(), view.tool_count() == 0);
+        }
+    }
+
+    fn left_out(manifest: &Manifest) -> usize {
+        let left_out = |alteration: &&Alteration| matches!(alteration.what, Change::LeftOut(_));
+        manifest.alterations().iter().filter(left_out).count()
+    }
+}
+
 mod views {
     use super::*;
 

@@ -31,7 +31,9 @@ pub(super) fn operation(view: &View, arguments: &RawValue) -> Result<Operation, 
         return Ok(Operation::Tool { name, arguments: given.unwrap_or_else(|| object([])) });
     };
     let others = arguments.others(&["tool_name", "arguments"]);
-    let arguments = match (arguments.get("arguments"), others.as_slice()) {
+    let nothing = |given: &&str| object_fields(given).is_some_and(|fields| fields.is_empty());
+    let given = arguments.get("arguments").filter(|given| others.is_empty() || !nothing(given));
+    let arguments = match (given, others.as_slice()) {
         (None, []) => object([]),
         (Some(given), []) => {
             let given = as_object(given).ok_or_else(|| {

@@ -30,6 +30,17 @@ async fn a_suspended_call_resumes_with_its_sources_own_state_and_its_first_id() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_counts_once() {
+    let mail = FakeSource::new("mail");
+    let world = World::new(&[&mail]);
+    let (_, state) = parked(&world).await;
+    done(world.resume(&ann(), "mail__wait", "{}", &state).await);
+    let again = refused(world.resume(&ann(), "mail__wait", "{}", &state).await);
+    assert_eq!(again, "the answer cannot be resumed: it was answered already");
+    assert_eq!((mail.calls(), world.counted("resume")), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_resumes_on_a_later_runtime_that_still_admits_it() {
     let mail = FakeSource::new("mail");
     let world = World::new(&[&mail]);

@@ -219,6 +219,10 @@ impl AuditLog for MemoryLog {
                 return Err(AuditError::Failed("the disk is full".into()));
             }
             let mut records = self.records.lock().unwrap();
+            let last = records.iter().rfind(|record| record.opened.id == opened.id);
+            if last.is_some_and(|record| record.ended() != "suspended") {
+                return Err(AuditError::NotSuspended);
+            }
             records.push(Record { opened, closed: None });
             let (records, place) = (self.records.clone(), records.len() - 1);
             Ok(Box::new(Slot { records, place }) as Box<dyn AuditSlot>)
