@@ -1,6 +1,6 @@
 //! The call path: a direct call, the same call through Gatefold, the same through a peer.
 //!
-//! All serve the same upstream, a process that answers `echo` with next to no work, over
+//! All serve the same upstream, a process that answers with the arguments and does no more, over
 //! streamable HTTP in sessions of the handshake era. Rounds alternate between them, so that a
 //! machine whose speed drifts treats them alike; figures are medians of the rounds.
 
@@ -40,7 +40,7 @@ struct Figures {
     cpu_ms: Option<f64>,
 }
 
-const ECHO_ARGUMENTS: &str = r#"{"text":"payload 7391"}"#;
+const ECHO_ARGUMENTS: &str = r#"{"invoice_id":"payload 7391"}"#;
 
 pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let options = parse(options)?;
@@ -80,11 +80,11 @@ async fn measure(root: &Path, options: &Options) -> Result<()> {
     let authority = url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
     let direct = Scenario {
         authority,
-        params: format!(r#"{{"name":"echo","arguments":{ECHO_ARGUMENTS}}}"#),
+        params: format!(r#"{{"name":"list_invoice","arguments":{ECHO_ARGUMENTS}}}"#),
         expected: "payload 7391",
     };
     let scratch = tempfile::tempdir()?;
-    let gatefold_scenario = through(free_port()?, "bench__echo");
+    let gatefold_scenario = through(free_port()?, "bench__list_invoice");
     let mut command = gatefold(root, &scratch, &url, &gatefold_scenario)?;
     let gatefold = Server::start(&mut command, &gatefold_scenario).await?;
     let mut ways = vec![
@@ -139,7 +139,7 @@ fn memories(ways: &[Way<'_>]) -> Vec<Option<f64>> {
     ways.iter().map(|way| way.server?.memory().ok()).collect()
 }
 
-/// A gateway of the three-meta-tool kind, called for the upstream's `echo`.
+/// A gateway of the three-meta-tool kind, called for that one tool of the upstream.
 fn through(port: u16, tool: &str) -> Scenario {
     Scenario {
         authority: format!("127.0.0.1:{port}"),
@@ -171,7 +171,7 @@ fn gatefold(
 
 async fn start_peer(command: &str, url: &str) -> Result<(Scenario, Server)> {
     let port = free_port()?;
-    let scenario = through(port, "echo");
+    let scenario = through(port, "list_invoice");
     let filled = command.replace("{port}", &port.to_string()).replace("{url}", url);
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("exec {filled}")]);

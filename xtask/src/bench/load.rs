@@ -42,11 +42,14 @@ impl Measured {
 /// Calls from so many clients, each over its own connection and session, one call at a time, for
 /// so long. Every answer must be right.
 pub(crate) async fn run(scenario: &Scenario, clients: usize, time: Duration) -> Result<Measured> {
+    // All at once: a server may close a connection that stays idle while the others are opened.
+    let opening = (0..clients).map(|_| {
+        let scenario = scenario.clone();
+        tokio::spawn(async move { Connection::open(&scenario).await })
+    });
     let mut connections = Vec::new();
-    for _ in 0..clients {
-        let mut connection = Connection::open(scenario).await?;
-        connection.call().await?;
-        connections.push(connection);
+    for opened in opening.collect::<Vec<_>>() {
+        connections.push(opened.await??);
     }
     let started = Instant::now();
     let tasks: Vec<_> = connections
