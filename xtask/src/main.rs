@@ -1,8 +1,9 @@
-//! Chores of the repository: `cargo xtask tidy`, `cargo xtask bench tokens|calls`.
+//! Chores of the repository: `cargo xtask tidy|docs`, `cargo xtask bench calls|start|tokens`.
 
 #![expect(clippy::cast_precision_loss, reason = "figures for people need no 53 bits")]
 
 mod bench;
+mod docs;
 mod tidy;
 
 use std::path::PathBuf;
@@ -14,6 +15,8 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   tidy           check file lengths, crate edges and what must not stand in the repository
+  docs           write the configuration reference
+  bench start    measure start, first discovery and idle memory over $GATEFOLD_CATALOGS [--write]
   bench tokens   print what models see of the real tool lists in $GATEFOLD_CATALOGS, in tokens
                  [--write]
   bench calls    measure the call path against a direct call and a peer; --write keeps the table
@@ -38,6 +41,8 @@ fn run(arguments: &[String]) -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["tidy"] => tidy::run(&root()),
+        ["docs"] => docs::run(&root()),
+        ["bench", "start", options @ ..] => bench::start::run(&root(), options),
         ["bench", "tokens", options @ ..] => bench::tokens::run(&root(), options),
         ["bench", "calls", options @ ..] => bench::calls::run(&root(), options),
         _ => bail!("{USAGE}"),

@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::bench::say;
+use crate::docs;
 
 /// The longest file of code, in lines. Its tests do not count.
 const FILE_LINES: usize = 500;
@@ -36,7 +37,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             long_file(file, &text, &mut faults);
         }
         foreign_words(file, &text, &mut faults);
+        dead_links(root, file, &text, &mut faults);
+        if file.contains(".pending-snap") || file.ends_with(".snap.new") {
+            faults.push(format!("{file}: a snapshot that nobody reviewed"));
+        }
     }
+    faults.extend(docs::stale(root)?);
     for (krate, forbidden) in FORBIDDEN {
         edges(root, krate, forbidden, &mut faults)?;
     }
@@ -73,6 +79,20 @@ fn foreign_words(file: &str, text: &str, faults: &mut Vec<String>) {
     for word in FOREIGN.iter().map(|parts| parts.concat()) {
         if let Some(line) = text.lines().position(|line| line.contains(&word)) {
             faults.push(format!("{file}:{}: holds `{word}`", line + 1));
+        }
+    }
+}
+
+/// Links in Markdown that lead to no file of the repository.
+fn dead_links(root: &Path, file: &str, text: &str, faults: &mut Vec<String>) {
+    if Path::new(file).extension().is_none_or(|kind| kind != "md") {
+        return;
+    }
+    let folder = root.join(file).parent().map_or_else(|| root.to_owned(), Path::to_owned);
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    for target in targets.filter(|target| !target.is_empty() && !target.contains(':')) {
+        if !folder.join(target).exists() {
+            faults.push(format!("{file}: links to `{target}`, which is not there"));
         }
     }
 }

@@ -32,8 +32,15 @@ impl Scope<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct Hit<'a> {
     pub tool: &'a Tool,
-    /// Comparable within one answer only.
+    /// Comparable within one answer only; zero when the tool does not fit the query at all.
     pub score: f32,
+}
+
+impl Hit<'_> {
+    /// Whether the query fits the tool, or the tool merely stands in where the query fits none.
+    pub fn fits(&self) -> bool {
+        self.score > 0.0
+    }
 }
 
 /// The fields of a tool, each with its weight and how much its length counts against it.
@@ -61,8 +68,8 @@ const MAX_QUERY_WORDS: usize = 32;
 /// The tools of a view that a query fits best, best first; of equals the one with the lower id.
 ///
 /// A query that is a tool's name has that tool first. A query that fits nothing still gets the
-/// tools with the nearest names, or else those with the lowest ids: an empty answer would read as
-/// if there were no tools at all.
+/// tools with the nearest names, or else those with the lowest ids, the destructive ones last: an
+/// empty answer would read as if there were no tools at all. [`Hit::fits`] tells them apart.
 pub fn search<'a>(view: &'a View, query: &str, scope: &Scope<'_>, limit: usize) -> Vec<Hit<'a>> {
     let tools = view.snapshot().tools();
     let scores = view.snapshot().index().scores(query);
@@ -85,20 +92,15 @@ pub fn search<'a>(view: &'a View, query: &str, scope: &Scope<'_>, limit: usize) 
 }
 
 fn fallback<'a>(view: &'a View, query: &str, scope: &Scope<'_>) -> Vec<Hit<'a>> {
-    let unscored = |tool| Hit { tool, score: 0.0 };
     let near = nearest::tools(view, query);
-    let near: Vec<_> = near
-        .iter()
-        .filter_map(|id| view.find(id.as_str()))
-        .filter(|tool| scope.holds(tool))
-        .map(unscored)
-        .collect();
-    if !near.is_empty() {
-        return near;
+    let near = near.iter().filter_map(|id| view.find(id.as_str()));
+    let mut tools: Vec<_> = near.filter(|tool| scope.holds(tool)).collect();
+    if tools.is_empty() {
+        tools = view.tools().filter(|tool| scope.holds(tool)).collect();
+        tools.sort_by(|a, b| a.id().cmp(b.id()));
     }
-    let mut all: Vec<_> = view.tools().filter(|tool| scope.holds(tool)).map(unscored).collect();
-    all.sort_by(|a, b| a.tool.id().cmp(b.tool.id()));
-    all
+    tools.sort_by_key(|tool| tool.target().hints.is_destructive());
+    tools.into_iter().map(|tool| Hit { tool, score: 0.0 }).collect()
 }
 
 /// The words of a snapshot's tools and where they stand.

@@ -30,7 +30,7 @@ pub struct GatewayLimits {
     /// The most o200k tokens of an answer of `discover_tools`, and where a batch of
     /// `get_tool_schema` stops. One whole schema is never cut.
     pub discovery_tokens: usize,
-    /// The most results of one search.
+    /// The most results of one page of a search.
     pub search_results: usize,
     /// The most schemas that one call may ask for.
     pub batch_names: usize,

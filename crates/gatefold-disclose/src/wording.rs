@@ -64,6 +64,16 @@ pub(crate) fn nothing_known(domain: &str) -> String {
     )
 }
 
+/// What is said of a search for something that no tool does, where `stand_ins` are shown instead.
+pub(crate) fn nothing_fits(stand_ins: usize) -> String {
+    let instead = if stand_ins == 0 {
+        "There are no tools to show."
+    } else {
+        "The results are merely tools that there are."
+    };
+    format!("No tool matches the query. {instead} {BROWSE}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,6 @@
-use gatefold_catalog::{DomainEntry, GroupCount, Scope, Tool, View, one_line, search, token_bound};
+use gatefold_catalog::{
+    DomainEntry, GroupCount, Hit, Scope, Tool, View, one_line, search, token_bound,
+};
 use gatefold_core::Domain;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -7,10 +9,14 @@ use super::{DISCOVER, GatewayLimits};
 use crate::arguments::Arguments;
 use crate::cursor::Pages;
 use crate::surface::{Mend, Reply, raw};
-use crate::wording::{listed, nothing_known, quoted};
+use crate::wording::{listed, nothing_fits, nothing_known, quoted};
 
 /// How much of a query an answer repeats, in characters.
 const REPEATED_QUERY: usize = 100;
+
+/// How many results of a search its pages reach. Who has not found the tool among so many does
+/// better with another query.
+const REACHED_RESULTS: usize = 100;
 
 /// How far names go in an error, in bytes.
 const NAMED_BYTES: usize = 2000;
@@ -37,12 +43,13 @@ pub(super) fn answer(
     let group = match (domain, group) {
         (_, None) => None,
         (None, Some(group)) => return Err(without_domain(view, &group)),
+        // Without tools there are no groups to name either.
+        (Some(domain), _) if view.groups(domain).is_empty() => None,
         (Some(domain), Some(group)) => Some(known_group(view, domain, &group)?),
     };
     let text = match (query, domain, group) {
         (Some(query), domain, group) => {
-            let domain = domain.map(|entry| entry.domain().as_str());
-            browsing.search(&query, Scope { domain, group }, limits.search_results)
+            browsing.search(&query, domain, group, limits.search_results)
         }
         (None, Some(domain), Some(group)) => browsing.group(domain, group),
         (None, Some(domain), None) => browsing.domain(domain),
@@ -131,6 +138,8 @@ struct GroupLine<'a> {
 #[derive(Serialize)]
 struct Found<'a> {
     query: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     results: &'a [ToolLine<'a>],
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -251,7 +260,7 @@ impl<'a> Browsing<'a> {
             groups: None,
             more_groups: None,
             next_cursor: pages.cursor(end),
-            note: entry.manifest().is_none().then(|| nothing_known(domain)),
+            note: unknown(entry),
         };
         let whole = json(&plain(tools.len()));
         if start > 0 || self.fits(&whole) {
@@ -296,19 +305,38 @@ impl<'a> Browsing<'a> {
         }))
     }
 
-    fn search(&self, query: &str, scope: Scope<'_>, limit: usize) -> Result<String, Mend> {
-        let hits = search(self.view, query, &scope, limit);
+    /// A page of what fits a query. What merely stands in, because nothing fits, has one page.
+    fn search(
+        &self,
+        query: &str,
+        entry: Option<&DomainEntry>,
+        group: Option<&str>,
+        page_length: usize,
+    ) -> Result<String, Mend> {
+        let domain = entry.map(|entry| entry.domain().as_str());
+        let reached = REACHED_RESULTS.max(page_length);
+        let mut hits = search(self.view, query, &Scope { domain, group }, reached);
+        let mut note = None;
+        if !hits.iter().any(Hit::fits) {
+            hits.truncate(page_length);
+            note = entry.and_then(unknown).or_else(|| Some(nothing_fits(hits.len())));
+        }
         let results: Vec<_> = hits.iter().map(|hit| ToolLine::placed(hit.tool)).collect();
-        let request =
-            ["query", query, scope.domain.unwrap_or_default(), scope.group.unwrap_or_default()];
+        let request = ["query", query, domain.unwrap_or_default(), group.unwrap_or_default()];
         let pages = Pages::of(&request, results.iter().map(|line| line.name));
         let start = pages.start(self.cursor)?;
         let query = one_line(query, REPEATED_QUERY);
-        Ok(self.page(&results, start, |end| {
-            let results = &results[start..end];
-            json(&Found { query: &query, results, next_cursor: pages.cursor(end) })
+        let page_end = results.len().min(start + page_length);
+        Ok(self.page(&results[..page_end], start, |end| {
+            let (results, next_cursor) = (&results[start..end], pages.cursor(end));
+            json(&Found { query: &query, note: note.clone(), results, next_cursor })
         }))
     }
+}
+
+/// What is said of a domain whose tools nobody knows yet.
+fn unknown(entry: &DomainEntry) -> Option<String> {
+    entry.manifest().is_none().then(|| nothing_known(entry.domain().as_str()))
 }
 
 fn json(body: &impl Serialize) -> String {

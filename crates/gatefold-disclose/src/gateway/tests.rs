@@ -130,6 +130,51 @@ fn a_domain_gives_its_tools() {
 }
 
 #[test]
+fn a_group_of_a_domain_without_tools_reads_as_the_domain_alone() {
+    let alone = discover(r#"{"domain":"sec_edgar"}"#);
+    assert_eq!(discover(r#"{"domain":"sec_edgar","group":"filings"}"#), alone);
+    assert_snapshot!(discover(r#"{"domain":"sec_edgar","query":"filings"}"#), @r#"{"query":"filings","note":"The tools of 'sec_edgar' are not known yet: upstream server 'sec_edgar' has not answered so far.","results":[]}"#);
+    let bare = View::whole(Arc::new(Snapshot::build(vec![source("bare", "", &[])], 1)));
+    let alone = ask_of(&bare, DISCOVER, r#"{"domain":"bare"}"#);
+    assert_eq!(ask_of(&bare, DISCOVER, r#"{"domain":"bare","group":"any"}"#), alone);
+    assert_snapshot!(ask_of(&bare, DISCOVER, r#"{"query":"any"}"#), @r#"{"query":"any","note":"No tool matches the query. There are no tools to show. Use discover_tools to browse available tools.","results":[]}"#);
+}
+
+#[test]
+fn a_query_that_fits_nothing_shows_what_there_is_and_nothing_destructive_first() {
+    let answer = discover(r#"{"domain":"hubspot","query":"zzz"}"#);
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    let names: Vec<_> =
+        answer["results"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["hubspot__contacts_search", "hubspot__contacts_delete"]);
+    let answer = ask_of(&large_view(), DISCOVER, r#"{"query":"zzz"}"#);
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["results"].as_array().unwrap().len(), 10);
+    assert!(answer["note"].as_str().unwrap().starts_with("No tool matches the query."));
+    assert_eq!(answer["next_cursor"], serde_json::Value::Null);
+}
+
+#[test]
+fn cursors_reach_the_first_hundred_results_of_a_search() {
+    let view = large_view();
+    let mut seen = Vec::new();
+    let mut arguments = r#"{"query":"quite well"}"#.to_owned();
+    loop {
+        let page = ask_of(&view, DISCOVER, &arguments);
+        assert!(token_bound(&page) <= 2000, "{page}");
+        let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+        let results = page["results"].as_array().unwrap();
+        assert_eq!((results.len(), &page["note"]), (10, &serde_json::Value::Null));
+        seen.extend(results.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()));
+        let Some(cursor) = page["next_cursor"].as_str() else { break };
+        arguments = format!(r#"{{"query":"quite well","cursor":"{cursor}"}}"#);
+    }
+    let hits = gatefold_catalog::search(&view, "quite well", &Default::default(), 100);
+    let hits: Vec<_> = hits.iter().map(|hit| hit.tool.id().to_string()).collect();
+    assert_eq!((seen.len(), seen), (100, hits));
+}
+
+#[test]
 fn a_domain_and_a_group_give_that_group() {
     assert_snapshot!(discover(r#"{"domain":"apollo","group":"people"}"#), @r#"{"domain":"apollo","group":"people","tools":[{"name":"apollo_people_enrich","description":"Enrich a person record"},{"name":"apollo_people_search","description":"Search for people by name, title, company, or other criteria."}]}"#);
 }
@@ -138,7 +183,7 @@ fn a_domain_and_a_group_give_that_group() {
 fn a_query_gives_what_fits_best() {
     assert_snapshot!(discover(r#"{"query":"search contacts"}"#), @r#"{"query":"search contacts","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties"},{"name":"hubspot__contacts_delete","domain":"hubspot","group":"general","description":"Delete a contact"},{"name":"apollo_org_search","domain":"apollo","group":"org","description":"Search for organizations by name, industry, or size"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."}]}"#);
     assert_snapshot!(discover(r#"{"query":"search","domain":"hubspot"}"#), @r#"{"query":"search","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties"}]}"#);
-    assert_snapshot!(discover(r#"{"query":"zzz","domain":"apollo","group":"people"}"#), @r#"{"query":"zzz","results":[{"name":"apollo_people_enrich","domain":"apollo","group":"people","description":"Enrich a person record"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."}]}"#);
+    assert_snapshot!(discover(r#"{"query":"zzz","domain":"apollo","group":"people"}"#), @r#"{"query":"zzz","note":"No tool matches the query. The results are merely tools that there are. Use discover_tools to browse available tools.","results":[{"name":"apollo_people_enrich","domain":"apollo","group":"people","description":"Enrich a person record"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."}]}"#);
 }
 
 #[test]

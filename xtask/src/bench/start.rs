@@ -1,0 +1,148 @@
+//! Start, first discovery and idle memory, with every real tool list known from disk.
+//!
+//! Each list is a source whose program replays it. A first run learns them all; the runs that are
+//! measured find them on disk and start none.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+
+use super::load::Scenario;
+use super::process::Server;
+use super::say;
+use super::table::{markdown, write_section};
+
+/// Starts that are measured; the figure is their median.
+const STARTS: usize = 9;
+/// The size of the catalogue at which idle memory is compared with its goal.
+const MEMORY_TOOLS: usize = 1000;
+/// How long a gateway is left alone before its memory is read.
+const SETTLING: Duration = Duration::from_secs(2);
+
+struct Figures {
+    sources: usize,
+    tools: usize,
+    start_ms: f64,
+    idle_mib: f64,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a chore reads its own variable")]
+pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
+    let folder = std::env::var_os("GATEFOLD_CATALOGS");
+    let folder = folder.context("GATEFOLD_CATALOGS must name a folder of tool lists")?;
+    let lists = lists(Path::new(&folder))?;
+    let mut some = Vec::new();
+    let mut tools = 0;
+    // The lists of middling size come first, so that a few of them make the thousand.
+    for list in lists.iter().filter(|(_, count)| (10..=110).contains(count)) {
+        if tools < MEMORY_TOOLS {
+            tools += list.1;
+            some.push(list.clone());
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut rows = Vec::new();
+    for lists in [some, lists] {
+        let figures = runtime.block_on(measure(root, &lists))?;
+        rows.push(vec![
+            figures.sources.to_string(),
+            figures.tools.to_string(),
+            format!("{:.0}", figures.start_ms),
+            format!("{:.1}", figures.idle_mib),
+        ]);
+    }
+    let head = ["sources", "tools", "start to first discovery ms", "idle memory MiB"];
+    let section = format!("\n{}\n", markdown(&head, &rows));
+    say(&section);
+    if options.contains(&"--write") {
+        write_section(&root.join("docs/benchmarks.md"), "start", &section)?;
+    }
+    Ok(())
+}
+
+/// The files of the folder and how many tools each lists.
+fn lists(folder: &Path) -> Result<Vec<(PathBuf, usize)>> {
+    #[derive(Deserialize)]
+    struct Listing {
+        tools: Vec<serde::de::IgnoredAny>,
+    }
+    let mut lists = Vec::new();
+    for file in std::fs::read_dir(folder).context("the catalogue cannot be read")? {
+        let path = file?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.extension().is_some_and(|kind| kind == "json") && !name.starts_with('_') {
+            let listing: Listing = serde_json::from_slice(&std::fs::read(&path)?)?;
+            lists.push((path, listing.tools.len()));
+        }
+    }
+    lists.sort();
+    Ok(lists)
+}
+
+async fn measure(root: &Path, lists: &[(PathBuf, usize)]) -> Result<Figures> {
+    let scratch = tempfile::tempdir()?;
+    let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let scenario = Scenario {
+        authority: format!("127.0.0.1:{port}"),
+        params: r#"{"name":"discover_tools","arguments":{}}"#.to_owned(),
+        expected: "total_tools",
+    };
+    std::fs::write(scratch.path().join("gatefold.toml"), config(lists)?)?;
+    let tools: usize = lists.iter().map(|(_, count)| count).sum();
+    learn(root, scratch.path(), &scenario)?;
+    let mut starts = Vec::new();
+    let mut idle = Vec::new();
+    for _ in 0..STARTS {
+        let mut command = gatefold(root, scratch.path(), &scenario, "serve")?;
+        let server = Server::start(&mut command, &scenario).await?;
+        starts.push(server.started_in.as_secs_f64() * 1e3);
+        tokio::time::sleep(SETTLING).await;
+        idle.push(server.memory()?);
+    }
+    let middle = |values: &mut Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let (start_ms, idle_mib) = (middle(&mut starts), middle(&mut idle));
+    Ok(Figures { sources: lists.len(), tools, start_ms, idle_mib })
+}
+
+/// Connects every source once, so that its list is on disk.
+fn learn(root: &Path, scratch: &Path, scenario: &Scenario) -> Result<()> {
+    let mut command = gatefold(root, scratch, scenario, "check")?;
+    let checked = command.output().context("`gatefold check` could not be run")?;
+    if !checked.status.success() {
+        bail!("`gatefold check` failed: {}", String::from_utf8_lossy(&checked.stdout));
+    }
+    Ok(())
+}
+
+fn gatefold(root: &Path, scratch: &Path, scenario: &Scenario, what: &str) -> Result<Command> {
+    let binary = root.join("target/release/gatefold");
+    if !binary.exists() {
+        bail!("build it first: cargo build --release");
+    }
+    let mut command = Command::new(binary);
+    command.arg(what).arg("--config").arg(scratch.join("gatefold.toml"));
+    command.arg("--state-dir").arg(scratch.join("state")).args(["--log", "warn"]);
+    if what == "serve" {
+        command.args(["--listen", &scenario.authority]);
+    }
+    Ok(command)
+}
+
+fn config(lists: &[(PathBuf, usize)]) -> Result<String> {
+    let own = std::env::current_exe()?;
+    let mut config = String::from("[limits]\nconnect_deadline = \"60s\"\n");
+    for (path, _) in lists {
+        let name = path.file_stem().and_then(|name| name.to_str()).context("an odd file name")?;
+        writeln!(config, "[sources.\"{name}\"]\ncommand = {:?}", own.display().to_string())?;
+        let path = path.display().to_string();
+        writeln!(config, "args = [\"fixture\", \"--replay\", {path:?}]")?;
+    }
+    Ok(config)
+}
