@@ -3,6 +3,7 @@
     client.py --transport http --era handshake --url URL [--tap FILE] [--repository DIR] [--files DIR]
     client.py --transport stdio --era stateless ... --command PROGRAM [ARGUMENT ...]
 
+`--scenario demo-write` and `--scenario demo-read` take `--issue FILE` and go through `gatefold demo`.
 Prints one line of JSON a step, `{"step", "ok", "detail"}`, and a last step `finished`.
 """
 
@@ -20,6 +21,7 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
+from demo import READ_STEPS, WRITE_STEPS
 from mcp import StdioServerParameters
 from scenario import STEPS, Scenario
 
@@ -27,6 +29,7 @@ SDK_VERSION = version("mcp")
 STEP_LIMIT_S = 90
 RUN_LIMIT_S = 240
 STATELESS_VERSION = "2026-07-28"
+SCENARIOS = {"servers": STEPS, "demo-write": WRITE_STEPS, "demo-read": READ_STEPS}
 
 Progress = Callable[[float, "float | None", "str | None"], Awaitable[None]]
 
@@ -128,8 +131,8 @@ def as_sent(model: Any) -> dict[str, Any]:
 
 async def run(options: argparse.Namespace) -> None:
     generation = OldGeneration if SDK_VERSION.startswith("1.") else NewGeneration
-    steps = list(STEPS)
-    if generation is NewGeneration and options.era == "stateless":
+    steps = list(SCENARIOS[options.scenario])
+    if steps == STEPS and generation is NewGeneration and options.era == "stateless":
         steps.append(first_request_is_not_discover)
     async with generation.open(options) as session:
         scenario = Scenario(session, options)
@@ -173,6 +176,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--transport", choices=["stdio", "http"], required=True)
     parser.add_argument("--era", choices=["handshake", "stateless"], required=True)
     parser.add_argument("--url")
+    parser.add_argument("--scenario", choices=list(SCENARIOS), default="servers")
+    parser.add_argument("--issue", help="the file that tells a later client of the issue")
     parser.add_argument("--tap", help="what server-everything was sent, one message a line")
     parser.add_argument("--repository", help="the repository that mcp-server-git serves")
     parser.add_argument("--files", help="the folder that server-filesystem serves")

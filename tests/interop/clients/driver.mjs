@@ -1,10 +1,12 @@
 // The command line, the report and the bounds that both JavaScript clients share.
 
 import { parseArgs } from 'node:util';
+import { READ_STEPS, WRITE_STEPS } from './demo.mjs';
 import { Scenario, STEPS } from './scenario.mjs';
 
 const STEP_LIMIT_MS = 90_000;
 const RUN_LIMIT_MS = 240_000;
+const SCENARIOS = { servers: STEPS, 'demo-write': WRITE_STEPS, 'demo-read': READ_STEPS };
 
 /**
  * Runs the scenario through the client that `open` connects, and prints one line of JSON a step.
@@ -18,7 +20,7 @@ export async function drive(open) {
     const options = parse();
     const { sdk, session, close } = await open(options);
     const scenario = new Scenario(session, options);
-    for (const step of STEPS) await report(step, scenario);
+    for (const step of SCENARIOS[options.scenario]) await report(step, scenario);
     await close();
     say('finished', true, `${sdk}, protocol ${session.protocolVersion}`);
     process.exit(0);
@@ -57,12 +59,15 @@ function parse() {
   const { values } = parseArgs({
     args: line.slice(0, end),
     options: Object.fromEntries(
-      ['transport', 'era', 'url', 'tap', 'repository', 'files'].map((name) => [name, { type: 'string' }]),
+      ['transport', 'era', 'url', 'scenario', 'issue', 'tap', 'repository', 'files'].map((name) => [
+        name,
+        { type: 'string' },
+      ]),
     ),
   });
   const command = line.slice(end + 1);
   if ((values.transport === 'http') !== Boolean(values.url) || (values.transport === 'stdio') !== command.length > 0) {
     throw new Error('give --url with http and --command with stdio');
   }
-  return { ...values, command };
+  return { scenario: 'servers', ...values, command };
 }
