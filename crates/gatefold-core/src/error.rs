@@ -27,6 +27,14 @@ pub enum CallError {
         #[source]
         source: Option<BoxError>,
     },
+    /// The source failed lately and is left alone for a while: nothing was attempted.
+    #[error("`{domain}` is unavailable: {reason}")]
+    Resting { domain: Domain, reason: String },
+    /// The call was sent, and nobody knows what came of it.
+    #[error(
+        "the connection ended while `{tool}` was under way; it may have taken effect: {reason}"
+    )]
+    Lost { tool: ToolId, reason: String },
     #[error("`{domain}` has too many calls waiting; try again shortly")]
     Busy { domain: Domain },
     #[error("`{tool}` did not answer within {} s", limit.as_secs_f32())]
@@ -85,7 +93,8 @@ impl CallError {
             Self::UnknownTool { .. } | Self::Unknown { .. } => "unknown",
             Self::Denied { .. } => "denied",
             Self::Resume(_) => "resume",
-            Self::Unavailable { .. } => "unavailable",
+            Self::Unavailable { .. } | Self::Resting { .. } => "unavailable",
+            Self::Lost { .. } => "lost",
             Self::Busy { .. } => "busy",
             Self::Deadline { .. } => "deadline",
             Self::Cancelled => "cancelled",

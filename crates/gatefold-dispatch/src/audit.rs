@@ -9,6 +9,9 @@ use gatefold_policy::Approval;
 
 use crate::Counters;
 
+/// How long an answer waits for the record of what was not sent anywhere.
+pub(crate) const RECORD_WAIT: Duration = Duration::from_secs(5);
+
 /// Keeps the records of calls.
 ///
 /// A record ends in exactly one outcome. The place for the closing half is taken when the record

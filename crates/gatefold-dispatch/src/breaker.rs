@@ -39,7 +39,7 @@ impl Breaker {
     pub(crate) fn pass(&self) -> Result<Pass<'_>, Duration> {
         let mut inner = self.lock();
         let Some(until) = inner.open_until else {
-            return Ok(Pass { breaker: self, told: false });
+            return Ok(Pass { breaker: self, is_probe: false, told: false });
         };
         let now = Instant::now();
         if now < until {
@@ -49,7 +49,7 @@ impl Breaker {
             return Err(Duration::ZERO);
         }
         inner.probing = true;
-        Ok(Pass { breaker: self, told: false })
+        Ok(Pass { breaker: self, is_probe: true, told: false })
     }
 
     pub(crate) fn state(&self) -> BreakerState {
@@ -65,23 +65,33 @@ impl Breaker {
 }
 
 /// One call that the breaker let through. Dropped untold, it counts as neither.
+///
+/// While the breaker is open only the probe counts. A call from before says nothing new.
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
     breaker: &'a Breaker,
+    is_probe: bool,
     told: bool,
 }
 
 impl Pass<'_> {
     pub(crate) fn succeeded(mut self) {
         self.told = true;
-        *self.breaker.lock() = Inner::default();
+        let mut inner = self.breaker.lock();
+        if self.is_probe || inner.open_until.is_none() {
+            *inner = Inner::default();
+        }
     }
 
     pub(crate) fn failed(mut self) {
         self.told = true;
         let mut inner = self.breaker.lock();
+        if self.is_probe {
+            inner.probing = false;
+        } else if inner.open_until.is_some() {
+            return;
+        }
         inner.failures = inner.failures.saturating_add(1);
-        inner.probing = false;
         if inner.failures >= self.breaker.failure_limit {
             inner.open_until = Some(Instant::now() + self.breaker.pause);
         }
@@ -90,7 +100,7 @@ impl Pass<'_> {
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        if !self.told {
+        if self.is_probe && !self.told {
             self.breaker.lock().probing = false;
         }
     }
@@ -133,5 +143,31 @@ mod tests {
         drop(breaker.pass().unwrap());
         breaker.pass().expect("a dropped probe frees its place").succeeded();
         assert!(breaker.pass().is_ok() && breaker.pass().is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_from_before_does_not_close_an_open_breaker() {
+        let breaker = Breaker::new(1, PAUSE);
+        let late = breaker.pass().unwrap();
+        failed(&breaker, 1);
+        late.succeeded();
+        assert_eq!(breaker.state(), BreakerState::Open);
+        assert!(breaker.pass().is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_from_before_does_not_end_the_probe_of_another() {
+        let breaker = Breaker::new(1, PAUSE);
+        let (fails, ends, succeeds) =
+            (breaker.pass().unwrap(), breaker.pass().unwrap(), breaker.pass().unwrap());
+        failed(&breaker, 1);
+        tokio::time::advance(PAUSE).await;
+        let probe = breaker.pass().unwrap();
+        fails.failed();
+        drop(ends);
+        succeeds.succeeded();
+        assert_eq!(breaker.pass().unwrap_err(), Duration::ZERO, "one probe at a time");
+        probe.succeeded();
+        assert!(breaker.pass().is_ok());
     }
 }

@@ -3,9 +3,10 @@ use std::sync::Arc;
 use gatefold_catalog::View;
 use gatefold_core::{Call, CallError, CallId, Operation, Outcome, Principal, Resume, Timestamp};
 use serde_json::value::RawValue;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::audit::RECORD_WAIT;
 use crate::nested::Chain;
 use crate::runtime::Runtime;
 use crate::seal::digest;
@@ -89,7 +90,10 @@ impl Pinned {
             is_error,
         };
         self.dispatcher.counters.count(if is_error { "discovery_error" } else { "discovery" });
-        self.dispatcher.ports.audit.discover(record).await;
+        let kept = timeout(RECORD_WAIT, self.dispatcher.ports.audit.discover(record)).await;
+        if kept.is_err() {
+            tracing::warn!(meta_tool, "the record of a discovery was not kept in time");
+        }
     }
 
     pub(crate) fn next_call_id(&self) -> CallId {

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use gatefold_core::{
     Call, CallError, CallId, Digest, Operation, Outcome, Resume, ResumeError, Suspension,
-    Timestamp, ToolTarget,
+    Timestamp, ToolName, ToolTarget,
 };
 use gatefold_policy::{Admission, Facts, Permit, ResolvedCall};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::audit::OpenRecord;
+use crate::audit::{OpenRecord, RECORD_WAIT};
 use crate::gate::Shut;
 use crate::nested::Chain;
 use crate::runtime::Slot;
@@ -134,10 +134,7 @@ impl Pinned {
             Admission::Denied(denial) => {
                 opened.rule = Some(denial.rule.clone());
                 if denial.hidden {
-                    return Err(CallError::UnknownTool {
-                        name: gatefold_core::ToolName::new(opened.subject.as_str()),
-                        nearest: Vec::new(),
-                    });
+                    return Err(self.unknown(ToolName::new(opened.subject.as_str())));
                 }
                 Err(CallError::Denied { tool: name, rule: denial.rule })
             }
@@ -147,17 +144,21 @@ impl Pinned {
     fn resolve(&self, operation: &Operation) -> Result<Arc<ToolTarget>, CallError> {
         let kind = match operation {
             Operation::Tool { name, .. } => {
-                return match self.view.resolve(name) {
-                    Ok(tool) => Ok(tool.target().clone()),
-                    Err(miss) => {
-                        Err(CallError::UnknownTool { name: name.clone(), nearest: miss.nearest })
-                    }
-                };
+                let tool = self.view.find(name.as_str());
+                return tool
+                    .map(|tool| tool.target().clone())
+                    .ok_or_else(|| self.unknown(name.clone()));
             }
             Operation::Resource(_) => "resource",
             Operation::Prompt { .. } | Operation::Complete(_) => "prompt",
         };
         Err(CallError::Unknown { kind, name: operation.subject().to_owned() })
+    }
+
+    /// A hidden tool and a missing one read alike, down to the names that are suggested.
+    fn unknown(&self, name: ToolName) -> CallError {
+        let miss = self.view.resolve(&name).err();
+        CallError::UnknownTool { name, nearest: miss.map_or_else(Vec::new, |miss| miss.nearest) }
     }
 
     fn check_nesting(&self, chain: &Chain, target: &ToolTarget) -> Result<(), CallError> {
@@ -176,7 +177,10 @@ impl Pinned {
         self.count(outcome.counted_as());
         let (id, at) = (opened.id, self.now());
         let closed = CallClosed { id, at, took: Duration::ZERO, outcome, result_bytes: 0 };
-        self.dispatcher.ports.audit.refuse(opened, closed).await;
+        let kept = timeout(RECORD_WAIT, self.dispatcher.ports.audit.refuse(opened, closed)).await;
+        if kept.is_err() {
+            tracing::warn!(call = %id, "the record of a refused call was not kept in time");
+        }
     }
 
     async fn invoke(
@@ -254,10 +258,13 @@ impl Pinned {
         match &result {
             Err(
                 CallError::Unavailable { .. }
+                | CallError::Lost { .. }
                 | CallError::Protocol { .. }
                 | CallError::Deadline { .. },
             ) => pass.failed(),
-            Err(CallError::Cancelled | CallError::Busy { .. }) => drop(pass),
+            Err(CallError::Cancelled | CallError::Busy { .. } | CallError::Resting { .. }) => {
+                drop(pass);
+            }
             _ => pass.succeeded(),
         }
         result
@@ -358,10 +365,9 @@ fn turned_away(target: &ToolTarget, shut: &Shut) -> CallError {
 }
 
 fn paused(slot: &Slot, wait: Duration) -> CallError {
-    CallError::Unavailable {
+    CallError::Resting {
         domain: slot.setup.source.domain().clone(),
         reason: format!("its last calls failed; it is tried again in {} s", wait.as_secs() + 1),
-        source: None,
     }
 }
 

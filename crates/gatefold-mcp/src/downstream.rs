@@ -7,6 +7,7 @@ mod http;
 mod server;
 mod sessions;
 mod stdio;
+mod surfaces;
 
 pub use http::{HttpEndpoint, serve_http};
 pub use server::Server;

@@ -6,6 +6,7 @@ mod http;
 mod ladder;
 mod lines;
 mod message;
+mod outcome;
 mod process;
 mod session;
 mod settings;

@@ -52,9 +52,7 @@ CREATE TABLE discoveries (
 CREATE TABLE sources (
     domain TEXT NOT NULL,
     config_digest BLOB NOT NULL,
-    manifest_digest BLOB,
-    -- `handshake` or `stateless`: the protocol era that worked.
-    era TEXT,
+    manifest_digest BLOB NOT NULL,
     seen_at INTEGER NOT NULL,
     PRIMARY KEY (domain, config_digest)
 ) STRICT, WITHOUT ROWID;

@@ -21,5 +21,5 @@ mod store;
 
 pub use calls::{CallFilter, CallRecord, OutcomeTotal, Totals};
 pub use error::StoreError;
-pub use sources::{Era, KnownSource, SourceKey};
+pub use sources::{KnownSource, SourceKey};
 pub use store::{Durability, Retention, Store, StoreOptions};

@@ -1,8 +1,8 @@
 use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
-use std::{fmt, fs};
 
 use futures::future::join_all;
 use gatefold_catalog::Manifest;
@@ -36,52 +36,18 @@ pub struct SourceKey {
 #[derive(Debug, Clone)]
 pub struct KnownSource {
     pub key: SourceKey,
-    /// What it last offered; none when it never did, or when the file is damaged.
+    /// What it last offered; none when the file is damaged.
     pub manifest: Option<Manifest>,
-    pub era: Option<Era>,
-}
-
-/// The era of the protocol that a source was reached in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Era {
-    /// Sessions that begin with `initialize`.
-    Handshake,
-    /// Requests that stand alone.
-    Stateless,
-}
-
-impl Era {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Handshake => "handshake",
-            Self::Stateless => "stateless",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        [Self::Handshake, Self::Stateless].into_iter().find(|era| era.as_str() == text)
-    }
-}
-
-impl fmt::Display for Era {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 const KNOWN: &str =
-    "SELECT domain, lower(hex(config_digest)), lower(hex(manifest_digest)), era FROM sources";
+    "SELECT domain, lower(hex(config_digest)), lower(hex(manifest_digest)) FROM sources";
 
 const SAVE_MANIFEST: &str = "
     INSERT INTO sources (domain, config_digest, manifest_digest, seen_at)
     VALUES (?1, unhex(?2), unhex(?3), ?4)
     ON CONFLICT DO UPDATE
     SET manifest_digest = excluded.manifest_digest, seen_at = excluded.seen_at";
-
-const SAVE_ERA: &str = "
-    INSERT INTO sources (domain, config_digest, era, seen_at)
-    VALUES (?1, unhex(?2), ?3, ?4)
-    ON CONFLICT DO UPDATE SET era = excluded.era, seen_at = excluded.seen_at";
 
 const KEEP_LATEST: &str = "
     DELETE FROM sources WHERE domain = ?1 AND config_digest NOT IN (
@@ -90,8 +56,8 @@ const KEEP_LATEST: &str = "
 
 const FORGET: &str = "DELETE FROM sources WHERE domain = ?1 AND config_digest = unhex(?2)";
 
-/// A row of [`KNOWN`]; `hex` makes an empty text of a digest that is not there.
-type KnownRow = (String, String, String, Option<String>);
+/// A row of [`KNOWN`].
+type KnownRow = (String, String, String);
 
 impl Store {
     /// What is known of these sources, in their order; those never heard of are left out.
@@ -103,9 +69,9 @@ impl Store {
             .fetch_all(&mut *store.connection().await)
             .await
             .map_err(|source| store.error(source))?;
-        let mut rows: HashMap<(String, String), (String, Option<String>)> = rows
+        let mut rows: HashMap<(String, String), String> = rows
             .into_iter()
-            .map(|(domain, config, manifest, era)| ((domain, config), (manifest, era)))
+            .map(|(domain, config, manifest)| ((domain, config), manifest))
             .collect();
         let directory = directory(store);
         let mut known: Vec<_> = keys
@@ -138,12 +104,21 @@ impl Store {
         let path = path_of(&directory, &digest);
         let written = blocking(move || write(&directory, &manifest)).await;
         written.map_err(|source| StoreError::unusable(&path, source))?;
-        self.save(SAVE_MANIFEST, key, &digest, seen_at).await
-    }
-
-    /// Keeps the era that a source was reached in.
-    pub async fn save_era(&self, key: &SourceKey, era: Era) -> Result<(), StoreError> {
-        self.save(SAVE_ERA, key, era.as_str(), self.inner().clock.now()).await
+        let mut connection = store.connection().await;
+        let saved = sqlx::query(SAVE_MANIFEST)
+            .bind(key.domain.as_str())
+            .bind(key.config.to_string())
+            .bind(digest)
+            .bind(millis(seen_at))
+            .execute(&mut *connection)
+            .await;
+        saved.map_err(|source| store.error(source))?;
+        let kept = sqlx::query(KEEP_LATEST)
+            .bind(key.domain.as_str())
+            .bind(KEPT_PER_DOMAIN)
+            .execute(&mut *connection)
+            .await;
+        kept.map(drop).map_err(|source| store.error(source))
     }
 
     /// Forgets a source as it was configured.
@@ -157,31 +132,6 @@ impl Store {
             .map(drop)
             .map_err(|source| store.error(source))
     }
-
-    async fn save(
-        &self,
-        sql: &'static str,
-        key: &SourceKey,
-        value: &str,
-        seen_at: Timestamp,
-    ) -> Result<(), StoreError> {
-        let store = self.inner();
-        let mut connection = store.connection().await;
-        let saved = sqlx::query(sql)
-            .bind(key.domain.as_str())
-            .bind(key.config.to_string())
-            .bind(value)
-            .bind(millis(seen_at))
-            .execute(&mut *connection)
-            .await;
-        saved.map_err(|source| store.error(source))?;
-        let kept = sqlx::query(KEEP_LATEST)
-            .bind(key.domain.as_str())
-            .bind(KEPT_PER_DOMAIN)
-            .execute(&mut *connection)
-            .await;
-        kept.map(drop).map_err(|source| store.error(source))
-    }
 }
 
 /// Removes the files of manifests that nothing refers to any more.
@@ -191,7 +141,7 @@ pub(crate) async fn sweep(store: &Inner) -> Result<(), StoreError> {
         .await
         .map_err(|source| store.error(source))?;
     let directory = directory(store);
-    let referred = rows.into_iter().map(|(_, _, manifest, _)| path_of(&directory, &manifest));
+    let referred = rows.into_iter().map(|(_, _, manifest)| path_of(&directory, &manifest));
     let (referred, now) = (referred.collect(), store.clock.now());
     let removed = blocking({
         let directory = directory.clone();
@@ -219,18 +169,12 @@ fn remove_unreferred(
     Ok(())
 }
 
-fn read(directory: &Path, known: (SourceKey, (String, Option<String>))) -> KnownSource {
-    let (key, (digest, era)) = known;
-    let era = era.as_deref().and_then(Era::parse);
-    let manifest = (!digest.is_empty()).then(|| read_manifest(&path_of(directory, &digest)));
-    let manifest = manifest.and_then(|read| {
-        read.inspect_err(|error| {
-            let domain = key.domain.as_str();
-            tracing::warn!(domain, %error, "a stored manifest could not be read; asking again");
-        })
-        .ok()
+fn read(directory: &Path, (key, digest): (SourceKey, String)) -> KnownSource {
+    let manifest = read_manifest(&path_of(directory, &digest)).inspect_err(|error| {
+        let domain = key.domain.as_str();
+        tracing::warn!(domain, %error, "a stored manifest could not be read; asking again");
     });
-    KnownSource { key, manifest, era }
+    KnownSource { key, manifest: manifest.ok() }
 }
 
 fn read_manifest(path: &Path) -> io::Result<Manifest> {

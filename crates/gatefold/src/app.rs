@@ -1,12 +1,13 @@
 //! A gateway, put together from a configuration and running.
 
 mod disclosure;
+mod learning;
 mod sources;
 mod status;
 mod watch;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -24,6 +25,7 @@ use gatefold_store::{Store, StoreError, StoreOptions};
 use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
 use crate::{Environment, config};
 use disclosure::ReloadableGateway;
+use learning::Learning;
 use sources::{Configured, SourceFactory};
 
 pub use status::{Status, status_routes};
@@ -59,6 +61,7 @@ pub struct App {
     applied: ArcSwap<Applied>,
     /// Held by a reload, so that two never cross.
     reloading: tokio::sync::Mutex<()>,
+    learning: Mutex<Option<Learning>>,
 }
 
 /// The configuration in force, and the sources made for it.
@@ -120,6 +123,7 @@ pub async fn build(
         factory,
         applied: ArcSwap::from_pointee(nothing),
         reloading: tokio::sync::Mutex::default(),
+        learning: Mutex::default(),
     };
     app.apply(config).await?;
     Ok(app)
@@ -187,6 +191,29 @@ impl App {
         reports
     }
 
+    /// Goes on asking the sources of which nothing is known, in the background, until each has
+    /// answered once. To be called again after a reload; [`App::close`] ends it.
+    pub fn keep_learning(&self) {
+        let applied = self.applied.load_full();
+        let sources = applied.sources.iter().filter_map(Configured::learnable).cloned();
+        self.set_learning(Some(Learning::start(sources.collect())));
+    }
+
+    fn set_learning(&self, learning: Option<Learning>) {
+        *self.learning.lock().unwrap_or_else(PoisonError::into_inner) = learning;
+    }
+
+    /// Waits, when no tool is known at all, until every source has answered that can be expected to.
+    pub async fn await_first_tools(&self) {
+        if self.pin().view().tool_count() > 0 {
+            return;
+        }
+        let applied = self.applied.load_full();
+        let learnable = applied.sources.iter().filter(|source| source.learnable().is_some());
+        let domains: Vec<_> = learnable.map(|source| source.config.domain.clone()).collect();
+        self.await_manifests(&domains).await;
+    }
+
     /// Connects the sources of which nothing is known, so that the catalogue is whole. Those that
     /// fail are named with the reason.
     pub async fn learn(&self) -> Vec<(Domain, String)> {
@@ -234,23 +261,24 @@ impl App {
         connected
     }
 
-    /// Waits until the catalogue has what these sources offer.
+    /// Waits a little until the catalogue has what these sources offer.
     async fn await_catalogue(&self, domains: &[Domain]) {
-        let mut epochs = self.dispatcher.epochs();
-        let complete = async {
-            loop {
-                let pinned = self.pin();
-                let entries = pinned.view().snapshot().domains();
-                let has = |domain: &Domain| {
-                    entries.iter().any(|e| e.domain() == domain && e.manifest().is_some())
-                };
-                if domains.iter().all(has) || epochs.changed().await.is_err() {
-                    return;
-                }
-            }
-        };
-        if tokio::time::timeout(CATALOGUE_WAIT, complete).await.is_err() {
+        if tokio::time::timeout(CATALOGUE_WAIT, self.await_manifests(domains)).await.is_err() {
             tracing::warn!("the catalogue was not complete in time");
+        }
+    }
+
+    async fn await_manifests(&self, domains: &[Domain]) {
+        let mut epochs = self.dispatcher.epochs();
+        loop {
+            let pinned = self.pin();
+            let entries = pinned.view().snapshot().domains();
+            let has = |domain: &Domain| {
+                entries.iter().any(|e| e.domain() == domain && e.manifest().is_some())
+            };
+            if domains.iter().all(has) || epochs.changed().await.is_err() {
+                return;
+            }
         }
     }
 
@@ -293,6 +321,7 @@ impl App {
     /// Closes every source, child processes included, and then the store. Calls still under way
     /// fail; records still open count as interrupted.
     pub async fn close(&self) {
+        self.set_learning(None);
         self.dispatcher.close().await;
         if let Err(error) = self.store.close().await {
             tracing::error!(%error, "the last audit records could not be written");

@@ -144,7 +144,7 @@ impl Rendering<'_> {
                 format!("{} {BROWSE}", unknown_tool(name.as_str(), nearest))
             }
             CallError::UnknownTool { name, nearest } => unknown_tool(name.as_str(), nearest),
-            CallError::Unavailable { domain, .. } => format!(
+            CallError::Unavailable { domain, .. } | CallError::Resting { domain, .. } => format!(
                 "Tool '{name}' is temporarily unavailable: upstream server '{domain}' is \
                  unreachable. Other domains are still available."
             ),
@@ -155,6 +155,10 @@ impl Rendering<'_> {
             CallError::Deadline { limit, .. } => format!(
                 "Tool '{name}' did not answer within {} s. It may have taken effect all the same.",
                 limit.as_secs_f32()
+            ),
+            CallError::Lost { .. } => format!(
+                "Tool '{name}' did not finish: the connection to its upstream server ended while \
+                 the call was under way. It may have taken effect all the same."
             ),
             CallError::Refused { code, message, .. } => {
                 let invalid = *code == INVALID_PARAMS;

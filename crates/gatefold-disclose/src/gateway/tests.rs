@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_catalog::{
-    GroupRules, Manifest, ServerInfo, Snapshot, SourceEntry, SourceKind, View, token_bound,
+    GroupRules, Manifest, Scope, ServerInfo, Snapshot, SourceEntry, SourceKind, View, search,
+    token_bound,
 };
 use gatefold_core::{Domain, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId, ToolName};
 use insta::assert_snapshot;
@@ -169,7 +170,7 @@ fn cursors_reach_the_first_hundred_results_of_a_search() {
         let Some(cursor) = page["next_cursor"].as_str() else { break };
         arguments = format!(r#"{{"query":"quite well","cursor":"{cursor}"}}"#);
     }
-    let hits = gatefold_catalog::search(&view, "quite well", &Default::default(), 100);
+    let hits = search(&view, "quite well", &Scope::default(), 100);
     let hits: Vec<_> = hits.iter().map(|hit| hit.tool.id().to_string()).collect();
     assert_eq!((seen.len(), seen), (100, hits));
 }

@@ -45,6 +45,8 @@ async fn the_breaker_opens_when_a_source_fails_and_not_when_a_call_does() {
     for (tool, expected) in [
         ("unplug", BreakerState::Open),
         ("garble", BreakerState::Open),
+        ("lose", BreakerState::Open),
+        ("rest", BreakerState::Closed),
         ("hang", BreakerState::Open),
         ("echo", BreakerState::Closed),
         ("fail", BreakerState::Closed),

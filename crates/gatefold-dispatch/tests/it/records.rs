@@ -14,6 +14,8 @@ async fn every_call_leaves_one_record_and_is_counted() {
         ("mail__wait", "suspended", "suspended"),
         ("mail__refuse", "failed: refused", "refused"),
         ("mail__unplug", "failed: unavailable", "unavailable"),
+        ("mail__rest", "failed: unavailable", "unavailable"),
+        ("mail__lose", "failed: lost", "lost"),
         ("mail__garble", "failed: protocol", "protocol"),
         ("mail__hang", "failed: deadline", "deadline"),
         ("mail__big", "failed: too_large", "too_large"),
@@ -64,6 +66,19 @@ async fn a_log_that_hangs_holds_a_call_no_longer_than_its_deadline() {
     assert!(matches!(result, Err(CallError::Deadline { .. })));
     assert_eq!(began.elapsed(), world.limits.call_deadline);
     assert_eq!((mail.calls(), world.counted("deadline")), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_that_hangs_holds_up_no_answer_for_long_that_sends_nothing() {
+    let world = World::new(&[&FakeSource::new("mail")]);
+    world.log.hangs.store(true, Ordering::SeqCst);
+    let began = Instant::now();
+    assert_eq!(refused(world.call("mail__none", "{}").await), "unknown tool `mail__none`");
+    assert!(began.elapsed() < world.limits.call_deadline / 2);
+    let pinned = world.dispatcher.pin(Principal::local().into());
+    pinned.discovered("discover_tools", &raw("{}"), 42, false).await;
+    assert!(began.elapsed() < world.limits.call_deadline / 2);
+    assert_eq!((world.counted("unknown"), world.counted("discovery")), (1, 1));
 }
 
 #[tokio::test(start_paused = true)]

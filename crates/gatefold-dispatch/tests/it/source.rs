@@ -17,8 +17,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// The tools of a source that nobody gave others.
-pub(crate) const TOOLS: &[&str] =
-    &["ask", "big", "browse", "echo", "fail", "garble", "hang", "nest", "refuse", "unplug", "wait"];
+pub(crate) const TOOLS: &[&str] = &[
+    "ask", "big", "browse", "echo", "fail", "garble", "hang", "lose", "nest", "refuse", "rest",
+    "unplug", "wait",
+];
 
 /// What a source learns of one call.
 #[derive(Debug)]
@@ -159,11 +161,19 @@ impl FakeSource {
                 source: None,
             }),
             "hang" => std::future::pending().await,
+            "lose" => Err(CallError::Lost {
+                tool: permit.target().id.clone(),
+                reason: "as asked".to_owned(),
+            }),
             "nest" => nest(&context, arguments).await,
             "refuse" => Err(CallError::Refused {
                 tool: permit.target().id.clone(),
                 code: -32602,
                 message: "as asked".to_owned(),
+            }),
+            "rest" => Err(CallError::Resting {
+                domain: self.domain.clone(),
+                reason: "as asked".to_owned(),
             }),
             "unplug" => Err(CallError::Unavailable {
                 domain: self.domain.clone(),

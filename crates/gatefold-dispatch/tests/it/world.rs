@@ -230,14 +230,22 @@ impl AuditLog for MemoryLog {
     }
 
     fn refuse(&self, opened: CallOpened, closed: CallClosed) -> BoxFuture<'_, ()> {
-        let closed = Some(closed);
-        self.records.lock().unwrap().push(Record { opened, closed });
-        Box::pin(std::future::ready(()))
+        Box::pin(async move {
+            if self.hangs.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            let closed = Some(closed);
+            self.records.lock().unwrap().push(Record { opened, closed });
+        })
     }
 
     fn discover(&self, record: DiscoveryRecord) -> BoxFuture<'_, ()> {
-        self.discoveries.lock().unwrap().push(record);
-        Box::pin(std::future::ready(()))
+        Box::pin(async move {
+            if self.hangs.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            self.discoveries.lock().unwrap().push(record);
+        })
     }
 }
 

@@ -14,6 +14,7 @@ use rmcp::service::{NotificationContext, Peer, RequestContext, Service, Subscrip
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
 
 use super::server::{Server, Shape};
 
@@ -203,7 +204,17 @@ fn typed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ErrorData> {
 
 /// The handler for stdio: lists and results go out as they are, where rmcp's types would drop what
 /// they do not know.
-pub(crate) struct Verbatim(pub(crate) Handler);
+pub(crate) struct Verbatim {
+    handler: Handler,
+    /// Counts the calls under way.
+    calls: TaskTracker,
+}
+
+impl Verbatim {
+    pub(crate) fn new(handler: Handler, calls: TaskTracker) -> Self {
+        Self { handler, calls }
+    }
+}
 
 impl Service<RoleServer> for Verbatim {
     async fn handle_request(
@@ -214,13 +225,14 @@ impl Service<RoleServer> for Verbatim {
         let is_right = is_right(&context);
         match request {
             ClientRequest::CallToolRequest(call) if is_right => {
-                verbatim(&self.0.call(call.params, context).await)
+                let call = self.handler.call(call.params, context);
+                verbatim(&self.calls.track_future(call).await)
             }
             ClientRequest::ListToolsRequest(_) if is_right => {
-                let principal = self.0.principal(&context);
-                verbatim(&self.0.server.list_tools(principal, shape(&context)))
+                let principal = self.handler.principal(&context);
+                verbatim(&self.handler.server.list_tools(principal, shape(&context)))
             }
-            request => Service::handle_request(&self.0, request, context).await,
+            request => Service::handle_request(&self.handler, request, context).await,
         }
     }
 
@@ -229,11 +241,11 @@ impl Service<RoleServer> for Verbatim {
         notification: ClientNotification,
         context: NotificationContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        Service::handle_notification(&self.0, notification, context).await
+        Service::handle_notification(&self.handler, notification, context).await
     }
 
     fn get_info(&self) -> ServerConfig {
-        ServerHandler::get_info(&self.0)
+        ServerHandler::get_info(&self.handler)
     }
 }
 

@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use super::front::{self, Asks, Post, SESSION_ID, Sender};
 use super::handler::{Handler, PROGRESS_QUEUE};
 use super::server::{Server, Shape};
-use super::sessions::Sessions;
+use super::sessions::{Full, Sessions};
 
 /// How an HTTP endpoint behaves.
 #[derive(Debug, Clone)]
@@ -200,8 +200,13 @@ impl Front {
         let response = self.pass_on(request).await;
         if let (Some(name), Some(id)) = (client, session_id(response.headers())) {
             let principal = self.0.server.principal(name.as_deref());
-            if let Some(crowded) = self.0.sessions.open(id, principal) {
-                self.0.close_session(crowded).await;
+            match self.0.sessions.open(id, principal) {
+                Ok(None) => {}
+                Ok(Some(crowded)) => self.0.close_session(crowded).await,
+                Err(Full) => {
+                    self.0.close_session(id.to_owned()).await;
+                    return full();
+                }
             }
         }
         response
@@ -374,6 +379,14 @@ fn json(text: String) -> Response<Body> {
 fn status(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
+    response
+}
+
+fn full() -> Response<Body> {
+    let text =
+        "as many sessions are open as the gateway keeps, and all are in use; try again later";
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     response
 }
 

@@ -1,6 +1,6 @@
 //! The gateway as a client sees it, whatever the transport: lists and calls as JSON text.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use gatefold_core::{CallError, ClientName, Operation, Principal};
 use gatefold_disclose::{Disclosure, Reply, Step, Surface};
@@ -8,6 +8,8 @@ use gatefold_dispatch::{Caller, Dispatcher, Pinned};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
+
+use super::surfaces::Surfaces;
 
 /// The longest name of a client that is kept, in bytes. The client chooses it freely.
 const CLIENT_NAME_BYTES: usize = 64;
@@ -18,14 +20,7 @@ pub struct Server {
     disclosure: Arc<dyn Disclosure>,
     /// Who everybody is that reaches this endpoint.
     principal: Principal,
-    surface: Mutex<Option<Cached>>,
-}
-
-/// The last surface made, which holds for one epoch and one principal.
-struct Cached {
-    epoch: u64,
-    principal: Arc<Principal>,
-    surface: Arc<Surface>,
+    surfaces: Surfaces,
 }
 
 /// The protocol era of one request, as far as results differ.
@@ -74,7 +69,7 @@ impl Server {
         disclosure: Arc<dyn Disclosure>,
         principal: Principal,
     ) -> Arc<Self> {
-        Arc::new(Self { dispatcher, disclosure, principal, surface: Mutex::default() })
+        Arc::new(Self { dispatcher, disclosure, principal, surfaces: Surfaces::default() })
     }
 
     /// The principal behind a client that calls itself by this name.
@@ -93,18 +88,7 @@ impl Server {
 
     /// What this principal's model is given at first.
     pub(crate) fn surface(&self, pinned: &Pinned) -> Arc<Surface> {
-        let epoch = pinned.view().snapshot().epoch();
-        let mut cached = self.surface.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cached) = &*cached
-            && cached.epoch == epoch
-            && cached.principal == *pinned.principal()
-        {
-            return cached.surface.clone();
-        }
-        let surface = Arc::new(self.disclosure.surface(pinned.view()));
-        let principal = pinned.principal().clone();
-        *cached = Some(Cached { epoch, principal, surface: surface.clone() });
-        surface
+        self.surfaces.get(pinned.view(), |view| self.disclosure.surface(view))
     }
 
     /// The result of `tools/list`.

@@ -8,7 +8,8 @@ use gatefold_core::Principal;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Sessions open at once; with one more, the one that was silent longest is closed.
+/// Sessions open at once. With one more, the one that was silent longest is closed; when there is
+/// none, the new one is refused.
 const SESSIONS: usize = 10_000;
 
 /// Who each session belongs to, and what goes on in it.
@@ -20,9 +21,20 @@ struct Entry {
     last_used: Instant,
     /// Streams that the client holds open.
     streams: usize,
-    /// Calls under way by the text of their id.
-    calls: HashMap<String, CancellationToken>,
+    /// Calls under way. Their ids are the client's, who may use one twice.
+    calls: HashMap<u64, Call>,
+    /// Calls ever begun.
+    begun: u64,
 }
+
+struct Call {
+    id: String,
+    cancel: CancellationToken,
+}
+
+/// Every session that could be open is, and something goes on in each.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Full;
 
 impl Entry {
     fn is_quiet(&self) -> bool {
@@ -32,11 +44,12 @@ impl Entry {
 
 impl Sessions {
     /// Takes up a session, and gives back the id of one that must make room for it.
-    pub(super) fn open(&self, id: &str, principal: Arc<Principal>) -> Option<String> {
+    pub(super) fn open(&self, id: &str, principal: Arc<Principal>) -> Result<Option<String>, Full> {
         let mut sessions = self.lock();
         let crowded = if sessions.len() >= SESSIONS {
             let quiet = sessions.iter().filter(|(_, entry)| entry.is_quiet());
-            quiet.min_by_key(|(_, entry)| entry.last_used).map(|(id, _)| id.clone())
+            let silent = quiet.min_by_key(|(_, entry)| entry.last_used).ok_or(Full)?;
+            Some(silent.0.clone())
         } else {
             None
         };
@@ -44,16 +57,17 @@ impl Sessions {
             sessions.remove(crowded);
         }
         let (last_used, calls) = (Instant::now(), HashMap::new());
-        sessions.insert(id.to_owned(), Entry { principal, last_used, streams: 0, calls });
-        crowded
+        let entry = Entry { principal, last_used, streams: 0, calls, begun: 0 };
+        sessions.insert(id.to_owned(), entry);
+        Ok(crowded)
     }
 
     pub(super) fn close(&self, id: &str) {
         let Some(entry) = self.lock().remove(id) else {
             return;
         };
-        for (_, call) in entry.calls {
-            call.cancel();
+        for call in entry.calls.values() {
+            call.cancel.cancel();
         }
     }
 
@@ -66,19 +80,25 @@ impl Sessions {
     }
 
     /// Notes a call, so that a notification can cancel it.
-    pub(super) fn begin(self: &Arc<Self>, session: &str, call: &str) -> InCall {
+    pub(super) fn begin(self: &Arc<Self>, session: &str, id: &str) -> InCall {
         let cancel = CancellationToken::new();
+        let mut number = 0;
         if let Some(entry) = self.lock().get_mut(session) {
-            entry.calls.insert(call.to_owned(), cancel.clone());
+            entry.begun += 1;
+            number = entry.begun;
+            entry.calls.insert(number, Call { id: id.to_owned(), cancel: cancel.clone() });
         }
-        let (session, call) = (session.to_owned(), call.to_owned());
-        InCall { sessions: self.clone(), session, call, cancel }
+        InCall { sessions: self.clone(), session: session.to_owned(), number, cancel }
     }
 
-    /// Cancels a call; false when this session has none of that id.
-    pub(super) fn cancel(&self, session: &str, call: &str) -> bool {
-        let cancel = self.lock().get_mut(session).and_then(|entry| entry.calls.remove(call));
-        cancel.map(|cancel| cancel.cancel()).is_some()
+    /// Cancels the calls of this id; false when this session has none.
+    pub(super) fn cancel(&self, session: &str, id: &str) -> bool {
+        let sessions = self.lock();
+        let Some(entry) = sessions.get(session) else {
+            return false;
+        };
+        let meant = entry.calls.values().filter(|call| call.id == id);
+        meant.map(|call| call.cancel.cancel()).count() > 0
     }
 
     /// Notes a stream that the client holds open.
@@ -110,14 +130,14 @@ impl Sessions {
 pub(super) struct InCall {
     sessions: Arc<Sessions>,
     session: String,
-    call: String,
+    number: u64,
     pub(super) cancel: CancellationToken,
 }
 
 impl Drop for InCall {
     fn drop(&mut self) {
         if let Some(entry) = self.sessions.lock().get_mut(&self.session) {
-            entry.calls.remove(&self.call);
+            entry.calls.remove(&self.number);
             entry.last_used = Instant::now();
         }
     }
@@ -148,7 +168,7 @@ mod tests {
     async fn a_session_ends_when_silent_and_not_while_something_goes_on() {
         let sessions = Arc::new(Sessions::default());
         for id in ["silent", "calling", "listening"] {
-            sessions.open(id, Arc::new(Principal::local()));
+            sessions.open(id, Arc::new(Principal::local())).unwrap();
         }
         let call = sessions.begin("calling", "1");
         let stream = sessions.listen("listening");
@@ -164,12 +184,40 @@ mod tests {
     fn a_call_is_cancelled_by_its_own_session_alone() {
         let sessions = Arc::new(Sessions::default());
         for id in ["a", "b"] {
-            sessions.open(id, Arc::new(Principal::local()));
+            sessions.open(id, Arc::new(Principal::local())).unwrap();
         }
         let call = sessions.begin("a", "7");
         assert!(!sessions.cancel("b", "7"));
         assert!(!call.cancel.is_cancelled());
         assert!(sessions.cancel("a", "7"));
         assert!(call.cancel.is_cancelled());
+    }
+
+    #[test]
+    fn the_end_of_a_call_leaves_another_of_the_same_id_alone() {
+        let sessions = Arc::new(Sessions::default());
+        sessions.open("a", Arc::new(Principal::local())).unwrap();
+        let (first, second) = (sessions.begin("a", "7"), sessions.begin("a", "7"));
+        drop(first);
+        assert!(sessions.cancel("a", "7"));
+        assert!(second.cancel.is_cancelled());
+        drop(second);
+        assert!(!sessions.cancel("a", "7"));
+    }
+
+    #[test]
+    fn a_session_too_many_takes_the_place_of_a_silent_one_or_is_refused() {
+        let sessions = Arc::new(Sessions::default());
+        let principal = Arc::new(Principal::local());
+        let ids: Vec<_> = (0..SESSIONS).map(|id| id.to_string()).collect();
+        let mut calls = Vec::new();
+        for id in &ids {
+            assert_eq!(sessions.open(id, principal.clone()), Ok(None));
+            calls.push(sessions.begin(id, "1"));
+        }
+        assert_eq!(sessions.open("new", principal.clone()), Err(Full));
+        calls.truncate(SESSIONS - 1);
+        let last = ids.last().cloned();
+        assert_eq!(sessions.open("new", principal), Ok(last));
     }
 }

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use ::http::StatusCode;
 use ::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -11,7 +12,8 @@ use futures::StreamExt as _;
 use gatefold_dispatch::{Event, EventSink};
 use reqwest::Response;
 use sse_stream::{Error as SseError, SseStream};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::timeout;
 
 use super::message::{Incoming, Reply, cancelled, refusal};
 use super::tap::{Tap, TappedClient};
@@ -30,6 +32,10 @@ pub(crate) const NOT_JSON_RPC: &str = "its answer is not JSON-RPC";
 const ENVELOPE_BYTES: u64 = 256 * 1024;
 /// The longest body of an HTTP error that is read, in bytes.
 const ERROR_BODY_BYTES: usize = 8 * 1024;
+/// Messages beside requests, such as cancellations, that are sent at once. One more is dropped.
+const ASIDES: usize = 32;
+/// How long a server may take to accept such a message.
+const ASIDE_DEADLINE: Duration = Duration::from_secs(10);
 
 /// A connection to one server under one identity.
 pub(crate) struct HttpWire {
@@ -39,6 +45,7 @@ pub(crate) struct HttpWire {
     /// What rmcp's client noted.
     pub(crate) tap: Tap,
     handshake: OnceLock<Handshake>,
+    asides: Arc<Semaphore>,
     /// Rung when the server says beside an answer that its list has changed.
     pub(crate) list_changed: Arc<Notify>,
 }
@@ -53,7 +60,8 @@ pub(crate) struct Handshake {
 impl HttpWire {
     pub(crate) fn new(client: reqwest::Client, url: &str, headers: HeaderMap) -> Self {
         let (tap, handshake, list_changed) = (Tap::default(), OnceLock::new(), Arc::default());
-        Self { client, url: url.into(), headers, tap, handshake, list_changed }
+        let asides = Arc::new(Semaphore::new(ASIDES));
+        Self { client, url: url.into(), headers, tap, handshake, asides, list_changed }
     }
 
     /// The client that rmcp makes the handshake with.
@@ -95,7 +103,7 @@ impl HttpWire {
         if !status.is_success() {
             return refused(response).await;
         }
-        let body = read_capped(response, request.limit + ENVELOPE_BYTES).await?;
+        let body = read_capped(response, request.limit.saturating_add(ENVELOPE_BYTES)).await?;
         let message: Incoming<'_> = serde_json::from_slice(&body)
             .map_err(|_| WireError::Broken(NOT_JSON_RPC.to_owned()))?;
         checked(message.reply(), request.limit)
@@ -129,13 +137,26 @@ impl HttpWire {
         self.client.post(&*self.url).headers(headers).body(text).send().await
     }
 
+    /// Sends a message that nobody waits for.
+    fn post_aside(self: &Arc<Self>, text: String) {
+        let Ok(place) = self.asides.clone().try_acquire_owned() else {
+            tracing::debug!("dropped a message, as too many are under way");
+            return;
+        };
+        let wire = self.clone();
+        tokio::spawn(async move {
+            let _place = place;
+            drop(timeout(ASIDE_DEADLINE, wire.post(text, None)).await);
+        });
+    }
+
     /// Reads events until the answer comes, passing on what is said meanwhile.
     async fn answer_in_stream(
         self: &Arc<Self>,
         response: Response,
         request: &Request,
     ) -> Result<Reply, WireError> {
-        let limit = request.limit + ENVELOPE_BYTES;
+        let limit = request.limit.saturating_add(ENVELOPE_BYTES);
         // Counted from one event to the next: what a server says meanwhile may be much in all.
         let unread = AtomicU64::new(0);
         let bytes = response.bytes_stream().map(|chunk| {
@@ -169,8 +190,7 @@ impl HttpWire {
         if let Some((_, progress)) = message.own_progress() {
             events.send(Event::Progress(progress));
         } else if let (Some(id), Some(method)) = (message.id, message.method.as_deref()) {
-            let (wire, text) = (self.clone(), refusal(id, method));
-            tokio::spawn(async move { wire.post(text, None).await });
+            self.post_aside(refusal(id, method));
         } else if message.method.as_deref() == Some("notifications/tools/list_changed") {
             self.list_changed.notify_one();
         }
@@ -189,8 +209,7 @@ impl Drop for Interest<'_> {
         // In the stateless era, ending the exchange is what cancels.
         let is_stateless = self.wire.handshake.get().is_some_and(|h| h.is_stateless);
         if self.is_sent && !is_stateless {
-            let (wire, text) = (self.wire.clone(), cancelled(self.id));
-            tokio::spawn(async move { wire.post(text, None).await });
+            self.wire.post_aside(cancelled(self.id));
         }
     }
 }
@@ -266,7 +285,7 @@ fn stream_error(error: &SseError, limit: u64) -> WireError {
         if let Some(io) = cause.downcast_ref::<std::io::Error>()
             && io.kind() == std::io::ErrorKind::FileTooLarge
         {
-            return WireError::TooLarge(limit + 1);
+            return WireError::TooLarge(limit.saturating_add(1));
         }
         source = cause.source();
     }

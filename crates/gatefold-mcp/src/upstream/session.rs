@@ -12,6 +12,7 @@ use rmcp::service::RunningService;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::handler::Handler;
 use super::message::{ClientMeta, FIRST_OWN_ID, Outgoing, Reply, RequestMeta, RpcError};
@@ -38,6 +39,7 @@ pub(crate) struct Session {
     pub(crate) greeting: Greeting,
     pub(crate) list_changed: Arc<Notify>,
     pub(crate) service: tokio::sync::Mutex<RunningService<RoleClient, Handler>>,
+    pub(crate) began: Instant,
     next_id: AtomicU64,
     in_flight: AtomicUsize,
     /// Calls made so far, so that whoever watches sees whether the session was used meanwhile.
@@ -97,6 +99,7 @@ impl Session {
             greeting,
             list_changed,
             service: tokio::sync::Mutex::new(service),
+            began: Instant::now(),
             next_id: AtomicU64::new(FIRST_OWN_ID),
             in_flight: AtomicUsize::new(0),
             uses: AtomicU64::new(0),

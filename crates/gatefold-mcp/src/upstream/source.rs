@@ -8,12 +8,10 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared, join_all};
 use gatefold_catalog::Manifest;
 use gatefold_core::{
-    BoxError, CallError, Clock, Domain, Operation, Outcome, Payload, ToolTarget, UpstreamIdentity,
+    BoxError, CallError, Clock, Domain, Operation, Outcome, ToolTarget, UpstreamIdentity,
 };
 use gatefold_dispatch::{CallContext, Manifests, Source, SourceState, SourceStatus};
 use gatefold_policy::Permit;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
@@ -21,7 +19,7 @@ use tokio_util::task::TaskTracker;
 
 use super::backoff::Backoff;
 use super::ladder::{self, ConnectError, Era};
-use super::message::Reply;
+use super::outcome::outcome;
 use super::session::{ListError, Session, ToolCall};
 use super::settings::{McpSettings, Transport};
 use super::wire::WireError;
@@ -53,6 +51,12 @@ struct State {
     backoff: Backoff,
     era: Option<Era>,
     is_closed: bool,
+}
+
+impl State {
+    fn open_sessions(&self) -> usize {
+        self.sessions.values().filter(|entry| matches!(entry, Entry::Open(_))).count()
+    }
 }
 
 #[derive(Clone)]
@@ -139,21 +143,23 @@ impl McpSource {
 
     fn lookup(self: &Arc<Self>, identity: &UpstreamIdentity) -> Result<Entry, CallError> {
         let mut state = self.lock();
-        match state.sessions.get(identity) {
-            Some(Entry::Open(session)) if session.wire.ended().is_none() => {
-                return Ok(Entry::Open(session.clone()));
-            }
-            Some(Entry::Connecting(connecting)) => {
-                return Ok(Entry::Connecting(connecting.clone()));
-            }
-            _ => {}
+        match state.sessions.get(identity).cloned() {
+            Some(Entry::Open(session)) => match session.wire.ended() {
+                None => return Ok(Entry::Open(session)),
+                Some(reason) => {
+                    self.note_end(&mut state, identity, &session, reason);
+                }
+            },
+            Some(connecting) => return Ok(connecting),
+            None => {}
         }
         if state.is_closed {
             return Err(self.unavailable("it was removed from the configuration".to_owned(), None));
         }
-        if let (Some(wait), Some(error)) = (state.backoff.wait(), &state.status.error) {
+        if let Some(wait) = state.backoff.wait() {
+            let error = state.status.error.as_deref().unwrap_or("it ended soon after its start");
             let reason = format!("{error} (tried again in {} s)", wait.as_secs() + 1);
-            return Err(self.unavailable(reason, None));
+            return Err(CallError::Resting { domain: self.settings.domain.clone(), reason });
         }
         // A task of its own: whoever waits may give up, and the others still get the session.
         let task = tokio::spawn(self.clone().connect(identity.clone()));
@@ -203,7 +209,6 @@ impl McpSource {
 
     /// Looks after an open session until it ends or nobody uses it any more.
     async fn attend(self: Arc<Self>, identity: UpstreamIdentity, session: Arc<Session>) {
-        let began = Instant::now();
         if let Err(error) = self.list_once(&session).await {
             tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
         }
@@ -211,7 +216,7 @@ impl McpSource {
             let uses = session.uses();
             tokio::select! {
                 () = session.wire.when_ended() => {
-                    self.lost(&identity, &session, began);
+                    self.lost(&identity, &session);
                     return;
                 }
                 () = session.list_changed.notified() => {
@@ -246,35 +251,64 @@ impl McpSource {
     }
 
     /// Notes that a session has ended by itself.
-    fn lost(&self, identity: &UpstreamIdentity, session: &Arc<Session>, began: Instant) {
-        let mut state = self.lock();
-        if !holds(&state, identity, session) {
-            return;
-        }
-        state.sessions.remove(identity);
-        if began.elapsed() < SETTLED {
-            state.backoff.ended_early();
-        } else {
-            state.backoff.succeeded();
-        }
-        if state.sessions.is_empty() {
-            self.set_status(&mut state, SourceState::Failing, session.wire.ended());
-        }
+    fn lost(&self, identity: &UpstreamIdentity, session: &Arc<Session>) {
+        let reason = session.wire.ended().unwrap_or_default();
+        self.note_end(&mut self.lock(), identity, session, reason);
     }
 
     /// Forgets a session that turned out to be useless, so that the next call opens another.
-    fn forget(&self, identity: &UpstreamIdentity, session: &Arc<Session>) {
-        let mut state = self.lock();
-        if holds(&state, identity, session) {
-            state.sessions.remove(identity);
+    fn forget(&self, identity: &UpstreamIdentity, session: &Arc<Session>, error: &WireError) {
+        let reason = session.wire.ended().unwrap_or_else(|| error.to_string());
+        if self.note_end(&mut self.lock(), identity, session, reason) {
             let session = session.clone();
             tokio::spawn(async move { session.close().await });
         }
     }
 
+    /// Takes a session that has ended out of use and counts its end. Whoever sees the end first
+    /// does both at once, so that each end counts once. False for one that was seen before.
+    fn note_end(
+        &self,
+        state: &mut State,
+        identity: &UpstreamIdentity,
+        session: &Arc<Session>,
+        reason: String,
+    ) -> bool {
+        if !holds(state, identity, session) {
+            return false;
+        }
+        state.sessions.remove(identity);
+        if session.began.elapsed() < SETTLED {
+            state.backoff.ended_early();
+        } else {
+            state.backoff.succeeded();
+        }
+        if state.sessions.is_empty() {
+            self.set_status(state, SourceState::Failing, Some(reason));
+        } else {
+            state.status.sessions = state.open_sessions();
+        }
+        true
+    }
+
+    /// Shows a refusal of the server's, until a call is answered again.
+    fn note_refusal(&self, reason: &str) {
+        let error = &mut self.lock().status.error;
+        if error.as_deref() != Some(reason) {
+            tracing::warn!(domain = %self.settings.domain, reason, "a call was refused");
+            *error = Some(reason.to_owned());
+        }
+    }
+
+    fn note_answer(&self) {
+        let status = &mut self.lock().status;
+        if status.state == SourceState::Running {
+            status.error = None;
+        }
+    }
+
     fn set_status(&self, state: &mut State, to: SourceState, error: Option<String>) {
-        let sessions = state.sessions.values().filter(|e| matches!(e, Entry::Open(_))).count();
-        state.status.sessions = sessions;
+        state.status.sessions = state.open_sessions();
         state.status.error = error;
         if state.status.state != to {
             state.status.state = to;
@@ -323,9 +357,19 @@ impl McpSource {
         let Operation::Tool { arguments, .. } = &permit.call().operation else {
             return Err(self.unavailable("it offers nothing but tools".to_owned(), None));
         };
-        let mut may_retry = true;
+        let mut first_error = None;
         loop {
-            let session = self.session(&context.identity).await?;
+            let session = match (self.session(&context.identity).await, first_error.take()) {
+                (Ok(session), first) => {
+                    first_error = first;
+                    session
+                }
+                // What became of the call says more than why it was not made again.
+                (Err(CallError::Resting { .. }), Some(first)) => {
+                    return Err(self.call_error(first, &target, context.result_bytes));
+                }
+                (Err(error), _) => return Err(error),
+            };
             let call = ToolCall {
                 name: target.name.clone(),
                 arguments,
@@ -334,7 +378,10 @@ impl McpSource {
                 limit: context.result_bytes,
             };
             let error = match session.call(call).await {
-                Ok(reply) => return self.outcome(reply, &target),
+                Ok(reply) => {
+                    self.note_answer();
+                    return outcome(reply, &target);
+                }
                 Err(error) => error,
             };
             let is_unharmed = match &error {
@@ -343,43 +390,13 @@ impl McpSource {
                 _ => false,
             };
             if session.wire.is_spent(&error) {
-                self.forget(&context.identity, &session);
+                self.forget(&context.identity, &session, &error);
             }
-            if !(is_unharmed && may_retry) {
+            if !is_unharmed || first_error.is_some() {
                 return Err(self.call_error(error, &target, context.result_bytes));
             }
-            may_retry = false;
+            first_error = Some(error);
         }
-    }
-
-    fn outcome(&self, reply: Reply, target: &ToolTarget) -> Result<Outcome, CallError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Peek<'a> {
-            #[serde(default)]
-            is_error: Option<bool>,
-            #[serde(borrow, default)]
-            result_type: Option<&'a RawValue>,
-        }
-        let result = match reply {
-            Reply::Result(result) => result,
-            Reply::Error(error) => {
-                let (tool, code, message) = (target.id.clone(), error.code, error.message);
-                return Err(CallError::Refused { tool, code, message });
-            }
-        };
-        let broken = |reason: &str, source: Option<BoxError>| CallError::Protocol {
-            domain: self.settings.domain.clone(),
-            reason: reason.to_owned(),
-            source,
-        };
-        let peek: Peek<'_> = serde_json::from_str(result.get())
-            .map_err(|error| broken("its result is not a tool's result", Some(error.into())))?;
-        if peek.result_type.is_some_and(|kind| kind.get() != r#""complete""#) {
-            return Err(broken("it asked for input, though none was offered", None));
-        }
-        let is_error = peek.is_error.unwrap_or(false);
-        Ok(Outcome::Done(Payload { json: result, is_error }))
     }
 
     fn call_error(&self, error: WireError, target: &ToolTarget, limit: u64) -> CallError {
@@ -391,10 +408,14 @@ impl McpSource {
                 let domain = self.settings.domain.clone();
                 CallError::Protocol { domain, reason, source: None }
             }
-            WireError::NotSent(_)
-            | WireError::Forgotten
-            | WireError::Lost(_)
-            | WireError::Refused(_) => self.unavailable(error.to_string(), None),
+            WireError::Lost(reason) => CallError::Lost { tool: target.id.clone(), reason },
+            WireError::Refused(reason) => {
+                self.note_refusal(&reason);
+                self.unavailable(reason, None)
+            }
+            WireError::NotSent(_) | WireError::Forgotten => {
+                self.unavailable(error.to_string(), None)
+            }
         }
     }
 

@@ -255,9 +255,10 @@ fn renumber(message: &mut ServerJsonRpcMessage, first_id: i64) -> bool {
         RequestId::Number(number) => *number,
         RequestId::String(text) => text.parse().unwrap_or(-1),
     };
-    let is_own = (first_id..first_id + IDS_PER_ATTEMPT).contains(&number);
-    *id = RequestId::Number(number - first_id);
-    is_own
+    let own = number.checked_sub(first_id).filter(|own| (0..IDS_PER_ATTEMPT).contains(own));
+    let Some(own) = own else { return false };
+    *id = RequestId::Number(own);
+    true
 }
 
 /// One request's place among those that wait. Dropped before the answer came, it says so.
@@ -396,5 +397,35 @@ impl Transport<RoleClient> for StdioTransport {
     async fn close(&mut self) -> io::Result<()> {
         self.messages.close();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_keeps_its_attempts_id_and_any_other_is_refused() {
+        let first_id = IDS_PER_ATTEMPT;
+        for (id, own) in [
+            (json!(first_id), Some(0)),
+            (json!(first_id + 7), Some(7)),
+            (json!((first_id + 7).to_string()), Some(7)),
+            (json!(first_id - 1), None),
+            (json!(2 * first_id), None),
+            (json!(i64::MIN), None),
+            (json!(i64::MAX), None),
+            (json!("-9223372036854775808"), None),
+        ] {
+            let answer = json!({"jsonrpc": "2.0", "id": id, "result": {}});
+            let mut message: ServerJsonRpcMessage = serde_json::from_value(answer).unwrap();
+            assert_eq!(renumber(&mut message, first_id), own.is_some(), "{id}");
+            let JsonRpcMessage::Response(response) = message else { panic!("{id}") };
+            if let Some(own) = own {
+                assert_eq!(response.id, RequestId::Number(own));
+            }
+        }
     }
 }

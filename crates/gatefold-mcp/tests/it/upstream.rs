@@ -7,6 +7,7 @@ mod lifecycle;
 mod lists;
 mod logs;
 mod processes;
+mod replay;
 mod starts;
 mod support;
 mod world;
@@ -25,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         lists::trials(),
         logs::trials(),
         processes::trials(),
+        replay::trials(),
         starts::trials(),
     ];
     trials.into_iter().flatten().collect()

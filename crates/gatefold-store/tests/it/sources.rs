@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gatefold_catalog::{Manifest, ServerInfo};
 use gatefold_core::{Clock as _, Digest, Domain, ManualClock, SystemClock, Timestamp};
-use gatefold_store::{Era, SourceKey, Store};
+use gatefold_store::{SourceKey, Store};
 use serde_json::value::RawValue;
 use tempfile::{TempDir, tempdir};
 
@@ -27,14 +27,14 @@ fn manifest(tool: &str, fetched_at: Timestamp) -> Manifest {
     Manifest::from_pages(server, &[RawValue::from_string(page).unwrap()], fetched_at)
 }
 
-/// The first tool of each source that is known, and its era.
-async fn known(store: &Store, keys: &[SourceKey]) -> Vec<(String, String, Option<Era>)> {
+/// The first tool of each source that is known.
+async fn known(store: &Store, keys: &[SourceKey]) -> Vec<(String, String)> {
     let known = store.known_sources(keys).await.unwrap();
     known
         .into_iter()
         .map(|known| {
             let tool = known.manifest.map(|manifest| manifest.tools()[0].name().to_owned());
-            (known.key.domain.to_string(), tool.unwrap_or_default(), known.era)
+            (known.key.domain.to_string(), tool.unwrap_or_default())
         })
         .collect()
 }
@@ -51,15 +51,11 @@ async fn with_manifest() -> (TempDir, Store, PathBuf) {
 #[tokio::test]
 async fn what_a_source_offers_is_known_after_a_restart() {
     let (directory, store, _) = with_manifest().await;
-    store.save_era(&key("a", 1), Era::Stateless).await.unwrap();
-    store.save_era(&key("b", 1), Era::Handshake).await.unwrap();
+    store.save_manifest(&key("b", 1), &manifest("list", NOW)).await.unwrap();
     store.close().await.unwrap();
     let store = open(directory.path()).await;
     let keys = [key("b", 1), key("never", 1), key("a", 1)];
-    let expected = [
-        ("b".to_owned(), String::new(), Some(Era::Handshake)),
-        ("a".to_owned(), "search".to_owned(), Some(Era::Stateless)),
-    ];
+    let expected = [("b".to_owned(), "list".to_owned()), ("a".to_owned(), "search".to_owned())];
     assert_eq!(known(&store, &keys).await, expected);
     let later = manifest("find", NOW);
     store.save_manifest(&key("a", 1), &later).await.unwrap();
@@ -91,10 +87,10 @@ async fn a_damaged_manifest_counts_as_unknown() {
     *flipped.last_mut().unwrap() ^= 1;
     for damaged in [&whole[..whole.len() / 2], b"", b"garbage", &flipped] {
         fs::write(&file, damaged).unwrap();
-        assert_eq!(known(&store, &[key("a", 1)]).await, [("a".to_owned(), String::new(), None)]);
+        assert_eq!(known(&store, &[key("a", 1)]).await, [("a".to_owned(), String::new())]);
     }
     fs::remove_file(&file).unwrap();
-    assert_eq!(known(&store, &[key("a", 1)]).await, [("a".to_owned(), String::new(), None)]);
+    assert_eq!(known(&store, &[key("a", 1)]).await, [("a".to_owned(), String::new())]);
     store.save_manifest(&key("a", 1), &manifest("search", NOW)).await.unwrap();
     assert_eq!(known(&store, &[key("a", 1)]).await[0].1, "search");
 }

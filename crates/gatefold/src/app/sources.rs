@@ -30,6 +30,13 @@ impl Configured {
         }
     }
 
+    /// The source, unless nothing can be learned from it: it is disabled, or its configuration is
+    /// of no use.
+    pub(super) fn learnable(&self) -> Option<&Arc<McpSource>> {
+        let is_usable = !matches!(self.config.connection, Connection::Unusable(_));
+        self.source.as_ref().filter(|_| is_usable)
+    }
+
     pub(super) fn setup(&self) -> Option<SourceSetup> {
         Some(SourceSetup {
             source: self.source.clone()?,

@@ -43,8 +43,7 @@ async fn reload(app: &Arc<App>, inputs: &Inputs, environment: &Environment) {
             if !needs_restart.is_empty() {
                 tracing::warn!(keys = ?needs_restart, "some changes take effect after a restart");
             }
-            let app = app.clone();
-            tokio::spawn(async move { app.learn().await });
+            app.keep_learning();
         }
         Err(error) => {
             tracing::error!(%error, "the changed configuration was refused; the one before stays");

@@ -25,8 +25,8 @@ pub(super) async fn run(
     let listener = bind(listen).await?;
     let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
     let served = async {
-        session::learn(&app, &stop).await;
         announce(&app, listener.local_addr()?);
+        app.keep_learning();
         serve_app(&app, listener, stop.clone()).await
     };
     let result = served.await;

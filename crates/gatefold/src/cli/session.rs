@@ -2,18 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use gatefold::config::{Config, Inputs, default_state_dir, load};
 use gatefold::{App, Environment};
 use gatefold_core::SystemClock;
-use tokio_util::sync::CancellationToken;
 
 use super::arguments::Shared;
-
-/// How long a gateway waits, before it serves, for sources of which nothing is known yet, so that
-/// the first catalogue is whole. Later starts know it from disk and do not wait.
-const FIRST_CATALOGUE_WAIT: Duration = Duration::from_secs(3);
 
 /// A gateway and where it came from.
 pub(super) struct Session {
@@ -50,19 +44,5 @@ pub(super) fn state_dir(
     match shared.state_dir.as_ref().or(config.state_dir.as_ref()) {
         Some(chosen) => Ok(environment.directory().join(chosen)),
         None => Ok(default_state_dir(environment)?),
-    }
-}
-
-/// Connects sources of which nothing is known, and waits a little for them. What takes longer
-/// goes on in the background.
-pub(super) async fn learn(app: &Arc<App>, stop: &CancellationToken) {
-    let app = app.clone();
-    let learning = tokio::spawn(async move { app.learn().await });
-    tokio::select! {
-        _ = learning => {}
-        () = stop.cancelled() => {}
-        () = tokio::time::sleep(FIRST_CATALOGUE_WAIT) => {
-            tracing::warn!("some sources have not answered yet; their tools follow when they do");
-        }
     }
 }

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use gatefold::Environment;
 use gatefold_catalog::{Scope, Tool, View, search};
-use gatefold_core::ToolName;
+use gatefold_core::{Domain, ToolName};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -43,14 +43,16 @@ pub(super) async fn run(
 ) -> anyhow::Result<ExitCode> {
     stop::unless_stopped(async {
         let app = session::open(shared, environment).await?.app;
+        let mut failed = Vec::new();
         if !is_known(tools, app.pin().view()) {
             for (domain, reason) in app.learn().await {
                 tracing::warn!(%domain, reason, "this source's tools are not known");
+                failed.push(domain);
             }
         }
         let pinned = app.pin();
         let result = match tools {
-            Tools::List { domain, .. } => list(pinned.view(), domain.as_deref(), output),
+            Tools::List { domain, .. } => list(pinned.view(), domain.as_deref(), &failed, output),
             Tools::Search { query, limit, .. } => {
                 find(pinned.view(), &query.join(" "), *limit, output);
                 Ok(ExitCode::SUCCESS)
@@ -82,20 +84,28 @@ fn line(tool: &Tool) -> Line<'_> {
     }
 }
 
-fn list(view: &View, domain: Option<&str>, output: &Output) -> anyhow::Result<ExitCode> {
+/// Lists what is known. A source asked for that failed, so that its tools are missing, is a failure.
+fn list(
+    view: &View,
+    domain: Option<&str>,
+    failed: &[Domain],
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
     if let Some(domain) = domain.filter(|domain| view.domain(domain).is_none()) {
         let known: Vec<_> = view.domains().map(|entry| entry.domain().as_str()).collect();
         let fault = format!("unknown domain `{domain}`");
         return Err(with_help(fault, format!("the domains are {}", known.join(", "))));
     }
-    let is_asked = |tool: &&Tool| domain.is_none_or(|domain| tool.domain().as_str() == domain);
-    let lines: Vec<_> = view.tools().filter(is_asked).map(line).collect();
+    let is_asked = |one: &Domain| domain.is_none_or(|domain| one.as_str() == domain);
+    let tools = view.tools().filter(|tool| is_asked(tool.domain()));
+    let lines: Vec<_> = tools.map(line).collect();
     if output.is_json() {
         output.json(&serde_json::json!({ "tools": lines }));
     } else {
         print(&lines, output);
     }
-    Ok(ExitCode::SUCCESS)
+    let is_whole = !failed.iter().any(is_asked);
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn find(view: &View, query: &str, limit: usize, output: &Output) {

@@ -180,6 +180,17 @@ fn what_fails_exits_with_1_and_says_so() {
 }
 
 #[test]
+fn a_list_without_a_source_asked_for_fails() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", two_sources(&scratch) + "[sources.gone]\ncommand = 'no-such'");
+    let whole = run(&scratch, &["tools", "list"]);
+    assert_eq!(whole.code, Some(1), "{}", whole.stderr);
+    assert!(whole.stdout.contains("units__"), "what is known is listed all the same");
+    assert_eq!(run(&scratch, &["tools", "list", "--domain", "gone"]).code, Some(1));
+    assert_eq!(run(&scratch, &["tools", "list", "--domain", "units"]).code, Some(0));
+}
+
+#[test]
 fn what_is_wrong_with_the_command_line_or_the_configuration_exits_with_2() {
     let scratch = Scratch::new();
     scratch.write("wrong.toml", "[sources.a]\ncomand = 'x'");

@@ -1,10 +1,11 @@
 //! The long-lived commands: what they serve, how they follow their configuration, how they end.
 
+use std::process::Command;
 use std::time::Duration;
 
-use gatefold_testkit::{RawClient, StdioClient};
+use gatefold_testkit::{Exchange, Fixture, RawClient, StdioClient, serve_http};
 
-use crate::process::{Gateway, LIMIT, await_gone, children_of, command, run, two_sources};
+use crate::process::{BINARY, Gateway, LIMIT, await_gone, children_of, command, run, two_sources};
 use crate::scratch::Scratch;
 
 fn scratch_with_sources() -> Scratch {
@@ -12,6 +13,15 @@ fn scratch_with_sources() -> Scratch {
     let config = two_sources(&scratch);
     scratch.write("gatefold.toml", config);
     scratch
+}
+
+/// Starts `gatefold serve` and waits until it has learned from both sources.
+async fn serve_both(scratch: &Scratch) -> Gateway {
+    let gateway = Gateway::serve(scratch).await;
+    let args = ["status", "--listen", &gateway.address(), "--json"];
+    let are_known = || run(scratch, &args).json()["running"]["tools"] == 24;
+    assert!(gatefold_testkit::wait_until(LIMIT, are_known).await, "{}", gateway.log());
+    gateway
 }
 
 /// How many issues there are, asked as a model would ask.
@@ -26,7 +36,7 @@ async fn issue_count(client: &RawClient) -> u64 {
 #[tokio::test]
 async fn an_issue_that_a_client_creates_outlives_a_restart() {
     let scratch = scratch_with_sources();
-    let mut gateway = Gateway::serve(&scratch).await;
+    let mut gateway = serve_both(&scratch).await;
     let client = RawClient::new(gateway.url()).unwrap();
     let before = issue_count(&client).await;
     let arguments = r#"{"tool_name": "issues__create_issue", "arguments": {"title": "t"}}"#;
@@ -43,7 +53,7 @@ async fn an_issue_that_a_client_creates_outlives_a_restart() {
 async fn a_signal_ends_the_gateway_and_every_process_it_started() {
     for signal in ["-INT", "-TERM"] {
         let scratch = scratch_with_sources();
-        let mut gateway = Gateway::serve(&scratch).await;
+        let mut gateway = serve_both(&scratch).await;
         let children = children_of(gateway.pid());
         assert_eq!(children.len(), 2, "sources that are not known yet are started");
         gateway.signal(signal);
@@ -57,8 +67,12 @@ async fn a_second_signal_ends_the_gateway_at_once() {
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", "[sources.hangs]\ncommand = 'sleep'\nargs = ['600']");
     let mut gateway = Gateway::start(&scratch, &["serve", "--listen", "127.0.0.1:0"]);
-    gateway.await_log("have not answered yet").await;
-    let children = children_of(gateway.pid());
+    let mut children = Vec::new();
+    let has_started = gatefold_testkit::wait_until(LIMIT, || {
+        children = children_of(gateway.pid());
+        !children.is_empty()
+    });
+    assert!(has_started.await, "{}", gateway.log());
     gateway.signal("-INT");
     gateway.await_log("asked to stop").await;
     gateway.signal("-INT");
@@ -71,15 +85,28 @@ async fn a_source_that_hangs_does_not_hold_up_the_others() {
     let scratch = Scratch::new();
     let hangs = "[sources.hangs]\ncommand = 'sleep'\nargs = ['600']\n";
     scratch.write("gatefold.toml", two_sources(&scratch) + hangs);
-    let gateway = Gateway::serve(&scratch).await;
+    let gateway = serve_both(&scratch).await;
     let client = RawClient::new(gateway.url()).unwrap().with_limit(Duration::from_secs(5));
     assert!(issue_count(&client).await > 0);
 }
 
 #[tokio::test]
+async fn a_source_that_is_down_at_the_start_is_learned_once_it_is_up() {
+    let scratch = Scratch::new();
+    let program = scratch.path().join("later");
+    let config = two_sources(&scratch).replace(BINARY, program.to_str().unwrap());
+    scratch.write("gatefold.toml", config);
+    let gateway = Gateway::serve(&scratch).await;
+    gateway.await_log("connecting failed").await;
+    std::os::unix::fs::symlink(BINARY, program).unwrap();
+    gateway.await_log("took up a new list of tools domain=issues").await;
+    gateway.await_log("took up a new list of tools domain=units").await;
+}
+
+#[tokio::test]
 async fn a_changed_configuration_is_taken_up_and_a_wrong_one_refused() {
     let scratch = scratch_with_sources();
-    let gateway = Gateway::serve(&scratch).await;
+    let gateway = serve_both(&scratch).await;
     let client = RawClient::new(gateway.url()).unwrap();
     let before = children_of(gateway.pid());
     // As editors save: a new file takes the place of the old one.
@@ -107,7 +134,7 @@ async fn a_changed_configuration_is_taken_up_and_a_wrong_one_refused() {
 #[tokio::test]
 async fn a_status_asks_the_running_gateway() {
     let scratch = scratch_with_sources();
-    let gateway = Gateway::serve(&scratch).await;
+    let gateway = serve_both(&scratch).await;
     let client = RawClient::new(gateway.url()).unwrap();
     issue_count(&client).await;
     let address = gateway.address();
@@ -133,6 +160,17 @@ async fn an_address_in_use_is_named_with_the_way_out() {
     "#);
 }
 
+/// Calls a tool of a source that may not have answered yet.
+async fn call_once_known(client: &mut StdioClient, arguments: &str) -> Exchange {
+    loop {
+        let called = client.call("execute_tool", arguments).await.unwrap();
+        if !called.text().contains("unknown tool") {
+            return called;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn over_stdio_nothing_but_the_protocol_is_on_standard_output() {
     let scratch = scratch_with_sources();
@@ -146,11 +184,32 @@ async fn over_stdio_nothing_but_the_protocol_is_on_standard_output() {
     assert_eq!(listed.tool_names(), ["discover_tools", "get_tool_schema", "execute_tool"]);
     let arguments =
         r#"{"tool_name": "units__evaluate_expression", "arguments": {"expression": "6*7"}}"#;
-    let called = client.call("execute_tool", arguments).await.unwrap();
+    let called = call_once_known(&mut client, arguments).await;
     assert!(called.text().contains("42"), "{}", called.text());
     let children = children_of(client.pid().unwrap());
     assert!(!children.is_empty());
     client.close_stdin();
     assert_eq!(client.wait().await.unwrap().code(), Some(0), "{}", client.stderr());
     await_gone(&children).await;
+}
+
+#[tokio::test]
+async fn over_stdio_calls_under_way_finish_when_a_signal_comes() {
+    let scratch = Scratch::new();
+    let source = serve_http(Fixture::new(&[]).unwrap()).unwrap();
+    scratch.write("gatefold.toml", format!("sources.fixture.url = '{}'", source.url));
+    let command = command(&scratch, &["stdio"]);
+    let mut client = StdioClient::from_command(command.into()).unwrap().with_limit(LIMIT);
+    client.initialize().await.unwrap();
+    let quick = r#"{"tool_name": "fixture__slow", "arguments": {"ms": 0}}"#;
+    assert!(call_once_known(&mut client, quick).await.text().contains("slept"));
+    let params = r#"{"name": "execute_tool",
+        "arguments": {"tool_name": "fixture__slow", "arguments": {"ms": 3000}}}"#;
+    let call = client.start("tools/call", &params.replace('\n', "")).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let signalled = Command::new("kill").arg(client.pid().unwrap().to_string()).status();
+    assert!(signalled.unwrap().success());
+    let called = client.finish(call, "a slow call").await.unwrap();
+    assert!(!called.result()["isError"].as_bool().unwrap_or(false), "{}", called.response);
+    assert_eq!(client.wait().await.unwrap().code(), Some(0), "{}", client.stderr());
 }

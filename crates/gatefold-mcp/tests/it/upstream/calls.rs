@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trials_each_way("giving_up_reaches_the_server", cancellation),
         trials_each_way("a_call_that_never_ends_is_given_up_at_its_deadline", deadline),
         trials_each_way("a_huge_result_is_an_error_with_its_size", huge),
+        trials_each_way("any_limit_of_a_result_will_do", boundless),
         trials_each_way("calls_do_not_wait_for_each_other", concurrency),
     ];
     let broken = trials_each_way("a_broken_exchange_harms_no_other_call_of_its_session", broken);
@@ -188,6 +189,13 @@ async fn huge(wire: Wire, era: Era) {
     }
 }
 
+async fn boundless(wire: Wire, era: Era) {
+    let upstream = Upstream::new("up", wire, era, &[]);
+    let limits = Limits { result_bytes: u64::MAX, ..Limits::default() };
+    let world = World::connected_as(&upstream.settings, &Made { limits, ..Made::default() }).await;
+    assert_eq!(world.text("up__echo", "{}").await, "{}");
+}
+
 async fn concurrency(wire: Wire, era: Era) {
     let (upstream, world) = connected(wire, era).await;
     let stuck: Vec<_> = (0..10).map(|_| world.start("up__never", "{}", Caller::silent())).collect();
@@ -204,7 +212,7 @@ async fn broken(wire: Wire, era: Era) {
     let slow = world.start("up__slow", r#"{"ms":1500}"#, Caller::silent());
     assert!(wait_until(LONG, || upstream.count("tools/call") == 1).await);
     let error = world.call("up__die", "{}").await.unwrap_err();
-    assert!(matches!(error, CallError::Unavailable { .. }), "{error}");
+    assert!(matches!(error, CallError::Lost { .. }), "{error}");
     assert_eq!(text(&slow.await.unwrap().unwrap()), "slept 1500 ms");
     assert_eq!(upstream.count("tools/call"), 2, "neither was sent twice");
     assert_eq!(upstream.count("initialize") + upstream.count("server/discover"), greetings(era));

@@ -1,6 +1,8 @@
 //! Servers over HTTP that answer otherwise than they should.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -8,9 +10,11 @@ use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use gatefold_core::CallError;
+use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
+use super::logs::Logged;
 use super::support::{Era, LONG, Upstream, Wire, http, trial, with_header};
 use super::world::World;
 
@@ -27,6 +31,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         }));
     }
     trials.extend([
+        trial("a_refused_call_is_logged_once_and_shown_until_one_is_answered", shown),
+        trial("a_flood_of_requests_is_refused_within_bounds", flooded),
         trial("an_expired_session_is_opened_again_once", expired),
         trial("a_configured_header_is_sent_and_never_shown", bearer),
         trial("closing_ends_the_session_at_the_server", ended),
@@ -54,7 +60,11 @@ const FAULTS: &[(&str, &str)] = &[
     ("neither", "`up` broke the protocol: its answer has neither a result nor an error"),
     ("list", "`up` broke the protocol: its result is not a tool's result"),
     ("rpc_error_with_400", "`up__rpc_error_with_400` refused the call: as asked"),
-    ("stream_that_ends", "`up` is unavailable: the server ended its answer early"),
+    (
+        "stream_that_ends",
+        "the connection ended while `up__stream_that_ends` was under way; it may have taken \
+         effect: the server ended its answer early",
+    ),
     ("input", "`up` broke the protocol: it asked for input, though none was offered"),
 ];
 
@@ -175,6 +185,61 @@ async fn greeting_fault(fault: &'static str, expected: &str) {
     assert!(told.starts_with("`up` is unavailable: ") && told.ends_with(expected), "{told}");
     let said = all_that_is_said(&error);
     assert!(!said.contains(SECRET), "{said}");
+}
+
+async fn shown() {
+    let logged = Logged::start();
+    let server = Faulty::serve("").await;
+    let world = World::connected(&http("up", &server.url)).await;
+    for _ in 0..2 {
+        assert!(world.call("up__401", "{}").await.is_err());
+    }
+    let reason = "it answered with HTTP status 401 Unauthorized; check its credentials";
+    assert_eq!(world.report("up").status.error.as_deref(), Some(reason));
+    let text = logged.text();
+    let lines: Vec<_> = text.lines().filter(|line| line.contains("a call was refused")).collect();
+    assert_eq!(lines.len(), 1, "{text}");
+    assert!(lines[0].contains("WARN") && lines[0].contains("domain=up"), "{text}");
+    assert!(lines[0].contains(reason) && !text.contains(SECRET), "{text}");
+    assert!(world.call("up__rpc_error_with_400", "{}").await.is_err());
+    assert_eq!(world.report("up").status.error, None, "the server answers again");
+}
+
+/// A server that asks much in the course of an answer and accepts no answers itself.
+async fn flooded() {
+    const REQUESTS: usize = 200;
+    const MOST: usize = 32;
+    let refusals = Arc::new(AtomicUsize::new(0));
+    let counted = refusals.clone();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let router = Router::new().fallback(async move |body: Bytes| {
+        let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+        if message.get("error").is_some() {
+            counted.fetch_add(1, Ordering::SeqCst);
+            return std::future::pending().await;
+        }
+        if message["method"] != "tools/call" {
+            return answer(&body, "");
+        }
+        let mut events = String::new();
+        for id in 0..REQUESTS {
+            let request = json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"});
+            write!(events, "data: {request}\n\n").unwrap();
+        }
+        let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": {"content": []}});
+        write!(events, "data: {answer}\n\n").unwrap();
+        ([(header::CONTENT_TYPE, "text/event-stream")], events).into_response()
+    });
+    let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let world = World::connected(&http("up", &url)).await;
+    for _ in 0..3 {
+        world.call("up__list", "{}").await.unwrap();
+        let most = || refusals.load(Ordering::SeqCst) >= MOST;
+        assert!(wait_until(LONG, most).await, "some are sent");
+    }
+    assert_eq!(refusals.load(Ordering::SeqCst), MOST, "the others are dropped");
+    task.abort();
 }
 
 async fn expired() {

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use gatefold_core::{CallError, Principal, UserId};
-use gatefold_dispatch::{Caller, IdentityScope, SourceState};
+use gatefold_dispatch::{BreakerState, Caller, IdentityScope, SourceState};
 use gatefold_testkit::{process_alive, wait_until};
 use libtest_mimic::Trial;
 
@@ -14,6 +14,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("the_call_after_a_death_starts_the_server_again", restarted),
         trial("a_call_that_may_be_repeated_outlives_its_server", repeated),
         trial("a_server_that_keeps_dying_is_left_alone_for_a_while", keeps_dying),
+        trial("each_death_counts_whoever_sees_it_first", counted),
+        trial("a_lost_call_that_cannot_be_repeated_yet_says_that_it_was_lost", lost),
         trial("a_server_nobody_uses_is_stopped_and_the_next_call_starts_it", idle),
         trial("a_server_with_a_call_under_way_is_not_idle", busy),
         trial("each_user_has_a_session_of_their_own", identities),
@@ -29,8 +31,12 @@ async fn died() {
     let upstream = fixture(&[]);
     let world = World::connected(&upstream.settings).await;
     let error = world.call("up__die", "{}").await.unwrap_err();
-    assert!(matches!(error, CallError::Unavailable { .. }));
-    assert_eq!(error.to_string(), "`up` is unavailable: the server exited with code 1");
+    assert!(matches!(error, CallError::Lost { .. }));
+    assert_eq!(
+        error.to_string(),
+        "the connection ended while `up__die` was under way; it may have taken effect: the server \
+         exited with code 1"
+    );
     assert_eq!(upstream.count("tools/call"), 1);
 }
 
@@ -71,6 +77,38 @@ async fn keeps_dying() {
         assert!(tokio::time::Instant::now() < deadline, "it is started again");
         tokio::task::yield_now().await;
     }
+}
+
+/// A call in a task of its own hears of the death before the session's own task does.
+async fn counted() {
+    let upstream = fixture(&[]);
+    let world = World::connected(&upstream.settings).await;
+    for _ in 0..2 {
+        let call = world.start("up__die", "{}", Caller::silent());
+        assert!(matches!(call.await.unwrap(), Err(CallError::Lost { .. })));
+        let status = world.report("up").status;
+        assert_eq!((status.state, status.sessions), (SourceState::Failing, 0));
+        assert_eq!(status.error.as_deref(), Some("the server exited with code 1"));
+    }
+    for _ in 0..10 {
+        let error = world.call("up__echo", "{}").await.unwrap_err();
+        assert!(matches!(error, CallError::Resting { .. }), "{error}");
+        assert!(error.to_string().contains("(tried again in "), "{error}");
+    }
+    assert_eq!(upstream.processes().len(), 2);
+    assert_eq!(world.report("up").breaker, BreakerState::Closed, "nothing was attempted");
+}
+
+async fn lost() {
+    let upstream = fixture(&[]);
+    let world = World::connected(&upstream.settings).await;
+    assert!(world.call("up__die", "{}").await.is_err());
+    let slow = world.start("up__slow", r#"{"ms":600000}"#, Caller::silent());
+    assert!(wait_until(LONG, || upstream.count("tools/call") == 2).await);
+    assert!(world.call("up__die", "{}").await.is_err());
+    let error = slow.await.unwrap().unwrap_err();
+    assert!(matches!(error, CallError::Lost { .. }), "{error}");
+    assert_eq!(upstream.processes().len(), 2);
 }
 
 async fn idle() {

@@ -52,16 +52,16 @@ impl io::Write for ToThread {
 }
 
 /// The interest of a test, which has a thread for itself.
-struct Logged;
+pub(crate) struct Logged;
 
 impl Logged {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         LOGGED.set(Some(Vec::new()));
         Self
     }
 
     #[expect(clippy::unused_self, reason = "only a test that is interested may look")]
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         LOGGED.with_borrow(|logged| String::from_utf8(logged.clone().unwrap()).unwrap())
     }
 }

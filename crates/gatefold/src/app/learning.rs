@@ -1,0 +1,37 @@
+//! Sources of which nothing is known are asked until each has given its first list.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use gatefold_dispatch::Source as _;
+use gatefold_mcp::McpSource;
+use tokio_util::task::AbortOnDropHandle;
+
+/// The pause after the first attempt; each further one is twice as long, up to the limit. What a
+/// source itself waits after failures is shorter, so every attempt is one.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const PAUSE_LIMIT: Duration = Duration::from_secs(60);
+
+/// Learns from sources in the background until it is dropped.
+pub(super) struct Learning {
+    _task: AbortOnDropHandle<()>,
+}
+
+impl Learning {
+    pub(super) fn start(sources: Vec<Arc<McpSource>>) -> Self {
+        let learned = async {
+            join_all(sources.into_iter().map(learn)).await;
+        };
+        Self { _task: AbortOnDropHandle::new(tokio::spawn(learned)) }
+    }
+}
+
+/// The source logs each failure itself.
+async fn learn(source: Arc<McpSource>) {
+    let mut pause = FIRST_PAUSE;
+    while source.manifests().borrow().is_none() && source.clone().refresh().await.is_err() {
+        tokio::time::sleep(pause).await;
+        pause = pause.saturating_mul(2).min(PAUSE_LIMIT);
+    }
+}
