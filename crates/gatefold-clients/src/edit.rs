@@ -1,0 +1,351 @@
+//! Connecting, disconnecting, and what is kept for the way back.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::entry::{Value, shape};
+use crate::tree::Tree;
+use crate::{ConfigFile, EditError, Entry, FILE_BYTES, Format, SERVERS, json, toml, yaml};
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// A file with an entry in it, and the way back.
+#[derive(Debug, Clone)]
+pub struct Change {
+    pub text: String,
+    pub undo: Undo,
+}
+
+/// The way back from [`connect`].
+///
+/// It holds the file as it was, secrets included: keep it where the file's own readers alone can
+/// read it. Its `Debug` shows no text.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undo {
+    /// The file before; `None` when there was none.
+    original: Option<String>,
+    written: String,
+    name: String,
+    /// How many of the members that lead to the servers were there already.
+    found: usize,
+    /// In the file's order.
+    taken: Vec<Taken>,
+}
+
+/// A server that was taken out.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Taken {
+    name: String,
+    /// The servers that stood before it.
+    before: Vec<String>,
+    pieces: Vec<Piece>,
+}
+
+/// A part of a text that belongs to one server, to the byte.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Piece {
+    pub text: String,
+    pub kind: Kind,
+}
+
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Kind {
+    /// Key and value from between braces.
+    Braced,
+    /// Whole lines of YAML whose key stands in this column.
+    Block { column: usize },
+    /// Whole lines of TOML, keys and values of the table `home`.
+    Pairs { home: Vec<String> },
+    /// Whole lines of TOML that begin with a table's header.
+    Sections,
+}
+
+/// What is inserted.
+#[derive(Clone, Copy)]
+pub(crate) enum Body<'a> {
+    New(&'a Value),
+    Back(&'a [Piece]),
+}
+
+/// Where it is inserted.
+#[derive(Clone, Copy)]
+pub(crate) enum Spot<'a> {
+    End,
+    /// After the last of these that is there, before everything else if none is.
+    After(&'a [String]),
+}
+
+impl Undo {
+    /// The entry that was put in.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The servers that were taken out, in the file's order.
+    pub fn taken(&self) -> impl Iterator<Item = &str> {
+        self.taken.iter().map(|taken| taken.name.as_str())
+    }
+
+    /// The file as it was before; `None` when there was none.
+    pub fn original(&self) -> Option<&str> {
+        self.original.as_deref()
+    }
+}
+
+impl fmt::Debug for Undo {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let taken: Vec<_> = self.taken().collect();
+        let mut out = out.debug_struct("Undo");
+        out.field("name", &self.name).field("taken", &taken).finish_non_exhaustive()
+    }
+}
+
+/// What [`disconnect`] made of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undone {
+    /// `None` when the file is to be deleted: it was not there before and holds nothing now.
+    pub text: Option<String>,
+    /// Whether this is the file as it was before, to the byte. Otherwise the file had been
+    /// changed since, and the change stayed.
+    pub is_exact: bool,
+    /// Servers that were taken out and could not be put back, mostly because there is a server of
+    /// that name now.
+    pub not_restored: Vec<String>,
+}
+
+/// Puts `entry` into the file and takes the servers named in `take_out` out of it. `text` is
+/// `None` when there is no file yet. A server of the entry's own name can be taken out as well and
+/// is replaced.
+pub fn connect(
+    file: &ConfigFile,
+    text: Option<&str>,
+    entry: &Entry,
+    take_out: &[String],
+) -> Result<Change, EditError> {
+    let value = shape(file.client, entry)?;
+    let path = &file.servers;
+    let (mark, before) = split_mark(text.unwrap_or_default())?;
+    let tree = parse(file.format, before)?;
+    let names = order(file, before, &tree)?;
+    if let Some(missing) = take_out.iter().find(|name| !names.contains(name)) {
+        return Err(EditError::NoSuchServer(missing.clone()));
+    }
+    let is_replaced = take_out.contains(&entry.name);
+    if names.contains(&entry.name) && !is_replaced {
+        return Err(EditError::NameTaken(entry.name.clone()));
+    }
+    let found = (1..=path.len()).take_while(|&depth| tree.at(&path[..depth]).is_some()).count();
+
+    let mut after = before.to_owned();
+    let mut taken = Vec::new();
+    // The entry goes in first: a table that is empty in between would be written otherwise.
+    if !is_replaced {
+        after = insert(file, &after, &entry.name, Body::New(&value), Spot::End)?;
+    }
+    for (index, name) in names.iter().enumerate().filter(|(_, name)| take_out.contains(name)) {
+        let (rest, pieces) = take(file.format, &after, path, name)?;
+        after = rest;
+        taken.push(Taken { name: name.clone(), before: names[..index].to_vec(), pieces });
+        if *name == entry.name {
+            let spot = Spot::After(&names[..index]);
+            after = insert(file, &after, name, Body::New(&value), spot)?;
+        }
+    }
+    prove(file, tree, &after, take_out, &[&entry.name])?;
+    let written = format!("{mark}{after}");
+    let undo = Undo {
+        original: text.map(str::to_owned),
+        written: written.clone(),
+        name: entry.name.clone(),
+        found,
+        taken,
+    };
+    Ok(Change { text: written, undo })
+}
+
+/// Takes the entry out again and puts back what [`connect`] took out.
+///
+/// A file that is still as `connect` wrote it becomes what it was, to the byte. In one that was
+/// changed since, the members are put right one by one and everything else stays.
+pub fn disconnect(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Undone, EditError> {
+    if text == undo.written {
+        return Ok(Undone {
+            text: undo.original.clone(),
+            is_exact: true,
+            not_restored: Vec::new(),
+        });
+    }
+    let (mark, text) = split_mark(text)?;
+    let mut now = text.to_owned();
+    let mut tree = parse(file.format, &now)?;
+    if order(file, &now, &tree)?.contains(&undo.name) {
+        now = taken_out(file, &now, tree, &undo.name)?;
+        tree = parse(file.format, &now)?;
+    }
+    let mut not_restored = Vec::new();
+    for taken in &undo.taken {
+        match put_back(file, &now, &tree, taken) {
+            Ok(text) => {
+                now = text;
+                tree = parse(file.format, &now)?;
+            }
+            Err(_) => not_restored.push(taken.name.clone()),
+        }
+    }
+    now = without_empty(file, now, undo.found)?;
+    let original = undo.original.as_deref();
+    let is_bare = now.chars().all(|letter| letter.is_whitespace() || "{}".contains(letter));
+    let text = match original {
+        None if is_bare => None,
+        Some(original) if is_bare && parse(file.format, split_mark(original)?.1)?.is_empty() => {
+            Some(original.to_owned())
+        }
+        _ => Some(format!("{mark}{now}")),
+    };
+    Ok(Undone { is_exact: text.as_deref() == original, text, not_restored })
+}
+
+/// Takes the server `name` out, for an entry that was made by hand.
+pub fn remove(file: &ConfigFile, text: &str, name: &str) -> Result<String, EditError> {
+    let (mark, text) = split_mark(text)?;
+    let tree = parse(file.format, text)?;
+    if !order(file, text, &tree)?.iter().any(|known| known == name) {
+        return Err(EditError::NoSuchServer(name.to_owned()));
+    }
+    Ok(format!("{mark}{}", taken_out(file, text, tree, name)?))
+}
+
+fn taken_out(file: &ConfigFile, text: &str, tree: Tree, name: &str) -> Result<String, EditError> {
+    let (after, _) = take(file.format, text, &file.servers, name)?;
+    prove(file, tree, &after, &[name.to_owned()], &[])?;
+    Ok(after)
+}
+
+fn put_back(
+    file: &ConfigFile,
+    text: &str,
+    tree: &Tree,
+    taken: &Taken,
+) -> Result<String, EditError> {
+    if order(file, text, tree)?.contains(&taken.name) {
+        return Err(EditError::NameTaken(taken.name.clone()));
+    }
+    let spot = Spot::After(&taken.before);
+    let after = insert(file, text, &taken.name, Body::Back(&taken.pieces), spot)?;
+    prove(file, tree.clone(), &after, &[], &[&taken.name])?;
+    Ok(after)
+}
+
+/// The text without the tables that were made on the way to the servers, as far as nobody has put
+/// anything into them, not even a comment.
+fn without_empty(file: &ConfigFile, text: String, found: usize) -> Result<String, EditError> {
+    let mut now = text;
+    for depth in (found..file.servers.len()).rev() {
+        let tree = parse(file.format, &now)?;
+        let is_empty = tree.at(&file.servers[..=depth]).is_some_and(Tree::is_empty);
+        if !is_empty {
+            break;
+        }
+        let (after, pieces) =
+            take(file.format, &now, &file.servers[..depth], &file.servers[depth])?;
+        let is_bare = |piece: &Piece| match piece.text.rsplit_once('{') {
+            Some((_, inside)) => inside.trim_end().trim_end_matches('}').trim().is_empty(),
+            None => !piece.text.contains('#'),
+        };
+        if !pieces.iter().all(is_bare) {
+            break;
+        }
+        now = after;
+    }
+    Ok(now)
+}
+
+/// Holds what came out against what should have: apart from the servers `gone` and `new` the two
+/// texts must say the same, and of these the new ones must be there and the others not.
+fn prove(
+    file: &ConfigFile,
+    before: Tree,
+    after: &str,
+    gone: &[String],
+    new: &[&str],
+) -> Result<(), EditError> {
+    let broken = |fault: &str| EditError::Unsafe(fault.to_owned());
+    let after = parse(file.format, after).map_err(|error| match error {
+        EditError::Syntax { fault, .. } => broken(&format!("the result has a fault, {fault}")),
+        other => other,
+    })?;
+    let names = after.names(&file.servers)?;
+    let is_there = |name: &str| names.iter().any(|known| known == name);
+    if !new.iter().all(|name| is_there(name)) {
+        return Err(broken("the entry does not show"));
+    }
+    if gone.iter().any(|name| is_there(name) && !new.contains(&name.as_str())) {
+        return Err(broken("a server that is to go stays"));
+    }
+    let gone: Vec<_> = gone.iter().map(String::as_str).collect();
+    if before.rest(&file.servers, &gone) == after.rest(&file.servers, new) {
+        return Ok(());
+    }
+    Err(broken("something else would change with it"))
+}
+
+/// The byte order mark and the text behind it.
+fn split_mark(text: &str) -> Result<(&str, &str), EditError> {
+    if text.len() > FILE_BYTES {
+        return Err(EditError::TooLarge);
+    }
+    Ok(match text.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => (&text[..BYTE_ORDER_MARK.len_utf8()], rest),
+        None => ("", text),
+    })
+}
+
+fn parse(format: Format, text: &str) -> Result<Tree, EditError> {
+    match format {
+        Format::Json => json::tree(text),
+        Format::Toml => toml::tree(text),
+        Format::Yaml => yaml::tree(text),
+    }?
+    .bounded()
+}
+
+/// The servers by name in the order of the text.
+fn order(file: &ConfigFile, text: &str, tree: &Tree) -> Result<Vec<String>, EditError> {
+    let mut names = tree.names(&file.servers)?;
+    if names.len() > SERVERS {
+        return Err(EditError::TooMany);
+    }
+    if file.format == Format::Toml {
+        let places = toml::order(text, &file.servers)?;
+        names.sort_by_key(|name| places.iter().position(|known| known == name));
+    }
+    Ok(names)
+}
+
+fn insert(
+    file: &ConfigFile,
+    text: &str,
+    name: &str,
+    body: Body<'_>,
+    spot: Spot<'_>,
+) -> Result<String, EditError> {
+    match file.format {
+        Format::Json => json::insert(text, &file.servers, name, body, spot),
+        Format::Toml => toml::insert(text, &file.servers, name, body, spot),
+        Format::Yaml => yaml::insert(text, &file.servers, name, body, spot),
+    }
+}
+
+fn take(
+    format: Format,
+    text: &str,
+    path: &[String],
+    name: &str,
+) -> Result<(String, Vec<Piece>), EditError> {
+    match format {
+        Format::Json => json::take(text, path, name),
+        Format::Toml => toml::take(text, path, name),
+        Format::Yaml => yaml::take(text, path, name),
+    }
+}

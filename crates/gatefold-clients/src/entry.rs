@@ -1,0 +1,98 @@
+//! What is put into a client's file, in the shape that the client documents.
+
+use crate::{Client, EditError};
+
+/// The longest name of an entry, in bytes.
+const NAME_BYTES: usize = 64;
+
+/// A server as a client is to know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    pub launch: Launch,
+}
+
+/// How a client reaches a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Launch {
+    /// The client starts the server and speaks over its standard streams.
+    Stdio { command: String, args: Vec<String> },
+    /// The server listens and speaks Streamable HTTP.
+    Http { url: String },
+}
+
+/// A value in an entry, before it is written in a file's format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    Text(String),
+    Flag(bool),
+    Number(u32),
+    List(Vec<String>),
+    Table(Vec<(String, Value)>),
+}
+
+/// The entry as the client documents it.
+pub(crate) fn shape(client: Client, entry: &Entry) -> Result<Value, EditError> {
+    let legal = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
+    let name = &entry.name;
+    if name.is_empty() || name.len() > NAME_BYTES || !name.bytes().all(legal) {
+        return Err(EditError::BadName(name.clone()));
+    }
+    let members = match (&entry.launch, client) {
+        (Launch::Stdio { command, args }, Client::Goose) => {
+            goose(name, "stdio", [("cmd", text(command)), ("args", Value::List(args.clone()))])
+        }
+        (Launch::Http { url }, Client::Goose) => {
+            goose(name, "streamable_http", [("uri", text(url))])
+        }
+        (Launch::Stdio { command, args }, _) => stdio(client, command, args),
+        (Launch::Http { .. }, Client::ClaudeDesktop) => return Err(EditError::NoHttp(client)),
+        (Launch::Http { url }, _) => http(client, url),
+    };
+    Ok(Value::Table(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()))
+}
+
+type Members = Vec<(&'static str, Value)>;
+
+/// `command` and `args`, as everywhere. Claude Code and VS Code name the transport too: the pages
+/// on MCP servers of each list `type` with `stdio`, `http` and `sse`.
+fn stdio(client: Client, command: &str, args: &[String]) -> Members {
+    let mut members = Members::new();
+    if matches!(client, Client::ClaudeCode | Client::VsCode) {
+        members.push(("type", text("stdio")));
+    }
+    members.push(("command", text(command)));
+    members.push(("args", Value::List(args.to_vec())));
+    members
+}
+
+/// `url` means Streamable HTTP but in two clients: Gemini CLI takes `url` for the older SSE and
+/// `httpUrl` for this, by its page on MCP servers; Windsurf's page on Cascade and MCP writes
+/// `serverUrl`.
+fn http(client: Client, url: &str) -> Members {
+    match client {
+        Client::ClaudeCode | Client::VsCode => vec![("type", text("http")), ("url", text(url))],
+        Client::GeminiCli => vec![("httpUrl", text(url))],
+        Client::Windsurf => vec![("serverUrl", text(url))],
+        _ => vec![("url", text(url))],
+    }
+}
+
+/// Goose calls servers extensions and wants each to say that it is enabled, under which name, and
+/// how long a call may take, in seconds (the page on its configuration files).
+fn goose<const N: usize>(name: &str, kind: &str, launch: [(&'static str, Value); N]) -> Members {
+    const TIMEOUT_S: u32 = 300;
+    let mut members = vec![
+        ("enabled", Value::Flag(true)),
+        ("type", text(kind)),
+        ("name", text(name)),
+        ("description", text("MCP servers behind Gatefold")),
+    ];
+    members.extend(launch);
+    members.push(("timeout", Value::Number(TIMEOUT_S)));
+    members
+}
+
+fn text(value: &str) -> Value {
+    Value::Text(value.to_owned())
+}

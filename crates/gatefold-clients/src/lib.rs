@@ -1,0 +1,34 @@
+//! Where MCP clients keep their configuration, and how to put an entry into it and take entries
+//! out without disturbing a byte else.
+//!
+//! Everything here is a function of texts and paths. The crate opens no file, reads no
+//! environment, prints nothing and knows no other crate of Gatefold. A text is never written
+//! anew: it is parsed for the places of its members, spliced, and parsed again to make sure that
+//! exactly the intended members came and went.
+
+mod braces;
+mod client;
+mod edit;
+mod entry;
+mod error;
+mod json;
+mod places;
+mod text;
+mod toml;
+mod tree;
+mod yaml;
+
+pub use client::Client;
+pub use edit::{Change, Undo, Undone, connect, disconnect, remove};
+pub use entry::{Entry, Launch};
+pub use error::EditError;
+pub use places::{ConfigFile, Format, Machine, Os, Scope, Variables, config_files};
+
+/// The largest configuration file that is edited, in bytes.
+pub const FILE_BYTES: usize = 4 * 1024 * 1024;
+
+/// How deep a configuration file may nest its values.
+pub const NESTING: usize = 64;
+
+/// How many servers one table may hold.
+pub const SERVERS: usize = 1000;

@@ -1,0 +1,211 @@
+//! A YAML text as nodes with their places.
+
+use saphyr_parser::{Event, Parser, Span};
+
+use crate::braces::{Braces, Member};
+use crate::text::{line_start, place};
+use crate::tree::Tree;
+use crate::{EditError, NESTING};
+
+pub(super) struct Document {
+    pub root: Node,
+    /// Where the document ends: at `...`, or with the text.
+    pub end: usize,
+}
+
+pub(super) enum Node {
+    Table(Table),
+    List(Vec<Node>),
+    /// A scalar with its style and tag, or an alias.
+    Leaf(String),
+    /// A key without a value.
+    Nothing,
+}
+
+pub(super) struct Table {
+    /// Whether it is in braces.
+    pub is_flow: bool,
+    pub start: usize,
+    pub end: usize,
+    pub items: Vec<Item>,
+}
+
+/// A key and its value.
+pub(super) struct Item {
+    pub name: String,
+    pub start: usize,
+    pub key_end: usize,
+    /// Of the key, from zero, in bytes.
+    pub column: usize,
+    /// Past the value, where it is not in block style.
+    pub end: usize,
+    pub value: Node,
+}
+
+impl Table {
+    pub(super) fn position(&self, name: &str) -> Option<usize> {
+        self.items.iter().position(|item| item.name == name)
+    }
+
+    pub(super) fn braces(&self) -> Option<Braces> {
+        let member =
+            |item: &Item| Member { name: item.name.clone(), start: item.start, end: item.end };
+        self.is_flow.then(|| Braces {
+            open: self.start,
+            close: self.end - 1,
+            members: self.items.iter().map(member).collect(),
+        })
+    }
+}
+
+impl Node {
+    pub(super) fn tree(&self, text: &str) -> Result<Tree, EditError> {
+        Ok(match self {
+            Self::Table(table) => {
+                let mut seen = std::collections::HashSet::with_capacity(table.items.len());
+                let mut members = Vec::with_capacity(table.items.len());
+                for item in &table.items {
+                    if !seen.insert(&item.name) {
+                        let (line, column) = place(text, item.start);
+                        return Err(EditError::Duplicate { line, column, key: item.name.clone() });
+                    }
+                    members.push((item.name.clone(), item.value.tree(text)?));
+                }
+                Tree::Table(members)
+            }
+            Self::List(items) => {
+                Tree::List(items.iter().map(|item| item.tree(text)).collect::<Result<_, _>>()?)
+            }
+            Self::Leaf(leaf) => Tree::Leaf(leaf.clone()),
+            Self::Nothing => Tree::Nothing,
+        })
+    }
+}
+
+pub(super) fn read(text: &str) -> Result<Document, EditError> {
+    let mut reader = Reader { text, offsets: offsets(text), open: Vec::new(), root: None };
+    let mut documents = 0_usize;
+    let mut end = text.len();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| {
+            let (line, column) = (error.marker().line(), error.marker().col() + 1);
+            EditError::Syntax { line, column, fault: error.info().to_owned() }
+        })?;
+        match event {
+            Event::DocumentStart(_) => documents += 1,
+            Event::DocumentEnd => {
+                let at = reader.offset(span.start.index());
+                if text[at..].starts_with("...") && line_start(text, at) == at {
+                    end = at;
+                }
+            }
+            event => reader.take(event, span)?,
+        }
+        if documents > 1 {
+            return Err(EditError::Unsafe("it holds several YAML documents".to_owned()));
+        }
+    }
+    Ok(Document { root: reader.root.unwrap_or(Node::Nothing), end })
+}
+
+/// The byte of every character, and of the end; empty where the two are the same.
+fn offsets(text: &str) -> Vec<usize> {
+    if text.is_ascii() {
+        return Vec::new();
+    }
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).collect()
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    offsets: Vec<usize>,
+    open: Vec<Open>,
+    root: Option<Node>,
+}
+
+enum Open {
+    Table { table: Table, key: Option<Key> },
+    List { items: Vec<Node> },
+}
+
+struct Key {
+    name: String,
+    start: usize,
+    end: usize,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), EditError> {
+        let (start, end) = (self.offset(span.start.index()), self.offset(span.end.index()));
+        if self.open.len() >= NESTING {
+            return Err(EditError::TooDeep);
+        }
+        match event {
+            Event::MappingStart(..) => {
+                let is_flow = self.text[start..].starts_with('{');
+                let table = Table { is_flow, start, end, items: Vec::new() };
+                self.open.push(Open::Table { table, key: None });
+            }
+            Event::SequenceStart(..) => self.open.push(Open::List { items: Vec::new() }),
+            Event::MappingEnd | Event::SequenceEnd => {
+                let node = match self.open.pop() {
+                    Some(Open::Table { mut table, .. }) => {
+                        table.end = end;
+                        Node::Table(table)
+                    }
+                    Some(Open::List { items }) => Node::List(items),
+                    None => Node::Nothing,
+                };
+                self.place(node, None, start, end);
+            }
+            Event::Scalar(value, style, _, tag) => {
+                let node = if start == end && value.len() <= 1 {
+                    Node::Nothing
+                } else {
+                    let tag = tag.map(|tag| format!("{}{}", tag.handle, tag.suffix));
+                    Node::Leaf(format!("{style:?} {} {value}", tag.unwrap_or_default()))
+                };
+                self.place(node, Some(value.into_owned()), start, end);
+            }
+            Event::Alias(_) => self.place(Node::Leaf("alias".to_owned()), None, start, end),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Puts a node that is complete where it belongs.
+    fn place(&mut self, node: Node, name: Option<String>, start: usize, end: usize) {
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::List { items }) => items.push(node),
+            Some(Open::Table { table, key }) => match key.take() {
+                None => {
+                    // A key that is no scalar has no name of its own; its place tells it apart.
+                    let name = name.unwrap_or_else(|| format!("? {start}"));
+                    *key = Some(Key { name, start, end });
+                }
+                Some(key) => {
+                    let column = key.start - line_start(self.text, key.start);
+                    let end = if matches!(node, Node::Nothing) { key.end } else { end };
+                    table.items.push(Item {
+                        name: key.name,
+                        start: key.start,
+                        key_end: key.end,
+                        column,
+                        end,
+                        value: node,
+                    });
+                }
+            },
+        }
+    }
+
+    fn offset(&self, index: usize) -> usize {
+        let offset = if self.offsets.is_empty() {
+            index
+        } else {
+            self.offsets.get(index).copied().unwrap_or(self.text.len())
+        };
+        self.text.floor_char_boundary(offset.min(self.text.len()))
+    }
+}
