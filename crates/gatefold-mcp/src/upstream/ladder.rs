@@ -3,7 +3,8 @@
 //! A server whose era is not known is asked for `server/discover` first. A handshake-era server
 //! may refuse it, ignore it or die of it. Refused or ignored, the same connection is asked to
 //! `initialize`: a process that is merely slow to start is not started twice, and a late answer
-//! cannot be mistaken, because every attempt numbers its requests apart. A server that died is
+//! cannot be mistaken, because every attempt numbers its requests apart. A server that was late to
+//! the first question and refuses the second is asked the first again. A server that died is
 //! started once more. What worked is tried first the next time.
 
 use std::sync::Arc;
@@ -105,17 +106,22 @@ impl Attempt<'_> {
             .map_err(|refusal| self.failed_on(&wire, refusal));
         }
         let discover_deadline = Instant::now() + self.within / DISCOVER_SHARE;
-        match self.discover_stdio(&wire, discover_deadline).await {
+        let refusal = match self.discover_stdio(&wire, discover_deadline).await {
             Ok(session) => return Ok(session),
-            Err(refusal) => {
-                tracing::debug!(domain = %self.domain, ?refusal, "`server/discover` failed");
-                if wire.ended().is_some() {
-                    wire = self.start(settings, deadline).await?;
-                }
-            }
+            Err(refusal) => refusal,
+        };
+        tracing::debug!(domain = %self.domain, ?refusal, "`server/discover` failed");
+        if wire.ended().is_some() {
+            wire = self.start(settings, deadline).await?;
         }
-        let session = self.initialize_stdio(&wire, deadline).await;
-        session.map_err(|refusal| self.failed_on(&wire, refusal))
+        match (refusal, self.initialize_stdio(&wire, deadline).await) {
+            // Slow to wake, it read the first question before this one, and holds to that era.
+            (Refusal::Late, Err(Refusal::Answered(_))) => {
+                self.discover_stdio(&wire, deadline).await
+            }
+            (_, session) => session,
+        }
+        .map_err(|refusal| self.failed_on(&wire, refusal))
     }
 
     async fn start(

@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_server_that_dies_of_an_unknown_request_is_started_once_more", dies),
         trial("a_server_that_ignores_an_unknown_request_is_not_started_twice", ignores),
         trial("a_server_that_is_slow_to_start_is_not_started_twice", slow),
+        trial("a_slow_server_that_holds_to_its_first_question_is_asked_it_again", slow_stateless),
         trial("the_era_is_remembered", remembered),
         trial("a_change_of_era_is_noticed::stdio", || changed(Wire::Stdio)),
         trial("a_change_of_era_is_noticed::http", || changed(Wire::Http)),
@@ -69,6 +70,15 @@ async fn slow() {
     assert_eq!(world.text("up__echo", "{}").await, "{}");
     assert_eq!(upstream.processes().len(), 1);
     assert_eq!(upstream.count("server/discover"), 1);
+}
+
+async fn slow_stateless() {
+    let flags = &["--slow-start", "3500"];
+    let mut upstream = Upstream::new("up", Wire::Stdio, Era::Stateless, flags);
+    upstream.settings.connect_deadline = Duration::from_secs(9);
+    let world = World::connected(&upstream.settings).await;
+    assert_eq!(world.report("up").status.protocol.as_deref(), Some("2026-07-28"));
+    assert_eq!((upstream.processes().len(), upstream.count("server/discover")), (1, 2));
 }
 
 async fn remembered() {
