@@ -17,6 +17,7 @@ mod run;
 mod runtime;
 mod seal;
 mod source;
+mod traffic;
 
 pub use audit::{
     Approvals, AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened,
@@ -34,3 +35,4 @@ pub use source::{
     Answer, AskError, CallContext, Event, EventSink, Manifests, NoPeer, Peer, Question, Source,
     SourceState, SourceStatus, TraceContext,
 };
+pub use traffic::{LastError, TrafficReport};

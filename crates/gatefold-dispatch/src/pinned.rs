@@ -10,7 +10,7 @@ use crate::audit::RECORD_WAIT;
 use crate::nested::Chain;
 use crate::runtime::Runtime;
 use crate::seal::digest;
-use crate::{DiscoveryRecord, Dispatcher, EventSink, NoPeer, Peer, TraceContext};
+use crate::{Counters, DiscoveryRecord, Dispatcher, EventSink, NoPeer, Peer, TraceContext};
 
 /// One principal's turn on one runtime: whatever is reloaded meanwhile, it sees no difference.
 #[derive(Clone)]
@@ -54,6 +54,10 @@ impl Pinned {
     /// What the principal sees.
     pub fn view(&self) -> &View {
         &self.view
+    }
+
+    pub fn counters(&self) -> &Counters {
+        &self.dispatcher.counters
     }
 
     pub fn principal(&self) -> &Arc<Principal> {

@@ -252,9 +252,11 @@ impl Pinned {
             return Err(self.late(&target));
         }
         let context = self.context(&permit, slot, chain, caller);
+        let sent = Instant::now();
         let invoked = slot.setup.source.clone().invoke(permit, context);
         let result =
             timeout_at(chain.deadline, invoked).await.unwrap_or_else(|_| Err(self.late(&target)));
+        slot.traffic.ended(sent.elapsed(), || self.now(), &target.id, &result);
         match &result {
             Err(
                 CallError::Unavailable { .. }

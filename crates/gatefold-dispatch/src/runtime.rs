@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::breaker::{Breaker, BreakerState};
 use crate::gate::Gate;
-use crate::{Limits, Source, SourceStatus};
+use crate::traffic::Traffic;
+use crate::{Limits, Source, SourceStatus, TrafficReport};
 
 /// What a configuration comes to: everything a runtime is made of.
 pub struct Setup {
@@ -52,6 +53,7 @@ pub(crate) struct Slot {
     pub(crate) setup: SourceSetup,
     pub(crate) gate: Arc<Gate>,
     pub(crate) breaker: Arc<Breaker>,
+    pub(crate) traffic: Arc<Traffic>,
 }
 
 impl Slot {
@@ -76,6 +78,7 @@ pub struct SourceReport {
     pub alterations: Vec<String>,
     pub calls_in_flight: usize,
     pub calls_waiting: usize,
+    pub traffic: TrafficReport,
 }
 
 impl Runtime {
@@ -96,10 +99,10 @@ impl Runtime {
         let keeps_limits = limits == self.limits;
         let slots = setup.sources.into_iter().map(|source| {
             let domain = source.source.domain().clone();
-            let old = self
-                .slots
-                .get(&domain)
-                .filter(|old| keeps_limits && Arc::ptr_eq(&old.setup.source, &source.source));
+            let same = self.slots.get(&domain);
+            let same = same.filter(|old| Arc::ptr_eq(&old.setup.source, &source.source));
+            let traffic = same.map(|old| old.traffic.clone()).unwrap_or_default();
+            let old = same.filter(|_| keeps_limits);
             let (gate, breaker) = match old {
                 Some(old) => (old.gate.clone(), old.breaker.clone()),
                 None => (
@@ -107,7 +110,7 @@ impl Runtime {
                     Arc::new(Breaker::new(limits.breaker_failures, limits.breaker_pause)),
                 ),
             };
-            (domain, Arc::new(Slot { setup: source, gate, breaker }))
+            (domain, Arc::new(Slot { setup: source, gate, breaker, traffic }))
         });
         let slots = Arc::new(slots.collect::<Slots>());
         Self {
@@ -167,6 +170,7 @@ fn report(slot: &Slot) -> SourceReport {
             .unwrap_or_default(),
         calls_in_flight: slot.gate.in_flight(),
         calls_waiting: slot.gate.waiting(),
+        traffic: slot.traffic.report(),
     }
 }
 

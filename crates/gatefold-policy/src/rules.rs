@@ -114,6 +114,10 @@ impl Policy {
         Self { rules }
     }
 
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
     /// Whether the tool is part of this principal's view.
     pub fn is_visible(&self, principal: &Principal, target: &ToolTarget) -> bool {
         !matches!(self.verdict(principal, target), Verdict::Hidden(_))

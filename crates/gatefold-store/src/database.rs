@@ -57,7 +57,7 @@ impl Database {
         &self,
         connection: &mut SqliteConnection,
     ) -> Result<(), StoreError> {
-        let known = MIGRATIONS.map(|(version, ..)| version).into_iter().max().unwrap_or_default();
+        let known = Self::known();
         let migrations = MIGRATIONS.map(|(version, name, sql)| {
             let sql = sql.into_sql_str();
             Migration::new(version, name.into(), MigrationType::Simple, sql, false)
@@ -66,6 +66,22 @@ impl Database {
             .run(connection)
             .await
             .map_err(|source| StoreError::migration(&self.path, known, source))
+    }
+
+    /// The last step of the schema that this program knows.
+    fn known() -> i64 {
+        MIGRATIONS.map(|(version, ..)| version).into_iter().max().unwrap_or_default()
+    }
+
+    /// Whether this program can use a database of this step.
+    pub(crate) fn accept(&self, schema: Option<i64>) -> Result<(), StoreError> {
+        let known = Self::known();
+        match schema {
+            Some(found) if found > known => {
+                Err(StoreError::Newer { path: self.path.clone(), found, known })
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn error(&self, source: sqlx::Error) -> StoreError {

@@ -13,13 +13,16 @@ mod audit;
 mod calls;
 mod database;
 mod error;
+mod health;
 mod housekeeping;
 mod key;
 mod owner;
 mod sources;
 mod store;
+mod tokens;
 
 pub use calls::{CallFilter, CallRecord, OutcomeTotal, Totals};
 pub use error::StoreError;
+pub use health::{Health, examine};
 pub use sources::{KnownSource, SourceKey};
 pub use store::{Durability, Retention, Store, StoreOptions};

@@ -55,6 +55,14 @@ pub(crate) fn sweep(state_dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// How many stores are open on this directory.
+pub(crate) fn holders(state_dir: &Path) -> usize {
+    let entries = fs::read_dir(state_dir.join(DIRECTORY)).into_iter().flatten().flatten();
+    let locks = entries.map(|entry| entry.path());
+    let locks = locks.filter(|path| path.extension().is_some_and(|it| it == EXTENSION));
+    locks.filter(|path| !is_unlocked(path)).count()
+}
+
 fn is_unlocked(path: &Path) -> bool {
     match File::open(path) {
         Ok(file) => match file.try_lock() {

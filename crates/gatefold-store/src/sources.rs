@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use crate::housekeeping::millis;
 use crate::store::{Inner, blocking};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, tokens};
 
 /// How many configurations of one domain are remembered: gateways with different settings may
 /// share a state directory.
@@ -141,7 +141,10 @@ pub(crate) async fn sweep(store: &Inner) -> Result<(), StoreError> {
         .await
         .map_err(|source| store.error(source))?;
     let directory = directory(store);
-    let referred = rows.into_iter().map(|(_, _, manifest)| path_of(&directory, &manifest));
+    let files = |(_, _, manifest): KnownRow| {
+        [path_of(&directory, &manifest), directory.join(tokens::file_name(&manifest))]
+    };
+    let referred = rows.into_iter().flat_map(files);
     let (referred, now) = (referred.collect(), store.clock.now());
     let removed = blocking({
         let directory = directory.clone();
@@ -196,7 +199,7 @@ fn sync(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { fs::File::open(directory)?.sync_all() } else { Ok(()) }
 }
 
-fn directory(store: &Inner) -> PathBuf {
+pub(crate) fn directory(store: &Inner) -> PathBuf {
     store.state_dir.join("manifests")
 }
 

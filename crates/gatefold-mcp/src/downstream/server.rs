@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gatefold_catalog::token_bound;
 use gatefold_core::{CallError, ClientName, Operation, Principal};
 use gatefold_disclose::{Disclosure, Reply, Step, Surface};
 use gatefold_dispatch::{Caller, Dispatcher, Pinned};
@@ -94,6 +95,7 @@ impl Server {
     /// The result of `tools/list`.
     pub(crate) fn list_tools(&self, principal: Arc<Principal>, shape: Shape) -> String {
         let surface = self.surface(&self.pin(principal));
+        self.dispatcher.counters().listed();
         let is_stateless = shape == Shape::Stateless;
         to_text(&ListResult {
             result_type: is_stateless.then_some("complete"),
@@ -146,6 +148,8 @@ impl Server {
 
 async fn discovered(pinned: &Pinned, name: &str, arguments: &RawValue, reply: Reply) -> Reply {
     let bytes = reply.content.iter().map(|block| block.get().len()).sum();
+    let tokens = reply.content.iter().map(|block| token_bound(block.get())).sum();
+    pinned.counters().spent_on_discovery(tokens);
     pinned.discovered(name, arguments, bytes, reply.is_error).await;
     reply
 }

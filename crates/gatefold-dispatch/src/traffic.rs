@@ -1,0 +1,152 @@
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use gatefold_core::{CallError, Outcome, Timestamp, ToolId};
+use serde::Serialize;
+
+/// How many of the last calls latencies are told of.
+const LATENCIES: usize = 256;
+
+/// How much of an error's text is kept, in characters.
+const MESSAGE_LIMIT: usize = 300;
+
+/// The calls that one source was given: their number, how long the last ones took, and the last
+/// error. Keeping count allocates nothing, but for the text of an error.
+#[derive(Debug)]
+pub(crate) struct Traffic {
+    calls: AtomicU64,
+    errors: AtomicU64,
+    /// A ring of microseconds. A slot read while it is written tells of one call or the other.
+    latencies: [AtomicU32; LATENCIES],
+    last_error: Mutex<Option<LastError>>,
+}
+
+/// What a source was given since it is configured as it is, for people and probes.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct TrafficReport {
+    /// Calls that were sent and have ended.
+    pub calls: u64,
+    /// Those that ended without a result, or with an error of the tool's own. Cancelled ones do not
+    /// count.
+    pub errors: u64,
+    /// How long the source took over half of the last 256 calls at most, in microseconds; waiting
+    /// for a place is not part of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median_us: Option<u32>,
+    /// The same for 99 of 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99_us: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<LastError>,
+}
+
+/// The last call that went wrong. The text is what its caller was told; of an error of the tool's
+/// own, only that there was one is kept.
+#[derive(Debug, Clone, Serialize)]
+pub struct LastError {
+    pub at: Timestamp,
+    pub tool: ToolId,
+    /// The error's kind, or `tool_error`.
+    pub kind: &'static str,
+    pub message: String,
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self {
+            calls: AtomicU64::new(0),
+            errors: AtomicU64::new(0),
+            latencies: [const { AtomicU32::new(0) }; LATENCIES],
+            last_error: Mutex::default(),
+        }
+    }
+}
+
+impl Traffic {
+    /// Counts a call that has ended.
+    pub(crate) fn ended(
+        &self,
+        took: Duration,
+        at: impl FnOnce() -> Timestamp,
+        called: &ToolId,
+        result: &Result<Outcome, CallError>,
+    ) {
+        let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        let place = usize::try_from(number % LATENCIES as u64).expect("it is below 256");
+        self.latencies[place].store(micros, Ordering::Relaxed);
+        let (kind, message) = match result {
+            Err(CallError::Cancelled) => return,
+            Err(error) => (error.kind().as_str(), shortened(error)),
+            Ok(Outcome::Done(payload)) if payload.is_error => {
+                ("tool_error", "the tool answered with an error".to_owned())
+            }
+            Ok(_) => return,
+        };
+        self.errors.fetch_add(1, Ordering::Relaxed);
+        let error = LastError { at: at(), tool: called.clone(), kind, message };
+        self.last_error.lock().unwrap_or_else(PoisonError::into_inner).replace(error);
+    }
+
+    pub(crate) fn report(&self) -> TrafficReport {
+        let calls = self.calls.load(Ordering::Relaxed);
+        let kept = usize::try_from(calls).unwrap_or(usize::MAX).min(LATENCIES);
+        let latencies = self.latencies[..kept].iter();
+        let mut latencies: Vec<_> = latencies.map(|one| one.load(Ordering::Relaxed)).collect();
+        latencies.sort_unstable();
+        TrafficReport {
+            calls,
+            errors: self.errors.load(Ordering::Relaxed),
+            median_us: quantile(&latencies, 50),
+            p99_us: quantile(&latencies, 99),
+            last_error: self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+}
+
+fn shortened(error: &CallError) -> String {
+    error.to_string().chars().take(MESSAGE_LIMIT).collect()
+}
+
+/// The smallest value that so many of a hundred do not exceed (the nearest rank).
+fn quantile(sorted: &[u32], percent: usize) -> Option<u32> {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::Domain;
+
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_last_calls() {
+        assert_eq!((quantile(&[], 50), quantile(&[7], 99)), (None, Some(7)));
+        let traffic = Traffic::default();
+        let tool = ToolId::new("a__b");
+        for millis in 1..=1000 {
+            let took = Duration::from_millis(millis);
+            traffic.ended(took, || Timestamp::from_millis(0), &tool, &Err(CallError::Cancelled));
+        }
+        let report = traffic.report();
+        assert_eq!((report.calls, report.errors), (1000, 0));
+        assert_eq!((report.median_us, report.p99_us), (Some(872_000), Some(998_000)));
+    }
+
+    #[test]
+    fn the_last_error_is_kept_and_has_a_bound() {
+        let traffic = Traffic::default();
+        let error = CallError::Unavailable {
+            domain: Domain::from_key("a"),
+            reason: "x".repeat(1000),
+            source: None,
+        };
+        let now = || Timestamp::from_millis(5);
+        traffic.ended(Duration::ZERO, now, &ToolId::new("a__b"), &Err(error));
+        let last = traffic.report().last_error.unwrap();
+        assert_eq!((last.at.as_millis(), last.kind), (5, "unavailable"));
+        assert_eq!(last.message.len(), MESSAGE_LIMIT);
+    }
+}

@@ -1,0 +1,43 @@
+//! Looking at a state directory without taking part in it.
+
+use std::path::Path;
+
+use sqlx::Row as _;
+
+use crate::database::Database;
+use crate::store::blocking;
+use crate::{Durability, StoreError, owner};
+
+/// How a state directory fares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Health {
+    /// The step of the schema that the database stands at; `None` when there is no database yet.
+    pub schema: Option<i64>,
+    /// How many running processes have it open.
+    pub holders: usize,
+}
+
+/// Opens the database and looks through it (SQLite's `quick_check`). Nothing is written or made;
+/// an error says what is wrong with it.
+pub async fn examine(state_dir: &Path) -> Result<Health, StoreError> {
+    let directory = state_dir.to_owned();
+    let holders = blocking(move || owner::holders(&directory)).await;
+    let path = Database::path(state_dir);
+    // A database that was only just made has no bytes.
+    if !std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 0) {
+        return Ok(Health { schema: None, holders });
+    }
+    let database = Database::at(state_dir, Durability::Process);
+    let mut connection = database.connect().await?;
+    let checked = sqlx::query("PRAGMA quick_check(1)").fetch_one(&mut connection).await;
+    let verdict = checked.and_then(|row| row.try_get::<String, _>(0));
+    if verdict.map_err(|source| database.error(source))? != "ok" {
+        return Err(StoreError::Damaged { path, source: None });
+    }
+    let version = sqlx::query("SELECT max(version) FROM _sqlx_migrations WHERE success");
+    let version = version.fetch_one(&mut connection).await;
+    let schema = version.and_then(|row| row.try_get::<Option<i64>, _>(0));
+    let schema = schema.map_err(|source| database.error(source))?;
+    database.accept(schema)?;
+    Ok(Health { schema, holders })
+}
