@@ -1,43 +1,52 @@
-//! Documents that are made from what tests already hold true.
+//! Files that are made from what the code says of its configuration.
 
 use std::path::Path;
+use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::bench::say;
 
-const REFERENCE: &str = "examples/reference.toml";
-const DOCUMENT: &str = "docs/configuration.md";
+/// Each file and the `gatefold config` command that prints it.
+const FILES: &[(&str, &[&str])] = &[
+    ("docs/configuration.md", &["reference", "markdown"]),
+    ("examples/reference.toml", &["reference", "toml"]),
+    ("schemas/gatefold.schema.json", &["schema"]),
+];
 
-/// Writes the configuration reference.
+/// Writes the reference of the configuration and its schema.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    std::fs::write(root.join(DOCUMENT), configuration(root)?)?;
-    say(&format!("wrote {DOCUMENT}"));
+    for (file, command) in FILES {
+        let path = root.join(file);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(path, printed(root, command)?)?;
+        say(&format!("wrote {file}"));
+    }
     Ok(())
 }
 
-/// A fault when the reference on disk is not the one that would be written now.
-pub(crate) fn stale(root: &Path) -> Result<Option<String>> {
-    let written = std::fs::read_to_string(root.join(DOCUMENT)).unwrap_or_default();
-    let is_stale = written != configuration(root)?;
-    Ok(is_stale.then(|| format!("{DOCUMENT}: not what {REFERENCE} says; run `cargo xtask docs`")))
+/// A fault for every file on disk that is not the one that would be written now.
+pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    for (file, command) in FILES {
+        let written = std::fs::read_to_string(root.join(file)).unwrap_or_default();
+        if written != printed(root, command)? {
+            faults.push(format!("{file}: not what the code says; run `cargo xtask docs`"));
+        }
+    }
+    Ok(faults)
 }
 
-fn configuration(root: &Path) -> Result<String> {
-    let reference = std::fs::read_to_string(root.join(REFERENCE)).context(REFERENCE)?;
-    Ok(format!(
-        "# Configuration reference\n\n\
-         <!-- Written by `cargo xtask docs` from {REFERENCE}; edit that. -->\n\n\
-         Tests load this file, and hold the defaults it states against those in the code.\n\n\
-         ```toml\n{reference}```\n\n\
-         ## Other clients' files\n\n\
-         `--mcp-config FILE` reads any client's JSON as it is: `mcpServers`, `servers` or \
-         `context_servers`, comments and trailing commas included. It may be given more than once, and \
-         beside `--config`. A server in it that cannot work is reported as a failing source; the others \
-         do.\n\n\
-         ## Where files are looked for\n\n\
-         Without `--config` and `--mcp-config`: `./gatefold.toml`, then \
-         `$XDG_CONFIG_HOME/gatefold/gatefold.toml` or `~/.config/gatefold/gatefold.toml`. State lies in \
-         `--state-dir`, `GATEFOLD_STATE_DIR`, `state.dir`, or `$XDG_STATE_HOME/gatefold`.\n"
-    ))
+/// What the binary prints. It is run rather than linked, so that chores stay quick to build.
+fn printed(root: &Path, command: &[&str]) -> Result<String> {
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--package", "gatefold", "--", "config"])
+        .args(command)
+        .current_dir(root)
+        .output()
+        .context("`cargo run` could not be run")?;
+    if !output.status.success() {
+        bail!("`gatefold config` failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    String::from_utf8(output.stdout).context("`gatefold config` printed no text")
 }

@@ -15,7 +15,7 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   tidy           check file lengths, crate edges and what must not stand in the repository
-  docs           write the configuration reference
+  docs           write the configuration reference and its JSON Schema
   bench start    measure start, first discovery and idle memory over $GATEFOLD_CATALOGS [--write]
   bench tokens   print what models see of the real tool lists in $GATEFOLD_CATALOGS, in tokens
                  [--write]

@@ -1,5 +1,6 @@
 //! A gateway, put together from a configuration and running.
 
+mod costs;
 mod disclosure;
 mod learning;
 mod sources;
@@ -16,7 +17,7 @@ use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
 use gatefold_disclose::{Disclosure as _, Surface};
 use gatefold_dispatch::{
     BreakerState, Dispatcher, NoApprovals, Pinned, Ports, Setup, Source as _, SourceReport,
-    SourceState, SourceStatus,
+    SourceState, SourceStatus, TrafficReport,
 };
 use gatefold_egress::EgressError;
 use gatefold_mcp::{HttpEndpoint, Server};
@@ -24,10 +25,12 @@ use gatefold_store::{Store, StoreError, StoreOptions};
 
 use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
 use crate::{Environment, config};
+use costs::Counted;
 use disclosure::ReloadableGateway;
 use learning::Learning;
 use sources::{Configured, SourceFactory};
 
+pub use costs::TokenCosts;
 pub use status::{Status, status_routes};
 pub use watch::{ConfigWatch, WatchError};
 
@@ -62,6 +65,7 @@ pub struct App {
     /// Held by a reload, so that two never cross.
     reloading: tokio::sync::Mutex<()>,
     learning: Mutex<Option<Learning>>,
+    counted: Counted,
 }
 
 /// The configuration in force, and the sources made for it.
@@ -88,6 +92,18 @@ pub struct Connected {
     /// From the start of the connection to its list of tools.
     pub took: Duration,
     pub result: Result<(), CallError>,
+}
+
+/// Whoever follows how sources are being connected. All at the same time, so in any order.
+pub trait Connecting: Sync {
+    fn started(&self, domain: &Domain);
+    fn finished(&self, domain: &Domain);
+}
+
+/// Nobody follows.
+impl Connecting for () {
+    fn started(&self, _: &Domain) {}
+    fn finished(&self, _: &Domain) {}
 }
 
 /// Opens the state directory, makes the sources and puts the configuration in force.
@@ -124,6 +140,7 @@ pub async fn build(
         applied: ArcSwap::from_pointee(nothing),
         reloading: tokio::sync::Mutex::default(),
         learning: Mutex::default(),
+        counted: Counted::default(),
     };
     app.apply(config).await?;
     Ok(app)
@@ -216,7 +233,7 @@ impl App {
 
     /// Connects the sources of which nothing is known, so that the catalogue is whole. Those that
     /// fail are named with the reason.
-    pub async fn learn(&self) -> Vec<(Domain, String)> {
+    pub async fn learn(&self, follower: &impl Connecting) -> Vec<(Domain, String)> {
         let unknown = |state| matches!(state, SourceState::Configured | SourceState::Failing);
         let applied = self.applied.load_full();
         let sources: Vec<_> = applied
@@ -229,7 +246,10 @@ impl App {
             .collect();
         let learned = join_all(sources.into_iter().map(async |source| {
             let domain = source.domain().clone();
-            (domain, source.refresh().await)
+            follower.started(&domain);
+            let result = source.refresh().await;
+            follower.finished(&domain);
+            (domain, result)
         }));
         let (mut known, mut failed) = (Vec::new(), Vec::new());
         for (domain, result) in learned.await {
@@ -244,13 +264,15 @@ impl App {
 
     /// Connects every source at the same time and says how each fared, in the order of the
     /// configuration. Disabled sources are left out.
-    pub async fn connect(&self) -> Vec<Connected> {
+    pub async fn connect(&self, follower: &impl Connecting) -> Vec<Connected> {
         let applied = self.applied.load_full();
         let connecting = applied.sources.iter().filter_map(|configured| {
             let source = configured.source.clone()?;
             Some(async move {
                 let started = Instant::now();
+                follower.started(&configured.config.domain);
                 let result = source.refresh().await;
+                follower.finished(&configured.config.domain);
                 Connected { source: configured.config.clone(), took: started.elapsed(), result }
             })
         });
@@ -359,5 +381,6 @@ fn disabled_report(domain: &Domain, since: Timestamp) -> SourceReport {
         alterations: Vec::new(),
         calls_in_flight: 0,
         calls_waiting: 0,
+        traffic: TrafficReport::default(),
     }
 }

@@ -3,11 +3,22 @@
 mod arguments;
 mod call;
 mod check;
+mod config;
+mod connect;
 mod demo;
+mod doctor;
 mod failure;
+mod import;
+mod init;
+mod live;
 mod loopback;
+mod manual;
 mod output;
+mod paths;
+mod progress;
+mod prompt;
 mod reload;
+mod secret;
 mod serve;
 mod session;
 mod status;
@@ -16,12 +27,12 @@ mod stop;
 mod table;
 mod tokens;
 mod tools;
+mod visible;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Parser as _;
 use gatefold::Environment;
 use tokio::runtime::Builder;
 use tracing_subscriber::EnvFilter;
@@ -39,9 +50,10 @@ const QUIET: &str = "rmcp=off";
 /// Runs the command line and says how the process is to exit: 0 when all went well, 1 when
 /// something failed, 2 when the command line or the configuration is wrong.
 pub(crate) fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = manual::parse();
     let environment = Environment::of_process();
-    let output = Output::new(&environment, arguments.command.is_json());
+    let is_json = arguments.command.is_json();
+    let output = Output::new(&environment, arguments.shared.color, is_json);
     let result = on_a_runtime(&arguments, &environment, &output);
     result.unwrap_or_else(|error| failure::report(&error, &output))
 }
@@ -71,15 +83,24 @@ async fn dispatch(
     match &arguments.command {
         Command::Serve(serve) => serve::run(serve, shared, environment).await,
         Command::Stdio => stdio::run(shared, environment).await,
+        Command::Import(import) => import::run(import, shared, environment, output),
+        Command::Connect(connect) => connect::run(connect, shared, environment, output),
+        Command::Disconnect(disconnect) => connect::undo(disconnect, shared, environment, output),
         Command::Check(_) => check::run(shared, environment, output).await,
+        Command::Doctor(it) => doctor::run(it, shared, environment, output).await,
         Command::Tools(tools) => tools::run(tools, shared, environment, output).await,
         Command::Status(status) => status::run(status, shared, environment, output).await,
+        Command::Secret(secret) => secret::run(secret, output).await,
+        Command::Init(init) => init::run(init, environment, output),
+        Command::Config(command) => config::run(command, shared, environment, output),
         Command::Demo(demo) => demo::run(demo, shared, environment, output).await,
         Command::DemoServer { name, scratch } => {
             gatefold_demo::serve_stdio(name, scratch).await?;
             Ok(ExitCode::SUCCESS)
         }
         Command::CountTokens => tokens::count_lines(),
+        Command::Completions { shell } => Ok(manual::completions(*shell)),
+        Command::Man { dir } => manual::pages(dir.as_deref(), environment),
     }
 }
 
@@ -96,8 +117,8 @@ fn start_logs(arguments: &Arguments, environment: &Environment) -> anyhow::Resul
     })?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(output::allows_colour(environment, &std::io::stderr()))
+        .with_writer(|| progress::Log)
+        .with_ansi(output::allows_colour(arguments.shared.color, environment, &std::io::stderr()))
         .init();
     Ok(())
 }

@@ -1,23 +1,31 @@
 //! What a gateway is to do: files, read into types that cannot be wrong.
 //!
-//! A file becomes a tree with the place of every value (`tree`, by `toml_file` or `json_file`),
+//! A file becomes a tree with the place of every value (`tree`, by `toml_file`, `json_file` or
+//! `yaml_file`),
 //! the tree is read key by key (`reader`, `sections`, `sources`, `clients`), and what all files
-//! say is put together (`resolve`). One run finds every fault of every file.
+//! say is put together (`resolve`). One run finds every fault of every file. What the keys mean
+//! stands in `keys`, of which `schema` and `texts` make what editors and people read.
 
+mod as_written;
 mod clients;
 mod connection;
 mod error;
 mod expand;
 mod json_file;
+pub mod keys;
 mod load;
 mod locate;
 mod reader;
 mod resolve;
+mod schema;
 mod sections;
+mod shown;
 mod sources;
+mod texts;
 mod toml_file;
 mod tree;
 mod units;
+mod yaml_file;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -32,10 +40,14 @@ use gatefold_policy::Policy;
 
 pub use gatefold_store::Durability;
 
+pub use clients::{ClientServer, servers_as_written, servers_put_in};
 pub use error::{ConfigError, Fault, Faults};
 pub use load::{Inputs, load};
-pub use locate::default_state_dir;
-pub use sections::listen_address;
+pub use locate::{FILE_NAME, default_state_dir, user_config_file};
+pub use schema::schema;
+pub use sections::{SourceLimits, listen_address};
+pub use shown::{Setting, settings};
+pub use texts::{reference, template, wrapped};
 
 /// The address that a gateway listens on unless it is told otherwise.
 pub const DEFAULT_LISTEN: SocketAddr =
@@ -52,6 +64,8 @@ pub struct Config {
     pub policy: Policy,
     pub disclosure: DisclosureConfig,
     pub limits: Limits,
+    /// What holds for every source that says nothing else.
+    pub source_limits: SourceLimits,
     pub server: ServerConfig,
     /// Where state lies, if a file says so; see [`default_state_dir`].
     pub state_dir: Option<PathBuf>,
@@ -80,7 +94,7 @@ pub struct SourceConfig {
 impl SourceConfig {
     /// A source that is configured in code. `origin` says where, for messages.
     pub fn new(domain: Domain, connection: Connection, origin: Origin) -> Self {
-        let limits = sections::SourceLimits::default();
+        let limits = SourceLimits::default();
         Self {
             config_digest: resolve::digest(&domain, &connection),
             domain,
@@ -132,8 +146,8 @@ pub enum Connection {
     Http { url: String, headers: Vec<(String, Secret)> },
     /// Switched off in the configuration.
     Disabled,
-    /// Configured in a way that cannot work; the text says why and what to do.
-    Unusable(String),
+    /// Configured in a way that cannot work, or in need of a variable or a secret that is not there.
+    Unusable(Box<Fault>),
 }
 
 impl fmt::Debug for Connection {
@@ -151,7 +165,7 @@ impl fmt::Debug for Connection {
                 f.debug_struct("Http").field("headers", headers).finish_non_exhaustive()
             }
             Self::Disabled => f.write_str("Disabled"),
-            Self::Unusable(why) => f.debug_tuple("Unusable").field(why).finish(),
+            Self::Unusable(why) => f.debug_tuple("Unusable").field(&why.to_string()).finish(),
         }
     }
 }

@@ -1,18 +1,25 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gatefold_core::Secret;
+
+use crate::secrets::{self, Keyring, Lookup, SecretError};
 
 /// The process's environment as it was at the start, or a made-up one in tests.
 ///
-/// Nothing else in Gatefold reads variables, so what a configuration comes to is a function of
-/// its files and this. Its `Debug` shows names only: values are often secrets.
+/// Nothing else in Gatefold reads variables or looks secrets up for a configuration, so what one
+/// comes to is a function of its files and this. Its `Debug` shows names only: values are often secrets.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
     directory: PathBuf,
+    secrets: Lookup,
 }
 
 impl Environment {
     /// Reads variables and working directory. A variable that is not Unicode counts as not set.
+    /// Secrets come from the user's keyring, which nobody asks before a file refers to one.
     pub fn of_process() -> Self {
         let unicode = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -20,16 +27,35 @@ impl Environment {
         Self {
             variables: std::env::vars_os().filter_map(unicode).collect(),
             directory: std::env::current_dir().unwrap_or_default(),
+            secrets: Lookup::new(Some(secrets::system())),
         }
     }
 
-    /// An environment with these variables and this working directory and nothing else.
+    /// An environment with these variables and this working directory and nothing else: no
+    /// keyring either.
     pub fn new<const N: usize>(
         variables: [(&str, &str); N],
         directory: impl Into<PathBuf>,
     ) -> Self {
         let owned = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Self { variables: owned.into(), directory: directory.into() }
+        Self { variables: owned.into(), directory: directory.into(), secrets: Lookup::default() }
+    }
+
+    /// The same with this keyring.
+    #[must_use]
+    pub fn with_keyring(self, keyring: Arc<dyn Keyring>) -> Self {
+        Self { secrets: Lookup::new(Some(keyring)), ..self }
+    }
+
+    /// The same for one load of a configuration: each secret is looked up once in it, and anew
+    /// in the next one.
+    pub(crate) fn for_one_load(&self) -> Self {
+        Self { secrets: self.secrets.afresh(), ..self.clone() }
+    }
+
+    /// A secret from the keyring.
+    pub(crate) fn secret(&self, name: &str) -> Result<Secret, SecretError> {
+        self.secrets.get(name)
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {
@@ -67,6 +93,6 @@ impl std::fmt::Debug for Environment {
         f.debug_struct("Environment")
             .field("variables", &self.variables.keys())
             .field("directory", &self.directory)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

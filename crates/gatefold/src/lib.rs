@@ -7,9 +7,13 @@
 
 mod app;
 pub mod config;
+pub mod doctor;
 mod environment;
+pub mod secrets;
+pub mod setup;
 
 pub use app::{
-    App, AppError, ConfigWatch, Connected, Reloaded, Status, WatchError, build, status_routes,
+    App, AppError, ConfigWatch, Connected, Connecting, Reloaded, Status, TokenCosts, WatchError,
+    build, status_routes,
 };
 pub use environment::Environment;

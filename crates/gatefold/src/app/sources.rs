@@ -114,7 +114,7 @@ fn transport(connection: &Connection) -> Option<Transport> {
             Transport::Stdio(StdioSettings { command, args, env, inherit_env, cwd })
         }
         Connection::Http { url, headers } => Transport::Http(HttpSettings { url, headers }),
-        Connection::Unusable(why) => Transport::Unusable(why),
+        Connection::Unusable(why) => Transport::Unusable(why.on_one_line()),
         Connection::Disabled => return None,
     })
 }

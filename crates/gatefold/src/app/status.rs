@@ -8,7 +8,7 @@ use gatefold_core::Timestamp;
 use gatefold_dispatch::SourceReport;
 use serde::Serialize;
 
-use super::App;
+use super::{App, TokenCosts};
 
 /// What a running gateway says about itself.
 #[derive(Debug, Serialize)]
@@ -19,6 +19,7 @@ pub struct Status {
     pub tools: usize,
     /// What a model is given first, in o200k tokens, never counted too low.
     pub surface_tokens: usize,
+    pub tokens: TokenCosts,
     pub sources: Vec<SourceReport>,
     /// Calls since the start, by how they ended.
     pub calls: BTreeMap<&'static str, u64>,
@@ -28,12 +29,14 @@ impl App {
     /// What is known at this moment.
     pub fn status(&self) -> Status {
         let pinned = self.pin();
+        let surface_tokens = self.surface(&pinned).tokens;
         Status {
             version: env!("CARGO_PKG_VERSION"),
             process: std::process::id(),
             started_at: self.started_at(),
             tools: pinned.view().tool_count(),
-            surface_tokens: self.surface(&pinned).tokens,
+            surface_tokens,
+            tokens: self.token_costs(surface_tokens),
             sources: self.reports(),
             calls: self.dispatcher().counters().snapshot(),
         }

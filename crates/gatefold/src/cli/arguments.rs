@@ -1,22 +1,33 @@
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use gatefold::config::{DEFAULT_LISTEN, Inputs};
+
+use super::output::ColourChoice;
 
 /// Gatefold stands between language models and their tools: a model sees three small tools
 /// instead of hundreds of schemas, finds the right one and calls it.
-///
-/// Exit codes: 0 when all went well, 1 when something failed, 2 when the command line or the
-/// configuration is wrong.
 #[derive(Debug, Parser)]
-#[command(name = "gatefold", version, propagate_version = true)]
+#[command(name = "gatefold", version, propagate_version = true, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) shared: Shared,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    all went well
+  1    something failed: a source, a call
+  2    the command line or the configuration is wrong
+  130  interrupted, by Ctrl-C or a signal, before it was done
+
+`gatefold COMMAND --help` shows an example.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
@@ -32,6 +43,9 @@ pub(crate) struct Shared {
     /// Which logs go to standard error, such as `info` or `gatefold_mcp=debug,warn`
     #[arg(long, value_name = "FILTER", env = "GATEFOLD_LOG", global = true)]
     pub(crate) log: Option<String>,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
+    pub(crate) color: ColourChoice,
 }
 
 impl Shared {
@@ -43,18 +57,59 @@ impl Shared {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Serve MCP over streamable HTTP
+    #[command(after_long_help = "Example:\n  gatefold serve --mcp-config ~/.cursor/mcp.json")]
     Serve(Serve),
     /// Serve MCP to one client over standard input and output
+    #[command(after_long_help = "Example:\n  claude mcp add gatefold -- gatefold stdio")]
     Stdio,
+    /// Take over the servers of the MCP clients that you have
+    ///
+    /// Reads the files of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Zed, Gemini
+    /// CLI, Goose and LM Studio, shows what is in them, asks, and writes sources. Secrets go to the
+    /// keyring, or become variables. The clients' files are not touched.
+    #[command(after_long_help = "Example:\n  gatefold import claude-code --dry-run")]
+    Import(Import),
+    /// Put Gatefold into a client's configuration; without a client, say where it is
+    #[command(after_long_help = "Example:\n  gatefold connect claude-code")]
+    Connect(Connect),
+    /// Take Gatefold out of a client's configuration and put back what was there
+    #[command(after_long_help = "Example:\n  gatefold disconnect claude-code")]
+    Disconnect(Disconnect),
     /// Connect every source and say how each fares
+    #[command(after_long_help = "Example:\n  gatefold check --mcp-config ~/.cursor/mcp.json")]
     Check(Check),
+    /// Find what is wrong, with the fix for each: configuration, sources, port, state, clients
+    #[command(after_long_help = "Example:\n  gatefold doctor --offline")]
+    Doctor(Doctor),
     /// Look at tools, and call them
-    #[command(subcommand)]
+    #[command(subcommand, after_long_help = "Example:\n  gatefold tools search create an issue")]
     Tools(Tools),
     /// Say what is on record and what a running gateway does
+    #[command(after_long_help = "Example:\n  gatefold status --watch")]
     Status(Status),
+    /// Keep secrets in the system's keyring, for `${secret:NAME}` in `gatefold.toml`
+    #[command(subcommand, after_long_help = "Example:\n  gatefold secret set GITHUB_TOKEN")]
+    Secret(Secret),
+    /// Write a commented `gatefold.toml` to begin with
+    #[command(after_long_help = "Example:\n  gatefold init --user")]
+    Init(super::init::Init),
+    /// Explain, check and show the configuration
+    #[command(subcommand, after_long_help = "Example:\n  gatefold config explain limits")]
+    Config(super::config::ConfigCommand),
     /// Try Gatefold with six small servers of its own; needs no configuration and no network
+    #[command(after_long_help = "Example:\n  gatefold demo --once")]
     Demo(Demo),
+    /// Write a shell's completions to standard output
+    #[command(after_long_help = "Example:\n  gatefold completions bash > \\\n    \
+        ~/.local/share/bash-completion/completions/gatefold")]
+    Completions { shell: Shell },
+    /// Write the manual page to standard output, or a page for each command to a directory
+    #[command(after_long_help = "Example:\n  gatefold man --dir ~/.local/share/man/man1")]
+    Man {
+        /// Where to write the pages; made when it is not there
+        #[arg(long)]
+        dir: Option<PathBuf>,
+    },
     /// One of the demonstration's servers
     #[command(hide = true)]
     DemoServer {
@@ -70,9 +125,15 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn is_json(&self) -> bool {
         match self {
+            Self::Import(import) => import.format.json,
+            Self::Connect(connect) => connect.format.json,
+            Self::Disconnect(disconnect) => disconnect.format.json,
             Self::Check(check) => check.format.json,
+            Self::Doctor(doctor) => doctor.format.json,
             Self::Status(status) => status.format.json,
             Self::Tools(tools) => tools.format().json,
+            Self::Secret(Secret::List { format }) => format.json,
+            Self::Config(config) => config.is_json(),
             _ => false,
         }
     }
@@ -82,7 +143,7 @@ impl Command {
     pub(crate) fn default_log(&self) -> &'static str {
         match self {
             Self::Serve(_) => "info",
-            Self::Check(_) | Self::Demo(_) => "error",
+            Self::Check(_) | Self::Doctor(_) | Self::Demo(_) => "error",
             _ => "warn",
         }
     }
@@ -103,13 +164,109 @@ pub(crate) struct Serve {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Clients to read, such as `claude-code`; without any, all
+    #[arg(value_name = "CLIENT")]
+    pub(crate) clients: Vec<String>,
+    /// Only the server of this name; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+    /// Where secrets go
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) secrets: SecretsTo,
+    #[command(flatten)]
+    pub(crate) caution: Caution,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+/// How freely files may be written.
+#[derive(Debug, Args)]
+pub(crate) struct Caution {
+    /// Show what would be done, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Answer every question with yes
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum SecretsTo {
+    /// To the keyring where there is one, else to variables
+    #[default]
+    Auto,
+    /// To the operating system's keyring: `${secret:NAME}`
+    Keyring,
+    /// To variables, which you set where Gatefold runs: `${NAME}`
+    Variables,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Connect {
+    /// Clients, such as `claude-code`
+    #[arg(value_name = "CLIENT")]
+    pub(crate) clients: Vec<String>,
+    /// Into the configuration of the project in the working directory
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Have the client connect to a running `gatefold serve` instead of starting one of its own
+    #[arg(long)]
+    pub(crate) http: bool,
+    /// Leave servers in the client that Gatefold offers as well
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// What the client is to call it
+    #[arg(long, value_name = "NAME", default_value = "gatefold")]
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) caution: Caution,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Disconnect {
+    /// Clients, such as `claude-code`
+    #[arg(value_name = "CLIENT", required = true)]
+    pub(crate) clients: Vec<String>,
+    /// From the configuration of the project in the working directory
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Show what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Start and connect nothing
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// Show what is in order as well
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Status {
+    /// Stay and show what the gateway does as it does it; `q` or Ctrl-C leaves
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// How often to look, such as `500ms`, `1s` or `1m`
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
+    #[arg(requires = "watch")]
+    pub(crate) interval: Duration,
     /// Where the running gateway listens, if not where the configuration says
     #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     pub(crate) listen: Option<SocketAddr>,
@@ -120,6 +277,8 @@ pub(crate) struct Status {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tools {
     /// List all tools
+    #[command(after_long_help = "Example:\n  gatefold tools list --domain files")]
+    #[command(after_long_help = "Example:\n  gatefold secret list")]
     List {
         /// Of this domain only
         #[arg(long)]
@@ -128,6 +287,7 @@ pub(crate) enum Tools {
         format: Format,
     },
     /// Find tools by what they do
+    #[command(after_long_help = "Example:\n  gatefold tools search create an issue --limit 3")]
     Search {
         /// Words for what the tool is to do
         #[arg(required = true)]
@@ -139,6 +299,7 @@ pub(crate) enum Tools {
         format: Format,
     },
     /// Show tools with their schemas
+    #[command(after_long_help = "Example:\n  gatefold tools schema tickets__create_ticket")]
     Schema {
         /// Ids, or own names that no other tool has
         #[arg(required = true, value_name = "NAME")]
@@ -147,6 +308,9 @@ pub(crate) enum Tools {
         format: Format,
     },
     /// Call a tool
+    #[command(
+        after_long_help = "Example:\n  gatefold tools call tickets__create_ticket --arg title=Smoke"
+    )]
     Call(Call),
 }
 
@@ -159,6 +323,24 @@ impl Tools {
             | Self::Call(Call { format, .. }) => format,
         }
     }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Secret {
+    /// Store a secret; its value is asked for, or read from standard input
+    #[command(after_long_help = "Example:\n  gatefold secret set GITHUB_TOKEN")]
+    #[command(after_long_help = "Example:\n  gatefold secret set GITHUB_TOKEN")]
+    Set { name: String },
+    /// Print the names of all secrets, never a value
+    #[command(after_long_help = "Example:\n  gatefold secret list")]
+    List {
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Take a secret out of the keyring
+    #[command(after_long_help = "Example:\n  gatefold secret remove GITHUB_TOKEN")]
+    #[command(after_long_help = "Example:\n  gatefold secret remove GITHUB_TOKEN")]
+    Remove { name: String },
 }
 
 #[derive(Debug, Args)]
@@ -191,6 +373,25 @@ pub(crate) struct Demo {
 fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
     gatefold::config::listen_address(text)
         .ok_or("write an address and a port, such as 127.0.0.1:8420")
+}
+
+/// The shortest time between two looks at a gateway, and the longest.
+const INTERVALS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(3600);
+
+fn interval(text: &str) -> Result<Duration, &'static str> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let unit_millis = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        _ => return Err("write a number and `ms`, `s` or `m`, such as 500ms"),
+    };
+    let number =
+        number.parse::<u64>().map_err(|_| "write a whole number and a unit, such as 1s")?;
+    let interval = Duration::from_millis(number.saturating_mul(unit_millis));
+    let is_right = INTERVALS.contains(&interval);
+    is_right.then_some(interval).ok_or("choose a time from 100ms to 60m")
 }
 
 fn pair(text: &str) -> Result<(String, String), &'static str> {

@@ -18,6 +18,10 @@ use super::tools;
 /// The largest arguments that are read from standard input.
 const ARGUMENTS_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
+/// How arguments are written.
+const OBJECT_HELP: &str =
+    "\n  help: write `--arguments '{\"name\": value, ...}'`, or `--arg NAME=VALUE` for each";
+
 /// Makes one call on the path that every call takes, records included.
 pub(super) async fn run(call: &Call, pinned: &Pinned, output: &Output) -> anyhow::Result<ExitCode> {
     let tool = tools::resolve(pinned.view(), &call.name)?;
@@ -60,11 +64,11 @@ fn arguments(call: &Call, tool: &Tool) -> anyhow::Result<Box<RawValue>> {
         Some(text) => text.to_owned(),
     };
     let raw: Box<RawValue> = serde_json::from_str(text.trim())
-        .map_err(|error| usage(format!("`--arguments` is not JSON: {error}")))?;
+        .map_err(|error| usage(format!("`--arguments` is not JSON: {error}{OBJECT_HELP}")))?;
     if raw.get().starts_with('{') {
         Ok(raw)
     } else {
-        Err(usage("`--arguments` is not a JSON object: write {\"name\": value, ...}"))
+        Err(usage(format!("`--arguments` is not a JSON object{OBJECT_HELP}")))
     }
 }
 
@@ -80,7 +84,9 @@ fn from_pairs(pairs: &[(String, String)], tool: &Tool) -> anyhow::Result<Map<Str
             _ => Value::String(text.clone()),
         };
         if arguments.insert(key.clone(), value).is_some() {
-            return Err(usage(format!("`--arg {key}` is given twice")));
+            return Err(usage(format!(
+                "`--arg {key}` is given twice\n  help: give each argument once"
+            )));
         }
     }
     Ok(arguments)
@@ -99,7 +105,7 @@ fn show(tool: &Tool, payload: &Payload, output: &Output) -> anyhow::Result<ExitC
     if payload.is_error {
         output.error(&lines.join("\n"));
     } else {
-        output.line(&lines.join("\n"));
+        output.verbatim(&lines.join("\n"));
     }
     Ok(code)
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::arguments::Shared;
 use super::output::Output;
+use super::progress::Progress;
 use super::table::{Table, grouped};
 use super::{session, stop, tokens};
 
@@ -43,7 +44,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<ExitCode> {
     stop::unless_stopped(async {
         let app = session::open(shared, environment).await?.app;
-        let connected = app.connect().await;
+        let connected = app.connect(&Progress::new(output, "connecting")).await;
         let findings = findings(&app, connected).await?;
         app.close().await;
         if output.is_json() {
@@ -57,7 +58,7 @@ pub(super) async fn run(
 }
 
 async fn findings(app: &App, connected: Vec<Connected>) -> anyhow::Result<Findings> {
-    let tokens = tokens_by_domain(app).await?;
+    let tokens = tokens::of_definitions(app).await?;
     let mut connected: HashMap<Domain, Connected> =
         connected.into_iter().map(|one| (one.source.domain.clone(), one)).collect();
     let config = app.config();
@@ -100,18 +101,6 @@ fn hint(source: &SourceConfig) -> Option<&'static str> {
         }
         _ => None,
     }
-}
-
-/// What every visible tool's definition costs, summed by domain.
-async fn tokens_by_domain(app: &App) -> anyhow::Result<HashMap<Domain, usize>> {
-    let pinned = app.pin();
-    let tools: Vec<_> = pinned.view().tools().collect();
-    let definitions: Vec<_> = tools.iter().map(|tool| tool.definition().raw().to_owned()).collect();
-    let mut sums = HashMap::new();
-    for (tool, count) in tools.iter().zip(tokens::count(&definitions).await?) {
-        *sums.entry(tool.domain().clone()).or_default() += count;
-    }
-    Ok(sums)
 }
 
 /// What is configured and has no effect.

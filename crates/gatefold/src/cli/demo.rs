@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::{Demo, Shared};
 use super::failure::with_help;
 use super::output::Output;
+use super::progress::Progress;
 use super::{serve, session, stop};
 
 /// Where the demonstration keeps what it has.
@@ -132,7 +133,8 @@ async fn serve(
 }
 
 async fn show(app: &Arc<App>, address: SocketAddr, output: &Output) -> anyhow::Result<()> {
-    for connected in app.connect().await {
+    let connected = app.connect(&Progress::new(output, "starting six servers")).await;
+    for connected in connected {
         if let Err(error) = connected.result {
             anyhow::bail!("the demonstration's own servers do not start: {error}");
         }

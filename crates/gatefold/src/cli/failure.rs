@@ -7,6 +7,7 @@ use gatefold::AppError;
 use gatefold::config::{ConfigError, Fault};
 use serde_json::{Value, json};
 
+use super::connect;
 use super::output::Output;
 
 /// The exit code for a command line or a configuration that is wrong, as clap has it too.
@@ -47,7 +48,7 @@ pub(super) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
             output.complain(&format!("  because: {cause}"));
         }
     }
-    let is_usage = config_error(error).is_some() || error.is::<Usage>();
+    let is_usage = config_error(error).is_some() || error.is::<Usage>() || connect::is_usage(error);
     if is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }
 

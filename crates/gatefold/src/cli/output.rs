@@ -1,40 +1,77 @@
-use std::io::{IsTerminal, Stderr, Stdout, Write as _, stderr, stdout};
+use std::io::{IsTerminal, Stdout, Write as _, stderr, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::ValueEnum;
 use gatefold::Environment;
 use serde::Serialize;
 
+use super::progress;
+use super::visible::{self, Paint};
+
 /// Where results are printed. Whoever stops reading them early gets no more, and no error.
+///
+/// All that is printed passes here, so that nothing from a source can steer a terminal: control
+/// characters are shown instead of sent.
 pub(super) struct Output {
     stdout: Stdout,
-    stderr: Stderr,
     is_json: bool,
     style: Style,
     complaints: Style,
+    /// Nobody reads standard output any more.
+    is_gone: AtomicBool,
 }
 
-/// Colours, when they are wanted.
+/// When there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ColourChoice {
+    /// On a terminal, unless `NO_COLOR` asks for none; elsewhere when `CLICOLOR_FORCE` does
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Colours, when they are wanted, and how wide text may be, where that matters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Style {
     has_colour: bool,
+    width: Option<usize>,
 }
 
-/// Whether a stream shows colours: on a terminal that can, and unless `NO_COLOR` asks for none
-/// (<https://no-color.org>).
-pub(super) fn allows_colour(environment: &Environment, stream: &impl IsTerminal) -> bool {
-    stream.is_terminal()
-        && environment.get_filled("NO_COLOR").is_none()
-        && environment.get("TERM") != Some("dumb")
+/// Whether a stream shows colours. What the command line says comes first, then `NO_COLOR`
+/// (<https://no-color.org>), then `CLICOLOR_FORCE` and `CLICOLOR` (<https://bixense.com/clicolors>).
+pub(super) fn allows_colour(
+    choice: ColourChoice,
+    environment: &Environment,
+    stream: &impl IsTerminal,
+) -> bool {
+    let is_set = |name| environment.get_filled(name).is_some_and(|value| value != "0");
+    match choice {
+        ColourChoice::Always => true,
+        ColourChoice::Never => false,
+        ColourChoice::Auto if environment.get_filled("NO_COLOR").is_some() => false,
+        ColourChoice::Auto if is_set("CLICOLOR_FORCE") => true,
+        ColourChoice::Auto => {
+            stream.is_terminal()
+                && environment.get("CLICOLOR") != Some("0")
+                && environment.get("TERM") != Some("dumb")
+        }
+    }
 }
 
 impl Output {
-    pub(super) fn new(environment: &Environment, is_json: bool) -> Self {
+    pub(super) fn new(environment: &Environment, choice: ColourChoice, is_json: bool) -> Self {
         let (stdout, stderr) = (stdout(), stderr());
+        let width = stdout.is_terminal().then(terminal_width).flatten();
         Self {
             is_json,
-            style: Style { has_colour: allows_colour(environment, &stdout) },
-            complaints: Style { has_colour: allows_colour(environment, &stderr) },
+            style: Style { has_colour: allows_colour(choice, environment, &stdout), width },
+            complaints: Style {
+                has_colour: allows_colour(choice, environment, &stderr),
+                width: None,
+            },
             stdout,
-            stderr,
+            is_gone: AtomicBool::new(false),
         }
     }
 
@@ -47,14 +84,46 @@ impl Output {
         self.style
     }
 
+    /// Whether standard output is a terminal.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.stdout.is_terminal()
+    }
+
+    /// Whether nobody reads standard output any more, which only a failed write tells.
+    pub(super) fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Relaxed)
+    }
+
     pub(super) fn line(&self, text: &str) {
-        // A reader that is gone is no failure of the command.
-        let _ = writeln!(&self.stdout, "{text}");
+        self.print(&visible::shown(text, self.style.has_colour));
+    }
+
+    /// A text that somebody may want to the byte: only on a terminal is anything in it altered.
+    pub(super) fn verbatim(&self, text: &str) {
+        if self.is_terminal() { self.line(text) } else { self.print(text) }
+    }
+
+    /// Prints a text that ends its own lines.
+    pub(super) fn text(&self, text: &str) {
+        let _ = write!(&self.stdout, "{text}");
     }
 
     pub(super) fn json(&self, value: &impl Serialize) {
         let text = serde_json::to_string_pretty(value).expect("results have only string keys");
-        self.line(&text);
+        self.print(&text);
+    }
+
+    /// Prints a value on one line, as one of many.
+    pub(super) fn json_line(&self, value: &impl Serialize) {
+        let text = serde_json::to_string(value).expect("results have only string keys");
+        self.print(&text);
+    }
+
+    fn print(&self, text: &str) {
+        // A reader that is gone is no failure of the command.
+        if writeln!(&self.stdout, "{text}").and_then(|()| (&self.stdout).flush()).is_err() {
+            self.is_gone.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Prints an error to standard error.
@@ -64,36 +133,59 @@ impl Output {
 
     /// Prints a line to standard error.
     pub(super) fn complain(&self, text: &str) {
-        let _ = writeln!(&self.stderr, "{text}");
+        let line = visible::shown(text, self.complaints.has_colour) + "\n";
+        let _ = progress::to_stderr(line.as_bytes());
     }
 }
 
+/// The terminal's width. A width of nothing, as some pseudo terminals have it, is none.
+fn terminal_width() -> Option<usize> {
+    let (columns, _) = crossterm::terminal::size().ok()?;
+    Some(usize::from(columns)).filter(|columns| *columns > 0)
+}
+
 impl Style {
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.has_colour && !text.is_empty() {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
+    /// The same colours for text of this width.
+    pub(super) fn within(self, columns: usize) -> Self {
+        Self { width: Some(columns), ..self }
+    }
+
+    /// How wide a line may be; none where lines go to a file or a program.
+    pub(super) fn width(self) -> Option<usize> {
+        self.width
+    }
+
+    pub(super) fn has_colour(self) -> bool {
+        self.has_colour
+    }
+
+    /// Colours without a terminal, for tests of what is drawn.
+    #[cfg(test)]
+    pub(super) fn plain() -> Self {
+        Self { has_colour: false, width: None }
+    }
+
+    fn paint(self, paint: Paint, text: &str) -> String {
+        if self.has_colour && !text.is_empty() { paint.mark(text) } else { text.to_owned() }
     }
 
     pub(super) fn strong(self, text: &str) -> String {
-        self.paint("1", text)
+        self.paint(Paint::Strong, text)
     }
 
     pub(super) fn faint(self, text: &str) -> String {
-        self.paint("2", text)
+        self.paint(Paint::Faint, text)
     }
 
     pub(super) fn good(self, text: &str) -> String {
-        self.paint("32", text)
+        self.paint(Paint::Good, text)
     }
 
     pub(super) fn bad(self, text: &str) -> String {
-        self.paint("1;31", text)
+        self.paint(Paint::Bad, text)
     }
 
     pub(super) fn accent(self, text: &str) -> String {
-        self.paint("36", text)
+        self.paint(Paint::Accent, text)
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use gatefold::config::Inputs;
 use gatefold::{App, ConfigWatch, Environment, Reloaded};
 
-use super::stop;
+use super::{session, stop};
 
 /// Reads the configuration again whenever it changes or SIGHUP asks for it.
 pub(super) async fn follow(app: Arc<App>, inputs: Inputs, environment: Environment) {
@@ -43,6 +43,7 @@ async fn reload(app: &Arc<App>, inputs: &Inputs, environment: &Environment) {
             if !needs_restart.is_empty() {
                 tracing::warn!(keys = ?needs_restart, "some changes take effect after a restart");
             }
+            session::warn_of_unusable(app);
             app.keep_learning();
         }
         Err(error) => {

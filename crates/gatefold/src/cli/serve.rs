@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments::{Serve, Shared};
 use super::failure::with_help;
-use super::{reload, session, stop};
+use super::{reload, session, stop, tokens};
 
 pub(super) async fn run(
     serve: &Serve,
@@ -24,13 +24,16 @@ pub(super) async fn run(
     let listen = serve.listen.unwrap_or(app.config().server.listen);
     let listener = bind(listen).await?;
     let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
+    let counting = tokio::spawn(tokens::keep_counting(app.clone()));
     let served = async {
         announce(&app, listener.local_addr()?);
+        session::warn_of_unusable(&app);
         app.keep_learning();
         serve_app(&app, listener, stop.clone()).await
     };
     let result = served.await;
     following.abort();
+    counting.abort();
     app.close().await;
     tracing::info!("stopped");
     result.map(|()| ExitCode::SUCCESS)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use gatefold::config::{Config, Inputs, default_state_dir, load};
+use gatefold::config::{Config, Connection, Inputs, default_state_dir, load};
 use gatefold::{App, Environment};
 use gatefold_core::SystemClock;
 
@@ -32,6 +32,16 @@ async fn build(
     let state_dir = state_dir(shared, &config, environment)?;
     let app = gatefold::build(config, &state_dir, Arc::new(SystemClock)).await?;
     Ok((Arc::new(app), state_dir))
+}
+
+/// Logs which sources cannot be used at all, so that nobody has to look for their tools.
+pub(super) fn warn_of_unusable(app: &App) {
+    for source in app.config().sources {
+        if let Connection::Unusable(fault) = &source.connection {
+            let reason = fault.on_one_line();
+            tracing::warn!(domain = %source.domain, %reason, "a source cannot be used");
+        }
+    }
 }
 
 /// Where state lies: what the command line chose, else the configuration, else the user's own

@@ -2,13 +2,14 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use gatefold::Environment;
+use gatefold::config::load;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::arguments::{Shared, Status};
 use super::output::{Output, Style};
 use super::table::{Table, grouped};
-use super::{loopback, session, stop};
+use super::{live, loopback, session, stop};
 
 /// What is on record in the state directory.
 #[derive(Serialize)]
@@ -25,6 +26,13 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    if status.watch {
+        let listen = match status.listen {
+            Some(listen) => listen,
+            None => load(&shared.inputs().located(environment)?, environment)?.server.listen,
+        };
+        return live::run(loopback::reachable(listen), status.interval, output).await;
+    }
     stop::unless_stopped(async {
         let session = session::open(shared, environment).await?;
         let app = session.app;
@@ -49,7 +57,7 @@ pub(super) async fn run(
 }
 
 /// The running gateway's own words, or why there are none.
-async fn ask(address: SocketAddr) -> Result<Value, String> {
+pub(super) async fn ask(address: SocketAddr) -> Result<Value, String> {
     let answer = loopback::get(address, "/status").await.map_err(|error| match error.kind() {
         std::io::ErrorKind::ConnectionRefused => format!("no gateway runs on {address}"),
         _ => format!("what listens on {address} gave no answer: {error}"),
@@ -93,6 +101,9 @@ fn print(
     output.line("");
     if let Ok(status) = running {
         output.line(&format!("calls since its start: {}", counts(&status["calls"])));
+        for line in token_lines(&status["tokens"]) {
+            output.line(&line);
+        }
     }
     print_calls(on_record, output);
 }
@@ -108,11 +119,7 @@ fn print_sources(sources: &Value, style: Style, output: &Output) {
     for source in sources.as_array().into_iter().flatten() {
         let text = |key: &str| source[key].as_str().unwrap_or_default();
         let number = |key: &str| source[key].as_u64().unwrap_or_default().to_string();
-        let state = match text("state") {
-            "failing" => style.bad("failing"),
-            "running" => style.good("running"),
-            other => other.to_owned(),
-        };
+        let state = state(source, style);
         table.row([
             style.strong(text("domain")),
             state,
@@ -128,7 +135,40 @@ fn print_sources(sources: &Value, style: Style, output: &Output) {
     }
 }
 
-fn counts(calls: &Value) -> String {
+/// A source's state in its colour.
+pub(super) fn state(source: &Value, style: Style) -> String {
+    match source["state"].as_str().unwrap_or_default() {
+        "failing" => style.bad("failing"),
+        "running" => style.good("running"),
+        other => other.to_owned(),
+    }
+}
+
+/// What tools cost a model with and without Gatefold.
+pub(super) fn token_lines(tokens: &Value) -> Vec<String> {
+    let number = |key: &str| {
+        let number = tokens[key].as_u64().and_then(|number| usize::try_from(number).ok());
+        number.map_or("not counted yet".to_owned(), grouped)
+    };
+    let shown = format!("a model is given {} tokens", number("surface"));
+    let all = format!("all definitions: {}", number("definitions"));
+    vec![
+        format!("{shown}; {all}"),
+        format!("{} over {} lists of tools", saved(tokens), number("lists")),
+    ]
+}
+
+/// The tokens saved, or lost, in words.
+pub(super) fn saved(tokens: &Value) -> String {
+    let Some(saved) = tokens["saved"].as_i64() else {
+        return "tokens saved: not counted yet".to_owned();
+    };
+    let size = grouped(usize::try_from(saved.unsigned_abs()).unwrap_or(usize::MAX));
+    let sign = if saved < 0 { "-" } else { "" };
+    format!("tokens saved: {sign}{size}")
+}
+
+pub(super) fn counts(calls: &Value) -> String {
     let counts = calls.as_object().into_iter().flatten();
     let shown: Vec<_> = counts.map(|(outcome, count)| format!("{count} {outcome}")).collect();
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }

@@ -18,6 +18,7 @@ pub(super) async fn run(shared: &Shared, environment: &Environment) -> anyhow::R
     let session = session::open(shared, environment).await?;
     let app = session.app;
     let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
+    session::warn_of_unusable(&app);
     app.keep_learning();
     tokio::select! {
         () = app.await_first_tools() => {}

@@ -1,16 +1,36 @@
-use super::output::Style;
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, ContentLineStyle, LineStyle, Row,
+    TableStyle,
+};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Text in columns as wide as their widest cell. The last column is as long as it is.
+use super::output::Style;
+use super::visible::{self, Paint};
+
+/// How many lines a row may take on a terminal; what does not fit ends in an ellipsis.
+const ROW_LINES: usize = 3;
+
+/// What stands between columns.
+const GAP: &str = "  ";
+
+/// What the layout puts between columns and between rows, to be found again: code points that
+/// Unicode keeps for such inner use, which no cell contains.
+const COLUMN_END: char = '\u{fdee}';
+const ROW_END: char = '\u{fdef}';
+
+/// Text in columns. On a terminal it fits the width: long cells wrap, and end in an ellipsis where
+/// they would take too many lines. Elsewhere every row is one line, and whole.
 pub(super) struct Table {
     heads: Vec<&'static str>,
     /// Columns whose cells stand at the right, as numbers do.
     right: Vec<usize>,
-    rows: Vec<Vec<String>>,
+    rows: Vec<Vec<(String, Option<Paint>)>>,
+    row_lines: usize,
 }
 
 impl Table {
     pub(super) fn new(heads: &[&'static str]) -> Self {
-        Self { heads: heads.to_vec(), right: Vec::new(), rows: Vec::new() }
+        Self { heads: heads.to_vec(), right: Vec::new(), rows: Vec::new(), row_lines: ROW_LINES }
     }
 
     /// Sets columns of numbers, counted from 0.
@@ -19,44 +39,142 @@ impl Table {
         self
     }
 
+    /// Gives each row one line, however narrow the terminal.
+    pub(super) fn one_line_rows(mut self) -> Self {
+        self.row_lines = 1;
+        self
+    }
+
+    /// Adds a row. A cell is of one colour, that of its beginning.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        let cell = |cell: String| {
+            let (text, paint) = visible::unpainted(&cell);
+            (visible::on_one_line(&text), paint)
+        };
+        self.rows.push(cells.into_iter().map(cell).collect());
     }
 
     /// The lines of the table, heads first.
     pub(super) fn lines(&self, style: Style) -> Vec<String> {
-        let heads: Vec<_> = self.heads.iter().map(|head| (*head).to_owned()).collect();
-        let cell_width = |row: &Vec<String>, at: usize| row.get(at).map_or(0, |c| width(c));
-        let widths: Vec<_> = (0..heads.len())
-            .map(|at| {
-                let rows = self.rows.iter().map(|row| cell_width(row, at));
-                rows.chain([width(&heads[at])]).max().unwrap_or(0)
-            })
-            .collect();
-        let head = style.faint(&self.line(&heads, &widths));
-        let rows = self.rows.iter().map(|row| self.line(row, &widths));
-        std::iter::once(head).chain(rows).collect()
+        let laid_out = self.laid_out(style.width());
+        let mut lines = Vec::new();
+        let mut row = 0;
+        for line in &laid_out {
+            if line.contains(ROW_END) {
+                row += 1;
+                continue;
+            }
+            lines.push(self.painted(row, line, style));
+        }
+        lines
     }
 
-    fn line(&self, cells: &[String], widths: &[usize]) -> String {
-        let pad = |(at, cell): (usize, &String)| {
-            let gap = " ".repeat(widths[at].saturating_sub(width(cell)));
-            if self.right.contains(&at) { format!("{gap}{cell}") } else { format!("{cell}{gap}") }
+    /// One laid out line in colours. Row 0 is the heads.
+    fn painted(&self, row: usize, line: &str, style: Style) -> String {
+        let plain = line.replace(COLUMN_END, GAP);
+        let plain = plain.trim_end();
+        let plain = style.width().map_or(plain.to_owned(), |width| shortened(plain, width));
+        if !style.has_colour() {
+            return plain;
+        }
+        let Some(row) = row.checked_sub(1) else { return style.faint(&plain) };
+        if style
+            .width()
+            .is_some_and(|width| line.replace(COLUMN_END, GAP).trim_end().width() > width)
+        {
+            return plain;
+        }
+        let paints = self.rows[row].iter().map(|(_, paint)| *paint);
+        let parts = line.split(COLUMN_END).zip(paints.chain(std::iter::repeat(None)));
+        let parts: Vec<_> = parts.map(|(part, paint)| painted(part, paint)).collect();
+        parts.join(GAP).trim_end().to_owned()
+    }
+
+    fn laid_out(&self, width: Option<usize>) -> Vec<String> {
+        let mut table = comfy_table::Table::new();
+        table.load_style(
+            TableStyle::new()
+                .header_lines(ContentLineStyle::none().junction(COLUMN_END))
+                .header_separator(LineStyle::none().fill(ROW_END).junction(ROW_END))
+                .content_lines(ContentLineStyle::none().junction(COLUMN_END))
+                .row_separator(LineStyle::none().fill(ROW_END).junction(ROW_END)),
+        );
+        table.set_truncation_indicator("…").set_header(self.heads.iter().copied());
+        for row in &self.rows {
+            let mut cells = Row::from(row.iter().map(|(text, _)| text));
+            if width.is_some() {
+                cells.max_height(self.row_lines);
+            }
+            table.add_row(cells);
+        }
+        let natural: Vec<_> = table.column_max_content_widths();
+        for (at, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, 0));
+            if self.right.contains(&at) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let gaps = self.heads.len().saturating_sub(1);
+        let whole =
+            natural.iter().map(|width| usize::from(*width)).sum::<usize>() + gaps * GAP.len();
+        match width.filter(|width| *width < whole) {
+            None => table.set_content_arrangement(ContentArrangement::Disabled),
+            Some(width) => {
+                self.keep_numbers(&mut table, &natural, width);
+                // The layout takes a gap for as wide as the one character that stands for it.
+                let mark = COLUMN_END.width().unwrap_or(0);
+                let room = (width + gaps * mark).saturating_sub(gaps * GAP.len());
+                table
+                    .set_content_arrangement(ContentArrangement::Dynamic)
+                    .set_width(u16::try_from(room).unwrap_or(u16::MAX))
+            }
         };
-        let padded: Vec<_> = cells.iter().enumerate().map(pad).collect();
-        padded.join("  ").trim_end().to_owned()
+        table.lines().collect()
+    }
+
+    /// Numbers, and the first column, keep their width while they take no more than two thirds: it
+    /// is the long texts that are to give way.
+    fn keep_numbers(&self, table: &mut comfy_table::Table, natural: &[u16], width: usize) {
+        let is_kept = |at: usize| at == 0 || self.right.contains(&at);
+        let kept = natural.iter().enumerate().filter(|(at, _)| is_kept(*at));
+        let kept = kept.map(|(_, width)| usize::from(*width) + GAP.len()).sum::<usize>();
+        if kept * 3 > width * 2 {
+            return;
+        }
+        for (at, column) in table.column_iter_mut().enumerate() {
+            if is_kept(at) {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+        }
     }
 }
 
-/// How many characters a cell shows: colours take no room.
-fn width(cell: &str) -> usize {
-    let mut count = 0;
-    let mut rest = cell;
-    while let Some(start) = rest.find('\x1b') {
-        count += rest[..start].chars().count();
-        rest = rest[start..].split_once('m').map_or("", |(_, after)| after);
+fn painted(part: &str, paint: Option<Paint>) -> String {
+    let text = part.trim();
+    match paint.filter(|_| !text.is_empty()) {
+        Some(paint) => part.replacen(text, &paint.mark(text), 1),
+        None => part.to_owned(),
     }
-    count + rest.chars().count()
+}
+
+/// The text, cut to so many columns of a terminal and then with an ellipsis.
+pub(super) fn shortened(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    let mut taken = 1;
+    for c in text.chars() {
+        taken += c.width().unwrap_or(0);
+        if taken > columns {
+            break;
+        }
+        short.push(c);
+    }
+    if columns > 0 {
+        short.push('…');
+    }
+    short
 }
 
 /// A number with a comma between thousands.
@@ -76,6 +194,20 @@ pub(super) fn grouped(number: usize) -> String {
 mod tests {
     use super::*;
 
+    fn table() -> Table {
+        let mut table = Table::new(&["tool", "calls", "what it does"]).numbers(&[1]);
+        let long = "looks for something that is somewhere, ".repeat(8);
+        for (tool, calls, text) in [
+            ("files__read", "1,024", "reads a file"),
+            ("工具__搜索", "7", "在所有文档中搜索 👩‍👩‍👧 e\u{301}clair"),
+            ("search__everything_there_is", "12", long.as_str()),
+            ("evil\x1b[2J", "0", "two\nlines\u{9b}"),
+        ] {
+            table.row([tool, calls, text].map(str::to_owned));
+        }
+        table
+    }
+
     #[test]
     fn thousands_are_grouped() {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
@@ -84,7 +216,52 @@ mod tests {
     }
 
     #[test]
-    fn colours_take_no_room() {
-        assert_eq!(width("\x1b[1;31mab\x1b[0mc"), 3);
+    fn no_line_is_wider_than_the_terminal() {
+        for width in [1, 8, 20, 40, 80, 200] {
+            for line in table().lines(Style::plain().within(width)) {
+                assert!(line.width() <= width, "{width}: {} {line}", line.width());
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_is_laid_out_for_each_width() {
+        // The combining accent is written out, so that no editor makes one character of the two.
+        let shown =
+            table().lines(Style::plain().within(40)).join("\n").replace('\u{301}', "<U+0301>");
+        insta::assert_snapshot!(shown, @r"
+        tool              calls  what it does
+        files__read       1,024  reads a file
+        工具__搜索            7  在所有文档中搜
+                                 索 👩‍👩‍👧 e<U+0301>clair
+        search__everythi     12  looks for
+        ng_there_is              something that
+                                 is somewhere,…
+        evil␛[2J              0  two
+                                 lines<U+009B>
+        ");
+    }
+
+    #[test]
+    fn what_goes_to_a_program_is_whole_and_one_line_a_row() {
+        let lines = table().lines(Style::plain());
+        assert_eq!(lines.len(), 5);
+        assert_eq!(lines[0], "tool                         calls  what it does");
+        assert!(lines[3].ends_with("looks for something that is somewhere,"));
+        assert!(lines[3].len() > 300 && !lines[3].contains('…'));
+        assert_eq!(lines[4], "evil␛[2J                         0  two lines<U+009B>");
+    }
+
+    #[test]
+    fn texts_are_cut_by_what_they_show() {
+        for (text, columns, expected) in [
+            ("abc", 3, "abc"),
+            ("abcd", 3, "ab…"),
+            ("工具箱", 5, "工具…"),
+            ("工具箱", 4, "工…"),
+            ("a", 0, ""),
+        ] {
+            assert_eq!(shortened(text, columns), expected);
+        }
     }
 }

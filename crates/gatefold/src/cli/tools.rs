@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::arguments::{Shared, Tools};
 use super::failure::with_help;
 use super::output::Output;
+use super::progress::Progress;
 use super::table::Table;
 use super::{call, session, stop};
 
@@ -45,7 +46,8 @@ pub(super) async fn run(
         let app = session::open(shared, environment).await?.app;
         let mut failed = Vec::new();
         if !is_known(tools, app.pin().view()) {
-            for (domain, reason) in app.learn().await {
+            let learned = app.learn(&Progress::new(output, "learning")).await;
+            for (domain, reason) in learned {
                 tracing::warn!(%domain, reason, "this source's tools are not known");
                 failed.push(domain);
             }
@@ -55,7 +57,7 @@ pub(super) async fn run(
             Tools::List { domain, .. } => list(pinned.view(), domain.as_deref(), &failed, output),
             Tools::Search { query, limit, .. } => {
                 find(pinned.view(), &query.join(" "), *limit, output);
-                Ok(ExitCode::SUCCESS)
+                Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
             }
             Tools::Schema { names, .. } => schemas(pinned.view(), names, output),
             Tools::Call(call) => call::run(call, &pinned, output).await,

@@ -7,12 +7,13 @@ use super::reader::{Field, Table};
 use super::tree::Value;
 
 /// The most variables, headers or arguments of one source.
-const ITEM_LIMIT: usize = 1024;
+pub(super) const ITEM_LIMIT: usize = 1024;
 
 /// The address of an HTTP server.
 pub(super) fn url(field: &Field<'_>) -> Option<String> {
     let Expanded { text, .. } = field.text()?;
     let problem = match text.parse::<http::Uri>() {
+        _ if !field.is_put_in(&text) => return Some(text),
         Ok(uri) if !matches!(uri.scheme_str(), Some("http" | "https")) => "has no `http` scheme",
         Ok(uri) if uri.host().is_none_or(str::is_empty) => "has no host",
         Ok(_) => return Some(text),

@@ -7,12 +7,12 @@ use serde::Serialize;
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error(
-        "no configuration found: looked for {}\n  help: write a `gatefold.toml`, or start with \
+        "no configuration found: looked for {}\n  help: write one with `gatefold init`, or start with \
          `--mcp-config FILE` and the configuration of a client that you have",
         list(.looked_for)
     )]
     NotFound { looked_for: Vec<PathBuf> },
-    #[error("{}: cannot be read: {error}\n  help: {hint}", path.display())]
+    #[error("{}: cannot be read: {}\n  help: {hint}", path.display(), reason(error))]
     Unreadable { path: PathBuf, hint: &'static str, error: std::io::Error },
     #[error("{0}")]
     Invalid(Faults),
@@ -30,6 +30,27 @@ impl ConfigError {
             _ => &[],
         }
     }
+}
+
+/// Why a file cannot be read, in words that are not the system's where these say less.
+fn reason(error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::PermissionDenied => "this user may not read it".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        ErrorKind::NotADirectory => "a part of its path is a file".to_owned(),
+        ErrorKind::FileTooLarge => "it is too large".to_owned(),
+        _ if is_link_loop(error) => "its symbolic links lead in a circle".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Whether symbolic links lead to each other. The standard library has no stable word for it.
+pub(super) fn is_link_loop(error: &std::io::Error) -> bool {
+    /// `ELOOP`, which is another number on each system.
+    const LINK_LOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
+    error.raw_os_error() == Some(LINK_LOOP)
 }
 
 fn list(paths: &[PathBuf]) -> String {
@@ -69,6 +90,14 @@ pub struct Fault {
     pub hint: String,
 }
 
+impl Fault {
+    /// The fault as the reason why one source does not work.
+    pub fn on_one_line(&self) -> String {
+        let Self { file, line, column, key, message, hint } = self;
+        format!("`{key}` {message}; {hint} ({}:{line}:{column})", file.display())
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}: ", self.file.display(), self.line, self.column)?;
@@ -79,10 +108,30 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The line and column of a byte offset, both from 1, the column in characters.
-pub(super) fn place(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    let line = before.matches('\n').count() + 1;
-    (line, before[line_start..].chars().count() + 1)
+/// The lines of a text, to find the place of any byte of it.
+///
+/// They are looked for once: a file of thousands of sources asks for thousands of places.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    /// The byte that each line begins with.
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self { text, starts: std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect() }
+    }
+
+    /// The line of a byte offset, from 1.
+    pub(super) fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset)
+    }
+
+    /// The line and column of a byte offset, both from 1, the column in characters.
+    pub(super) fn place(&self, offset: usize) -> (usize, usize) {
+        let line = self.line(offset);
+        let before = self.text.get(self.starts[line - 1]..offset).unwrap_or_default();
+        (line, before.trim_start_matches('\u{feff}').chars().count() + 1)
+    }
 }

@@ -1,13 +1,18 @@
-//! Variables in string values: `${VAR}`, `${VAR:-default}`, and `$${` for a plain `${`.
+//! Variables and secrets in string values: `${VAR}`, `${VAR:-default}`, `${secret:NAME}` from the
+//! keyring, and `$${` for a plain `${`.
 
 use crate::Environment;
+use crate::secrets::{SecretError, SecretName};
+
+/// What marks a reference to the keyring.
+const SECRET: &str = "secret:";
 
 /// Whose notation a file follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Our own: variables only.
+    /// Our own: variables and the keyring.
     Gatefold,
-    /// That of MCP clients: also `${env:VAR}`, `${input:id}`, `${userHome}` and
+    /// That of MCP clients: variables, also as `${env:VAR}`, `${input:id}`, `${userHome}` and
     /// `${workspaceFolder}`.
     Client,
 }
@@ -16,7 +21,7 @@ pub(super) enum Dialect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Expanded {
     pub(super) text: String,
-    /// Whether any of it came from a variable, so that it must not be shown.
+    /// Whether any of it came from a variable or the keyring, so that it must not be shown.
     pub(super) is_secret: bool,
 }
 
@@ -25,6 +30,8 @@ pub(super) struct Expanded {
 pub(super) struct ExpandFault {
     pub(super) message: String,
     pub(super) hint: String,
+    /// The file is right, and what it refers to is not there on this machine.
+    pub(super) is_absent: bool,
 }
 
 pub(super) fn expand(
@@ -56,6 +63,7 @@ fn unclosed() -> ExpandFault {
     ExpandFault {
         message: "has `${` without a closing `}`".to_owned(),
         hint: "close it, or write `$${` for a plain `${`".to_owned(),
+        is_absent: false,
     }
 }
 
@@ -64,6 +72,11 @@ fn value_of(
     environment: &Environment,
     dialect: Dialect,
 ) -> Result<String, ExpandFault> {
+    if let Some(name) = inner.strip_prefix(SECRET)
+        && dialect == Dialect::Gatefold
+    {
+        return secret(name, environment);
+    }
     let (reference, default) = match inner.split_once(":-") {
         Some((reference, default)) => (reference, Some(default)),
         None => (inner, None),
@@ -79,6 +92,7 @@ fn value_of(
         return Err(ExpandFault {
             message: format!("refers to `{variable}`, which is not the name of a variable"),
             hint: "use letters, digits and `_`, or write `$${` for a plain `${`".to_owned(),
+            is_absent: false,
         });
     }
     // As in a shell, an empty variable gives way to a default and is taken without one.
@@ -87,9 +101,29 @@ fn value_of(
         None => environment.get(&variable).ok_or_else(|| ExpandFault {
             message: format!("needs the variable `{variable}`, which is not set"),
             hint: format!("set `{variable}`, or give a default: `${{{variable}:-...}}`"),
+            is_absent: true,
         })?,
     };
     Ok(value.to_owned())
+}
+
+fn secret(name: &str, environment: &Environment) -> Result<String, ExpandFault> {
+    // A default would hide a keyring that is locked or gone.
+    if let Some((name, _)) = name.split_once(":-") {
+        return Err(ExpandFault {
+            message: format!("gives the secret `{name}` a default, which secrets do not have"),
+            hint: format!(
+                "write `${{{SECRET}{name}}}`, and store it: `gatefold secret set {name}`"
+            ),
+            is_absent: false,
+        });
+    }
+    let found = environment.secret(name).map_err(|error| ExpandFault {
+        message: format!("needs the secret `{name}`: {error}"),
+        hint: error.hint(SecretName::parse(name).ok().as_ref()),
+        is_absent: !matches!(error, SecretError::IllegalName(_)),
+    })?;
+    Ok(found.expose().to_owned())
 }
 
 enum Reference {
@@ -102,11 +136,7 @@ fn client_reference(reference: &str, environment: &Environment) -> Reference {
         return Reference::Variable(name.to_owned());
     }
     if let Some(id) = reference.strip_prefix("input:") {
-        // Nobody can be asked here, so the answer is taken from a variable named after it.
-        let upper = |c: char| {
-            if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }
-        };
-        return Reference::Variable(id.chars().map(upper).collect());
+        return Reference::Variable(variable_of_input(id));
     }
     let path = match reference {
         "userHome" => environment.home(),
@@ -119,7 +149,13 @@ fn client_reference(reference: &str, environment: &Environment) -> Reference {
     }
 }
 
-fn is_name(name: &str) -> bool {
+/// The variable that gives the answer to a question of VS Code's: nobody can be asked here.
+pub(super) fn variable_of_input(id: &str) -> String {
+    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    id.chars().map(upper).collect()
+}
+
+pub(super) fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -156,6 +192,9 @@ mod tests {
             ("${A B}", Err("`A B`, which is not the name")),
             ("${}", Err("``, which is not the name")),
             ("${env:A}", Err("`env:A`, which is not the name")),
+            ("${secret:a b}", Err("needs the secret `a b`: `a b` is not the name of a secret")),
+            ("${secret:a:-x}", Err("gives the secret `a` a default")),
+            ("${secret:a}", Err("no keyring answers on this machine")),
         ] {
             check(Dialect::Gatefold, text, expected);
         }
@@ -168,6 +207,7 @@ mod tests {
             ("${env:NONE:-d}", Ok("d")),
             ("${input:api-key}", Ok("k")),
             ("${input:other}", Err("`OTHER`, which is not set")),
+            ("${secret:a}", Err("`secret:a`, which is not the name of a variable")),
             ("${userHome}/x ${workspaceFolder}/y", Ok("/home/ann/x /project/y")),
         ] {
             check(Dialect::Client, text, expected);

@@ -8,6 +8,8 @@ use serde_json::value::RawValue;
 use super::toml_file::SyntaxFault;
 use super::tree::{Entry, Node, Value};
 
+const HINT: &str = "check the quotes, commas and brackets before this place";
+
 /// How deep values may nest. Clients' files need four levels.
 const DEPTH_LIMIT: usize = 64;
 
@@ -27,7 +29,7 @@ fn fault(text: &str, error: &serde_json::Error) -> SyntaxFault {
     while !text.is_char_boundary(offset) {
         offset -= 1;
     }
-    SyntaxFault { offset, message }
+    SyntaxFault { offset, message, hint: HINT }
 }
 
 /// Makes comments spaces, so that every other byte keeps its place.
@@ -97,11 +99,15 @@ fn node(raw: &RawValue, text: &str, depth: usize) -> Result<Node, SyntaxFault> {
     let json = raw.get();
     let start = json.as_ptr().addr() - text.as_ptr().addr();
     let span = start..start + json.len();
-    let wrong =
-        |error: serde_json::Error| SyntaxFault { offset: start, message: error.to_string() };
+    let wrong = |error: serde_json::Error| SyntaxFault {
+        offset: start,
+        message: error.to_string(),
+        hint: HINT,
+    };
     let inner = depth.checked_sub(1).ok_or_else(|| SyntaxFault {
         offset: start,
         message: format!("values nest deeper than {DEPTH_LIMIT} levels"),
+        hint: "give the configuration of an MCP client, which needs four",
     })?;
     let value = match json.as_bytes()[0] {
         b'{' => {

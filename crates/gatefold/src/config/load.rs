@@ -2,13 +2,13 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::error::{Fault, Faults, place};
+use super::error::{Fault, Faults, Lines, is_link_loop};
 use super::expand::Dialect;
 use super::reader::Reader;
 use super::sections::Draft;
 use super::toml_file::SyntaxFault;
 use super::tree::Node;
-use super::{Config, ConfigError, clients, json_file, locate, resolve, sections, toml_file};
+use super::{Config, ConfigError, clients, locate, resolve, sections, toml_file};
 use crate::Environment;
 
 /// The largest configuration file, in bytes.
@@ -37,6 +37,7 @@ impl Inputs {
 ///
 /// The error has every fault of every file that could be read at all.
 pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, ConfigError> {
+    let environment = &environment.for_one_load();
     let mut faults = Vec::new();
     let mut draft = Draft::default();
     let mut files = Vec::new();
@@ -44,7 +45,7 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
         let text = read(path, environment, &mut faults)?;
         let text = text.as_deref().unwrap_or_default();
         let reader = Reader::new(path, text, environment, Dialect::Gatefold);
-        if let Some(root) = parsed(&reader, toml_file::parse(text), TOML_HINT) {
+        if let Some(root) = parsed(&reader, toml_file::parse(text)) {
             draft = sections::read(&reader, &root);
         }
         faults.extend(reader.take_faults());
@@ -55,10 +56,7 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
             continue;
         };
         let reader = Reader::new(path, &text, environment, Dialect::Client);
-        let root = json_file::parse(&text).map_err(|fault| vec![fault]);
-        if let Some(root) = parsed(&reader, root, JSON_HINT) {
-            draft.sources.extend(clients::read(&reader, &root, draft.source_limits));
-        }
+        draft.sources.extend(clients::read(&reader, &text, draft.source_limits));
         faults.extend(reader.take_faults());
         files.push(environment.directory().join(path));
     }
@@ -69,18 +67,16 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
     }
 }
 
-const TOML_HINT: &str = "see https://toml.io for how TOML is written";
-const JSON_HINT: &str = "check the quotes, commas and brackets before this place";
-
-fn parsed(reader: &Reader<'_>, root: Result<Node, Vec<SyntaxFault>>, hint: &str) -> Option<Node> {
+/// The parsed file, or nothing when its syntax is broken, which is noted.
+pub(super) fn parsed(reader: &Reader<'_>, root: Result<Node, Vec<SyntaxFault>>) -> Option<Node> {
     let note = |fault: SyntaxFault| {
-        reader.fault(&(fault.offset..fault.offset), "", fault.message, hint);
+        reader.fault(&(fault.offset..fault.offset), "", fault.message, fault.hint);
     };
     root.map_err(|faults| faults.into_iter().for_each(note)).ok()
 }
 
 /// Reads a file. One that is not text is noted as wrong.
-fn read(
+pub(super) fn read(
     path: &Path,
     environment: &Environment,
     faults: &mut Vec<Fault>,
@@ -90,6 +86,8 @@ fn read(
             io::ErrorKind::NotFound => "check the path",
             io::ErrorKind::PermissionDenied => "let the user that runs Gatefold read it",
             io::ErrorKind::FileTooLarge => "give a configuration of at most 4 MiB",
+            io::ErrorKind::IsADirectory => "name a file in it",
+            _ if is_link_loop(&error) => "give a regular file, or mend the links",
             _ => "give a regular file",
         };
         ConfigError::Unreadable { path: path.to_owned(), hint, error }
@@ -99,7 +97,8 @@ fn read(
         Err(error) => error,
     };
     let valid = error.utf8_error().valid_up_to();
-    let (line, column) = place(&String::from_utf8_lossy(&error.as_bytes()[..valid]), valid);
+    let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
+    let (line, column) = Lines::of(&text).place(valid);
     faults.push(Fault {
         file: path.to_owned(),
         line,

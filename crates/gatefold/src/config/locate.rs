@@ -4,7 +4,7 @@ use super::ConfigError;
 use crate::Environment;
 
 /// The name of Gatefold's own configuration file.
-const FILE_NAME: &str = "gatefold.toml";
+pub const FILE_NAME: &str = "gatefold.toml";
 
 /// Looks for a configuration where one is expected: in the working directory, then in the user's
 /// configuration directory (XDG base directory specification).
@@ -13,13 +13,18 @@ pub(super) fn config_file(environment: &Environment) -> Result<PathBuf, ConfigEr
     if here.is_file() {
         return Ok(FILE_NAME.into());
     }
-    let user = base_directory(environment, "XDG_CONFIG_HOME", ".config")
-        .map(|directory| directory.join("gatefold").join(FILE_NAME));
+    let user = user_config_file(environment);
     let looked_for: Vec<_> = std::iter::once(here).chain(user).collect();
     match looked_for.iter().find(|path| path.is_file()) {
         Some(found) => Ok(found.clone()),
         None => Err(ConfigError::NotFound { looked_for }),
     }
+}
+
+/// The user's own `gatefold.toml`, whether it is there or not. `None` without a home.
+pub fn user_config_file(environment: &Environment) -> Option<PathBuf> {
+    base_directory(environment, "XDG_CONFIG_HOME", ".config")
+        .map(|directory| directory.join("gatefold").join(FILE_NAME))
 }
 
 /// The directory for audit records and manifests when nobody chose one: `gatefold` in the user's

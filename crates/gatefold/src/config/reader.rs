@@ -6,19 +6,38 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use super::error::{Fault, place};
-use super::expand::{Dialect, Expanded, expand};
+use super::as_written::{as_written, in_braces};
+use super::error::{Fault, Lines};
+use super::expand::{Dialect, ExpandFault, Expanded, expand};
 use super::tree::{Entry, Node, Value};
 use super::units;
 use crate::Environment;
+
+/// The most faults that are noted in one file. Who sees so many has given the wrong file.
+const FAULT_LIMIT: usize = 100;
+
+/// The longest key, in bytes, for which a nearest one is looked for.
+const GUESS_LIMIT: usize = 64;
 
 /// One file that is being read, and what was found wrong in it so far.
 pub(super) struct Reader<'a> {
     pub(super) path: &'a Path,
     pub(super) environment: &'a Environment,
-    text: &'a str,
+    lines: Lines<'a>,
     dialect: Dialect,
+    values: Values,
     faults: RefCell<Vec<Fault>>,
+    /// Variables and secrets that are not there, kept apart until it is known what needs them.
+    absent: RefCell<Vec<Fault>>,
+}
+
+/// What becomes of references to variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Values {
+    /// Their values stand in their place.
+    PutIn,
+    /// They stay references, in Gatefold's notation.
+    AsWritten,
 }
 
 impl<'a> Reader<'a> {
@@ -28,12 +47,19 @@ impl<'a> Reader<'a> {
         environment: &'a Environment,
         dialect: Dialect,
     ) -> Self {
-        Self { path, environment, text, dialect, faults: RefCell::default() }
+        Self {
+            path,
+            environment,
+            lines: Lines::of(text),
+            dialect,
+            values: Values::PutIn,
+            faults: RefCell::default(),
+            absent: RefCell::default(),
+        }
     }
 
-    /// The line and column of a byte offset.
-    pub(super) fn place(&self, offset: usize) -> (usize, usize) {
-        place(self.text, offset)
+    pub(super) fn with_values(self, values: Values) -> Self {
+        Self { values, ..self }
     }
 
     pub(super) fn fault(
@@ -43,22 +69,49 @@ impl<'a> Reader<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        let (line, column) = self.place(span.start);
-        self.faults.borrow_mut().push(Fault {
+        self.note(&self.faults, span, key, message.into(), hint.into());
+    }
+
+    fn note(
+        &self,
+        list: &RefCell<Vec<Fault>>,
+        span: &Range<usize>,
+        key: &str,
+        message: String,
+        hint: String,
+    ) {
+        let mut faults = list.borrow_mut();
+        if faults.len() >= FAULT_LIMIT {
+            return;
+        }
+        let (line, column) = self.lines.place(span.start);
+        faults.push(Fault {
             file: self.path.to_owned(),
             line,
             column,
             key: key.to_owned(),
-            message: message.into(),
-            hint: hint.into(),
+            message,
+            hint,
         });
+    }
+
+    /// Takes which variables and secrets are not there. Whoever does not take them leaves faults.
+    pub(super) fn take_absent(&self) -> Vec<Fault> {
+        self.absent.take()
     }
 
     /// Takes what was found wrong, in the order of the file.
     pub(super) fn take_faults(&self) -> Vec<Fault> {
         let mut faults = self.faults.take();
+        faults.extend(self.absent.take());
         faults.sort_by_key(|fault| (fault.line, fault.column));
+        faults.dedup();
         faults
+    }
+
+    /// Notes again what was taken.
+    pub(super) fn put_back(&self, faults: Vec<Fault>) {
+        self.faults.borrow_mut().extend(faults);
     }
 
     /// The file's outermost table. A file that holds anything else is noted as wrong.
@@ -155,6 +208,17 @@ const FOREIGN_KEYS: &[(&str, &str, &str)] = &[
     ("mcpServers", "sources", "write `[sources.NAME]`, or pass the file as `--mcp-config FILE`"),
     ("servers", "sources", "write `[sources.NAME]`"),
     ("serverUrl", "url", "write `url`"),
+    ("httpUrl", "url", "write `url`"),
+    ("type", "command", "remove it: `command` or `url` says how a source is reached"),
+    ("transport", "command", "remove it: `command` or `url` says how a source is reached"),
+    ("environment", "env", "write `env`"),
+    ("workingDirectory", "cwd", "write `cwd`"),
+    ("includeTools", "allow", "write `allow`"),
+    ("enabledTools", "allow", "write `allow`"),
+    ("excludeTools", "deny", "write `deny`"),
+    ("disabledTools", "deny", "write `deny`"),
+    ("host", "listen", "write `listen = \"ADDRESS:PORT\"`"),
+    ("port", "listen", "write `listen = \"ADDRESS:PORT\"`"),
     ("timeout", "connect_deadline", "write `connect_deadline`, or `call_deadline` in `[limits]`"),
 ];
 
@@ -170,7 +234,11 @@ fn unknown_key_hint(key: &str, known: &[&'static str]) -> String {
     format!("use one of {}", known.join(", "))
 }
 
-fn nearest_key<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+/// The known key that was most likely meant.
+pub(super) fn nearest_key<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    if key.len() > GUESS_LIMIT {
+        return None;
+    }
     let lower = key.to_lowercase().replace('-', "_");
     let distance = |known: &str| strsim::damerau_levenshtein(&lower, known);
     let nearest = known.iter().min_by_key(|known| distance(known))?;
@@ -195,7 +263,7 @@ pub(super) struct Field<'a> {
 impl<'a> Field<'a> {
     /// The line that the key stands in.
     pub(super) fn line(&self) -> usize {
-        self.reader.place(self.key_span.start).0
+        self.reader.lines.line(self.key_span.start)
     }
 
     pub(super) fn value(&self) -> &'a Value {
@@ -210,6 +278,11 @@ impl<'a> Field<'a> {
     /// Notes something wrong with the key being there at all.
     pub(super) fn key_fault(&self, message: impl Into<String>, hint: impl Into<String>) {
         self.reader.fault(&self.key_span, &self.key, message, hint);
+    }
+
+    /// Whether the value is known in full, so that it can be judged.
+    pub(super) fn is_put_in(&self, text: &str) -> bool {
+        self.reader.values == Values::PutIn || !text.contains("${")
     }
 
     fn wrong_type<T>(&self, expected: &str, hint: impl Into<String>) -> Option<T> {
@@ -241,10 +314,20 @@ impl<'a> Field<'a> {
         }
     }
 
-    fn expanded(&self, text: &str) -> Option<Expanded> {
-        expand(text, self.reader.environment, self.reader.dialect)
-            .map_err(|fault| self.fault(fault.message, fault.hint))
-            .ok()
+    /// A text that is to stand for this field's value, with its variables put in.
+    pub(super) fn expanded(&self, text: &str) -> Option<Expanded> {
+        let braced = if self.reader.dialect == Dialect::Client { in_braces(text) } else { None };
+        let text = braced.as_deref().unwrap_or(text);
+        if self.reader.values == Values::AsWritten {
+            let text = as_written(text, self.reader.environment);
+            return Some(Expanded { text, is_secret: false });
+        }
+        let reader = self.reader;
+        let note = |fault: ExpandFault| {
+            let list = if fault.is_absent { &reader.absent } else { &reader.faults };
+            reader.note(list, &self.node.span, &self.key, fault.message, fault.hint);
+        };
+        expand(text, reader.environment, reader.dialect).map_err(note).ok()
     }
 
     /// A string that is not empty.
@@ -293,6 +376,11 @@ impl<'a> Field<'a> {
         let Value::Number(number) = &self.node.value else {
             return self.wrong_type("a whole number", "write digits, without quotes");
         };
+        let is_huge = number.bytes().all(|b| b.is_ascii_digit()) && number.parse::<u64>().is_err();
+        if is_huge {
+            self.fault(format!("is too large: {number}"), "write a smaller number");
+            return None;
+        }
         let Some(count) = number.parse().ok().filter(|count| *count > 0) else {
             let message = format!("is not a whole number above zero: {number}");
             self.fault(message, "write digits, such as 8");

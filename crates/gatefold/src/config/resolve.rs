@@ -1,6 +1,6 @@
 //! What all files say, put together.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
@@ -33,6 +33,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
         policy: Policy::new(rules),
         disclosure: draft.disclosure,
         limits: draft.limits,
+        source_limits: draft.source_limits,
         server: draft.server,
         state_dir: draft.state_dir,
         audit: draft.audit,
@@ -47,15 +48,19 @@ fn domains(sources: &[SourceDraft]) -> Vec<Domain> {
         DraftDomain::Made(_) => None,
     });
     let mut taken: HashSet<Domain> = given.collect();
+    // Where the search for a free number goes on: thousands of sources may share a name.
+    let mut numbers: HashMap<Domain, usize> = HashMap::new();
     let mut settle = |source: &SourceDraft| match &source.domain {
         DraftDomain::Given(domain) => domain.clone(),
         DraftDomain::Made(made) => {
-            let numbered = (2..).map(|n| made.numbered(n));
-            let mut free = std::iter::once(made.clone()).chain(numbered);
-            let domain = free.find(|domain| !taken.contains(domain));
-            let domain = domain.expect("there are more numbers than sources");
-            taken.insert(domain.clone());
-            domain
+            let number = numbers.entry(made.clone()).or_insert(1);
+            loop {
+                let domain = if *number == 1 { made.clone() } else { made.numbered(*number) };
+                *number += 1;
+                if taken.insert(domain.clone()) {
+                    break domain;
+                }
+            }
         }
     };
     sources.iter().map(&mut settle).collect()
@@ -128,7 +133,7 @@ pub(super) fn digest(domain: &Domain, connection: &Connection) -> Digest {
         Connection::Disabled => parts.add(b"disabled"),
         Connection::Unusable(why) => {
             parts.add(b"unusable");
-            parts.add(why.as_bytes());
+            parts.add(why.on_one_line().as_bytes());
         }
     }
     Digest::new(parts.0.finalize().into())

@@ -30,9 +30,11 @@ pub(super) struct Draft {
 
 /// The limits that each source may set for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SourceLimits {
-    pub(super) connect_deadline: Duration,
-    pub(super) idle_stop: Duration,
+pub struct SourceLimits {
+    /// From the start of a connection to its first list of tools.
+    pub connect_deadline: Duration,
+    /// How long a connection that nobody uses stays open.
+    pub idle_stop: Duration,
 }
 
 impl Default for SourceLimits {
@@ -160,6 +162,9 @@ pub(super) fn texts(field: &Field<'_>) -> Vec<String> {
 /// A path, relative to the directory of the file that names it.
 pub(super) fn path(field: &Field<'_>) -> Option<PathBuf> {
     let text = field.filled_text()?.text;
+    if !field.is_put_in(&text) {
+        return Some(text.into());
+    }
     let reader = field.reader;
     let base = reader.path.parent().unwrap_or(reader.path);
     let base = reader.environment.directory().join(base);

@@ -79,6 +79,12 @@ fn source(
     limits.read(&mut table);
     let connection = connection(field, &mut table);
     table.finish();
+    // What is missing here costs this source alone: the others do not need it.
+    let absent = field.reader.take_absent();
+    let connection = match absent.into_iter().next() {
+        Some(fault) => Connection::Unusable(Box::new(fault)),
+        None => connection,
+    };
     SourceDraft {
         origin: Origin {
             file: field.reader.path.to_owned(),

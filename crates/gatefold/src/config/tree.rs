@@ -47,6 +47,10 @@ impl Value {
 }
 
 impl Node {
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self.value, Value::Null)
+    }
+
     /// The value under `key`, when this is a table. Of several, the last counts, as in JSON.
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         let Value::Table(entries) = &self.value else {

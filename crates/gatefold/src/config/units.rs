@@ -45,6 +45,29 @@ pub(super) fn size(text: &str) -> Option<u64> {
     (1.0..LIMIT).contains(&total).then_some(total as u64)
 }
 
+/// A duration as the reader takes it, in the largest unit that leaves a whole number; one minute
+/// is written as people say it: 60 seconds.
+pub(super) fn duration_text(duration: Duration) -> String {
+    let millis = duration.as_millis();
+    let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")];
+    let fits =
+        |(unit, _): &(u128, _)| millis.is_multiple_of(*unit) && (millis > *unit || *unit != 60_000);
+    match units.into_iter().find(fits) {
+        Some((unit, name)) if millis > 0 => format!("{}{name}", millis / unit),
+        _ => format!("{millis}ms"),
+    }
+}
+
+/// A size as the reader takes it, in the largest unit that leaves a whole number.
+pub(super) fn size_text(bytes: u64) -> String {
+    let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let fits = |(unit, _): &(u64, _)| bytes > 0 && bytes.is_multiple_of(*unit);
+    match units.into_iter().find(fits) {
+        Some((unit, name)) => format!("{}{name}", bytes / unit),
+        None => format!("{bytes}B"),
+    }
+}
+
 fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
@@ -88,6 +111,23 @@ mod tests {
             ("1 byte", None),
         ] {
             assert_eq!(size(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_as_the_same() {
+        for (text, millis) in
+            [("250ms", 250), ("60s", 60_000), ("10m", 600_000), ("1h", 3_600_000), ("90s", 90_000)]
+        {
+            let written = duration_text(Duration::from_millis(millis));
+            assert_eq!(
+                (written.as_str(), duration(&written)),
+                (text, Some(Duration::from_millis(millis)))
+            );
+        }
+        for (text, bytes) in [("4MiB", 4 << 20), ("1500B", 1500), ("512KiB", 512 << 10)] {
+            let written = size_text(bytes);
+            assert_eq!((written.as_str(), size(&written)), (text, Some(bytes)));
         }
     }
 }

@@ -28,7 +28,7 @@ async fn nothing_is_connected_before_it_is_needed() {
     );
     let app = build(&scratch, config.unwrap()).await;
     assert_eq!(states(&app), ["a configured", "b configured", "c disabled"]);
-    let learned = app.learn().await;
+    let learned = app.learn(&()).await;
     let failed: Vec<_> = learned.iter().map(|(domain, _)| domain.as_str()).collect();
     assert_eq!(failed, ["a", "b"]);
     assert_eq!(states(&app), ["a failing", "b failing", "c disabled"]);

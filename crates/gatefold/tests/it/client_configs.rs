@@ -18,7 +18,7 @@ fn line(source: &SourceConfig) -> String {
         }
         Connection::Http { url, headers } => format!("{domain}: {url}{}", pairs(headers)),
         Connection::Disabled => format!("{domain}: disabled"),
-        Connection::Unusable(why) => format!("{domain}: unusable: {why}"),
+        Connection::Unusable(why) => format!("{domain}: unusable: {}", why.on_one_line()),
     }
 }
 

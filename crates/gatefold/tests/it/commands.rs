@@ -96,6 +96,10 @@ fn a_check_of_sources_that_work_succeeds() {
           "tools": 14,
           "calls_in_flight": 0,
           "calls_waiting": 0,
+          "traffic": {
+            "calls": 0,
+            "errors": 0
+          },
           "origin": "gatefold.toml:1",
           "tokens": null,
           "took_ms": null
@@ -110,6 +114,10 @@ fn a_check_of_sources_that_work_succeeds() {
           "tools": 10,
           "calls_in_flight": 0,
           "calls_waiting": 0,
+          "traffic": {
+            "calls": 0,
+            "errors": 0
+          },
           "origin": "gatefold.toml:4",
           "tokens": null,
           "took_ms": null

@@ -1,5 +1,7 @@
 //! What is said about wrong configurations: the place, the fault, the fix.
 
+use gatefold::config::Connection;
+
 use crate::scratch::toml;
 
 /// What is said about each text, under the text.
@@ -215,7 +217,7 @@ fn a_bad_value_is_named_with_a_good_one() {
     [limits]
     nesting = -0x1
     gatefold.toml:2:11: integers with a radix cannot be signed, expected nothing
-      help: see https://toml.io for how TOML is written
+      help: write the number as digits alone
 
     [server]
     listen = '8420'
@@ -355,21 +357,13 @@ fn a_source_is_reached_in_one_way() {
 #[test]
 fn a_variable_that_is_missing_is_named() {
     insta::assert_snapshot!(messages(&[
-        "[sources.a]\ncommand = 'x'\nenv = { KEY = '${MISSING}' }",
-        "[sources.a]\nurl = 'http://h'\nheaders.Authorization = 'Bearer ${MISSING}'",
+        "[server]\nallowed_hosts = ['${MISSING}']",
         "[sources.a]\ncommand = '${MISSING'",
         "[sources.a]\ncommand = 'x'\nargs = ['a', '${1X}']",
     ]), @r#"
-    [sources.a]
-    command = 'x'
-    env = { KEY = '${MISSING}' }
-    gatefold.toml:3:15: `sources.a.env.KEY` needs the variable `MISSING`, which is not set
-      help: set `MISSING`, or give a default: `${MISSING:-...}`
-
-    [sources.a]
-    url = 'http://h'
-    headers.Authorization = 'Bearer ${MISSING}'
-    gatefold.toml:3:25: `sources.a.headers.Authorization` needs the variable `MISSING`, which is not set
+    [server]
+    allowed_hosts = ['${MISSING}']
+    gatefold.toml:2:18: `server.allowed_hosts[0]` needs the variable `MISSING`, which is not set
       help: set `MISSING`, or give a default: `${MISSING:-...}`
 
     [sources.a]
@@ -386,6 +380,26 @@ fn a_variable_that_is_missing_is_named() {
 }
 
 #[test]
+fn a_variable_that_one_source_misses_costs_that_source_alone() {
+    let config = toml(
+        "[sources.a]\ncommand = 'x'\nenv = { KEY = '${MISSING}', TWO = '${GONE}' }\n\
+         [sources.b]\nurl = '${MISSING}'\nheaders.Authorization = 'Bearer ${MISSING}'\n\
+         [sources.off]\ncommand = '${MISSING}'\nenabled = false\n\
+         [sources.good]\ncommand = 'x'\nargs = ['${TOKEN}']\n",
+    );
+    let lines = config.unwrap().sources.into_iter().map(|source| match source.connection {
+        Connection::Unusable(fault) => format!("{}: {}", source.domain, fault.on_one_line()),
+        other => format!("{}: {other:?}", source.domain),
+    });
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
+    a: `sources.a.env.KEY` needs the variable `MISSING`, which is not set; set `MISSING`, or give a default: `${MISSING:-...}` (gatefold.toml:3:15)
+    b: `sources.b.url` needs the variable `MISSING`, which is not set; set `MISSING`, or give a default: `${MISSING:-...}` (gatefold.toml:5:7)
+    off: Disabled
+    good: Stdio { command: "x", args: 1 hidden, env: [], inherit_env: [], cwd: None }
+    "#);
+}
+
+#[test]
 fn broken_syntax_is_placed() {
     insta::assert_snapshot!(messages(&[
         "[sources.a\ncommand = 'x'",
@@ -397,28 +411,28 @@ fn broken_syntax_is_placed() {
     [sources.a
     command = 'x'
     gatefold.toml:1:11: unclosed table, expected `]`
-      help: see https://toml.io for how TOML is written
+      help: close the header: `[section]`
 
     [sources.a]
     command = x
     gatefold.toml:2:11: string values must be quoted, expected literal string
-      help: see https://toml.io for how TOML is written
+      help: give the key a value, a string in quotes
 
     [sources.a]
     command = 'x'
     command = 'y'
     gatefold.toml:3:1: duplicate key
-      help: see https://toml.io for how TOML is written
+      help: it stands further up already; remove one, or put the two together
 
     [sources.é]
     command = 'x'
     gatefold.toml:1:10: invalid unquoted key, expected letters, numbers, `-`, `_`
-      help: see https://toml.io for how TOML is written
+      help: write `key = value`, and a key with other characters in quotes: `[sources."my server"]`
 
     [policy]
     [policy]
     gatefold.toml:2:2: duplicate key
-      help: see https://toml.io for how TOML is written
+      help: it stands further up already; remove one, or put the two together
     "#);
 }
 

@@ -45,12 +45,12 @@ fn a_file_that_cannot_be_read_is_named() {
         scratch.load(&inputs).unwrap_err().to_string()
     };
     insta::assert_snapshot!(named("missing.toml"), @r#"
-    missing.toml: cannot be read: No such file or directory (os error 2)
+    missing.toml: cannot be read: there is no such file
       help: check the path
     "#);
     scratch.write("large.toml", vec![b'#'; 5 << 20]);
     insta::assert_snapshot!(named("large.toml"), @r#"
-    large.toml: cannot be read: file too large
+    large.toml: cannot be read: it is too large
       help: give a configuration of at most 4 MiB
     "#);
     assert!(named(".").starts_with(".: cannot be read: "));
@@ -93,6 +93,6 @@ fn without_any_file_both_ways_to_start_are_named() {
     let message = error.to_string().replace(scratch.path().to_str().unwrap(), "HERE");
     insta::assert_snapshot!(message, @r#"
     no configuration found: looked for `HERE/gatefold.toml`, `/home/ann/.config/gatefold/gatefold.toml`
-      help: write a `gatefold.toml`, or start with `--mcp-config FILE` and the configuration of a client that you have
+      help: write one with `gatefold init`, or start with `--mcp-config FILE` and the configuration of a client that you have
     "#);
 }

@@ -24,6 +24,8 @@ pub(crate) fn command(scratch: &Scratch, args: &[&str]) -> Command {
         .env("HOME", scratch.path())
         .env("PATH", "/usr/bin:/bin")
         .env("TOKEN", "s3cret")
+        // Nothing answers there, so that no test reaches the keyring of whoever runs it.
+        .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
         .current_dir(scratch.path());
     command
 }

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 
 use anyhow::{Context as _, bail};
 use gatefold::App;
-use gatefold_catalog::Tool;
 use serde_json::{Value, json};
 
 use crate::cli::{loopback, tokens};
@@ -56,14 +55,11 @@ pub(super) async fn take(app: &App, address: SocketAddr) -> anyhow::Result<Tour>
         steps.push(Step { title, tool, arguments, answer, request_tokens: 0, answer_tokens: 0 });
     }
     let pinned = app.pin();
-    let tools: Vec<&Tool> = pinned.view().tools().collect();
-    let flat = tools.iter().map(|tool| tool.definition().raw().to_owned());
     let given = first.iter().map(Value::to_string).chain([app.surface(&pinned).instructions]);
     let requests = steps.iter().map(Step::request);
     let answers = steps.iter().map(|step| step.answer.clone());
-    let texts: Vec<_> = flat.chain(requests).chain(answers).chain(given).collect();
-    let counts = tokens::count(&texts).await?;
-    let (flat, counts) = counts.split_at(tools.len());
+    let texts: Vec<_> = requests.chain(answers).chain(given).collect();
+    let (flat, counts) = tokio::try_join!(tokens::of_definitions(app), tokens::count(&texts))?;
     let (requests, counts) = counts.split_at(steps.len());
     let (answers, given) = counts.split_at(steps.len());
     for (step, (request, answer)) in steps.iter_mut().zip(requests.iter().zip(answers)) {
@@ -73,12 +69,7 @@ pub(super) async fn take(app: &App, address: SocketAddr) -> anyhow::Result<Tour>
         name: entry.domain().to_string(),
         description: entry.description().to_owned(),
         tools: pinned.view().tools_in(entry).count(),
-        tokens: tools
-            .iter()
-            .zip(flat)
-            .filter(|(tool, _)| tool.domain() == entry.domain())
-            .map(|(_, tokens)| tokens)
-            .sum(),
+        tokens: flat.get(entry.domain()).copied().unwrap_or_default(),
     });
     let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
     Ok(Tour {

@@ -1,0 +1,124 @@
+//! What definitions cost a model, in exact o200k tokens.
+//!
+//! Whoever counts is outside: the vocabulary is too large for a process that serves. Counts are
+//! made once for each manifest and kept in the state directory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gatefold_catalog::{Manifest, ToolDefinition};
+use gatefold_core::{Digest, Domain};
+use serde::Serialize;
+
+use super::App;
+
+/// Tokens of single tools, by the tool's digest, for each manifest of the snapshot in force.
+#[derive(Default)]
+pub(super) struct Counted(Mutex<HashMap<Digest, HashMap<Digest, usize>>>);
+
+impl Counted {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Digest, HashMap<Digest, usize>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, manifest: &Manifest, counts: &[usize]) {
+        let digests = manifest.tools().iter().map(ToolDefinition::digest);
+        let tools = digests.zip(counts.iter().copied()).collect();
+        self.lock().insert(manifest.digest(), tools);
+    }
+}
+
+/// What tools cost models and what Gatefold spares them, in o200k tokens, since the start.
+#[derive(Debug, Clone, Serialize)]
+pub struct TokenCosts {
+    /// All visible tools' definitions, exactly; none until they are counted.
+    pub definitions: Option<usize>,
+    /// What a model is given instead, never counted too low.
+    pub surface: usize,
+    /// How many lists of tools clients were given.
+    pub lists: u64,
+    /// The answers that only discovered, never counted too low.
+    pub discovery: u64,
+    /// `lists * (definitions - surface) - discovery`: as if every client had been given all
+    /// definitions, as they are now, each time it asked for the list, and no oftener. What a model
+    /// writes to discover, and what its client sends again in later turns, is in neither.
+    pub saved: Option<i64>,
+}
+
+impl App {
+    /// The manifests in force whose tools have never been counted. Counts that earlier runs kept
+    /// are taken up.
+    pub async fn uncounted(&self) -> Vec<Arc<Manifest>> {
+        let pinned = self.pin();
+        let entries = pinned.view().snapshot().domains();
+        let manifests: Vec<_> = entries.iter().filter_map(|e| e.manifest().cloned()).collect();
+        self.counted.lock().retain(|known, _| manifests.iter().any(|m| m.digest() == *known));
+        let mut uncounted = Vec::new();
+        for manifest in manifests {
+            if self.counted.lock().contains_key(&manifest.digest()) {
+                continue;
+            }
+            let kept = self.store.token_counts(manifest.digest()).await;
+            match kept.filter(|counts| counts.len() == manifest.tools().len()) {
+                Some(counts) => self.counted.put(&manifest, &counts),
+                None => uncounted.push(manifest),
+            }
+        }
+        uncounted
+    }
+
+    /// Takes up the counts of a manifest's tools, one for each in its order, and keeps them.
+    pub async fn keep_counts(&self, manifest: &Manifest, counts: &[usize]) {
+        self.counted.put(manifest, counts);
+        if let Err(error) = self.store.keep_token_counts(manifest.digest(), counts).await {
+            tracing::warn!(%error, "counts of tokens could not be kept");
+        }
+    }
+
+    /// What the definitions of the visible tools cost, by domain; none unless all are counted.
+    pub fn definition_tokens(&self) -> Option<BTreeMap<Domain, usize>> {
+        let pinned = self.pin();
+        let counted = self.counted.lock();
+        let mut sums = BTreeMap::new();
+        for entry in pinned.view().domains() {
+            let Some(manifest) = entry.manifest() else { continue };
+            let tools = counted.get(&manifest.digest())?;
+            let sum: &mut usize = sums.entry(entry.domain().clone()).or_default();
+            for tool in pinned.view().tools_in(entry) {
+                *sum += tools.get(&tool.definition().digest())?;
+            }
+        }
+        Some(sums)
+    }
+
+    pub(super) fn token_costs(&self, surface: usize) -> TokenCosts {
+        let counters = self.dispatcher.counters();
+        let (lists, discovery) = (counters.lists(), counters.discovery_tokens());
+        let definitions = self.definition_tokens().map(|sums| sums.values().sum());
+        let saved = definitions.map(|flat: usize| saved(lists, flat, surface, discovery));
+        TokenCosts { definitions, surface, lists, discovery, saved }
+    }
+}
+
+fn saved(lists: u64, flat: usize, surface: usize, discovery: u64) -> i64 {
+    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let each = signed(flat as u64).saturating_sub(signed(surface as u64));
+    signed(lists).saturating_mul(each).saturating_sub(signed(discovery))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::saved;
+
+    #[test]
+    fn what_is_not_saved_shows_as_less_than_nothing() {
+        for (lists, flat, surface, discovery, expected) in [
+            (0, 10_000, 400, 0, 0),
+            (2, 10_000, 400, 700, 18_500),
+            (1, 100, 400, 50, -350),
+            (0, 10_000, 400, 700, -700),
+        ] {
+            assert_eq!(saved(lists, flat, surface, discovery), expected);
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! `gatefold config`: what the keys mean, and what is in force.
+
+use std::process::ExitCode;
+
+use clap::{Subcommand, ValueEnum};
+use gatefold::Environment;
+use gatefold::config::keys::{Applies, Found, Key, SECTIONS, Section, find};
+use gatefold::config::{
+    Config, Connection, Inputs, Setting, SourceConfig, load, reference, schema, settings, template,
+    wrapped,
+};
+use serde_json::{Value, json};
+
+use super::arguments::{Format, Shared};
+use super::failure::usage;
+use super::output::Output;
+use super::session;
+use super::table::Table;
+
+/// How wide explanations are.
+const WIDTH: usize = 88;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Explain a key, such as `limits.call_deadline`, or a section; without one, list them
+    #[command(after_long_help = "Example:\n  gatefold config explain limits.call_deadline")]
+    Explain {
+        #[arg(value_name = "KEY")]
+        key: Option<String>,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Read the configuration and name every fault in it; connects nothing
+    #[command(after_long_help = "Example:\n  gatefold config check")]
+    Check {
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Show the configuration in force, and where each part of it comes from
+    #[command(after_long_help = "Example:\n  gatefold config show")]
+    Show {
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Print the JSON Schema of `gatefold.toml`, for editors
+    #[command(after_long_help = "Example:\n  gatefold config schema > gatefold.schema.json")]
+    Schema,
+    /// Print what the documentation has about the keys
+    #[command(hide = true)]
+    Reference { kind: Reference },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Reference {
+    Markdown,
+    Toml,
+}
+
+impl ConfigCommand {
+    pub(crate) fn is_json(&self) -> bool {
+        match self {
+            Self::Explain { format, .. } | Self::Check { format } | Self::Show { format } => {
+                format.json
+            }
+            Self::Schema | Self::Reference { .. } => false,
+        }
+    }
+}
+
+pub(super) fn run(
+    command: &ConfigCommand,
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    match command {
+        ConfigCommand::Explain { key: None, .. } => list_sections(output),
+        ConfigCommand::Explain { key: Some(key), .. } => {
+            match find(key).map_err(|missing| usage(missing.to_string()))? {
+                Found::Section(section) => explain_section(section, output),
+                Found::Key(section, key) => explain_key(section, key, output),
+            }
+        }
+        ConfigCommand::Check { .. } => {
+            let inputs = shared.inputs().located(environment)?;
+            return Ok(check(&load(&inputs, environment)?, output));
+        }
+        ConfigCommand::Show { .. } => {
+            let inputs = shared.inputs().located(environment)?;
+            let config = load(&inputs, environment)?;
+            show(&config, &inputs, shared, environment, output)?;
+        }
+        ConfigCommand::Schema => output.json(&schema()),
+        ConfigCommand::Reference { kind: Reference::Markdown } => output.text(&reference()),
+        ConfigCommand::Reference { kind: Reference::Toml } => output.text(&template()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list_sections(output: &Output) {
+    if output.is_json() {
+        let sections: Vec<_> = SECTIONS.iter().map(section_json).collect();
+        output.json(&json!({ "sections": sections }));
+        return;
+    }
+    let mut table = Table::new(&["section", "what it is"]);
+    for section in SECTIONS {
+        table.row([output.style().strong(section.path), section.summary.to_owned()]);
+    }
+    print(&table, output);
+    output.line("");
+    output.line("`gatefold config explain SECTION` lists its keys");
+}
+
+fn explain_section(section: &Section, output: &Output) {
+    if output.is_json() {
+        output.json(&section_json(section));
+        return;
+    }
+    let style = output.style();
+    output.line(&style.strong(&format!("[{}]", section.path)));
+    paragraph(&[section.summary, section.details], output);
+    output.line("");
+    let mut table = Table::new(&["key", "type", "default", "what it is"]);
+    for key in section.keys {
+        let default = key.default_text();
+        table.row([style.strong(key.name), key.kind.name(), default, key.summary.to_owned()]);
+    }
+    print(&table, output);
+}
+
+fn explain_key(section: &Section, key: &Key, output: &Output) {
+    if output.is_json() {
+        output.json(&key_json(section, key));
+        return;
+    }
+    let style = output.style();
+    output.line(&style.strong(&section.key_path(key)));
+    paragraph(&[key.summary, key.details], output);
+    output.line("");
+    let line = |head: &str, text: &str| {
+        output.line(&format!("  {}  {text}", style.faint(&format!("{head:<9}"))));
+    };
+    line("type", &key.kind.name());
+    for constraint in key.constraints() {
+        line("", &constraint);
+    }
+    let default = key.default_text();
+    line("default", if default.is_empty() { "none" } else { &default });
+    line("example", &format!("{} = {}", key.name, key.example));
+    if key.kind.takes_variables() {
+        line("variables", "`${VAR}` and `${VAR:-default}` are put in");
+    }
+    line("change", applies(key.applies));
+}
+
+fn applies(applies: Applies) -> &'static str {
+    match applies {
+        Applies::Reload => "takes effect when the configuration reloads",
+        Applies::Restart => "takes effect with the next start",
+    }
+}
+
+fn paragraph(sentences: &[&str], output: &Output) {
+    for line in wrapped(&sentences.join(" "), WIDTH) {
+        output.line(&line);
+    }
+}
+
+fn print(table: &Table, output: &Output) {
+    for line in table.lines(output.style()) {
+        output.line(&line);
+    }
+}
+
+fn section_json(section: &Section) -> Value {
+    let keys: Vec<_> = section.keys.iter().map(|key| key_json(section, key)).collect();
+    json!({
+        "section": section.path,
+        "summary": section.summary,
+        "details": section.details,
+        "keys": keys,
+    })
+}
+
+fn key_json(section: &Section, key: &Key) -> Value {
+    let takes_effect = match key.applies {
+        Applies::Reload => "reload",
+        Applies::Restart => "restart",
+    };
+    json!({
+        "key": section.key_path(key),
+        "type": key.kind.name(),
+        "default": key.default(),
+        "without_it": key.default_text(),
+        "summary": key.summary,
+        "details": key.details,
+        "example": format!("{} = {}", key.name, key.example),
+        "constraints": key.constraints(),
+        "takes_variables": key.kind.takes_variables(),
+        "takes_effect": takes_effect,
+    })
+}
+
+/// What is wrong in the files is an error before this. What is left are sources that need a
+/// variable or a secret that is not there, or that a client can use and Gatefold cannot.
+fn check(config: &Config, output: &Output) -> ExitCode {
+    let unusable = config.sources.iter().filter_map(|source| match &source.connection {
+        Connection::Unusable(why) => Some((source.domain.as_str(), why.on_one_line())),
+        _ => None,
+    });
+    let unusable: Vec<_> = unusable.collect();
+    let is_ok = unusable.is_empty();
+    let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    let files: Vec<_> = config.files.iter().map(|file| file.display().to_string()).collect();
+    if output.is_json() {
+        let unusable: Vec<_> = unusable
+            .iter()
+            .map(|(domain, why)| json!({ "domain": domain, "reason": why }))
+            .collect();
+        let sources = config.sources.len();
+        output.json(
+            &json!({ "ok": is_ok, "files": files, "sources": sources, "unusable": unusable }),
+        );
+        return code;
+    }
+    for (domain, why) in &unusable {
+        output.line(&format!("{} {domain} cannot be used: {why}", output.style().bad("failed")));
+    }
+    if is_ok {
+        output.line(&format!("no faults in {}", files.join(", ")));
+    }
+    code
+}
+
+fn show(
+    config: &Config,
+    inputs: &Inputs,
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let settings = settings(config, inputs, environment);
+    let state_dir = session::state_dir(shared, config, environment)?.display().to_string();
+    let files: Vec<_> = config.files.iter().map(|file| file.display().to_string()).collect();
+    if output.is_json() {
+        let sources: Vec<_> = config.sources.iter().map(source_json).collect();
+        output.json(&json!({
+            "files": files,
+            "state_dir": state_dir,
+            "sources": sources,
+            "settings": settings,
+        }));
+        return Ok(());
+    }
+    let style = output.style();
+    output.line(&format!("{}  {}", style.faint("files"), files.join(", ")));
+    output.line(&format!("{}  {state_dir}", style.faint("state")));
+    output.line("");
+    let mut table = Table::new(&["source", "from", "how it is reached"]);
+    for source in &config.sources {
+        let (origin, way) = (source.origin.to_string(), way(&source.connection));
+        table.row([style.strong(source.domain.as_str()), origin, way]);
+    }
+    if config.sources.is_empty() {
+        output.line("no sources");
+    } else {
+        print(&table, output);
+    }
+    output.line("");
+    let mut table = Table::new(&["key", "from", "value"]);
+    for Setting { key, value, unset, origin } in settings {
+        let from = origin.unwrap_or_else(|| style.faint("default"));
+        let value = value.map_or_else(|| unset.to_owned(), |value| value.to_string());
+        table.row([style.strong(&key), from, value]);
+    }
+    print(&table, output);
+    Ok(())
+}
+
+/// How a source is reached, without anything that may be secret: arguments are counted, addresses
+/// end with their host.
+fn way(connection: &Connection) -> String {
+    match connection {
+        Connection::Stdio { command, args, env, .. } => {
+            let env: Vec<_> = env.iter().map(|(name, _)| format!(" {name}=***")).collect();
+            let count = match args.len() {
+                0 => String::new(),
+                1 => " and 1 argument".to_owned(),
+                count => format!(" and {count} arguments"),
+            };
+            format!("{command}{count}{}", env.concat())
+        }
+        Connection::Http { url, headers } => {
+            let headers: Vec<_> = headers.iter().map(|(name, _)| format!(" {name}: ***")).collect();
+            format!("{}{}", host_of(url), headers.concat())
+        }
+        Connection::Disabled => "disabled".to_owned(),
+        Connection::Unusable(why) => format!("cannot be used: {}", why.on_one_line()),
+    }
+}
+
+fn host_of(url: &str) -> String {
+    let uri: http::Uri = url.parse().unwrap_or_default();
+    let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let (scheme, host) = (uri.scheme_str().unwrap_or("http"), uri.host().unwrap_or_default());
+    format!("{scheme}://{host}{port}/...")
+}
+
+fn source_json(source: &SourceConfig) -> Value {
+    let names = |pairs: &[(String, gatefold_core::Secret)]| {
+        pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
+    };
+    let connection = match &source.connection {
+        Connection::Stdio { command, args, env, inherit_env, cwd } => json!({
+            "kind": "stdio",
+            "command": command,
+            "arguments": args.len(),
+            "env": names(env),
+            "inherit_env": inherit_env,
+            "cwd": cwd,
+        }),
+        Connection::Http { url, headers } => {
+            json!({ "kind": "http", "host": host_of(url), "headers": names(headers) })
+        }
+        Connection::Disabled => json!({ "kind": "disabled" }),
+        Connection::Unusable(why) => json!({ "kind": "unusable", "reason": why.on_one_line() }),
+    };
+    json!({
+        "domain": source.domain.as_str(),
+        "name": source.origin.key,
+        "origin": source.origin.to_string(),
+        "description": source.description,
+        "connect_deadline_ms": source.connect_deadline.as_millis(),
+        "idle_stop_ms": source.idle_stop.as_millis(),
+        "connection": connection,
+    })
+}

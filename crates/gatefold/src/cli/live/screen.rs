@@ -1,0 +1,125 @@
+//! The terminal while the live view has it.
+
+use std::io::{self, Write as _, stdout};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::{cursor, execute, queue, terminal};
+use tokio::sync::mpsc;
+
+use crate::cli::output::Style;
+use crate::cli::visible;
+
+/// How often the thread that reads keys looks whether the view is still there.
+const KEY_WAIT: Duration = Duration::from_millis(100);
+
+/// Keys that wait to be read. More than these are typed blindly.
+const KEYS: usize = 16;
+
+/// What a window counts as that does not tell its size.
+const USUAL: (u16, u16) = (80, 24);
+
+/// Whether the terminal is ours, so that it is given back exactly once.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Input {
+    Leave,
+    /// Something that asks for the view to be drawn again, such as a new size.
+    Other,
+}
+
+/// The alternate screen with keys as they are typed. Dropped, or after a panic, the terminal is as
+/// it was.
+pub(super) struct Screen {
+    inputs: mpsc::Receiver<Input>,
+    has_colour: bool,
+}
+
+impl Screen {
+    pub(super) fn open(style: Style) -> io::Result<Self> {
+        static HOOK: Once = Once::new();
+        HOOK.call_once(|| {
+            let before = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |panic| {
+                restore();
+                before(panic);
+            }));
+        });
+        terminal::enable_raw_mode()?;
+        IS_TAKEN.store(true, Ordering::SeqCst);
+        let (sender, inputs) = mpsc::channel(KEYS);
+        let screen = Self { inputs, has_colour: style.has_colour() };
+        execute!(stdout(), terminal::EnterAlternateScreen, cursor::Hide)?;
+        std::thread::spawn(move || read_inputs(&sender));
+        Ok(screen)
+    }
+
+    /// Columns and rows.
+    pub(super) fn size() -> (usize, usize) {
+        let (columns, rows) = terminal::size().unwrap_or(USUAL);
+        let known = |size: u16, usual: u16| usize::from(if size == 0 { usual } else { size });
+        (known(columns, USUAL.0), known(rows, USUAL.1))
+    }
+
+    /// Waits for the next key or change of the window. Keys that cannot be read any more ask to
+    /// leave: the terminal is gone.
+    pub(super) async fn input(&mut self) -> Input {
+        self.inputs.recv().await.unwrap_or(Input::Leave)
+    }
+
+    /// Draws over what is there, line by line, so that nothing flickers.
+    pub(super) fn show(&self, lines: &[String]) -> io::Result<()> {
+        let mut out = stdout().lock();
+        queue!(out, cursor::MoveTo(0, 0))?;
+        for (at, line) in lines.iter().enumerate() {
+            if at > 0 {
+                write!(out, "\r\n")?;
+            }
+            write!(out, "{}", visible::shown(&visible::on_one_line(line), self.has_colour))?;
+            queue!(out, terminal::Clear(terminal::ClearType::UntilNewLine))?;
+        }
+        queue!(out, terminal::Clear(terminal::ClearType::FromCursorDown))?;
+        out.flush()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+fn restore() {
+    if IS_TAKEN.swap(false, Ordering::SeqCst) {
+        let _ = execute!(stdout(), cursor::Show, terminal::LeaveAlternateScreen);
+        let _ = terminal::disable_raw_mode();
+    }
+}
+
+fn read_inputs(sender: &mpsc::Sender<Input>) {
+    while !sender.is_closed() {
+        let input = match event::poll(KEY_WAIT) {
+            Ok(false) => continue,
+            Ok(true) => event::read().ok().map(|event| meaning(&event)),
+            Err(_) => None,
+        };
+        let Some(input) = input else { return };
+        if sender.blocking_send(input).is_err() {
+            return;
+        }
+    }
+}
+
+fn meaning(event: &Event) -> Input {
+    let Event::Key(key) = event else { return Input::Other };
+    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        _ if key.kind == KeyEventKind::Release => Input::Other,
+        KeyCode::Char('c') if is_control => Input::Leave,
+        KeyCode::Char('q' | 'Q') | KeyCode::Esc => Input::Leave,
+        _ => Input::Other,
+    }
+}

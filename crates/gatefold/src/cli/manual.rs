@@ -1,0 +1,181 @@
+//! The command line described: help, completions and manual pages, all from the same definition.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{ColorChoice, Command, CommandFactory as _, FromArgMatches as _};
+use clap_complete::Shell;
+use clap_mangen::Man;
+use gatefold::Environment;
+
+use super::arguments::Arguments;
+use super::failure::with_help;
+
+/// Commands by what somebody wants who looks for one.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Try it", &["demo"]),
+    ("Set up", &["init", "import", "connect", "disconnect", "secret", "config"]),
+    ("Run", &["serve", "stdio"]),
+    ("Look", &["check", "doctor", "status", "tools"]),
+    ("Shell", &["completions", "man", "help"]),
+];
+
+/// Reads the command line. Help and faults of usage end the process here, in the colours that
+/// were asked for.
+pub(super) fn parse() -> Arguments {
+    let command = command().color(colour_asked_for(std::env::args()));
+    let matches = command.get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+fn command() -> Command {
+    let command = Arguments::command();
+    let commands = groups(&command);
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}Options:\n{{options}}{{after-help}}"
+    ))
+}
+
+/// What clap is to do for its own texts: `--color` counts before the line as a whole is read.
+fn colour_asked_for(arguments: impl Iterator<Item = String>) -> ColorChoice {
+    let mut arguments = arguments.take_while(|argument| argument != "--").peekable();
+    let mut choice = ColorChoice::Auto;
+    while let Some(argument) = arguments.next() {
+        let value = match argument.strip_prefix("--color") {
+            Some("") => arguments.peek().map(String::as_str),
+            Some(rest) => rest.strip_prefix('='),
+            None => None,
+        };
+        choice = match value {
+            Some("always") => ColorChoice::Always,
+            Some("never") => ColorChoice::Never,
+            _ => choice,
+        };
+    }
+    choice
+}
+
+/// The commands with what each is for, under heads. One that no group names stands in the last.
+fn groups(command: &Command) -> String {
+    let shown: Vec<_> = command.get_subcommands().filter(|one| !one.is_hide_set()).collect();
+    let width = shown.iter().map(|one| one.get_name().len()).max().unwrap_or(0);
+    let group_of = |name: &str| {
+        let group = GROUPS.iter().position(|(_, names)| names.contains(&name));
+        group.unwrap_or(GROUPS.len() - 1)
+    };
+    let mut text = String::new();
+    for (at, (head, names)) in GROUPS.iter().enumerate() {
+        let mut members: Vec<_> =
+            shown.iter().filter(|one| group_of(one.get_name()) == at).collect();
+        members.sort_by_key(|one| names.iter().position(|name| *name == one.get_name()));
+        if members.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "{head}:");
+        for one in members {
+            let about = one.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {:width$}  {about}", one.get_name());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The definition without what is for our own processes only.
+fn public() -> Command {
+    let mut all = command();
+    let hidden: Vec<_> = all.get_subcommands().filter(|one| one.is_hide_set()).cloned().collect();
+    if hidden.is_empty() {
+        return all;
+    }
+    // Commands cannot be taken out, so the shown ones are put into a command without any.
+    let shown: Vec<_> = all.get_subcommands().filter(|one| !one.is_hide_set()).cloned().collect();
+    let mut bare = Command::new("gatefold")
+        .version(env!("CARGO_PKG_VERSION"))
+        .propagate_version(true)
+        .subcommand_required(true)
+        .args(all.get_arguments().cloned())
+        .subcommands(shown);
+    bare = bare.about(all.get_about().cloned().unwrap_or_default());
+    bare = bare.long_about(all.get_long_about().cloned().unwrap_or_default());
+    bare = bare.after_help(all.get_after_help().cloned().unwrap_or_default());
+    all = bare;
+    all
+}
+
+pub(super) fn completions(shell: Shell) -> ExitCode {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut public(), "gatefold", &mut script);
+    // A reader that is gone is no failure of the command.
+    let _ = io::stdout().write_all(&script);
+    ExitCode::SUCCESS
+}
+
+/// Writes the manual: the page of the whole to standard output, or every page to a directory.
+pub(super) fn pages(dir: Option<&Path>, environment: &Environment) -> anyhow::Result<ExitCode> {
+    let mut command = public().disable_help_subcommand(true);
+    command.build();
+    let Some(dir) = dir else {
+        let _ = io::stdout().write_all(&page(&command)?);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let dir = environment.directory().join(dir);
+    write_pages(&command, &dir).map_err(|error| {
+        with_help(
+            format!("`{}` cannot be written to: {error}", dir.display()),
+            "choose another directory with `--dir`",
+        )
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_pages(command: &Command, dir: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(dir)?;
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    std::fs::write(dir.join(format!("{name}.1")), page(command)?)?;
+    let mut shown = command.get_subcommands().filter(|one| !one.is_hide_set());
+    shown.try_for_each(|one| write_pages(one, dir))
+}
+
+fn page(command: &Command) -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    Man::new(command.clone()).manual("Gatefold").render(&mut page)?;
+    Ok(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_holds_together() {
+        command().debug_assert();
+        public().debug_assert();
+    }
+
+    #[test]
+    fn the_colour_asked_for_is_known_before_the_line_is_read() {
+        for (line, choice) in [
+            ("gatefold --help", ColorChoice::Auto),
+            ("gatefold --color always --help", ColorChoice::Always),
+            ("gatefold --color=never nonsense", ColorChoice::Never),
+            ("gatefold -- --color=never", ColorChoice::Auto),
+        ] {
+            assert_eq!(colour_asked_for(line.split(' ').map(str::to_owned)), choice, "{line}");
+        }
+    }
+
+    #[test]
+    fn every_shown_command_has_an_example() {
+        fn check(command: &Command) {
+            for one in command.get_subcommands().filter(|one| !one.is_hide_set()) {
+                let help = one.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.starts_with("Example"), "{}", one.get_name());
+                check(one);
+            }
+        }
+        check(&command());
+    }
+}

@@ -1,0 +1,138 @@
+//! Text from elsewhere, made harmless: what would steer a terminal is shown instead.
+//!
+//! Colours of our own travel as marks, code points that Unicode keeps for a program's inner use,
+//! and become escape sequences only where text is printed. So no escape sequence that comes from a
+//! source is ever taken for one of ours.
+
+use std::fmt::Write as _;
+
+/// Ends a colour.
+const END: char = '\u{fdd0}';
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paint {
+    Strong,
+    Faint,
+    Good,
+    Bad,
+    Accent,
+}
+
+impl Paint {
+    const ALL: [Self; 5] = [Self::Strong, Self::Faint, Self::Good, Self::Bad, Self::Accent];
+
+    fn begin(self) -> char {
+        match self {
+            Self::Strong => '\u{fdd1}',
+            Self::Faint => '\u{fdd2}',
+            Self::Good => '\u{fdd3}',
+            Self::Bad => '\u{fdd4}',
+            Self::Accent => '\u{fdd5}',
+        }
+    }
+
+    /// The parameters of the sequence "select graphic rendition" (ECMA-48, 8.3.117).
+    fn parameters(self) -> &'static str {
+        match self {
+            Self::Strong => "1",
+            Self::Faint => "2",
+            Self::Good => "32",
+            Self::Bad => "1;31",
+            Self::Accent => "36",
+        }
+    }
+
+    fn of(mark: char) -> Option<Self> {
+        Self::ALL.into_iter().find(|paint| paint.begin() == mark)
+    }
+
+    pub(super) fn mark(self, text: &str) -> String {
+        format!("{}{}{END}", self.begin(), unmarked(text))
+    }
+}
+
+/// The text without marks, and the paint of its first one.
+pub(super) fn unpainted(text: &str) -> (String, Option<Paint>) {
+    (unmarked(text), text.chars().find_map(Paint::of))
+}
+
+fn is_mark(c: char) -> bool {
+    ('\u{fdd0}'..='\u{fdef}').contains(&c)
+}
+
+fn unmarked(text: &str) -> String {
+    text.chars().filter(|c| !is_mark(*c)).collect()
+}
+
+/// The text as it is printed: marks become colours or go, control characters become visible. Line
+/// feeds and tabs stay.
+pub(super) fn shown(text: &str, has_colour: bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            _ if !is_mark(c) => push_visible(&mut shown, c),
+            END if has_colour => shown.push_str("\x1b[0m"),
+            _ => {
+                if let Some(paint) = Paint::of(c).filter(|_| has_colour) {
+                    shown.extend(["\x1b[", paint.parameters(), "m"]);
+                }
+            }
+        }
+    }
+    shown
+}
+
+/// The text on one line: white space becomes spaces, other control characters become visible.
+pub(super) fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.trim().chars() {
+        if matches!(c, '\n' | '\r' | '\t') { line.push(' ') } else { push_visible(&mut line, c) }
+    }
+    line
+}
+
+/// Control characters as Unicode's pictures of them where there are any, and by their number else.
+/// Marks that reorder a line count too: they show a text as another.
+fn push_visible(text: &mut String, c: char) {
+    match c {
+        '\0'..='\x1f' => text.extend(char::from_u32(0x2400 + u32::from(c))),
+        '\x7f' => text.push('\u{2421}'),
+        '\u{80}'..='\u{9f}'
+        | '\u{200e}'
+        | '\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}' => {
+            let _ = write!(text, "<U+{:04X}>", u32::from(c));
+        }
+        _ => text.push(c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_steer_a_terminal_is_shown_instead() {
+        for (text, expected) in [
+            ("plain ünïcode 工具 👍🏽", "plain ünïcode 工具 👍🏽"),
+            ("\x1b[2J\x1b]0;title\x07", "␛[2J␛]0;title␇"),
+            ("a\rb\x08\x7f", "a␍b␈␡"),
+            ("\u{9b}31m", "<U+009B>31m"),
+            ("evil\u{202e}txt.exe", "evil<U+202E>txt.exe"),
+            ("two\nlines\tand a tab", "two\nlines\tand a tab"),
+            ("\u{fdd4}not ours\u{fdd0}", "not ours"),
+        ] {
+            assert_eq!(shown(text, false), expected);
+        }
+    }
+
+    #[test]
+    fn colours_are_ours_and_end() {
+        let painted = Paint::Bad.mark("no\x1b[0m \u{fdd3}way");
+        assert_eq!(shown(&painted, true), "\x1b[1;31mno␛[0m way\x1b[0m");
+        assert_eq!(shown(&painted, false), "no␛[0m way");
+        assert_eq!(unpainted(&painted), ("no\x1b[0m way".to_owned(), Some(Paint::Bad)));
+    }
+}

@@ -1,0 +1,68 @@
+//! References as a client's file writes them, in Gatefold's own notation.
+
+use super::expand::{is_name, variable_of_input};
+use crate::Environment;
+
+/// The text with every reference as `gatefold.toml` would have it: `${env:VAR}` becomes
+/// `${VAR}`, an input the variable named after it, `${workspaceFolder}` the project's directory,
+/// and what is no reference stays as it is, escaped.
+pub(super) fn as_written(text: &str, environment: &Environment) -> String {
+    let mut translated = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("${") {
+        let (before, reference) = rest.split_at(start);
+        translated.push_str(before);
+        let own = reference[2..]
+            .split_once('}')
+            .and_then(|(inner, after)| Some((own_notation(inner, environment)?, after)));
+        let (kept, after) = own.unwrap_or_else(|| ("$${".to_owned(), &reference[2..]));
+        translated.push_str(&kept);
+        rest = after;
+    }
+    translated + rest
+}
+
+/// A value that is `$NAME` and nothing else, as Gemini CLI has it, in braces.
+pub(super) fn in_braces(text: &str) -> Option<String> {
+    let name = text.strip_prefix('$')?;
+    let is_variable = is_name(name) && !name.bytes().any(|b| b.is_ascii_lowercase());
+    is_variable.then(|| format!("${{{name}}}"))
+}
+
+fn own_notation(inner: &str, environment: &Environment) -> Option<String> {
+    let (reference, default) = match inner.split_once(":-") {
+        Some((reference, default)) => (reference, format!(":-{default}")),
+        None => (inner, String::new()),
+    };
+    if reference == "workspaceFolder" {
+        return Some(environment.directory().display().to_string());
+    }
+    let variable = match reference.split_once(':') {
+        Some(("env", name)) => name.to_owned(),
+        Some(("input", id)) => variable_of_input(id),
+        _ if reference == "userHome" => "HOME".to_owned(),
+        _ => reference.to_owned(),
+    };
+    is_name(&variable).then(|| format!("${{{variable}{default}}}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_become_our_own() {
+        let environment = Environment::new([], "/project");
+        for (text, expected) in [
+            ("plain $A", "plain $A"),
+            ("${A}-${B:-c}", "${A}-${B:-c}"),
+            ("${env:A}${env:B:-x}", "${A}${B:-x}"),
+            ("Bearer ${input:api-key}", "Bearer ${API_KEY}"),
+            ("${workspaceFolder}/x ${userHome}", "/project/x ${HOME}"),
+            ("${command:pick} ${A", "$${command:pick} $${A"),
+            ("${not a name}", "$${not a name}"),
+        ] {
+            assert_eq!(as_written(text, &environment), expected, "{text}");
+        }
+    }
+}

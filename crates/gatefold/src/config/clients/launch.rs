@@ -1,0 +1,129 @@
+//! How a client reaches a server: a program or an address, in each client's words for it.
+
+use gatefold_core::Secret;
+
+use crate::config::reader::{Field, Table};
+use crate::config::tree::Value;
+use crate::config::{Connection, connection, sections};
+
+/// Reads how a server is reached. `None` when a fault was noted.
+pub(super) fn connection(server: &Field<'_>, mut table: Table<'_>) -> Option<Connection> {
+    let transport = table.field_of_any(&["type", "transport"]);
+    let said = transport.as_ref().and_then(|field| match field.value() {
+        Value::Text(text) => Some(text.to_lowercase().replace(['-', '_'], "")),
+        _ => None,
+    });
+    let command = table.field_of_any(&["command", "cmd"]);
+    let url = table.field_of_any(&["httpUrl", "serverUrl", "url", "uri"]);
+    match (said.as_deref(), command, url) {
+        (Some("sse"), _, _) => old_transport(server),
+        (None, None, Some(url)) if is_old_address(&url) => old_transport(server),
+        (Some("ws" | "websocket"), _, _) => {
+            server.key_fault("speaks over a WebSocket, which MCP does not define", "use HTTP");
+            None
+        }
+        (Some("builtin" | "platform" | "frontend" | "inlinepython"), None, None) => {
+            let hint = "leave it where it is: only that client can run it";
+            server.key_fault("is a part of the client", hint);
+            None
+        }
+        (Some("http" | "streamablehttp" | "remote"), _, Some(url)) | (_, None, Some(url)) => {
+            let url = connection::url(&url)?;
+            Some(Connection::Http { url, headers: headers(table) })
+        }
+        (_, Some(command), _) => stdio(&command, table),
+        (_, None, None) => {
+            server.key_fault(
+                "has neither `command` nor `url`",
+                "name the program or the address; a server that an editor's extension starts \
+                 has to be written out here",
+            );
+            None
+        }
+    }
+}
+
+fn old_transport(server: &Field<'_>) -> Option<Connection> {
+    let hint = "use the server's streamable HTTP address with `\"type\": \"http\"`";
+    server.key_fault("speaks HTTP+SSE, which Gatefold does not support yet", hint);
+    None
+}
+
+/// Where servers of the old transport listen by custom. Some clients take one without a `type`.
+fn is_old_address(url: &Field<'_>) -> bool {
+    matches!(url.value(), Value::Text(url) if url.split(['?', '#']).next().unwrap_or(url).ends_with("/sse"))
+}
+
+fn headers(mut table: Table<'_>) -> Vec<(String, Secret)> {
+    let plain = table.field_of_any(&["headers", "http_headers"]);
+    let plain = plain.filter(|field| !matches!(field.value(), Value::Null));
+    let mut headers = plain.map(|field| connection::headers(&field)).unwrap_or_default();
+    let named = table.field("env_http_headers").and_then(|field| field.table());
+    for (name, field) in named.iter().flat_map(Table::fields) {
+        headers.extend(reference(&field, "").map(|value| (name.to_owned(), value)));
+    }
+    let bearer = table.field("bearer_token_env_var");
+    let bearer = bearer.and_then(|field| reference(&field, "Bearer "));
+    headers.extend(bearer.map(|value| ("Authorization".to_owned(), value)));
+    headers
+}
+
+/// The value of the variable that a field names, behind some other text.
+fn reference(field: &Field<'_>, before: &str) -> Option<Secret> {
+    let Value::Text(name) = field.value() else {
+        return None;
+    };
+    field.expanded(&format!("{before}${{{name}}}")).map(|value| Secret::new(value.text))
+}
+
+/// A program: a string with `args` beside it, a list that holds both, or Zed's object.
+fn stdio(command: &Field<'_>, table: Table<'_>) -> Option<Connection> {
+    let mut table = match command.value() {
+        Value::Table(_) => command.table()?,
+        _ => table,
+    };
+    let (program, args) = match command.value() {
+        Value::Table(_) => {
+            let Some(program) = table.field_of_any(&["path", "command"]) else {
+                command.fault("has no `path`", "name the program to start");
+                return None;
+            };
+            (connection::command(&program)?, None)
+        }
+        Value::List(_) => {
+            let mut words = connection::arguments(command).into_iter();
+            let Some(program) = words.next() else {
+                command.fault("is empty", "name the program to start");
+                return None;
+            };
+            (program, Some(words.collect()))
+        }
+        _ => (connection::command(command)?, None),
+    };
+    let args = args.or_else(|| table.field("args").map(|field| connection::arguments(&field)));
+    let inherited = table.field("env_vars").filter(|field| !field.is_empty_list());
+    Some(Connection::Stdio {
+        command: program,
+        args: args.unwrap_or_default(),
+        env: variables(&mut table),
+        inherit_env: inherited.map(|field| sections::texts(&field)).unwrap_or_default(),
+        cwd: table.field("cwd").and_then(|field| sections::path(&field)),
+    })
+}
+
+/// The variables that stand in the file, and Goose's that it keeps elsewhere and only names.
+fn variables(table: &mut Table<'_>) -> Vec<(String, Secret)> {
+    let written = table.field_of_any(&["env", "envs"]);
+    let written = written.filter(|field| !matches!(field.value(), Value::Null));
+    let mut variables = written.map(|field| connection::variables(&field)).unwrap_or_default();
+    let kept = table.field("env_keys").and_then(|field| match field.value() {
+        Value::List(_) => field.items(),
+        _ => None,
+    });
+    for field in kept.iter().flatten() {
+        if let (Value::Text(name), Some(value)) = (field.value(), reference(field, "")) {
+            variables.push((name.clone(), value));
+        }
+    }
+    variables
+}

@@ -1,0 +1,254 @@
+use gatefold_policy::{Effect, Scope};
+use serde_json::Value;
+
+use super::super::{Config, Durability};
+use super::{Applies, Emptiness, Key, Kind, Section, count, duration, size};
+
+pub(super) const POLICY: Section = Section {
+    path: "policy",
+    summary: "Which tools of all sources may be seen and called.",
+    details: "Patterns over tool ids: `{domain}__{name}`. What is denied is not shown, not found \
+              and not suggested, and calling it answers as for a tool that does not exist.",
+    keys: &[
+        Key {
+            details: "Tools that no pattern names are hidden.",
+            value: |config| patterns(config, Effect::Allow),
+            unset: "all of them",
+            example: "[\"*__get_*\", \"notes__*\"]",
+            ..Key::new("allow", Kind::Patterns(Emptiness::MayNotBeEmpty), "The tools to show.")
+        },
+        Key {
+            details: "Wins over `allow`.",
+            value: |config| patterns(config, Effect::Deny),
+            unset: "none",
+            example: "[\"*__drop_*\"]",
+            ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "The tools to hide.")
+        },
+    ],
+};
+
+pub(super) const DISCLOSURE: Section = Section {
+    path: "disclosure",
+    summary: "How tools are shown to a model.",
+    details: "",
+    keys: &[
+        Key {
+            details: "Patterns over tool ids. They cost a model their whole definitions in every \
+                      conversation, so name few.",
+            value: |config| Some(strings(&config.disclosure.pinned)),
+            example: "[\"time__get_current_time\"]",
+            ..Key::new(
+                "pinned",
+                Kind::Patterns(Emptiness::MayBeEmpty),
+                "Tools that stand at the top level too, beside the three of Gatefold.",
+            )
+        },
+        Key {
+            details: "Longer answers come in pages.",
+            value: |config| Some(config.disclosure.discovery_tokens.into()),
+            example: "4000",
+            ..Key::new(
+                "discovery_tokens",
+                count(),
+                "The most o200k tokens of one discovery answer.",
+            )
+        },
+    ],
+};
+
+pub(super) const LIMITS: Section = Section {
+    path: "limits",
+    summary: "How long things may take, and how large and how many they may be.",
+    details: "",
+    keys: &[
+        Key {
+            details: "Waiting for a place at its source counts.",
+            value: |config| Some(duration(config.limits.call_deadline)),
+            example: "\"90s\"",
+            ..Key::new(
+                "call_deadline",
+                Kind::Duration,
+                "How long a call may take, from its admission to its result.",
+            )
+        },
+        Key {
+            details: "A source may set its own.",
+            value: |config| Some(duration(config.source_limits.connect_deadline)),
+            example: "\"30s\"",
+            ..Key::new(
+                "connect_deadline",
+                Kind::Duration,
+                "How long a source may take to start and list its tools.",
+            )
+        },
+        Key {
+            details: "The next call starts it again. A source may set its own.",
+            value: |config| Some(duration(config.source_limits.idle_stop)),
+            example: "\"1h\"",
+            ..Key::new(
+                "idle_stop",
+                Kind::Duration,
+                "How long a source stays up while nobody uses it.",
+            )
+        },
+        Key {
+            details: "A larger one becomes an error that says its size.",
+            value: |config| Some(size(config.limits.result_bytes)),
+            example: "\"4MiB\"",
+            ..Key::new("result_size", Kind::Size, "The largest result that is passed on.")
+        },
+        Key {
+            value: |config| Some(size(config.server.request_bytes)),
+            example: "\"8MiB\"",
+            applies: Applies::Restart,
+            ..Key::new("request_size", Kind::Size, "The largest request that is read.")
+        },
+        Key {
+            value: |config| Some(config.limits.calls_in_flight.into()),
+            example: "16",
+            ..Key::new("calls_in_flight", count(), "How many calls one source works on at once.")
+        },
+        Key {
+            details: "One more is refused as busy.",
+            value: |config| Some(config.limits.calls_waiting.into()),
+            example: "64",
+            ..Key::new("calls_waiting", count(), "How many calls wait for a place at one source.")
+        },
+        Key {
+            value: |config| Some(config.limits.breaker_failures.into()),
+            example: "3",
+            ..Key::new(
+                "breaker_failures",
+                Kind::Count { max: u32::MAX as u64 },
+                "After how many failures in a row a source is left alone for `breaker_pause`.",
+            )
+        },
+        Key {
+            value: |config| Some(duration(config.limits.breaker_pause)),
+            example: "\"30s\"",
+            ..Key::new(
+                "breaker_pause",
+                Kind::Duration,
+                "How long a source is left alone that failed `breaker_failures` times in a row.",
+            )
+        },
+        Key {
+            value: |config| Some(config.limits.nesting.into()),
+            example: "4",
+            ..Key::new("nesting", count(), "How deep calls may nest.")
+        },
+        Key {
+            value: |config| Some(duration(config.limits.suspension)),
+            example: "\"1h\"",
+            ..Key::new("suspension", Kind::Duration, "How long a suspended call may be resumed.")
+        },
+        Key {
+            value: |config| Some(duration(config.limits.drain)),
+            example: "\"30s\"",
+            ..Key::new(
+                "drain",
+                Kind::Duration,
+                "How long a source that a reload removed may finish its calls.",
+            )
+        },
+        Key {
+            value: |config| Some(duration(config.server.shutdown)),
+            example: "\"30s\"",
+            applies: Applies::Restart,
+            ..Key::new(
+                "shutdown",
+                Kind::Duration,
+                "How long calls under way may take to finish when Gatefold stops.",
+            )
+        },
+    ],
+};
+
+pub(super) const SERVER: Section = Section {
+    path: "server",
+    summary: "The HTTP endpoint of `gatefold serve`.",
+    details: "It has no accounts yet: whoever can reach it may use it, so keep it on the loopback \
+              address.",
+    keys: &[
+        Key {
+            details: "`--listen` wins over it.",
+            value: |config| Some(config.server.listen.to_string().into()),
+            example: "\"127.0.0.1:9000\"",
+            applies: Applies::Restart,
+            ..Key::new("listen", Kind::Address, "Where to listen.")
+        },
+        Key {
+            details: "`Host` headers that are answered. A port in one counts, none allows any.",
+            value: |config| Some(strings(&config.server.allowed_hosts)),
+            example: "[\"gatefold.example\"]",
+            applies: Applies::Restart,
+            ..Key::new(
+                "allowed_hosts",
+                Kind::Texts,
+                "Names by which the endpoint may be addressed, beside those of the loopback.",
+            )
+        },
+        Key {
+            details: "`Origin` headers that are answered.",
+            value: |config| Some(strings(&config.server.allowed_origins)),
+            example: "[\"https://console.example\"]",
+            applies: Applies::Restart,
+            ..Key::new(
+                "allowed_origins",
+                Kind::Origins,
+                "Web pages that may use the endpoint, beside those of the loopback.",
+            )
+        },
+    ],
+};
+
+pub(super) const STATE: Section = Section {
+    path: "state",
+    summary: "What Gatefold keeps.",
+    details: "",
+    keys: &[Key {
+        details: "`--state-dir` and `GATEFOLD_STATE_DIR` win over it.",
+        value: |config| Some(config.state_dir.as_ref()?.display().to_string().into()),
+        unset: "`$XDG_STATE_HOME/gatefold`, else `~/.local/state/gatefold`",
+        example: "\"~/gatefold-state\"",
+        applies: Applies::Restart,
+        ..Key::new("dir", Kind::Path, "The directory for audit records and manifests.")
+    }],
+};
+
+pub(super) const AUDIT: Section = Section {
+    path: "audit",
+    summary: "How records of calls are kept.",
+    details: "",
+    keys: &[Key {
+        details: "With \"process\" it outlives a crash of Gatefold, with \"disk\" a power cut too, \
+                  which makes every call wait some milliseconds for the disk.",
+        value: |config| {
+            let durability = match config.audit.durability {
+                Durability::Process => "process",
+                Durability::Disk => "disk",
+            };
+            Some(durability.into())
+        },
+        example: "\"disk\"",
+        applies: Applies::Restart,
+        ..Key::new(
+            "durability",
+            Kind::Choice(&["process", "disk"]),
+            "What the record of a call outlives once it is open.",
+        )
+    }],
+};
+
+fn strings<T: ToString>(items: &[T]) -> Value {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().into()
+}
+
+/// The patterns over all tools. Without any, everything goes, which no list can say.
+fn patterns(config: &Config, effect: Effect) -> Option<Value> {
+    let rules = config.policy.rules().iter();
+    let everywhere = rules.filter(|rule| matches!(rule.scope, Scope::Everywhere));
+    let same = everywhere.filter(|rule| rule.effect == effect);
+    let patterns: Vec<_> = same.map(|rule| rule.pattern.as_str()).collect();
+    (!patterns.is_empty()).then(|| patterns.into())
+}

@@ -1,0 +1,158 @@
+//! The JSON Schema of `gatefold.toml`, for editors.
+//!
+//! It keeps to what draft 4 and draft 7 have in common, which is what editors of TOML understand
+//! (<https://taplo.tamasfe.dev/configuration/developing-schemas.html>), and refers to no other
+//! part of itself, since they leave out the descriptions beside a `$ref`.
+
+use serde_json::{Map, Value, json};
+
+use super::connection::ITEM_LIMIT;
+use super::keys::{Applies, Emptiness, Key, Kind, SECTIONS, Section};
+
+/// Where the schema lies for those who have nothing but their `gatefold.toml`.
+pub(super) const ADDRESS: &str =
+    concat!(env!("CARGO_PKG_REPOSITORY"), "/raw/main/schemas/gatefold.schema.json");
+
+/// A string that a variable completes may be anything before it is.
+const VARIABLE: &str = r"\$\{";
+
+/// The whole schema.
+pub fn schema() -> Value {
+    let mut properties = Map::new();
+    for section in SECTIONS {
+        let (name, value) = match section.path.split_once('.') {
+            Some((name, _)) => (name, named(section)),
+            None => (section.path, table(section)),
+        };
+        properties.insert(name.to_owned(), value);
+    }
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": ADDRESS,
+        "title": "Gatefold",
+        "description": "The configuration of Gatefold, which stands between language models and \
+                        their tools.",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+/// A table of tables whose names their user chooses.
+fn named(section: &Section) -> Value {
+    json!({
+        "description": text(section.summary, section.details),
+        "type": "object",
+        "additionalProperties": table(section),
+    })
+}
+
+fn table(section: &Section) -> Value {
+    let keys = section.keys.iter();
+    let properties: Map<_, _> = keys.map(|key| (key.name.to_owned(), property(key))).collect();
+    let mut table = json!({
+        "description": text(section.summary, section.details),
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    let needs = section.keys.iter().filter_map(|key| Some((key.name, key.needs?)));
+    let needs: Map<_, _> = needs.map(|(key, other)| (key.to_owned(), json!([other]))).collect();
+    if !needs.is_empty() {
+        table["dependencies"] = needs.into();
+    }
+    // Keys that rule each other out are the ways to reach a source, of which it has exactly one.
+    let ways = section.keys.iter().filter(|key| !key.excludes.is_empty());
+    let ways: Vec<_> = ways.map(|key| json!({ "required": [key.name] })).collect();
+    if !ways.is_empty() {
+        table["oneOf"] = ways.into();
+    }
+    table
+}
+
+fn property(key: &Key) -> Value {
+    let mut details: Vec<String> = Vec::new();
+    if !key.details.is_empty() {
+        details.push(key.details.to_owned());
+    }
+    if key.default().is_none() && !key.unset.is_empty() {
+        details.push(format!("Default: {}.", key.unset));
+    }
+    if key.applies == Applies::Restart {
+        details.push("A change takes effect with the next start.".to_owned());
+    }
+    let mut property = kind(&key.kind);
+    property["description"] = text(key.summary, &details.join(" ")).into();
+    if let Some(default) = key.default() {
+        property["default"] = default;
+    }
+    property["examples"] = json!([example(key)]);
+    property
+}
+
+/// The example as JSON has it.
+fn example(key: &Key) -> Value {
+    let text = format!("example = {}", key.example);
+    let table: Map<String, Value> = toml::from_str(&text).expect("examples are TOML");
+    table.into_iter().map(|(_, value)| value).next().unwrap_or_default()
+}
+
+fn text(summary: &str, details: &str) -> String {
+    if details.is_empty() { summary.to_owned() } else { format!("{summary}\n\n{details}") }
+}
+
+fn pattern(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": format!("{pattern}|{VARIABLE}") })
+}
+
+/// A string that fits `own`, or one with a variable in it.
+fn any_of(own: &Value) -> Value {
+    json!({ "anyOf": [own, { "type": "string", "pattern": VARIABLE }] })
+}
+
+fn list(items: &Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
+fn names(pattern: &str, values: &Value) -> Value {
+    json!({
+        "type": "object",
+        "patternProperties": { pattern: values },
+        "additionalProperties": false,
+    })
+}
+
+/// What the reader takes for such a key, as far as a schema can say it.
+fn kind(kind: &Kind) -> Value {
+    let filled = || json!({ "type": "string", "pattern": r"\S" });
+    let loose = || json!({ "type": ["string", "number", "boolean"] });
+    match kind {
+        Kind::Text | Kind::Path => filled(),
+        Kind::Url => pattern("^https?://[^/]"),
+        Kind::Address => pattern(r"^(\[[0-9A-Fa-f:.]+\]|[0-9.]+|localhost):[0-9]{1,5}$"),
+        Kind::Domain => {
+            let domain = r"^_?[a-z0-9]+(_[a-z0-9]+)*_?$|^_$";
+            any_of(&json!({ "type": "string", "pattern": domain, "maxLength": 40 }))
+        }
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Count { max } => json!({ "type": "integer", "minimum": 1, "maximum": max }),
+        Kind::Duration => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(ms|s|m|min|h|d)\s*$"),
+        Kind::Size => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(B|KiB|K|MiB|M|GiB|G|kB|KB|MB|GB)\s*$"),
+        Kind::Choice(words) => any_of(&json!({ "enum": words })),
+        Kind::Texts | Kind::Patterns(Emptiness::MayBeEmpty) => list(&filled()),
+        Kind::Patterns(Emptiness::MayNotBeEmpty) => {
+            let mut patterns = list(&filled());
+            patterns["minItems"] = 1.into();
+            patterns
+        }
+        Kind::Arguments => {
+            let mut arguments = list(&loose());
+            arguments["maxItems"] = ITEM_LIMIT.into();
+            arguments
+        }
+        Kind::Origins => list(&pattern("^[A-Za-z][A-Za-z0-9+.-]*://.")),
+        Kind::Variables => names("^[^=\\u0000]+$", &loose()),
+        Kind::Headers => names("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", &loose()),
+        Kind::Groups => names(r"^[\p{L}\p{N}_ /-]{1,64}$", &list(&filled())),
+    }
+}

@@ -1,0 +1,172 @@
+//! What people read about the keys: a file to begin with, and the reference.
+
+use std::fmt::Write as _;
+
+use super::keys::{Applies, Key, SECTIONS, Section};
+use super::schema::ADDRESS;
+
+/// How wide comments are.
+const WIDTH: usize = 96;
+
+/// A `gatefold.toml` with every key commented out, which as it is configures nothing.
+///
+/// Comments are `# ` and prose, keys `#` and the key at once, so that either can be told from the
+/// other by machines too. A section's header stands there as it is: a key that is uncommented is
+/// in the right table.
+pub fn template() -> String {
+    let mut text = format!(
+        "#:schema {ADDRESS}\n\n\
+         # What Gatefold is to do. To set a key, remove the `#` before it. Each is shown with its\n\
+         # default where it has one, and else with an example; `gatefold config explain KEY` says\n\
+         # more, and `gatefold config check` whether all is well.\n\
+         #\n\
+         # In every string `${{VAR}}` and `${{VAR:-default}}` take variables; `$${{` is a plain `${{`.\n"
+    );
+    for section in SECTIONS {
+        text.push('\n');
+        comment(&mut text, &[section.summary, section.details]);
+        if section.path.contains('.') {
+            let is_remote = |key: &&Key| key.name == "url" || key.needs == Some("url");
+            text.push_str("#\n# A program on this machine:\n\n#[sources.example]\n");
+            keys(&mut text, section.keys.iter().filter(|key| !is_remote(key)));
+            text.push_str(
+                "\n# A server over HTTP, which may have all but the first five keys too:\n",
+            );
+            text.push_str("\n#[sources.remote]\n");
+            keys(&mut text, section.keys.iter().filter(is_remote));
+        } else {
+            let _ = writeln!(text, "\n[{}]", section.path);
+            keys(&mut text, section.keys.iter());
+        }
+    }
+    text
+}
+
+fn keys<'k>(text: &mut String, keys: impl Iterator<Item = &'k Key>) {
+    for key in keys {
+        let unset = if key.default().is_none() && !key.unset.is_empty() {
+            format!("Without it: {}.", key.unset)
+        } else {
+            String::new()
+        };
+        comment(text, &[key.summary, &unset]);
+        let value = key.default().map_or_else(|| key.example.to_owned(), |v| v.to_string());
+        let _ = writeln!(text, "#{} = {value}", key.name);
+    }
+}
+
+fn comment(text: &mut String, sentences: &[&str]) {
+    for line in wrapped(&sentences.join(" "), WIDTH) {
+        let _ = writeln!(text, "# {line}");
+    }
+}
+
+/// A text in lines of at most `width` characters, longer words aside.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The reference of every key, in Markdown.
+pub fn reference() -> String {
+    let mut text = NOTATION.to_owned();
+    for section in SECTIONS {
+        let _ = write!(text, "\n## `[{}]`\n\n{}", section.path, section.summary);
+        if !section.details.is_empty() {
+            let _ = write!(text, " {}", section.details);
+        }
+        text.push_str("\n\n| key | type | default |\n|---|---|---|\n");
+        for key in section.keys {
+            let (kind, default) = (key.kind.name(), default(key));
+            let _ = writeln!(
+                text,
+                "| [`{0}`](#{1}) | {kind} | {default} |",
+                key.name,
+                anchor(section, key)
+            );
+        }
+        for key in section.keys {
+            entry(&mut text, section, key);
+        }
+    }
+    text.push_str(FILES);
+    text
+}
+
+fn entry(text: &mut String, section: &Section, key: &Key) {
+    let _ = write!(text, "\n### `{}`\n\n{}", section.key_path(key), key.summary);
+    if !key.details.is_empty() {
+        let _ = write!(text, " {}", key.details);
+    }
+    let _ = write!(text, "\n\n- Type: {}", key.kind.name());
+    for constraint in key.constraints() {
+        let _ = write!(text, "; {constraint}");
+    }
+    let _ = write!(
+        text,
+        "\n- Default: {}\n- Example: `{} = {}`\n",
+        default(key),
+        key.name,
+        key.example
+    );
+    if key.applies == Applies::Restart {
+        text.push_str("- A change takes effect with the next start.\n");
+    }
+}
+
+fn default(key: &Key) -> String {
+    match key.default() {
+        Some(value) => format!("`{value}`"),
+        None if key.unset.is_empty() => {
+            format!("none: it, or `{}`, has to be given", key.excludes.join("`, `"))
+        }
+        None => key.unset.to_owned(),
+    }
+}
+
+/// The anchor that a heading of this key gets: dots and backticks fall away.
+fn anchor(section: &Section, key: &Key) -> String {
+    section.key_path(key).replace('.', "").to_lowercase()
+}
+
+const NOTATION: &str = "\
+# Configuration reference
+
+<!-- Written by `cargo xtask docs` from crates/gatefold/src/config/keys; edit that. -->
+
+`gatefold init` writes a file with every key, commented; `gatefold config explain KEY` says what stands
+here; `gatefold config check` names every fault of a file with its place and its fix; `gatefold config
+show` tells what is in force and where it comes from. Editors that know JSON Schema complete and check
+the keys: the first line of the file, `#:schema`, names [the schema](../schemas/gatefold.schema.json).
+
+- **Variables**: in every string `${VAR}` and `${VAR:-default}` take variables; `$${` is a plain `${`.
+- **Durations** are a number and `ms`, `s`, `m`, `h` or `d`: `\"60s\"`.
+- **Sizes** are a number and `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`: `\"4MiB\"`.
+- **Patterns** know `*` for any run of characters and `?` for one.
+- **Paths** are relative to the file that names them; `~/` is the home directory.
+- **Reload**: a changed file is taken over at once, or on `SIGHUP`, all of it or, when anything is wrong,
+  none. Where a change waits for the next start, the key says so.
+";
+
+const FILES: &str = "
+## Other clients' files
+
+`--mcp-config FILE` reads any client's JSON as it is: `mcpServers`, `servers` or `context_servers`, \
+comments and trailing commas included. It may be given more than once, and beside `--config`. A server \
+in it that cannot work is reported as a failing source; the others do.
+
+## Where files are looked for
+
+Without `--config` and `--mcp-config`: `./gatefold.toml`, then \
+`$XDG_CONFIG_HOME/gatefold/gatefold.toml` or `~/.config/gatefold/gatefold.toml`. State lies in \
+`--state-dir`, `GATEFOLD_STATE_DIR`, `state.dir`, or `$XDG_STATE_HOME/gatefold`.
+";

@@ -1,0 +1,130 @@
+//! The state directory: whether it can be used, by whom, and whether the database is whole.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::{Access, access, statvfs};
+use tokio::time::timeout;
+
+use super::{Finding, Level, Section};
+
+/// How long the database may take to be looked through. A large one takes seconds.
+const DATABASE_DEADLINE: Duration = Duration::from_secs(8);
+
+/// What housekeeping and the log of a busy gateway need, in bytes.
+const SPACE_FLOOR: u64 = 256 * 1024 * 1024;
+
+pub(super) async fn look(state_dir: Option<&Path>) -> Vec<Finding> {
+    let Some(directory) = state_dir else {
+        let what = "there is no place for state: `HOME` is not set";
+        let finding = Finding::new(Section::State, Level::Fault, what);
+        return vec![finding.fix("give one: --state-dir DIR")];
+    };
+    let mut findings = directory_findings(directory);
+    if findings.iter().all(|finding| finding.level < Level::Fault) && directory.is_dir() {
+        findings.extend(database(directory).await);
+    }
+    findings
+}
+
+fn directory_findings(directory: &Path) -> Vec<Finding> {
+    let shown = directory.display().to_string();
+    let found = |level, what: String| Finding::new(Section::State, level, what).at(&shown);
+    let metadata = match fs::metadata(directory) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return vec![absent(directory)],
+        Err(error) => {
+            let what = format!("the directory cannot be looked at: {error}");
+            return vec![found(Level::Fault, what).fix("choose another: --state-dir DIR")];
+        }
+    };
+    if !metadata.is_dir() {
+        let what = "something else than a directory lies there".to_owned();
+        return vec![
+            found(Level::Fault, what).fix("move it away, or choose another: --state-dir DIR"),
+        ];
+    }
+    let mut findings = Vec::new();
+    let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    if owner != user {
+        let what = format!("the directory is another user's ({owner}, not {user})");
+        findings.push(found(Level::Warning, what).fix(format!("chown -R {user} {shown}")));
+    }
+    let mode = metadata.permissions().mode() & 0o777;
+    if access(directory, Access::WRITE_OK | Access::EXEC_OK).is_err() || mode & 0o300 != 0o300 {
+        let what = format!("the directory is not writable ({mode:o})");
+        findings.push(found(Level::Fault, what).fix(format!("chmod 700 {shown}")));
+    } else if mode & 0o077 != 0 {
+        let what = format!("others may look into the directory ({mode:o})");
+        findings.push(found(Level::Warning, what).fix(format!("chmod 700 {shown}")));
+    } else {
+        findings.push(found(Level::Ok, "the directory is writable, and ours alone".to_owned()));
+    }
+    findings.extend(space(directory));
+    findings
+}
+
+/// A directory that the first start makes, if it can.
+fn absent(directory: &Path) -> Finding {
+    let parent = directory.ancestors().skip(1).find(|parent| parent.exists());
+    let found =
+        |level, what: String| Finding::new(Section::State, level, what).at(directory.display());
+    match parent {
+        Some(parent) if access(parent, Access::WRITE_OK).is_ok() && parent.is_dir() => {
+            found(Level::Ok, "the directory is made on the first start".to_owned())
+        }
+        _ => found(Level::Fault, "the directory is not there and cannot be made".to_owned())
+            .fix("choose another: --state-dir DIR"),
+    }
+}
+
+fn space(directory: &Path) -> Option<Finding> {
+    let disk = statvfs(directory).ok()?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let what = format!("{} MiB of disk space are left", free / (1024 * 1024));
+    Some(if free < SPACE_FLOOR {
+        let finding = Finding::new(Section::State, Level::Warning, what).at(directory.display());
+        finding.fix("free some; records of calls are refused when there is none")
+    } else {
+        Finding::ok(Section::State, what)
+    })
+}
+
+async fn database(directory: &Path) -> Vec<Finding> {
+    let found = |level, what: String| Finding::new(Section::State, level, what);
+    let path = directory.join("gatefold.db");
+    let health = match timeout(DATABASE_DEADLINE, gatefold_store::examine(directory)).await {
+        Ok(Ok(health)) => health,
+        Ok(Err(error)) => {
+            let text = error.to_string();
+            let (what, fix) = text.split_once("; ").unwrap_or((&text, "see the message"));
+            let fix = match error.kind() {
+                "damaged" => {
+                    format!("mv {0} {0}.damaged; its records are lost to Gatefold", path.display())
+                }
+                _ => fix.to_owned(),
+            };
+            return vec![found(Level::Fault, what.to_owned()).at(path.display()).fix(fix)];
+        }
+        Err(_) => {
+            let limit = DATABASE_DEADLINE.as_secs();
+            let what =
+                format!("the database is so large that {limit} s were not enough to check it");
+            return vec![found(Level::Note, what).at(path.display())];
+        }
+    };
+    let schema = match health.schema {
+        Some(schema) => format!("the database is whole, schema {schema}"),
+        None => "the database is made on the first start".to_owned(),
+    };
+    let mut findings = vec![found(Level::Ok, schema).at(path.display())];
+    if health.holders > 0 {
+        let what =
+            format!("in use by {} other Gatefold processes, which may share it", health.holders);
+        findings.push(found(Level::Ok, what));
+    }
+    findings
+}

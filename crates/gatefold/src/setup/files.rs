@@ -1,0 +1,75 @@
+//! Reading and replacing the files of other programs.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::SetupError;
+
+/// The text of a client's file, or nothing when there is no such file.
+pub fn read(path: &Path) -> Result<Option<String>, SetupError> {
+    read_limited(path, gatefold_clients::FILE_BYTES as u64)
+}
+
+/// A text of at most so many bytes, or nothing when there is no such file.
+pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<String>, SetupError> {
+    let failed = |error| SetupError::File { path: path.to_owned(), act: "read", error };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut text = String::new();
+    file.take(limit + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > limit {
+        return Err(failed(io::ErrorKind::FileTooLarge.into()));
+    }
+    Ok(Some(text))
+}
+
+/// Puts `text` in the place of what was read, all of it or nothing: readers see the old file or
+/// the new one. A symbolic link stays one, permissions stay, folders are made. `None` removes the
+/// file.
+///
+/// What another program wrote in between is not overwritten: that is an error.
+pub(super) fn replace(
+    path: &Path,
+    read_before: Option<&str>,
+    text: Option<&str>,
+) -> Result<(), SetupError> {
+    let failed = |error| SetupError::File { path: path.to_owned(), act: "written", error };
+    let Some(text) = text else {
+        unchanged(path, read_before)?;
+        return match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+            _ => Ok(()),
+        };
+    };
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target.parent().map_or_else(PathBuf::new, Path::to_owned);
+    fs::create_dir_all(&folder).map_err(failed)?;
+    let mut file = NamedTempFile::new_in(&folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    if let Ok(old) = fs::metadata(&target) {
+        file.as_file().set_permissions(old.permissions()).map_err(failed)?;
+    }
+    file.as_file().sync_all().map_err(failed)?;
+    unchanged(path, read_before)?;
+    file.persist(&target).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+fn unchanged(path: &Path, read_before: Option<&str>) -> Result<(), SetupError> {
+    let limit = read_before.map_or(0, str::len) as u64;
+    let now = match read_limited(path, limit) {
+        Err(SetupError::File { error, .. }) if error.kind() == io::ErrorKind::FileTooLarge => None,
+        now => Some(now?),
+    };
+    if now.as_ref().is_some_and(|now| now.as_deref() == read_before) {
+        Ok(())
+    } else {
+        Err(SetupError::Changed { path: path.to_owned() })
+    }
+}

@@ -1,0 +1,368 @@
+//! What `gatefold doctor` finds, each fault made for real.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
+use axum::routing::any;
+use serde_json::Value;
+
+use crate::process::{BINARY, Gateway, Run, run, two_sources};
+use crate::scratch::Scratch;
+
+/// A free port that nobody listens on any more.
+fn dead_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Configures sources and a port of its own.
+fn configure(scratch: &Scratch, sources: &str) {
+    let listen = format!("[server]\nlisten = '127.0.0.1:{}'\n", dead_port());
+    scratch.write("gatefold.toml", format!("{sources}{listen}"));
+    chmod(&scratch.path().join("gatefold.toml"), 0o600);
+}
+
+fn chmod(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// The finding whose text has `what`, its fix, and the scratch folder's path taken out of both.
+fn found(scratch: &Scratch, run: &Run, what: &str) -> String {
+    let all = run.json();
+    let findings = all["findings"].as_array().unwrap();
+    let has = |one: &&Value| one["what"].as_str().unwrap().contains(what);
+    let one = findings.iter().find(has).unwrap_or_else(|| panic!("no `{what}` in {all:#}"));
+    let text = |key: &str| one[key].as_str().unwrap_or("-").to_owned();
+    let line = format!("{}: {} => {}", text("level"), text("what"), text("fix"));
+    line.replace(scratch.path().to_str().unwrap(), "~")
+}
+
+fn doctor(scratch: &Scratch) -> Run {
+    run(scratch, &["doctor", "--json"])
+}
+
+/// One source's fault: what is said, and the fix.
+fn check(scratch: &Scratch, sources: &str, expected: &str) {
+    configure(scratch, sources);
+    let run = doctor(scratch);
+    let (what, _) = expected.split_once(" => ").unwrap();
+    let what = what.split_once(": ").unwrap().1;
+    assert_eq!(found(scratch, &run, what), expected);
+    let is_fault = expected.starts_with("fault");
+    assert_eq!(run.code, Some(i32::from(is_fault)), "{}", run.stdout);
+    assert_eq!(run.json()["ok"], !is_fault);
+}
+
+#[test]
+fn a_healthy_setup_has_no_fault() {
+    let scratch = Scratch::new();
+    configure(&scratch, &two_sources(&scratch));
+    let run = run(&scratch, &["doctor"]);
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+    assert!(run.stdout.ends_with("checks were fine\n"), "{}", run.stdout);
+    assert!(!run.stdout.contains("fault") && !run.stdout.contains("warning"), "{}", run.stdout);
+    let again = doctor(&scratch);
+    assert!(found(&scratch, &again, "units: ").starts_with("ok"));
+    let connected = found(&scratch, &again, "tools over");
+    assert!(connected.starts_with("ok: "), "{connected}");
+    assert!(found(&scratch, &again, "the database is whole").ends_with("schema 1 => -"));
+}
+
+#[test]
+fn no_configuration_and_a_broken_one_are_faults_and_no_crash() {
+    let scratch = Scratch::new();
+    let none = doctor(&scratch);
+    assert_eq!(none.code, Some(1));
+    assert!(found(&scratch, &none, "no configuration found").starts_with("fault: "));
+    scratch.write("gatefold.toml", "[sources.a]\ncomand = 'x'\n[limits]\nmax = 1\n");
+    let broken = doctor(&scratch);
+    assert_eq!(broken.code, Some(1));
+    assert_eq!(
+        found(&scratch, &broken, "comand"),
+        "fault: `sources.a.comand` is not a known key => did you mean `command`?"
+    );
+    assert_eq!(run(&scratch, &["doctor", "--wrong"]).code, Some(2));
+}
+
+#[test]
+fn a_secret_that_no_keyring_has_is_a_fault() {
+    let expected = "fault: a: `sources.a.env.T` needs the secret `t`: no keyring answers on this \
+                    machine";
+    let scratch = Scratch::new();
+    configure(&scratch, "[sources.a]\ncommand = 'sh'\nenv = { T = '${secret:t}' }\n");
+    let run = doctor(&scratch);
+    let line = found(&scratch, &run, "needs the secret `t`");
+    assert!(line.starts_with(expected), "{line}");
+    assert!(line.ends_with("=> set a variable instead and refer to it: `${T}`"), "{line}");
+}
+
+#[test]
+fn programs_that_cannot_run_are_named_with_their_fix() {
+    let scratch = Scratch::new();
+    scratch.write("plain", "x").write("script", "#!/usr/bin/env no-such-lisp\n");
+    chmod(&scratch.path().join("script"), 0o755);
+    for (source, expected) in [
+        (
+            "command = 'no-such-server'",
+            "fault: a: its command `no-such-server` is not on the PATH => install \
+             `no-such-server`, or give its whole path as `command`",
+        ),
+        (
+            "command = 'no-such-server --fast'",
+            "fault: a: there is no program `no-such-server --fast` => `command` is the program \
+             alone; put its arguments in `args`",
+        ),
+        ("command = './plain'", "fault: a: `~/./plain` is not executable => chmod +x ~/./plain"),
+        (
+            "command = './script'",
+            "fault: a: `~/script` needs `no-such-lisp`, which is not there => install \
+             `no-such-lisp`, or give its whole path as `command`",
+        ),
+        (
+            "command = 'sh'\ncwd = 'gone'",
+            "fault: a: its `cwd` is not a folder: `~/gone` => mkdir -p ~/gone",
+        ),
+        (
+            "command = 'uvx'\nargs = ['x']\nenv = { PATH = '/nowhere' }",
+            "fault: a: its command `uvx` is not on the PATH => install uv: \
+             https://docs.astral.sh/uv",
+        ),
+    ] {
+        check_in(&scratch, &format!("[sources.a]\n{source}\n"), expected);
+    }
+}
+
+/// As [`check`], where the text has the scratch folder in it.
+fn check_in(scratch: &Scratch, sources: &str, expected: &str) {
+    let folder = scratch.path().to_str().unwrap();
+    configure(scratch, sources);
+    let run = doctor(scratch);
+    let what = expected.split_once(" => ").unwrap().0.split_once(": ").unwrap().1;
+    assert_eq!(found(scratch, &run, &what.replace('~', folder)), expected);
+    assert_eq!(run.code, Some(1), "{}", run.stdout);
+}
+
+#[test]
+fn an_argument_that_names_nothing_is_only_a_note() {
+    let scratch = Scratch::new();
+    let sources = two_sources(&scratch).replace("'demo-server'", "'demo-server', '/no/such/file'");
+    configure(&scratch, &sources);
+    let run = run(&scratch, &["doctor", "--json", "--offline"]);
+    assert!(found(&scratch, &run, "/no/such/file").starts_with("note: "), "{}", run.stdout);
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+}
+
+#[test]
+fn an_old_node_is_a_warning() {
+    let scratch = Scratch::new();
+    scratch.write("node", "#!/bin/sh\necho v16.20.0\n").write("npx", "#!/bin/sh\nexit 1\n");
+    chmod(&scratch.path().join("node"), 0o755);
+    chmod(&scratch.path().join("npx"), 0o755);
+    let path = scratch.path().display();
+    let source =
+        format!("[sources.a]\ncommand = 'npx'\nenv = {{ PATH = '{path}:/usr/bin:/bin' }}\n");
+    configure(&scratch, &source);
+    let run = run(&scratch, &["doctor", "--json", "--offline"]);
+    assert_eq!(
+        found(&scratch, &run, "v16"),
+        "warning: a: Node v16.20.0 is older than current servers need => install Node 18 or \
+         later: https://nodejs.org"
+    );
+}
+
+/// Answers every request with a status, or as an HTTP+SSE server does.
+async fn web(status: u16) -> u16 {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let answer = move |method: axum::http::Method| async move {
+        if status == 405 && method == axum::http::Method::GET {
+            let events = "event: endpoint\ndata: /messages\n\n";
+            return ([("content-type", "text/event-stream")], events).into_response();
+        }
+        (StatusCode::from_u16(status).unwrap(), [("location", "/elsewhere")]).into_response()
+    };
+    let app = Router::new().fallback(any(answer));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    port
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_answer_of_a_web_server_has_its_fix() {
+    for (status, expected) in [
+        (
+            401,
+            "fault: a: the server answers 401: it wants credentials, and gets none => write \
+             `headers = { Authorization = \"Bearer ${secret:NAME}\" }`, and store it: `gatefold \
+             secret set NAME`",
+        ),
+        (
+            404,
+            "fault: a: the server answers 404: no MCP server is at this path => try `url = \
+             \"http://127.0.0.1:PORT/v1/mcp\"`",
+        ),
+        (
+            405,
+            "fault: a: the server speaks only HTTP+SSE, which Gatefold does not support => use its \
+             streamable HTTP address, often `http://127.0.0.1:PORT/v1/mcp`",
+        ),
+        (
+            503,
+            "fault: a: the server answers 503: it failed by itself => try again later, or look at \
+             that server's log",
+        ),
+        (
+            307,
+            "fault: a: the server answers 307: it moved, and redirects are not followed with \
+             credentials => write `url = \"http://127.0.0.1:PORT/elsewhere\"` if you trust it",
+        ),
+    ] {
+        let port = web(status).await;
+        let source = format!("[sources.a]\nurl = 'http://127.0.0.1:{port}/v1/sse'\n");
+        check(&Scratch::new(), &source, &expected.replace("PORT", &port.to_string()));
+    }
+}
+
+#[test]
+fn a_dead_port_is_named() {
+    let port = dead_port();
+    check(
+        &Scratch::new(),
+        &format!("[sources.a]\nurl = 'http://127.0.0.1:{port}/mcp'\n"),
+        &format!(
+            "fault: a: nothing listens on `127.0.0.1:{port}` => start that server, or correct the \
+             port in `url`"
+        ),
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_port_is_free_ours_or_somebody_elses() {
+    let scratch = Scratch::new();
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = |port: &str| format!("[server]\nlisten = '127.0.0.1:{port}'\n");
+    let port = other.local_addr().unwrap().port().to_string();
+    scratch.write("gatefold.toml", format!("{}{}", two_sources(&scratch), listen(&port)));
+    let taken = doctor(&scratch);
+    let line = found(&scratch, &taken, "another program listens");
+    assert!(line.starts_with("fault: ") && line.contains("stop it, or choose"), "{line}");
+    assert_eq!(taken.code, Some(1));
+    #[cfg(target_os = "linux")]
+    assert!(line.contains(&format!("process {}", std::process::id())), "{line}");
+
+    let gateway = Gateway::serve(&scratch).await;
+    let address = gateway.address();
+    let port = address.rsplit(':').next().unwrap();
+    scratch.write("gatefold.toml", format!("{}{}", two_sources(&scratch), listen(port)));
+    let ours = doctor(&scratch);
+    let line = found(&scratch, &ours, "a gateway of version");
+    assert!(line.starts_with("ok: ") && line.contains(&gateway.pid().to_string()), "{line}");
+    assert!(found(&scratch, &ours, "in use by 1 other").starts_with("ok: "));
+}
+
+#[test]
+fn secrets_that_others_can_read_are_a_warning() {
+    let scratch = Scratch::new();
+    let secret = "[sources.a]\ncommand = 'sh'\nenv = { API_TOKEN = 'abcdefgh1234' }\n";
+    configure(&scratch, secret);
+    chmod(&scratch.path().join("gatefold.toml"), 0o644);
+    let run = run(&scratch, &["doctor", "--json", "--offline"]);
+    assert_eq!(
+        found(&scratch, &run, "secrets stand in clear"),
+        "warning: secrets stand in clear, in a file that others can read (644) => chmod 600 \
+         ~/gatefold.toml"
+    );
+    assert!(!run.stdout.contains("abcdefgh1234"));
+}
+
+#[test]
+fn the_same_server_twice_is_a_warning() {
+    let scratch = Scratch::new();
+    let once = two_sources(&scratch);
+    let twice = once.replace("'units', '--scratch'", "'issues', '--scratch'");
+    configure(&scratch, &twice);
+    let run = run(&scratch, &["doctor", "--json", "--offline"]);
+    assert_eq!(
+        found(&scratch, &run, "same server"),
+        "warning: issues and units are the same server => remove `units` from ~/gatefold.toml"
+            .replace("~/gatefold.toml", "gatefold.toml")
+    );
+}
+
+#[test]
+fn a_pattern_that_pins_nothing_is_a_warning() {
+    let scratch = Scratch::new();
+    let pinned = "[disclosure]\npinned = ['nothing__*']\n";
+    configure(&scratch, &format!("{}{pinned}", two_sources(&scratch)));
+    assert_eq!(
+        found(&scratch, &doctor(&scratch), "pinned"),
+        "warning: `disclosure.pinned` matches no tool: nothing__* => correct it: `gatefold tools \
+         list` has the ids"
+    );
+}
+
+#[test]
+fn a_damaged_database_and_an_open_directory_are_found() {
+    let scratch = Scratch::new();
+    configure(&scratch, &two_sources(&scratch));
+    let state = scratch.path().join(".local/state/gatefold");
+    fs::create_dir_all(&state).unwrap();
+    chmod(&state, 0o755);
+    fs::write(state.join("gatefold.db"), "this is no database, and long enough to be one").unwrap();
+    let run = doctor(&scratch);
+    assert_eq!(run.code, Some(1));
+    assert_eq!(
+        found(&scratch, &run, "others may look"),
+        "warning: others may look into the directory (755) => chmod 700 ~/.local/state/gatefold"
+    );
+    assert_eq!(
+        found(&scratch, &run, "is damaged"),
+        "fault: `~/.local/state/gatefold/gatefold.db` is damaged => mv \
+         ~/.local/state/gatefold/gatefold.db ~/.local/state/gatefold/gatefold.db.damaged; its \
+         records are lost to Gatefold"
+    );
+    fs::remove_dir_all(&state).unwrap();
+    fs::write(&state, "").unwrap();
+    let run = doctor(&scratch);
+    assert!(found(&scratch, &run, "something else than a directory").starts_with("fault: "));
+}
+
+#[test]
+fn clients_that_are_not_right_are_named_with_their_fix() {
+    let scratch = Scratch::new();
+    configure(&scratch, &two_sources(&scratch));
+    fs::create_dir_all(scratch.path().join(".cursor")).unwrap();
+    let issues = format!(
+        "\"issues\": {{\"command\": \"{BINARY}\", \"args\": [\"demo-server\", \"issues\", \
+         \"--scratch\", \"{}/data\"]}}",
+        scratch.path().display()
+    );
+    let ours = |command: &str| format!("\"gatefold\": {{\"command\": \"{command}\"}}");
+    for (servers, expected) in [
+        (
+            format!("{{\"mcpServers\": {{{}, {issues}}}}}", ours(BINARY)),
+            "warning: Cursor: it still holds servers that Gatefold offers as well: `issues` => \
+             gatefold connect cursor --take-over",
+        ),
+        (
+            format!("{{\"mcpServers\": {{{}}}}}", ours("/gone/gatefold")),
+            "fault: Cursor: its entry starts `/gone/gatefold`, which is not there => gatefold \
+             connect cursor",
+        ),
+        (
+            "{\"mcpServers\": {\"x\": {\"command\": \"x\"}}}".to_owned(),
+            "note: Cursor: Gatefold is not in its configuration => gatefold connect cursor",
+        ),
+        ("{\"mcpServers\": {".to_owned(), "fault: Cursor: its configuration is broken: "),
+    ] {
+        scratch.write(".cursor/mcp.json", servers);
+        let run = run(&scratch, &["doctor", "--json", "--offline"]);
+        let what = expected.split_once(" => ").map_or(expected, |(what, _)| what);
+        let line = found(&scratch, &run, what.split_once(": ").unwrap().1);
+        assert!(line.starts_with(expected), "{line}");
+        assert_eq!(run.code, Some(i32::from(expected.starts_with("fault"))), "{}", run.stdout);
+    }
+}

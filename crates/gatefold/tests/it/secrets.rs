@@ -1,0 +1,143 @@
+//! Secrets of a keyring in configurations.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use gatefold::config::{Config, ConfigError, Connection, Inputs, load};
+use gatefold::secrets::{Keyring, SecretError, SecretName};
+use gatefold_core::Secret;
+
+use crate::process::{command, run_with_input};
+use crate::scratch::Scratch;
+
+/// A keyring that answers as it is told, and remembers what it was asked.
+#[derive(Default)]
+struct FakeKeyring {
+    secrets: BTreeMap<&'static str, &'static str>,
+    failure: Option<SecretError>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Keyring for FakeKeyring {
+    fn get(&self, name: &SecretName, _: Duration) -> Result<Secret, SecretError> {
+        self.asked.lock().unwrap().push(name.to_string());
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let found = self.secrets.get(name.as_str()).copied().map(Secret::new);
+        found.ok_or_else(|| SecretError::Missing(name.clone()))
+    }
+
+    fn set(&self, _: &SecretName, _: &Secret, _: Duration) -> Result<(), SecretError> {
+        unreachable!("a configuration stores nothing")
+    }
+
+    fn remove(&self, _: &SecretName, _: Duration) -> Result<(), SecretError> {
+        unreachable!("a configuration removes nothing")
+    }
+
+    fn names(&self, _: Duration) -> Result<Vec<SecretName>, SecretError> {
+        unreachable!("a configuration lists nothing")
+    }
+}
+
+fn load_with(keyring: &Arc<FakeKeyring>, text: &str) -> Result<Config, ConfigError> {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", text);
+    let inputs = Inputs { config: Some("gatefold.toml".into()), ..Inputs::default() };
+    load(&inputs, &scratch.environment().with_keyring(keyring.clone()))
+}
+
+const TWICE: &str = "[sources.a]\nurl = 'http://a.example/mcp'\n\
+                     headers = { Authorization = 'Bearer ${secret:a-token}', X = '${secret:b}' }\n\
+                     [sources.b]\ncommand = 'b'\nenv = { T = '${secret:a-token}' }\n";
+
+#[test]
+fn a_secret_stands_wherever_a_variable_may() {
+    let secrets = BTreeMap::from([("a-token", "hunter2"), ("b", "x")]);
+    let keyring = Arc::new(FakeKeyring { secrets, ..FakeKeyring::default() });
+    let config = load_with(&keyring, TWICE).unwrap();
+    let Connection::Http { headers, .. } = &config.sources[0].connection else { panic!() };
+    assert_eq!(headers[0].1.expose(), "Bearer hunter2");
+    let Connection::Stdio { env, .. } = &config.sources[1].connection else { panic!() };
+    assert_eq!(env[0].1.expose(), "hunter2");
+    assert!(!format!("{config:?}").contains("hunter2"));
+    assert_eq!(*keyring.asked.lock().unwrap(), ["a-token", "b"], "each name once");
+}
+
+#[test]
+fn no_reference_asks_no_keyring() {
+    let keyring = Arc::new(FakeKeyring::default());
+    load_with(&keyring, "[sources.b]\ncommand = 'b'\nargs = ['$${secret:x}', '${TOKEN}']\n")
+        .unwrap();
+    assert!(keyring.asked.lock().unwrap().is_empty());
+}
+
+#[test]
+fn each_way_to_fail_names_its_fix() {
+    let missing = None;
+    let slow = Some(SecretError::Slow(Duration::from_secs(5)));
+    let no_keyring = Some(SecretError::NoKeyring("no session bus".to_owned()));
+    let cases = [
+        (missing, 2, "the keyring has no secret `a-token`", "`gatefold secret set a-token`"),
+        (Some(SecretError::Refused), 1, "unlocking it was refused", "unlock the keyring"),
+        (slow, 1, "no answer within 5 s", "unlock the keyring"),
+        (no_keyring, 1, "no session bus", "a variable instead and refer to it: `${A_TOKEN}`"),
+    ];
+    for (failure, asked, message, hint) in cases {
+        let keyring = Arc::new(FakeKeyring { failure, ..FakeKeyring::default() });
+        let config = load_with(&keyring, TWICE).unwrap();
+        let faults: Vec<_> = config.sources.iter().map(|source| &source.connection).collect();
+        let [Connection::Unusable(fault), Connection::Unusable(_)] = faults[..] else {
+            panic!("{faults:?}");
+        };
+        assert_eq!((fault.line, fault.key.as_str()), (3, "sources.a.headers.Authorization"));
+        assert!(fault.message.contains(message) && fault.hint.contains(hint), "{fault}");
+        // What ends every question is asked once for all names.
+        assert_eq!(keyring.asked.lock().unwrap().len(), asked, "{config:?}");
+    }
+}
+
+#[test]
+fn a_secret_never_shows_in_a_fault() {
+    let secrets = BTreeMap::from([("a-token", "hunter2")]);
+    let keyring = Arc::new(FakeKeyring { secrets, ..FakeKeyring::default() });
+    let text = "[server]\nlisten = '${secret:a-token}'\n[limits]\nx = 1\n";
+    let error = load_with(&keyring, text).unwrap_err().to_string();
+    assert!(error.contains("once its variables are put in"), "{error}");
+    assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[test]
+fn a_machine_without_a_keyring_says_so_within_seconds() {
+    let scratch = Scratch::new();
+    let run = run_with_input(&scratch, &["secret", "set", "a"], "hunter2\n");
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stderr.contains("no keyring answers on this machine"), "{}", run.stderr);
+    assert!(run.stderr.contains("help: start one"), "{}", run.stderr);
+    assert!(!(run.stderr + &run.stdout).contains("hunter2"));
+}
+
+#[test]
+fn what_cannot_be_a_secret_is_refused_before_the_keyring_is_asked() {
+    let long = "x".repeat(64 * 1024 + 1);
+    for (name, value, code, message) in [
+        ("a b", "x", 2, "`a b` is not the name of a secret"),
+        ("a", "", 1, "the secret is empty"),
+        ("a", "\n", 1, "the secret is empty"),
+        ("a", long.as_str(), 1, "the secret is too long"),
+        ("a", "x\0", 1, "holds a NUL character"),
+    ] {
+        let run = run_with_input(&Scratch::new(), &["secret", "set", name], value);
+        assert_eq!(run.code, Some(code), "{}", run.stderr);
+        assert!(run.stderr.contains(message), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_value_is_never_taken_from_the_arguments() {
+    let scratch = Scratch::new();
+    let output = command(&scratch, &["secret", "set", "a", "hunter2"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -1,0 +1,210 @@
+//! What the commands do on a terminal: a pseudo terminal of script(1), or of tmux(1) where what is
+//! on the screen counts.
+
+use std::process::{Command, Output};
+
+use gatefold_testkit::wait_until;
+
+use crate::process::{BINARY, Gateway, LIMIT, run, two_sources};
+use crate::scratch::Scratch;
+
+/// Runs a command line with standard output and error on a terminal of this width, and gives all
+/// that was written to it.
+fn on_a_terminal(
+    scratch: &Scratch,
+    columns: u16,
+    line: &str,
+    variables: &[(&str, &str)],
+) -> String {
+    let line = format!("stty cols {columns} rows 24; '{BINARY}' {line}");
+    let mut script = Command::new("script");
+    script
+        .args(["-qec", &line, "/dev/null"])
+        .env_clear()
+        .env("HOME", scratch.path())
+        .env("PATH", "/usr/bin:/bin")
+        .env("TERM", "xterm-256color")
+        .envs(variables.iter().copied())
+        .current_dir(scratch.path());
+    let Output { stdout, .. } = script.output().unwrap();
+    String::from_utf8(stdout).unwrap()
+}
+
+fn scratch_with_sources() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", two_sources(&scratch));
+    scratch
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_otherwise() {
+    let scratch = scratch_with_sources();
+    let has_colour = |text: &str| text.contains("\x1b[1m") || text.contains("\x1b[2m");
+    for (line, variables, expected) in [
+        ("tools list", &[][..], true),
+        ("tools list", &[("NO_COLOR", "1")], false),
+        ("tools list --color=always", &[("NO_COLOR", "1")], true),
+        ("tools list --color never", &[], false),
+        ("tools list | cat", &[], false),
+        ("tools list | cat", &[("CLICOLOR_FORCE", "1")], true),
+        ("tools list | cat", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
+        ("tools list", &[("CLICOLOR", "0")], false),
+        ("--help --color always | cat", &[], true),
+        ("--help --color never", &[], false),
+    ] {
+        let shown = on_a_terminal(&scratch, 80, line, variables);
+        assert!(shown.contains("tool"), "{line}: {shown}");
+        assert_eq!(has_colour(&shown), expected, "{line} {variables:?}: {shown}");
+    }
+    let piped = run(&scratch, &["tools", "list"]);
+    assert!(!piped.stdout.contains('\x1b'));
+}
+
+#[test]
+fn a_list_fits_the_terminal_and_is_whole_in_a_pipe() {
+    let scratch = scratch_with_sources();
+    let longest = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap();
+    for columns in [40, 80, 200] {
+        let shown = on_a_terminal(&scratch, columns, "tools list --color never", &[]);
+        // Progress is drawn on the same terminal and ends where the list begins.
+        let list = &shown[shown.find("tool ").unwrap()..];
+        assert!(longest(list) <= usize::from(columns), "{columns}: {list}");
+    }
+    let piped = run(&scratch, &["tools", "list"]).stdout;
+    assert_eq!(piped.lines().count(), 25, "{piped}");
+    assert!(longest(&piped) > 80);
+}
+
+#[test]
+fn progress_shows_on_a_terminal_and_is_cleared() {
+    let scratch = scratch_with_sources();
+    let shown = on_a_terminal(&scratch, 80, "check", &[]);
+    let (progress, rest) = shown.rsplit_once("connecting").unwrap_or_else(|| panic!("{shown}"));
+    assert!(progress.contains("issues") && shown.contains("of 2"), "{shown}");
+    let cleared = rest.find("\x1b[2K").unwrap_or_else(|| panic!("{shown}"));
+    assert!(cleared < rest.find("protocol").unwrap(), "{shown}");
+    for line in ["check --json", "check 2>/dev/null"] {
+        let shown = on_a_terminal(&scratch, 80, line, &[]);
+        assert!(!shown.contains("connecting"), "{shown}");
+    }
+}
+
+#[test]
+fn a_source_cannot_steer_the_terminal() {
+    let scratch = Scratch::new();
+    let evil = "[sources.evil]\ncommand = 'sh'\n\
+                args = ['-c', 'printf \"\\033[2J\\033]0;owned\\007oops\\n\" >&2; exit 3']\n";
+    scratch.write("gatefold.toml", evil);
+    for line in ["check", "check --color never", "tools list"] {
+        let shown = on_a_terminal(&scratch, 200, line, &[]);
+        assert!(shown.contains("oops"), "{line}: {shown}");
+        assert!(!shown.contains("\x1b[2J") && !shown.contains("\x1b]0;"), "{line}: {shown:?}");
+    }
+}
+
+#[test]
+fn whoever_stops_reading_gets_no_error() {
+    let scratch = scratch_with_sources();
+    let line =
+        format!("'{BINARY}' tools list | head -n 1; '{BINARY}' completions bash | head -n 1");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &line]).env("HOME", scratch.path()).current_dir(scratch.path());
+    let output = shell.output().unwrap();
+    let complaints = String::from_utf8(output.stderr).unwrap();
+    assert!(!complaints.contains("panicked") && !complaints.contains("error"), "{complaints}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
+}
+
+/// A window of tmux with a server of its own. Dropped, it is closed.
+struct Window {
+    socket: String,
+}
+
+impl Window {
+    fn open(scratch: &Scratch, columns: u16, rows: u16, line: &str) -> Self {
+        let window = Self { socket: scratch.path().join("tmux").display().to_string() };
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let shell = "env PS1='$ ' sh";
+        window.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, shell]);
+        window.tmux(&["send-keys", line, "Enter"]);
+        window
+    }
+
+    fn tmux(&self, args: &[&str]) -> String {
+        let mut tmux = Command::new("tmux");
+        tmux.env_clear().env("PATH", "/usr/bin:/bin").env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
+        let output = tmux.args(["-S", &self.socket]).args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn text(&self) -> String {
+        self.tmux(&["capture-pane", "-p"])
+    }
+
+    async fn await_text(&self, claim: impl Fn(&str) -> bool) -> String {
+        let found = wait_until(LIMIT, || claim(&self.text())).await;
+        assert!(found, "not on the screen: {}", self.text());
+        self.text()
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        let _ = Command::new("tmux").args(["-S", &self.socket, "kill-server"]).output();
+    }
+}
+
+#[tokio::test]
+async fn the_live_view_draws_follows_and_gives_the_terminal_back() {
+    let scratch = scratch_with_sources();
+    let gateway = Gateway::serve(&scratch).await;
+    let address = gateway.address();
+    let line =
+        format!("'{BINARY}' status --watch --interval 100ms --listen {address}; echo left $?");
+    let window = Window::open(&scratch, 80, 20, &line);
+    let shown = window.await_text(|text| text.contains("all definitions: 6")).await;
+    assert!(shown.contains("issues") && shown.contains("q leaves"), "{shown}");
+    window.tmux(&["resize-window", "-x", "40", "-y", "10"]);
+    window.await_text(|text| text.lines().count() == 10 && text.contains("q leaves")).await;
+    drop(gateway);
+    window.await_text(|text| text.contains("waiting for a gateway")).await;
+    let gateway = Gateway::start(&scratch, &["serve", "--listen", &address]);
+    window.await_text(|text| text.contains("issues")).await;
+    window.tmux(&["send-keys", "q"]);
+    let shown = window.await_text(|text| text.contains("left 0")).await;
+    assert!(!shown.contains("q leaves") && shown.contains("status --watch"), "{shown}");
+    drop(gateway);
+}
+
+#[test]
+fn completions_are_for_five_shells_and_show_nothing_hidden() {
+    let scratch = Scratch::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = run(&scratch, &["completions", shell]);
+        assert_eq!(script.code, Some(0));
+        assert!(script.stdout.contains("status") && script.stdout.contains("watch"), "{shell}");
+        assert!(!script.stdout.contains("demo-server") && !script.stdout.contains("count-tokens"));
+        assert_eq!(script.stdout, run(&scratch, &["completions", shell]).stdout, "{shell}");
+    }
+    scratch.write("completions", run(&scratch, &["completions", "bash"]).stdout);
+    let line = "source ./completions; COMP_WORDS=(gatefold sta); COMP_CWORD=1; \
+                _gatefold gatefold sta gatefold; echo \"${COMPREPLY[*]}\"";
+    let bash = Command::new("bash").args(["-c", line]).current_dir(scratch.path()).output();
+    assert_eq!(String::from_utf8(bash.unwrap().stdout).unwrap(), "status\n");
+}
+
+#[test]
+fn manual_pages_are_written_for_every_command() {
+    let scratch = Scratch::new();
+    let top = run(&scratch, &["man"]).stdout;
+    assert!(top.contains(".TH gatefold 1") && top.contains("Exit codes"), "{top}");
+    assert_eq!(run(&scratch, &["man", "--dir", "pages"]).code, Some(0));
+    let pages = std::fs::read_dir(scratch.path().join("pages")).unwrap();
+    let names: Vec<_> =
+        pages.map(|page| page.unwrap().file_name().into_string().unwrap()).collect();
+    for name in ["gatefold.1", "gatefold-status.1", "gatefold-tools-call.1"] {
+        assert!(names.iter().any(|one| one == name), "{names:?}");
+    }
+    assert!(!names.iter().any(|name| name.contains("demo-server") || name.contains("help")));
+}

@@ -1,0 +1,827 @@
+//! Every wrong input: what is said, where, and how to put it right. What is wrong in single values
+//! stands in `faults`, what is wrong in whole files and several of them in `faulty_files`; here is
+//! the rest, broken syntax, odd files and command lines among it.
+
+#![expect(clippy::too_many_lines, reason = "a snapshot has every message of its table")]
+
+use std::net::TcpListener;
+use std::time::Instant;
+
+use gatefold::config::Inputs;
+
+use crate::process::{LIMIT, run, two_sources};
+use crate::scratch::{Scratch, json, toml};
+
+/// What is said about each text, under its name.
+fn messages<T: AsRef<str>>(rows: &[(&str, T)]) -> String {
+    let message = |(name, text): &(&str, T)| {
+        let said = toml(text.as_ref()).map_or_else(|error| error.to_string(), |_| "loads".into());
+        format!("# {name}\n{said}\n")
+    };
+    rows.iter().map(message).collect::<Vec<_>>().join("\n")
+}
+
+const BROKEN_SYNTAX: &[(&str, &str)] = &[
+    ("a string that is not closed", "[sources.a]\ncommand = \"x\nargs = []"),
+    ("a literal that is not closed", "[sources.a]\ncommand = 'x\nargs = []"),
+    ("a long string that is not closed", "[sources.a]\ndescription = \"\"\"x\n"),
+    ("a list that is not closed", "[sources.a]\nargs = ['x'\ncommand = 'x'"),
+    ("a table that is not closed", "[sources.a]\nenv = { A = 'x'\ncommand = 'x'"),
+    ("a backslash in double quotes", "[sources.a]\ncommand = \"C:\\qrograms\\x.exe\""),
+    ("a control character", "[sources.a]\ncommand = 'x\u{1}'"),
+    ("a NUL character", "[sources.a]\n\0command = 'x'"),
+    ("a number with a zero in front", "[limits]\nnesting = 08"),
+    ("a number with odd separators", "[limits]\nnesting = 1__0"),
+    ("a date that does not exist", "[limits]\nnesting = 2026-99-99"),
+    ("a key without a value", "[limits]\nnesting ="),
+    ("a key alone", "[limits]\nnesting"),
+    ("a value without a key", "[limits]\n= 1"),
+    ("entries without a comma", "[sources.a]\ncommand = 'x'\nargs = ['a' 'b']"),
+    ("a colon instead of an equals sign", "[limits]\nnesting: 8"),
+    ("a table over a value", "sources = 1\n[sources.a]\ncommand = 'x'"),
+    ("a client's JSON", "{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}"),
+];
+
+#[test]
+fn broken_syntax_has_a_place_and_a_fix() {
+    insta::assert_snapshot!(messages(BROKEN_SYNTAX), @r#"
+    # a string that is not closed
+    gatefold.toml:2:13: invalid basic string, expected `"`
+      help: close the string in its line; for several lines use `"""`
+
+    # a literal that is not closed
+    gatefold.toml:2:13: invalid literal string, expected `'`
+      help: close the string in its line; for several lines use `'''`
+
+    # a long string that is not closed
+    gatefold.toml:3:1: invalid multi-line basic string, expected `"`
+      help: close the string in its line; for several lines use `"""`
+
+    # a list that is not closed
+    gatefold.toml:3:1: missing comma between array elements, expected `,`
+      help: put a comma between the entries
+    gatefold.toml:3:1: string values must be quoted, expected literal string
+      help: give the key a value, a string in quotes
+    gatefold.toml:3:9: unexpected `=` in array, expected value, `]`
+      help: close the list with `]`
+    gatefold.toml:3:11: missing comma between array elements, expected `,`
+      help: put a comma between the entries
+    gatefold.toml:3:14: unclosed array, expected `]`
+      help: close the list with `]`
+
+    # a table that is not closed
+    gatefold.toml:3:1: missing comma between key-value pairs, expected `,`
+      help: put a comma between the entries
+    gatefold.toml:3:14: unclosed inline table, expected `}`
+      help: close the table with `}`
+
+    # a backslash in double quotes
+    gatefold.toml:2:15: missing escaped value, expected `b`, `e`, `f`, `n`, `r`, `\`, `"`, `x`, `u`, `U`
+      help: in a path or a pattern use single quotes, in which `\` is itself
+    gatefold.toml:2:25: too few unicode value digits, expected unicode hexadecimal value
+      help: in a path or a pattern use single quotes, in which `\` is itself
+
+    # a control character
+    gatefold.toml:2:13: invalid literal string, expected non-single-quote visible characters
+      help: remove the control character, or write it as `\u....` in double quotes
+
+    # a NUL character
+    gatefold.toml:2:1: invalid unquoted key, expected letters, numbers, `-`, `_`
+      help: write `key = value`, and a key with other characters in quotes: `[sources."my server"]`
+
+    # a number with a zero in front
+    gatefold.toml:2:11: unexpected leading zero, expected nothing
+      help: write the number without zeros in front, or in quotes
+
+    # a number with odd separators
+    gatefold.toml:2:12: `_` may only go between digits, expected nothing
+      help: write the number as digits alone
+
+    # a date that does not exist
+    gatefold.toml:2:11: invalid date, expected month between 01 and 12
+      help: no key takes a date; write a string, in quotes
+
+    # a key without a value
+    gatefold.toml:2:10: string values must be quoted, expected literal string
+      help: give the key a value, a string in quotes
+
+    # a key alone
+    gatefold.toml:2:8: key with no value, expected `=`
+      help: write `key = value`
+
+    # a value without a key
+    gatefold.toml:2:1: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
+      help: write `key = value`
+
+    # entries without a comma
+    gatefold.toml:3:13: missing comma between array elements, expected `,`
+      help: put a comma between the entries
+
+    # a colon instead of an equals sign
+    gatefold.toml:2:8: invalid unquoted key, expected letters, numbers, `-`, `_`
+      help: write `key = value`, and a key with other characters in quotes: `[sources."my server"]`
+    gatefold.toml:2:10: key with no value, expected `=`
+      help: write `key = value`
+
+    # a table over a value
+    gatefold.toml:2:2: cannot extend value of type integer with a dotted key
+      help: give the key once, as a table or as a value
+
+    # a client's JSON
+    gatefold.toml:1:1: this is JSON, not TOML
+      help: pass the configuration of an MCP client as `--mcp-config FILE`
+    "#);
+}
+
+#[test]
+fn brackets_within_brackets_end_somewhere() {
+    for (open, close) in [("[", "]"), ("{a=", "}")] {
+        let text = format!("a = {}1{}", open.repeat(100_000), close.repeat(100_000));
+        let error = toml(&text).unwrap_err().to_string();
+        assert!(error.contains("recurs") && error.contains("fewer brackets"), "{error:.300}");
+    }
+    let deep = format!("{{\"mcpServers\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let error = json(&deep).unwrap_err().to_string();
+    assert!(error.contains("nest deeper than 64 levels"), "{error:.300}");
+}
+
+/// What a schema can know to be wrong too.
+const REFUSED: &[(&str, &str)] = &[
+    ("a string for a section", "limits = 'x'"),
+    ("a list for a source", "[sources]\na = ['npx']"),
+    ("a boolean for a string", "[sources.a]\ncommand = true"),
+    ("a table for a string", "[sources.a]\ncommand = { path = 'x' }"),
+    ("a date for a string", "[sources.a]\ncommand = 'x'\ndescription = 2026-01-01"),
+    ("a number for a table", "[sources.a]\ncommand = 'x'\nenv = 1"),
+    ("a list for a variable's value", "[sources.a]\ncommand = 'x'\nenv = { A = ['x'] }"),
+    ("a boolean for a list", "[sources.a]\ncommand = 'x'\nallow = true"),
+    ("a number for a pattern", "[policy]\ndeny = [1]"),
+    ("a string for a group's patterns", "[sources.a]\ncommand = 'x'\ngroups = { g = '*' }"),
+    ("a number for a choice", "[audit]\ndurability = 1"),
+    ("a word that is no choice", "[audit]\ndurability = 'Disk'"),
+    ("a fraction for a count", "[limits]\nnesting = 1.5"),
+    ("a count below zero", "[limits]\ncalls_waiting = -1"),
+    ("a boolean for a count", "[disclosure]\ndiscovery_tokens = true"),
+    ("a boolean for a duration", "[limits]\ndrain = true"),
+    ("a duration below zero", "[limits]\ndrain = '-1s'"),
+    ("a duration in no unit", "[limits]\nbreaker_pause = '5 weeks'"),
+    ("a size of nothing", "[limits]\nresult_size = '0MiB'"),
+    ("a size without a unit", "[limits]\nrequest_size = '1024'"),
+    ("a name to listen on", "[server]\nlisten = 'gatefold.example:80'"),
+    ("a list of addresses", "[server]\nlisten = ['127.0.0.1:80']"),
+    ("host and port apart", "[server]\nport = 80"),
+    ("any origin", "[server]\nallowed_origins = ['*']"),
+    ("seconds for a timeout", "[sources.a]\ncommand = 'x'\ntimeout = 30"),
+    ("another client's address", "[sources.a]\ncommand = 'x'\nserverUrl = 'http://h'"),
+    ("another client's transport", "[sources.a]\ncommand = 'x'\ntype = 'stdio'"),
+    ("another client's list of tools", "[sources.a]\ncommand = 'x'\ndisabledTools = ['a']"),
+    ("another client's section", "[servers.a]\ncommand = 'x'"),
+    ("a section like no other", "[frobnicate]\nx = 1"),
+    ("no tools at all", "[policy]\nallow = []"),
+    ("a blank in a list", "[sources.a]\ncommand = 'x'\ninherit_env = [' ']"),
+    ("a header with a colon", "[sources.a]\nurl = 'http://h'\nheaders = { 'A:' = 'b' }"),
+    ("a group with a colon", "[sources.a]\ncommand = 'x'\ngroups = { 'a:b' = ['*'] }"),
+    ("a domain with two underscores", "[sources.a]\ncommand = 'x'\ndomain = 'a__b'"),
+    (
+        "a domain that is too long",
+        "[sources.a]\ncommand = 'x'\ndomain = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'",
+    ),
+    ("neither program nor address", "[sources.a]\nenabled = false"),
+    ("both program and address", "[sources.a]\nurl = 'http://h'\ncommand = 'x'"),
+];
+
+pub(crate) fn refused_by_a_schema() -> impl Iterator<Item = &'static str> {
+    REFUSED.iter().map(|(_, text)| *text)
+}
+
+#[test]
+fn what_a_schema_refuses_has_a_place_and_a_fix() {
+    insta::assert_snapshot!(messages(REFUSED), @r#"
+    # a string for a section
+    gatefold.toml:1:10: `limits` is a string, not a table
+      help: write `[limits]` and its keys below it
+
+    # a list for a source
+    gatefold.toml:2:5: `sources.a` is a list, not a table
+      help: write `[sources.a]` and its keys below it
+
+    # a boolean for a string
+    gatefold.toml:2:11: `sources.a.command` is a boolean, not a string
+      help: put it in quotes
+
+    # a table for a string
+    gatefold.toml:2:11: `sources.a.command` is a table, not a string
+      help: write one string
+
+    # a date for a string
+    gatefold.toml:3:15: `sources.a.description` is a date, not a string
+      help: put it in quotes
+
+    # a number for a table
+    gatefold.toml:3:7: `sources.a.env` is a number, not a table
+      help: write `[sources.a.env]` and its keys below it
+
+    # a list for a variable's value
+    gatefold.toml:3:13: `sources.a.env.A` is a list, not a string
+      help: write one string
+
+    # a boolean for a list
+    gatefold.toml:3:9: `sources.a.allow` is a boolean, not a list
+      help: put it in brackets: [...]
+
+    # a number for a pattern
+    gatefold.toml:2:9: `policy.deny[0]` is a number, not a string
+      help: put it in quotes
+
+    # a string for a group's patterns
+    gatefold.toml:3:16: `sources.a.groups.g` is a string, not a list
+      help: put it in brackets: [...]
+
+    # a number for a choice
+    gatefold.toml:2:14: `audit.durability` is a number, not a string
+      help: put it in quotes
+
+    # a word that is no choice
+    gatefold.toml:2:14: `audit.durability` is not one of its values: "Disk"
+      help: use "process" or "disk"
+
+    # a fraction for a count
+    gatefold.toml:2:11: `limits.nesting` is not a whole number above zero: 1.5
+      help: write digits, such as 8
+
+    # a count below zero
+    gatefold.toml:2:17: `limits.calls_waiting` is not a whole number above zero: -1
+      help: write digits, such as 8
+
+    # a boolean for a count
+    gatefold.toml:2:20: `disclosure.discovery_tokens` is a boolean, not a whole number
+      help: write digits, without quotes
+
+    # a boolean for a duration
+    gatefold.toml:2:9: `limits.drain` is a boolean, not a duration
+      help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
+
+    # a duration below zero
+    gatefold.toml:2:9: `limits.drain` is not a duration: "-1s"
+      help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
+
+    # a duration in no unit
+    gatefold.toml:2:17: `limits.breaker_pause` is not a duration: "5 weeks"
+      help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
+
+    # a size of nothing
+    gatefold.toml:2:15: `limits.result_size` is not a size: "0MiB"
+      help: write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as "4MiB"
+
+    # a size without a unit
+    gatefold.toml:2:16: `limits.request_size` is not a size: "1024"
+      help: write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as "4MiB"
+
+    # a name to listen on
+    gatefold.toml:2:10: `server.listen` is not an address to listen on: "gatefold.example:80"
+      help: write an address and a port, such as "127.0.0.1:8420"
+
+    # a list of addresses
+    gatefold.toml:2:10: `server.listen` is a list, not a string
+      help: write one string
+
+    # host and port apart
+    gatefold.toml:2:1: `server.port` is not a known key
+      help: write `listen = "ADDRESS:PORT"`
+
+    # any origin
+    gatefold.toml:2:20: `server.allowed_origins[0]` is not an origin: "*"
+      help: write scheme, host and port as a browser sends them: "https://host.example"
+
+    # seconds for a timeout
+    gatefold.toml:3:1: `sources.a.timeout` is not a known key
+      help: write `connect_deadline`, or `call_deadline` in `[limits]`
+
+    # another client's address
+    gatefold.toml:3:1: `sources.a.serverUrl` is not a known key
+      help: write `url`
+
+    # another client's transport
+    gatefold.toml:3:1: `sources.a.type` is not a known key
+      help: remove it: `command` or `url` says how a source is reached
+
+    # another client's list of tools
+    gatefold.toml:3:1: `sources.a.disabledTools` is not a known key
+      help: write `deny`
+
+    # another client's section
+    gatefold.toml:1:2: `servers` is not a known key
+      help: write `[sources.NAME]`
+
+    # a section like no other
+    gatefold.toml:1:2: `frobnicate` is not a known key
+      help: use one of `sources`, `limits`, `policy`, `disclosure`, `server`, `state`, `audit`
+
+    # no tools at all
+    gatefold.toml:2:9: `policy.allow` is empty, which would hide every tool
+      help: list patterns, or remove the key
+
+    # a blank in a list
+    gatefold.toml:3:16: `sources.a.inherit_env[0]` is empty
+      help: give it a value, or remove the key
+
+    # a header with a colon
+    gatefold.toml:3:13: `sources.a.headers."A:"` is not the name of a header
+      help: use letters, digits and `-`
+
+    # a group with a colon
+    gatefold.toml:3:12: `sources.a.groups."a:b"` is not a name for a group
+      help: use 1 to 64 letters, digits, `_`, `-`, `/` and spaces
+
+    # a domain with two underscores
+    gatefold.toml:3:10: `sources.a.domain` is not a domain: "a__b"
+      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__`
+
+    # a domain that is too long
+    gatefold.toml:3:10: `sources.a.domain` is not a domain: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__`
+
+    # neither program nor address
+    gatefold.toml:1:10: `sources.a` says neither what to start nor where to connect
+      help: give `command` for a program on this machine, or `url` for a server over HTTP
+
+    # both program and address
+    gatefold.toml:2:1: `sources.a.url` stands beside `command`
+      help: keep one of the two
+    "#);
+}
+
+#[test]
+fn what_no_schema_can_know_has_a_place_and_a_fix() {
+    let many = format!("[sources.a]\ncommand = 'x'\nargs = [{}]", "'x', ".repeat(1025));
+    let rows = [
+        ("a variable without a name", "[sources.a]\ncommand = '${}'"),
+        ("a default that is not closed", "[sources.a]\ncommand = '${NONE:-x'"),
+        ("a variable within a variable", "[sources.a]\ncommand = '${NONE:-${TOKEN}}x${'"),
+        ("a variable that a list lacks", "[server]\nallowed_hosts = ['a', '${NONE}']"),
+        ("a variable of another client", "[sources.a]\ncommand = '${env:HOME}'"),
+        ("a variable that is no domain", "[sources.a]\ncommand = 'x'\ndomain = '${PORT}-'"),
+        ("an address with a blank", "[sources.a]\nurl = 'http://h h/mcp'"),
+        ("an address without a host", "[sources.a]\nurl = 'http:///mcp'"),
+        ("a port that does not exist", "[server]\nlisten = '127.0.0.1:99999'"),
+        ("an age for a duration", "[limits]\ndrain = '99999999999999999999999d'"),
+        ("a size beyond all bounds", "[limits]\nresult_size = '99999999999GB'"),
+        ("a count beyond all bounds", "[limits]\nnesting = 99999999999999999999"),
+        ("a NUL in a program", "[sources.a]\ncommand = \"x\\u0000\""),
+        ("a NUL in an argument", "[sources.a]\ncommand = 'x'\nargs = ['a', \"\\u0000\"]"),
+        ("a NUL in a variable", "[sources.a]\ncommand = 'x'\nenv = { A = \"\\u0000\" }"),
+        ("more arguments than there may be", &many),
+        (
+            "a domain that three sources want",
+            "[sources.a]\ncommand = 'x'\ndomain = 'd'\n[sources.b]\ncommand = 'x'\ndomain = 'd'\n\
+             [sources.c]\nurl = 'http://h'\ndomain = 'd'",
+        ),
+    ];
+    insta::assert_snapshot!(messages(&rows), @r#"
+    # a variable without a name
+    gatefold.toml:2:11: `sources.a.command` refers to ``, which is not the name of a variable
+      help: use letters, digits and `_`, or write `$${` for a plain `${`
+
+    # a default that is not closed
+    gatefold.toml:2:11: `sources.a.command` has `${` without a closing `}`
+      help: close it, or write `$${` for a plain `${`
+
+    # a variable within a variable
+    gatefold.toml:2:11: `sources.a.command` has `${` without a closing `}`
+      help: close it, or write `$${` for a plain `${`
+
+    # a variable that a list lacks
+    gatefold.toml:2:23: `server.allowed_hosts[1]` needs the variable `NONE`, which is not set
+      help: set `NONE`, or give a default: `${NONE:-...}`
+
+    # a variable of another client
+    gatefold.toml:2:11: `sources.a.command` refers to `env:HOME`, which is not the name of a variable
+      help: use letters, digits and `_`, or write `$${` for a plain `${`
+
+    # a variable that is no domain
+    gatefold.toml:3:10: `sources.a.domain` is not a domain once its variables are put in
+      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__`
+
+    # an address with a blank
+    gatefold.toml:2:7: `sources.a.url` is not an address
+      help: write the whole address, such as "https://host.example/mcp"
+
+    # an address without a host
+    gatefold.toml:2:7: `sources.a.url` is not an address
+      help: write the whole address, such as "https://host.example/mcp"
+
+    # a port that does not exist
+    gatefold.toml:2:10: `server.listen` is not an address to listen on: "127.0.0.1:99999"
+      help: write an address and a port, such as "127.0.0.1:8420"
+
+    # an age for a duration
+    gatefold.toml:2:9: `limits.drain` is not a duration: "99999999999999999999999d"
+      help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
+
+    # a size beyond all bounds
+    gatefold.toml:2:15: `limits.result_size` is not a size: "99999999999GB"
+      help: write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as "4MiB"
+
+    # a count beyond all bounds
+    gatefold.toml:2:11: `limits.nesting` is too large: 99999999999999999999
+      help: write a smaller number
+
+    # a NUL in a program
+    gatefold.toml:2:11: `sources.a.command` contains a NUL character
+      help: remove it
+
+    # a NUL in an argument
+    gatefold.toml:3:14: `sources.a.args[1]` contains a NUL character
+      help: remove it
+
+    # a NUL in a variable
+    gatefold.toml:3:13: `sources.a.env.A` contains a NUL character
+      help: remove it
+
+    # more arguments than there may be
+    gatefold.toml:3:1: `sources.a.args` has more than 1024 entries
+      help: remove some
+
+    # a domain that three sources want
+    gatefold.toml:6:10: `sources.b.domain` is the domain of `sources.a` already: d
+      help: give each source a domain of its own
+    gatefold.toml:9:10: `sources.c.domain` is the domain of `sources.b` already: d
+      help: give each source a domain of its own
+    "#);
+}
+
+#[test]
+fn no_file_has_more_faults_than_anybody_reads() {
+    let sections: Vec<_> = (0..5000).map(|n| format!("[unknown{n}]\n")).collect();
+    assert_eq!(toml(&sections.concat()).unwrap_err().faults().len(), 100);
+}
+
+#[test]
+fn odd_files_have_a_name_and_a_fix() {
+    let scratch = Scratch::new();
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, scratch.path().join(name)).unwrap();
+    };
+    link("nowhere.toml", "dangling.toml");
+    link("two.toml", "one.toml");
+    link("one.toml", "two.toml");
+    std::fs::create_dir(scratch.path().join("directory.toml")).unwrap();
+    scratch
+        .write("latin.toml", b"[sources.a]\ncommand = 'caf\xE9'")
+        .write("bom.toml", "\u{feff}[limits]\nnesting = 0")
+        .write("crlf.toml", "[limits]\r\nnesting = 8\r\ndrain = 1\r\n")
+        .write("cr.toml", "[limits]\rnesting = 8")
+        .write("utf16.toml", b"\xFF\xFE[\0l\0")
+        .write("large.toml", vec![b'#'; (4 << 20) + 1])
+        .write("open.json", "{\"mcpServers\": {\"a\": {\"command\": \"x\"}}")
+        .write("comment.json", "{\"mcpServers\": {} /* and so on")
+        .write("tail.json", "{\"mcpServers\": {}}\n}");
+    let config = |name: &str| Inputs { config: Some(name.into()), ..Inputs::default() };
+    let client = |name: &str| Inputs { mcp_configs: vec![name.into()], ..Inputs::default() };
+    let said: Vec<_> = [
+        config("missing.toml"),
+        config("dangling.toml"),
+        config("one.toml"),
+        config("directory.toml"),
+        config("latin.toml/x"),
+        config("latin.toml"),
+        config("bom.toml"),
+        config("crlf.toml"),
+        config("cr.toml"),
+        config("utf16.toml"),
+        config("large.toml"),
+        client("missing.json"),
+        client("open.json"),
+        client("comment.json"),
+        client("tail.json"),
+    ]
+    .iter()
+    .map(|inputs| scratch.load(inputs).map_or_else(|error| error.to_string(), |_| "loads".into()))
+    .collect();
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    missing.toml: cannot be read: there is no such file
+      help: check the path
+    dangling.toml: cannot be read: there is no such file
+      help: check the path
+    one.toml: cannot be read: its symbolic links lead in a circle
+      help: give a regular file, or mend the links
+    directory.toml: cannot be read: it is a directory
+      help: name a file in it
+    latin.toml/x: cannot be read: a part of its path is a file
+      help: give a regular file
+    latin.toml:2:15: the text is not UTF-8
+      help: save the file as UTF-8
+    bom.toml:2:11: `limits.nesting` is not a whole number above zero: 0
+      help: write digits, such as 8
+    crlf.toml:3:9: `limits.drain` is a number, not a duration
+      help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
+    cr.toml:1:10: carriage return must be followed by newline, expected newline
+      help: save the file with the line ends of Unix or of Windows
+    utf16.toml:1:1: the text is not UTF-8
+      help: save the file as UTF-8
+    large.toml: cannot be read: it is too large
+      help: give a configuration of at most 4 MiB
+    missing.json: cannot be read: there is no such file
+      help: check the path
+    open.json:1:38: EOF while parsing an object
+      help: check the quotes, commas and brackets before this place
+    comment.json:1:30: EOF while parsing an object
+      help: check the quotes, commas and brackets before this place
+    tail.json:2:1: trailing characters
+      help: check the quotes, commas and brackets before this place
+    "#);
+}
+
+#[test]
+fn odd_files_that_are_right_load() {
+    for text in
+        ["", "\n", "# nothing", "\u{feff}[limits]\nnesting = 1", "[limits]\r\nnesting = 1\r\n"]
+    {
+        toml(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+    }
+    let client = "\u{feff}{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}";
+    assert_eq!(json(client).unwrap().sources.len(), 1);
+}
+
+#[test]
+fn thousands_of_sources_load_at_once() {
+    let started = Instant::now();
+    let servers: Vec<_> =
+        (0..5000).map(|n| format!("\"a{}\": {{\"command\": \"x\"}}", "!".repeat(n % 50))).collect();
+    let config = json(&format!("{{\"mcpServers\": {{{}}}}}", servers.join(","))).unwrap();
+    assert_eq!(config.sources.len(), 5000);
+    assert_eq!(config.sources[4999].domain.as_str(), "a_5000");
+    let sources: Vec<_> = (0..5000).map(|n| format!("[sources.s{n}]\ncommand = 'x'\n")).collect();
+    assert_eq!(toml(&sources.concat()).unwrap().sources[4999].origin.line, 9999);
+    assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
+}
+
+/// What the binary says, and how it exits, under the command.
+fn said(scratch: &Scratch, line: &str) -> String {
+    let args: Vec<_> = line.split(' ').map(|word| word.trim_matches('\'')).collect();
+    let done = run(scratch, &args);
+    let is_log = |line: &&str| line.contains(" WARN ");
+    let stderr = done.stderr.split_inclusive('\n').filter(|line| !is_log(line));
+    let text = done.stdout + &stderr.collect::<String>();
+    let text = text.replace(scratch.path().to_str().unwrap(), "HERE");
+    format!("$ gatefold {line}\n{}exit code {}\n", text, done.code.unwrap())
+}
+
+fn said_of_all(scratch: &Scratch, lines: &[&str]) -> String {
+    lines.iter().map(|line| said(scratch, line)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_wrong_command_line_says_what_is_right() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path().join("directory")).unwrap();
+    scratch.write("file", "").write("empty.toml", "");
+    let lines = [
+        "chek",
+        "check",
+        "check --config",
+        "check --config directory",
+        "serve --listen 8420",
+        "serve --listen 127.0.0.1:99999",
+        "status --listen localhost",
+        "status --config empty.toml --log ==",
+        "status --config empty.toml --state-dir file",
+        "status --config empty.toml --state-dir file/state",
+        "tools call --config empty.toml",
+        "tools call x --arg a",
+        "tools call x --arguments {} --arg a=1",
+        "tools search x --limit many",
+        "config explain limits.call_dedline",
+        "config explain limit.nesting",
+        "config explain call_deadline",
+        "config explain allow",
+        "config explain limits.nesting.x",
+        "config explain frobnicate",
+        "config explain mcpServers",
+        "init --path directory",
+        "init --path file",
+        "init --path file/gatefold.toml",
+        "init --path a.toml --user",
+    ];
+    insta::assert_snapshot!(said_of_all(&scratch, &lines), @r#"
+    $ gatefold chek
+    error: unrecognized subcommand 'chek'
+
+      tip: a similar subcommand exists: 'check'
+
+    Usage: gatefold [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    exit code 2
+
+    $ gatefold check
+    error: no configuration found: looked for `HERE/gatefold.toml`, `HERE/.config/gatefold/gatefold.toml`
+      help: write one with `gatefold init`, or start with `--mcp-config FILE` and the configuration of a client that you have
+    exit code 2
+
+    $ gatefold check --config
+    error: a value is required for '--config <FILE>' but none was supplied
+
+    For more information, try '--help'.
+    exit code 2
+
+    $ gatefold check --config directory
+    error: directory: cannot be read: it is a directory
+      help: name a file in it
+    exit code 2
+
+    $ gatefold serve --listen 8420
+    error: invalid value '8420' for '--listen <ADDR>': write an address and a port, such as 127.0.0.1:8420
+
+    For more information, try '--help'.
+    exit code 2
+
+    $ gatefold serve --listen 127.0.0.1:99999
+    error: invalid value '127.0.0.1:99999' for '--listen <ADDR>': write an address and a port, such as 127.0.0.1:8420
+
+    For more information, try '--help'.
+    exit code 2
+
+    $ gatefold status --listen localhost
+    error: invalid value 'localhost' for '--listen <ADDR>': write an address and a port, such as 127.0.0.1:8420
+
+    For more information, try '--help'.
+    exit code 2
+
+    $ gatefold status --config empty.toml --log ==
+    error: `--log ==` is not a filter: invalid filter directive
+      help: write a level, such as `info`, or `gatefold_mcp=debug,warn`
+    exit code 2
+
+    $ gatefold status --config empty.toml --state-dir file
+    error: `HERE/file` cannot be used: File exists (os error 17); make it writable for this user or set another state directory
+      because: File exists (os error 17)
+    exit code 1
+
+    $ gatefold status --config empty.toml --state-dir file/state
+    error: `HERE/file/state` cannot be used: Not a directory (os error 20); make it writable for this user or set another state directory
+      because: Not a directory (os error 20)
+    exit code 1
+
+    $ gatefold tools call --config empty.toml
+    error: the following required arguments were not provided:
+      <NAME>
+
+    Usage: gatefold tools call --config <FILE> <NAME>
+
+    For more information, try '--help'.
+    exit code 2
+
+    $ gatefold tools call x --arg a
+    error: invalid value 'a' for '--arg <KEY=VALUE>': write it as KEY=VALUE
+
+    For more information, try '--help'.
+    exit code 2
+
+    $ gatefold tools call x --arguments {} --arg a=1
+    error: the argument '--arguments <JSON>' cannot be used with '--arg <KEY=VALUE>'
+
+    Usage: gatefold tools call --arguments <JSON> <NAME>
+
+    For more information, try '--help'.
+    exit code 2
+
+    $ gatefold tools search x --limit many
+    error: invalid value 'many' for '--limit <LIMIT>': invalid digit found in string
+
+    For more information, try '--help'.
+    exit code 2
+
+    $ gatefold config explain limits.call_dedline
+    error: `limits.call_dedline` is not a key of the configuration
+      help: did you mean `limits.call_deadline`?
+    exit code 2
+
+    $ gatefold config explain limit.nesting
+    error: `limit.nesting` is not a key of the configuration
+      help: did you mean `limits.nesting`?
+    exit code 2
+
+    $ gatefold config explain call_deadline
+    error: `call_deadline` is not a key of the configuration
+      help: did you mean `limits.call_deadline`?
+    exit code 2
+
+    $ gatefold config explain allow
+    error: `allow` is not a key of the configuration
+      help: did you mean `sources.NAME.allow` or `policy.allow`?
+    exit code 2
+
+    $ gatefold config explain limits.nesting.x
+    error: `limits.nesting.x` is not a key of the configuration
+      help: `limits.nesting` holds no further keys
+    exit code 2
+
+    $ gatefold config explain frobnicate
+    error: `frobnicate` is not a key of the configuration
+      help: `gatefold config explain` lists all sections
+    exit code 2
+
+    $ gatefold config explain mcpServers
+    error: `mcpServers` is not a key of the configuration
+      help: `gatefold config explain` lists all sections
+    exit code 2
+
+    $ gatefold init --path directory
+    error: `directory` cannot be written: it is a directory
+      help: name another file with `--path FILE`
+    exit code 1
+
+    $ gatefold init --path file
+    error: `file` is there already
+      help: name another with `--path FILE`, or replace it with `--force`
+    exit code 2
+
+    $ gatefold init --path file/gatefold.toml
+    error: `file/gatefold.toml` cannot be written: a part of its path is a file
+      help: name another file with `--path FILE`
+    exit code 1
+
+    $ gatefold init --path a.toml --user
+    error: the argument '--path <FILE>' cannot be used with '--user'
+
+    Usage: gatefold init --path <FILE>
+
+    For more information, try '--help'.
+    exit code 2
+    "#);
+}
+
+#[test]
+fn what_goes_wrong_at_work_says_how_to_mend_it() {
+    let scratch = Scratch::new();
+    let sources = two_sources(&scratch)
+        + "[sources.astray]\ncommand = 'true'\ncwd = 'missing'\n[sources.joined]\ncommand = 'my server'\n";
+    scratch.write("gatefold.toml", two_sources(&scratch)).write("astray.toml", sources);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let serve = format!("serve --listen 127.0.0.1:{port}");
+    let lines = [
+        serve.as_str(),
+        "tools call create_isue",
+        "tools call create_issue --arguments {",
+        "tools call create_issue --arguments [1]",
+        "tools call create_issue --arg title=a --arg title=b",
+        "tools list --domain isues",
+        "tools schema nothing_like_it",
+        "config explain sources.astray.cwdd",
+    ];
+    let text = said_of_all(&scratch, &lines).replace(&port.to_string(), "PORT");
+    insta::assert_snapshot!(text, @r#"
+    $ gatefold serve --listen 127.0.0.1:PORT
+    error: `127.0.0.1:PORT` is in use by another program
+      help: stop that one, or choose another address with `--listen`
+    exit code 1
+
+    $ gatefold tools call create_isue
+    error: unknown tool `create_isue`
+      help: did you mean `issues__create_issue`?
+    exit code 1
+
+    $ gatefold tools call create_issue --arguments {
+    error: `--arguments` is not JSON: EOF while parsing an object at line 1 column 1
+      help: write `--arguments '{"name": value, ...}'`, or `--arg NAME=VALUE` for each
+    exit code 2
+
+    $ gatefold tools call create_issue --arguments [1]
+    error: `--arguments` is not a JSON object
+      help: write `--arguments '{"name": value, ...}'`, or `--arg NAME=VALUE` for each
+    exit code 2
+
+    $ gatefold tools call create_issue --arg title=a --arg title=b
+    error: `--arg title` is given twice
+      help: give each argument once
+    exit code 2
+
+    $ gatefold tools list --domain isues
+    error: unknown domain `isues`
+      help: the domains are issues, units
+    exit code 1
+
+    $ gatefold tools schema nothing_like_it
+    error: unknown tool `nothing_like_it`
+      help: `gatefold tools list` shows them all
+    exit code 1
+
+    $ gatefold config explain sources.astray.cwdd
+    error: `sources.astray.cwdd` is not a key of the configuration
+      help: did you mean `sources.NAME.cwd`?
+    exit code 2
+    "#);
+    let checked = said(&scratch, "check --config astray.toml");
+    let failures = checked.lines().skip_while(|line| !line.starts_with("failed"));
+    insta::assert_snapshot!(failures.collect::<Vec<_>>().join("\n"), @r#"
+    failed astray: its working directory `HERE/missing` was not found
+      configured in astray.toml:7
+
+    failed joined: `my server` was not found; install it, or give its full path
+      help: `command` is the program alone; put its arguments in `args`
+      configured in astray.toml:10
+    exit code 1
+    "#);
+}
