@@ -125,10 +125,10 @@ mod tests {
     fn quantiles_are_those_of_the_last_calls() {
         assert_eq!((quantile(&[], 50), quantile(&[7], 99)), (None, Some(7)));
         let traffic = Traffic::default();
-        let tool = ToolId::new("a__b");
+        let id = ToolId::new("a__b");
         for millis in 1..=1000 {
             let took = Duration::from_millis(millis);
-            traffic.ended(took, || Timestamp::from_millis(0), &tool, &Err(CallError::Cancelled));
+            traffic.ended(took, || Timestamp::from_millis(0), &id, &Err(CallError::Cancelled));
         }
         let report = traffic.report();
         assert_eq!((report.calls, report.errors), (1000, 0));
