@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, RequestBuilder, Response, Url};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 
 use crate::error::redacted;
 use crate::resolve::{NotPublic, Resolver};
@@ -63,31 +63,27 @@ pub enum Redirects {
 pub struct HttpClient {
     client: Client,
     addresses: AddressPolicy,
+    has_roots: bool,
 }
 
 impl HttpClient {
+    /// A client for these settings. Where the machine has no CA certificates, it works all the
+    /// same, but for HTTPS.
     pub fn new(settings: &Settings) -> Result<Self, EgressError> {
         install_crypto();
-        #[expect(clippy::disallowed_methods, reason = "the one place that makes clients")]
-        let builder = Client::builder();
-        let mut builder = builder
-            .user_agent(concat!("gatefold/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(settings.connect_timeout)
-            .pool_max_idle_per_host(settings.idle_connections)
-            .pool_idle_timeout(IDLE_TIMEOUT)
-            .tcp_nodelay(true)
-            .tcp_keepalive(KEEPALIVE)
-            .referer(false)
-            .redirect(redirect_policy(settings.redirects, settings.addresses))
-            .dns_resolver(Arc::new(Resolver(settings.addresses)));
-        if let Some(timeout) = settings.read_timeout {
-            builder = builder.read_timeout(timeout);
+        let addresses = settings.addresses;
+        if let Ok(client) = builder(settings).build() {
+            return Ok(Self { client, addresses, has_roots: true });
         }
-        if settings.addresses == AddressPolicy::PublicOnly {
-            builder = builder.no_proxy();
-        }
-        let client = builder.build().map_err(EgressError::Setup)?;
-        Ok(Self { client, addresses: settings.addresses })
+        // What the system trusts is read when a client is made, and having none is an error then,
+        // though plain HTTP needs none. With an empty list of our own, every certificate is refused.
+        let client = builder(settings).tls_certs_only([]).build().map_err(EgressError::Setup)?;
+        Ok(Self { client, addresses, has_roots: false })
+    }
+
+    /// Whether the machine has CA certificates. Without any, every request over HTTPS fails.
+    pub fn has_roots(&self) -> bool {
+        self.has_roots
     }
 
     /// Sends a request and waits for the head of the answer. Any status is an answer.
@@ -116,6 +112,9 @@ impl HttpClient {
             let host = url.host_str().unwrap_or_default().to_owned();
             return Err(EgressError::NotPublic { host });
         }
+        if url.scheme() == "https" && !self.has_roots {
+            return Err(EgressError::NoRoots);
+        }
         self.client.execute(request).await.map_err(|error| EgressError::new(&url, error))
     }
 
@@ -126,6 +125,28 @@ impl HttpClient {
     pub fn for_libraries(&self) -> Option<Client> {
         (self.addresses == AddressPolicy::Any).then(|| self.client.clone())
     }
+}
+
+fn builder(settings: &Settings) -> ClientBuilder {
+    #[expect(clippy::disallowed_methods, reason = "the one place that makes clients")]
+    let builder = Client::builder();
+    let mut builder = builder
+        .user_agent(concat!("gatefold/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(settings.connect_timeout)
+        .pool_max_idle_per_host(settings.idle_connections)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .tcp_nodelay(true)
+        .tcp_keepalive(KEEPALIVE)
+        .referer(false)
+        .redirect(redirect_policy(settings.redirects, settings.addresses))
+        .dns_resolver(Arc::new(Resolver(settings.addresses)));
+    if let Some(timeout) = settings.read_timeout {
+        builder = builder.read_timeout(timeout);
+    }
+    if settings.addresses == AddressPolicy::PublicOnly {
+        builder = builder.no_proxy();
+    }
+    builder
 }
 
 /// A redirect that was not followed because it leads to another origin.

@@ -41,6 +41,11 @@ pub enum EgressError {
         #[source]
         source: reqwest::Error,
     },
+    #[error(
+        "this machine has no CA certificates, so no server can be trusted over HTTPS; install \
+         `ca-certificates` or set `SSL_CERT_FILE`"
+    )]
+    NoRoots,
     #[error("the HTTP client could not be set up")]
     Setup(#[source] reqwest::Error),
 }
@@ -68,9 +73,11 @@ impl EgressError {
     /// Whether the request surely never reached anybody, so that sending it again is harmless.
     pub fn is_unsent(&self) -> bool {
         match self {
-            Self::Url { .. } | Self::NotPublic { .. } | Self::Connect { .. } | Self::Setup(_) => {
-                true
-            }
+            Self::Url { .. }
+            | Self::NotPublic { .. }
+            | Self::Connect { .. }
+            | Self::NoRoots
+            | Self::Setup(_) => true,
             Self::Timeout { source, .. } => source.is_connect(),
             Self::Redirected { .. } | Self::TooLarge { .. } | Self::Failed { .. } => false,
         }

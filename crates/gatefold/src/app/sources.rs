@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, SourceKind};
 use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{IdentityScope, Manifests, SourceSetup};
-use gatefold_egress::{HttpClient, Settings};
+use gatefold_egress::{EgressError, HttpClient, Settings};
 use gatefold_mcp::{HttpSettings, McpPorts, McpSettings, McpSource, StdioSettings, Transport};
 use gatefold_store::{SourceKey, Store};
 
@@ -90,7 +90,7 @@ impl SourceFactory {
     fn make(&self, config: &SourceConfig, known: Option<Arc<Manifest>>) -> Option<Arc<McpSource>> {
         let settings = McpSettings {
             domain: config.domain.clone(),
-            transport: transport(&config.connection)?,
+            transport: self.transport(&config.connection)?,
             connect_deadline: config.connect_deadline,
             idle_stop: config.idle_stop,
             config_digest: config.config_digest,
@@ -102,21 +102,30 @@ impl SourceFactory {
         };
         Some(McpSource::new(settings, ports, known))
     }
+
+    fn transport(&self, connection: &Connection) -> Option<Transport> {
+        Some(match connection.clone() {
+            Connection::Stdio { command, args, env, inherit_env, cwd } => {
+                Transport::Stdio(StdioSettings { command, args, env, inherit_env, cwd })
+            }
+            Connection::Http { url, .. } if !self.can_trust(&url) => {
+                Transport::Unusable(EgressError::NoRoots.to_string())
+            }
+            Connection::Http { url, headers } => Transport::Http(HttpSettings { url, headers }),
+            Connection::Unusable(why) => Transport::Unusable(why.on_one_line()),
+            Connection::Disabled => return None,
+        })
+    }
+
+    /// Whether there is anything to judge that server's certificate by, where it has one.
+    fn can_trust(&self, url: &str) -> bool {
+        let is_plain = url.parse().is_ok_and(|url: http::Uri| url.scheme_str() == Some("http"));
+        is_plain || self.client.has_roots()
+    }
 }
 
 fn key(config: &SourceConfig) -> SourceKey {
     SourceKey { domain: config.domain.clone(), config: config.config_digest }
-}
-
-fn transport(connection: &Connection) -> Option<Transport> {
-    Some(match connection.clone() {
-        Connection::Stdio { command, args, env, inherit_env, cwd } => {
-            Transport::Stdio(StdioSettings { command, args, env, inherit_env, cwd })
-        }
-        Connection::Http { url, headers } => Transport::Http(HttpSettings { url, headers }),
-        Connection::Unusable(why) => Transport::Unusable(why.on_one_line()),
-        Connection::Disabled => return None,
-    })
 }
 
 /// Keeps manifests in the store.

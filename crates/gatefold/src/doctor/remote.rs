@@ -96,6 +96,10 @@ fn unreachable(error: Option<&EgressError>, url: &str) -> (String, String) {
         let what = format!("`{host}` did not answer in time");
         return (what, "see whether the server is up, and a proxy needed".to_owned());
     };
+    if let EgressError::NoRoots = error {
+        let what = format!("no secure connection to `{host}`: this machine has no CA certificates");
+        return (what, "install `ca-certificates`, or set `SSL_CERT_FILE`".to_owned());
+    }
     let mut causes = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
