@@ -32,15 +32,18 @@ const STDERR_LINES: usize = 5;
 const WRITE_QUEUE: usize = 64;
 /// Messages that wait for rmcp.
 const HANDSHAKE_QUEUE: usize = 64;
+/// Why there is no connection any more when it was we who ended it.
+const STOPPED: &str = "the server was stopped";
 /// Ids that one handshake may use. Each attempt on the same connection has its own.
 const IDS_PER_ATTEMPT: i64 = 1_000_000;
 
 /// A running server and the requests that wait for its answers.
 pub(crate) struct StdioWire {
+    /// Ends the child when the wire is dropped. It goes before the writer: a child whose input
+    /// closes is to be one that we end.
+    _end: DropGuard,
     writer: Mutex<Option<mpsc::Sender<String>>>,
     shared: Arc<Shared>,
-    /// Ends the child when the wire is dropped.
-    _end: DropGuard,
 }
 
 struct Shared {
@@ -91,7 +94,7 @@ impl StdioWire {
         let read = tokio::spawn(read(shared.clone(), stdout));
         let logged = tokio::spawn(log_stderr(shared.clone(), stderr));
         children.spawn(supervise(shared.clone(), process, [read, logged]));
-        Arc::new(Self { writer: Mutex::new(Some(writer)), shared, _end: end.drop_guard() })
+        Arc::new(Self { _end: end.drop_guard(), writer: Mutex::new(Some(writer)), shared })
     }
 
     /// Attaches rmcp for one handshake. An earlier attachment hears nothing from now on, not even
@@ -150,9 +153,9 @@ impl StdioWire {
 
     /// Closes the child's input and waits until it is gone.
     pub(crate) async fn close(&self) {
-        self.shared.lock().end.get_or_insert_with(|| "the server was stopped".to_owned());
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.shared.lock().end.get_or_insert_with(|| STOPPED.to_owned());
         self.shared.end.cancel();
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.shared.ended.cancelled().await;
     }
 
@@ -327,9 +330,11 @@ async fn supervise(
     mut process: Process,
     pipes: [tokio::task::JoinHandle<()>; 2],
 ) {
+    // A child that we end may be gone before this task looks, and ended by itself all the same.
     let status = tokio::select! {
-        status = process.exited() => Some(status),
+        biased;
         () = shared.end.cancelled() => None,
+        status = process.exited() => Some(status),
     };
     if let Some(status) = status {
         // The pipes may hold what the server said last, its answers among it.
@@ -341,7 +346,7 @@ async fn supervise(
         shared.ended(&reason);
     } else {
         process.end().await;
-        shared.ended("the server was stopped");
+        shared.ended(STOPPED);
     }
     shared.ended.cancel();
 }
