@@ -52,6 +52,16 @@ impl Database {
         self.options.connect().await.map_err(|source| self.error(source))
     }
 
+    /// A connection that writes nothing, whatever is asked of it.
+    pub(crate) async fn connect_to_read(&self) -> Result<SqliteConnection, StoreError> {
+        let options = SqliteConnectOptions::new()
+            .filename(&self.path)
+            .read_only(true)
+            .busy_timeout(BUSY_TIMEOUT)
+            .disable_statement_logging();
+        options.connect().await.map_err(|source| self.error(source))
+    }
+
     /// Brings the schema up to date. No other process may do so at the same time.
     pub(crate) async fn migrate(
         &self,

@@ -9,10 +9,11 @@ use sqlx::migrate::MigrateError;
 #[non_exhaustive]
 pub enum StoreError {
     #[error(
-        "`{path}` cannot be used: {source}; make it writable for this user or set another state \
-         directory"
+        "`{path}` cannot be used: {}; make it writable for this user or set another state \
+         directory",
+        plain(error)
     )]
-    Unusable { path: PathBuf, source: io::Error },
+    Unusable { path: PathBuf, error: io::Error },
     #[error(
         "`{path}` was written by a newer Gatefold (schema {found}, this one knows {known}); \
          upgrade Gatefold or set another state directory"
@@ -59,7 +60,7 @@ impl StoreError {
             Some(code::FULL) => Self::Full { path, source },
             Some(code::BUSY | code::LOCKED) => Self::Held { path, source: Some(source) },
             Some(code::READONLY | code::CANTOPEN | code::PERM) => {
-                Self::Unusable { path, source: io::Error::other(source) }
+                Self::Unusable { path, error: io::Error::other(source) }
             }
             _ => Self::Database { path, source },
         }
@@ -80,8 +81,8 @@ impl StoreError {
         }
     }
 
-    pub(crate) fn unusable(path: &Path, source: io::Error) -> Self {
-        Self::Unusable { path: path.to_owned(), source }
+    pub(crate) fn unusable(path: &Path, error: io::Error) -> Self {
+        Self::Unusable { path: path.to_owned(), error }
     }
 
     /// Whether the same write may succeed later, without anybody changing the data.
@@ -107,6 +108,16 @@ impl StoreError {
             Self::Closed => "closed",
             Self::Random(_) => "random",
         }
+    }
+}
+
+/// The system's words without its number for them.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let number = error.raw_os_error().map(|number| format!(" (os error {number})"));
+    match number.and_then(|number| text.strip_suffix(&number)) {
+        Some(words) => words.to_lowercase(),
+        None => text,
     }
 }
 

@@ -13,12 +13,13 @@ use crate::{Durability, StoreError, owner};
 pub struct Health {
     /// The step of the schema that the database stands at; `None` when there is no database yet.
     pub schema: Option<i64>,
-    /// How many running processes have it open.
+    /// How many stores are open on it, each in a running process.
     pub holders: usize,
 }
 
-/// Opens the database and looks through it (SQLite's `quick_check`). Nothing is written or made;
-/// an error says what is wrong with it.
+/// Opens the database for reading and looks through it (SQLite's `quick_check`). No record is
+/// written and no database made; SQLite may put its two side files beside one. An error says what is
+/// wrong with it.
 pub async fn examine(state_dir: &Path) -> Result<Health, StoreError> {
     let directory = state_dir.to_owned();
     let holders = blocking(move || owner::holders(&directory)).await;
@@ -28,7 +29,7 @@ pub async fn examine(state_dir: &Path) -> Result<Health, StoreError> {
         return Ok(Health { schema: None, holders });
     }
     let database = Database::at(state_dir, Durability::Process);
-    let mut connection = database.connect().await?;
+    let mut connection = database.connect_to_read().await?;
     let checked = sqlx::query("PRAGMA quick_check(1)").fetch_one(&mut connection).await;
     let verdict = checked.and_then(|row| row.try_get::<String, _>(0));
     if verdict.map_err(|source| database.error(source))? != "ok" {

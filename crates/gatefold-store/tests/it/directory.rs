@@ -50,7 +50,7 @@ async fn a_directory_that_cannot_be_written_is_refused() {
     fs::write(&file, "").unwrap();
     let (kind, shown) = refusal(&file).await;
     assert_eq!(kind, "unusable");
-    insta::assert_snapshot!(shown, @"`DIR` cannot be used: File exists (os error 17); make it writable for this user or set another state directory");
+    insta::assert_snapshot!(shown, @"`DIR` cannot be used: file exists; make it writable for this user or set another state directory");
 }
 
 #[cfg(unix)]
