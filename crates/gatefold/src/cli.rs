@@ -17,6 +17,7 @@ mod output;
 mod paths;
 mod progress;
 mod prompt;
+mod prose;
 mod reload;
 mod secret;
 mod serve;

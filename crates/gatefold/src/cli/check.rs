@@ -8,7 +8,7 @@ use gatefold_dispatch::{SourceReport, SourceState};
 use serde::Serialize;
 
 use super::arguments::Shared;
-use super::output::Output;
+use super::output::{Output, Style};
 use super::progress::Progress;
 use super::table::{Table, grouped};
 use super::{session, stop, tokens};
@@ -50,7 +50,7 @@ pub(super) async fn run(
         if output.is_json() {
             output.json(&findings);
         } else {
-            print(&findings, output);
+            output.lines(&lines(&findings, output.style()));
         }
         Ok(if findings.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     })
@@ -114,10 +114,25 @@ fn warnings(app: &App) -> Vec<String> {
     idle.map(|pattern| format!("`disclosure.pinned` matches no tool: {pattern}")).collect()
 }
 
-fn print(findings: &Findings, output: &Output) {
-    let style = output.style();
+/// What is printed for people.
+fn lines(findings: &Findings, style: Style) -> Vec<String> {
+    let mut lines = table(findings, style).lines(style);
+    let (tools, tokens) = (grouped(findings.tools), grouped(findings.tokens));
+    let costs =
+        format!("{tools} tools, which cost a model {tokens} tokens if it is shown them all");
+    lines.push(String::new());
+    lines.extend(style.sentence(&costs, 2));
+    lines.extend(findings.sources.iter().flat_map(|finding| details(finding, style)));
+    for warning in &findings.warnings {
+        lines.push(String::new());
+        lines.extend(style.sentence(&format!("{} {warning}", style.accent("note")), 2));
+    }
+    lines
+}
+
+fn table(findings: &Findings, style: Style) -> Table {
     let heads = ["domain", "state", "protocol", "tools", "tokens", "took"];
-    let mut table = Table::new(&heads).numbers(&[3, 4, 5]);
+    let mut table = Table::new(&heads).numbers(&[3, 4, 5]).spare(&[2, 5, 4, 3]);
     for finding in &findings.sources {
         let report = &finding.report;
         let state = match (&report.status.error, report.status.state) {
@@ -135,38 +150,82 @@ fn print(findings: &Findings, output: &Output) {
             took.unwrap_or_default(),
         ]);
     }
-    for line in table.lines(style) {
-        output.line(&line);
-    }
-    let (tools, tokens) = (grouped(findings.tools), grouped(findings.tokens));
-    output.line("");
-    output.line(&format!(
-        "{tools} tools, which cost a model {tokens} tokens if it is shown them all"
-    ));
-    print_details(findings, output);
+    table
 }
 
-fn print_details(findings: &Findings, output: &Output) {
-    let style = output.style();
-    for Finding { report, hint, origin, .. } in &findings.sources {
-        if let Some(failure) = &report.status.error {
-            output.line("");
-            output.line(&format!("{} {}: {failure}", style.bad("failed"), report.domain));
-            if let Some(hint) = hint {
-                output.line(&format!("  help: {hint}"));
-            }
-            output.line(&style.faint(&format!("  configured in {origin}")));
+/// What is wrong with a source, and with what it offers.
+fn details(finding: &Finding, style: Style) -> Vec<String> {
+    let Finding { report, hint, origin, .. } = finding;
+    let mut lines = Vec::new();
+    if let Some(failure) = &report.status.error {
+        lines.push(String::new());
+        let text = format!("{} {}: {failure}", style.bad("failed"), report.domain);
+        lines.extend(style.sentence(&text, 2));
+        if let Some(hint) = hint {
+            lines.extend(style.sentence(&format!("  help: {hint}"), 4));
         }
-        if !report.alterations.is_empty() {
-            output.line("");
-            output.line(&format!("{}: some definitions were not as MCP has them", report.domain));
-        }
-        for alteration in &report.alterations {
-            output.line(&format!("  {alteration}"));
-        }
+        let place = style.sentence(&format!("  configured in {origin}"), 4);
+        lines.extend(place.iter().map(|line| style.faint(line)));
     }
-    for warning in &findings.warnings {
-        output.line("");
-        output.line(&format!("{} {warning}", style.accent("note")));
+    if !report.alterations.is_empty() {
+        lines.push(String::new());
+        let text = format!("{}: some definitions were not as MCP has them", report.domain);
+        lines.extend(style.sentence(&text, 2));
+    }
+    for alteration in &report.alterations {
+        lines.extend(style.sentence(&format!("  {alteration}"), 4));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::Timestamp;
+    use gatefold_dispatch::{BreakerState, SourceStatus, TrafficReport};
+
+    use super::*;
+    use crate::cli::table::tests::across_widths;
+
+    fn finding(domain: &str, error: Option<&str>) -> Finding {
+        let status = SourceStatus {
+            state: if error.is_some() { SourceState::Failing } else { SourceState::Running },
+            since: Timestamp::from_millis(0),
+            error: error.map(str::to_owned),
+            protocol: error.is_none().then(|| "2026-07-28".to_owned()),
+            sessions: 1,
+        };
+        let report = SourceReport {
+            domain: Domain::parse(domain).unwrap(),
+            status,
+            breaker: BreakerState::Closed,
+            tools: 14,
+            alterations: Vec::new(),
+            calls_in_flight: 0,
+            calls_waiting: 0,
+            traffic: TrafficReport::default(),
+        };
+        let hint = error.map(|_| "`command` is the program alone; put its arguments in `args`");
+        Finding { report, origin: "gatefold.toml:9".into(), tokens: 6540, took_ms: Some(35), hint }
+    }
+
+    #[test]
+    fn a_check_fits_every_width() {
+        let mut odd = finding("odd", None);
+        odd.report.alterations = vec![
+            "`search`: its schema names a `$ref` that leads nowhere, so it is shown without that part"
+                .to_owned(),
+        ];
+        let failed = "the server exited with code 3; it last wrote: 错误：找不到配置文件 \
+                      /etc/a-rather-long-folder/another-one/config.json, giving up\u{1b}[31m";
+        let long = "a_source_with_a_rather_long_name";
+        let sources = vec![finding("issues", None), odd, finding(long, Some(failed))];
+        let findings = Findings {
+            ok: false,
+            sources,
+            tools: 28,
+            tokens: 13_080,
+            warnings: vec!["`disclosure.pinned` matches no tool: nothing__*".to_owned()],
+        };
+        insta::assert_snapshot!(across_widths(|style| lines(&findings, style)));
     }
 }

@@ -27,7 +27,7 @@ pub(super) async fn run(
         if output.is_json() {
             print_json(&diagnosis, output);
         } else {
-            print(&diagnosis, doctor.verbose, output);
+            output.lines(&lines(&diagnosis, doctor.verbose, output.style()));
         }
         Ok(if diagnosis.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     })
@@ -50,22 +50,22 @@ fn print_json(diagnosis: &Diagnosis, output: &Output) {
 }
 
 /// Problems in full, and how much was fine; all of it with `--verbose`.
-fn print(diagnosis: &Diagnosis, is_verbose: bool, output: &Output) {
-    let style = output.style();
+fn lines(diagnosis: &Diagnosis, is_verbose: bool, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
     let mut section: Option<Section> = None;
     let shown = |finding: &&Finding| is_verbose || finding.level > Level::Ok;
     for finding in diagnosis.findings.iter().filter(shown) {
         if section != Some(finding.section) {
             if section.is_some() {
-                output.line("");
+                lines.push(String::new());
             }
-            output.line(&style.strong(finding.section.title()));
+            lines.push(style.strong(finding.section.title()));
             section = Some(finding.section);
         }
-        print_finding(finding, style, output);
+        lines.extend(finding_lines(finding, style));
     }
     if section.is_some() {
-        output.line("");
+        lines.push(String::new());
     }
     let counted = |level, one: &str, many: &str| match diagnosis.count(level) {
         0 => None,
@@ -79,21 +79,57 @@ fn print(diagnosis: &Diagnosis, is_verbose: bool, output: &Output) {
         counted(Level::Ok, "check was fine", "checks were fine"),
     ];
     let counts: Vec<_> = counts.into_iter().flatten().collect();
-    output.line(&counts.join(", "));
+    lines.push(counts.join(", "));
+    lines
 }
 
-fn print_finding(finding: &Finding, style: Style, output: &Output) {
+fn finding_lines(finding: &Finding, style: Style) -> Vec<String> {
     let mark = match finding.level {
         Level::Ok => style.good("ok"),
         Level::Note => style.accent("note"),
         Level::Warning => style.accent("warning"),
         Level::Fault => style.bad("fault"),
     };
-    output.line(&format!("  {mark} {}", finding.what));
+    let mut lines = style.sentence(&format!("  {mark} {}", finding.what), 4);
     if let Some(place) = &finding.place {
-        output.line(&style.faint(&format!("    in {place}")));
+        let place = style.sentence(&format!("    in {place}"), 6);
+        lines.extend(place.iter().map(|line| style.faint(line)));
     }
     if let Some(fix) = &finding.fix {
-        output.line(&format!("    fix: {fix}"));
+        lines.extend(style.sentence(&format!("    fix: {fix}"), 6));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::table::tests::across_widths;
+
+    fn finding(level: Level, what: &str, place: &str, fix: &str) -> Finding {
+        let (place, fix) = (Some(place.to_owned()), Some(fix.to_owned()));
+        Finding { section: Section::Sources, level, what: what.to_owned(), place, fix }
+    }
+
+    #[test]
+    fn a_diagnosis_fits_every_width() {
+        let findings = vec![
+            finding(
+                Level::Fault,
+                "search: the server answers 401: it wants credentials, and gets none, which it \
+                 said in so many words",
+                "/home/ann/projects/a-long-name/gatefold.toml:12",
+                "write `headers = { Authorization = \"Bearer ${secret:NAME}\" }`, and store it: \
+                 `gatefold secret set NAME`",
+            ),
+            finding(
+                Level::Warning,
+                "工具: 错误",
+                "gatefold.toml:1",
+                "chmod 600 '/a b/gatefold.toml'",
+            ),
+        ];
+        let diagnosis = Diagnosis { ok: false, findings };
+        insta::assert_snapshot!(across_widths(|style| lines(&diagnosis, false, style)));
     }
 }

@@ -6,6 +6,7 @@ use gatefold::Environment;
 use serde::Serialize;
 
 use super::progress;
+use super::prose::wrapped;
 use super::visible::{self, Paint};
 
 /// Where results are printed. Whoever stops reading them early gets no more, and no error.
@@ -98,6 +99,12 @@ impl Output {
         self.print(&visible::shown(text, self.style.has_colour));
     }
 
+    pub(super) fn lines(&self, lines: &[String]) {
+        for line in lines {
+            self.line(line);
+        }
+    }
+
     /// A text that somebody may want to the byte: only on a terminal is anything in it altered.
     pub(super) fn verbatim(&self, text: &str) {
         if self.is_terminal() { self.line(text) } else { self.print(text) }
@@ -163,6 +170,11 @@ impl Style {
     #[cfg(test)]
     pub(super) fn plain() -> Self {
         Self { has_colour: false, width: None }
+    }
+
+    /// A sentence, broken between words where lines have a width; it goes on under `hang` spaces.
+    pub(super) fn sentence(self, text: &str, hang: usize) -> Vec<String> {
+        wrapped(text, self.width, hang)
     }
 
     fn paint(self, paint: Paint, text: &str) -> String {

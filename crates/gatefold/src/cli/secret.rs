@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use gatefold::secrets::{self, SecretError, SecretName, VALUE_LIMIT_BYTES};
 use gatefold_core::Secret as Value;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::json;
 
 use super::arguments::Secret;
@@ -25,13 +26,43 @@ pub(super) async fn run(secret: &Secret, output: &Output) -> anyhow::Result<Exit
 
 async fn set(name: SecretName, output: &Output) -> anyhow::Result<ExitCode> {
     let asked = name.clone();
+    let _echo = Echo::kept();
     // Nobody may ever answer, so the thread that waits is one that a signal leaves behind.
-    let value = tokio::task::spawn_blocking(move || value_of(&asked)).await??;
+    let value = tokio::task::spawn_blocking(move || value_of(&asked)).await?;
+    if value.as_ref().err().is_some_and(is_interruption) {
+        // The signal that comes with it ends the command.
+        return std::future::pending().await;
+    }
+    let value = value?;
     let stored = secrets::store(&name, &value);
     stored.map_err(|error| unkept(&error))?;
     output.line(&format!("stored `{name}` in the keyring"));
     output.line(&format!("  refer to it in `gatefold.toml` as `${{secret:{name}}}`"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The terminal as it is before a prompt hides what is typed. Dropped, it is so again: whoever
+/// reads in the background may never get to it.
+struct Echo(Option<Termios>);
+
+impl Echo {
+    fn kept() -> Self {
+        Self(tcgetattr(std::io::stdin()).ok())
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        if let Some(terminal) = &self.0 {
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, terminal);
+        }
+    }
+}
+
+/// Whether somebody pressed Ctrl-C at the prompt.
+fn is_interruption(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == std::io::ErrorKind::Interrupted)
 }
 
 fn list(output: &Output) -> anyhow::Result<ExitCode> {

@@ -8,6 +8,7 @@ use gatefold::{App, Environment};
 use gatefold_core::SystemClock;
 
 use super::arguments::Shared;
+use super::failure;
 
 /// A gateway and where it came from.
 pub(super) struct Session {
@@ -51,8 +52,18 @@ pub(super) fn state_dir(
     config: &Config,
     environment: &Environment,
 ) -> anyhow::Result<PathBuf> {
-    match shared.state_dir.as_ref().or(config.state_dir.as_ref()) {
-        Some(chosen) => Ok(environment.directory().join(chosen)),
-        None => Ok(default_state_dir(environment)?),
+    let Some(chosen) = shared.state_dir.as_ref().or(config.state_dir.as_ref()) else {
+        return Ok(default_state_dir(environment)?);
+    };
+    let state_dir = environment.directory().join(chosen);
+    let nearest = state_dir.ancestors().find(|path| path.exists());
+    if let Some(other) = nearest.filter(|path| !path.is_dir()) {
+        return Err(failure::usage(format!(
+            "the state directory cannot be `{}`: `{}` is no directory\n  help: choose another with \
+             `--state-dir DIR`",
+            chosen.display(),
+            other.display()
+        )));
     }
+    Ok(state_dir)
 }

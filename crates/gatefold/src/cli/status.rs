@@ -1,15 +1,15 @@
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use gatefold::Environment;
 use gatefold::config::load;
+use gatefold::{App, Environment};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::arguments::{Shared, Status};
 use super::output::{Output, Style};
 use super::table::{Table, grouped};
-use super::{live, loopback, session, stop};
+use super::{live, loopback, session, stop, visible};
 
 /// What is on record in the state directory.
 #[derive(Serialize)]
@@ -17,6 +17,7 @@ struct OnRecord {
     directory: String,
     sources: Value,
     calls: Value,
+    tokens: Value,
 }
 
 /// Says what is on record, and what a gateway that runs on the configured address is doing.
@@ -43,17 +44,27 @@ pub(super) async fn run(
             directory: session.state_dir.display().to_string(),
             sources: json!(app.reports()),
             calls: json!(app.store().totals().await?),
+            tokens: tokens_on_record(&app).await,
         };
         app.close().await;
         if output.is_json() {
             let url = format!("http://{address}/mcp");
             output.json(&json!({ "url": url, "running": running.ok(), "state": on_record }));
         } else {
-            print(address, &running, &on_record, output);
+            output.lines(&lines(address, &running, &on_record, output.style()));
         }
         Ok(ExitCode::SUCCESS)
     })
     .await
+}
+
+/// What tools cost a model with and without Gatefold, as far as any gateway on this directory has
+/// counted it.
+async fn tokens_on_record(app: &App) -> Value {
+    // What was counted by others is taken up on the way.
+    app.uncounted().await;
+    let costs = app.status().tokens;
+    json!({ "definitions": costs.definitions, "surface": costs.surface })
 }
 
 /// The running gateway's own words, or why there are none.
@@ -71,41 +82,48 @@ pub(super) async fn ask(address: SocketAddr) -> Result<Value, String> {
     })
 }
 
-fn print(
+/// What is printed for people.
+fn lines(
     address: SocketAddr,
     running: &Result<Value, String>,
     on_record: &OnRecord,
-    output: &Output,
-) {
-    let style = output.style();
+    style: Style,
+) -> Vec<String> {
+    let mut lines = Vec::new();
     let sources = match running {
         Ok(status) => {
             let url = style.accent(&format!("http://{address}/mcp"));
-            output.line(&format!("{} on {url}", style.good("running")));
+            lines.extend(style.sentence(&format!("{} on {url}", style.good("running")), 2));
             let field = |key: &str| status[key].to_string().trim_matches('"').to_owned();
-            output.line(&format!(
-                "version {}, process {}, since {}",
-                field("version"),
-                field("process"),
-                since(&status["started_at"]),
-            ));
+            let (version, process) = (field("version"), field("process"));
+            let since = since(&status["started_at"]);
+            let text = format!("version {version}, process {process}, since {since}");
+            lines.extend(style.sentence(&text, 2));
             &status["sources"]
         }
         Err(why) => {
-            output.line(&format!("{}: {why}", style.strong("not running")));
+            lines.extend(style.sentence(&format!("{}: {why}", style.strong("not running")), 2));
             &on_record.sources
         }
     };
-    output.line("");
-    print_sources(sources, style, output);
-    output.line("");
-    if let Ok(status) = running {
-        output.line(&format!("calls since its start: {}", counts(&status["calls"])));
-        for line in token_lines(&status["tokens"]) {
-            output.line(&line);
-        }
+    lines.push(String::new());
+    lines.extend(sources_table(sources, style).lines(style));
+    lines.push(String::new());
+    let errors = errors(sources, style);
+    if !errors.is_empty() {
+        lines.extend(errors);
+        lines.push(String::new());
     }
-    print_calls(on_record, output);
+    let mut facts = match running {
+        Ok(status) => {
+            let calls = format!("calls since its start: {}", counts(&status["calls"]));
+            [vec![calls], token_lines(&status["tokens"])].concat()
+        }
+        Err(_) => vec![costs_line(&on_record.tokens)],
+    };
+    facts.extend(lines_on_record(on_record));
+    lines.extend(facts.iter().flat_map(|fact| style.sentence(fact, 2)));
+    lines
 }
 
 fn since(millis: &Value) -> String {
@@ -113,26 +131,33 @@ fn since(millis: &Value) -> String {
     gatefold_core::Timestamp::from_millis(millis).to_string()
 }
 
-fn print_sources(sources: &Value, style: Style, output: &Output) {
-    let heads = ["domain", "state", "protocol", "tools", "in flight", "waiting", "error"];
-    let mut table = Table::new(&heads).numbers(&[3, 4, 5]);
+fn sources_table(sources: &Value, style: Style) -> Table {
+    let heads = ["domain", "state", "protocol", "tools", "in flight", "waiting"];
+    let mut table = Table::new(&heads).numbers(&[3, 4, 5]).spare(&[5, 4, 2, 3]);
     for source in sources.as_array().into_iter().flatten() {
         let text = |key: &str| source[key].as_str().unwrap_or_default();
         let number = |key: &str| source[key].as_u64().unwrap_or_default().to_string();
-        let state = state(source, style);
         table.row([
             style.strong(text("domain")),
-            state,
+            state(source, style),
             text("protocol").to_owned(),
             number("tools"),
             number("calls_in_flight"),
             number("calls_waiting"),
-            text("error").to_owned(),
         ]);
     }
-    for line in table.lines(style) {
-        output.line(&line);
-    }
+    table
+}
+
+/// Why sources fail, whole: the reason is what somebody looks for.
+fn errors(sources: &Value, style: Style) -> Vec<String> {
+    let sources = sources.as_array().into_iter().flatten();
+    let errors = sources.filter_map(|source| Some((source, source["error"].as_str()?)));
+    let text = |(source, error): (&Value, &str)| {
+        let domain = source["domain"].as_str().unwrap_or_default();
+        format!("{} {domain}: {}", style.bad("failing"), visible::on_one_line(error))
+    };
+    errors.flat_map(|error| style.sentence(&text(error), 2)).collect()
 }
 
 /// A source's state in its colour.
@@ -144,18 +169,23 @@ pub(super) fn state(source: &Value, style: Style) -> String {
     }
 }
 
-/// What tools cost a model with and without Gatefold.
+/// What tools cost a model with and without Gatefold, and what that comes to.
 pub(super) fn token_lines(tokens: &Value) -> Vec<String> {
-    let number = |key: &str| {
-        let number = tokens[key].as_u64().and_then(|number| usize::try_from(number).ok());
-        number.map_or("not counted yet".to_owned(), grouped)
+    let lists = match tokens["lists"].as_u64() {
+        Some(1) => "1 list".to_owned(),
+        _ => format!("{} lists", counted(&tokens["lists"])),
     };
-    let shown = format!("a model is given {} tokens", number("surface"));
-    let all = format!("all definitions: {}", number("definitions"));
-    vec![
-        format!("{shown}; {all}"),
-        format!("{} over {} lists of tools", saved(tokens), number("lists")),
-    ]
+    vec![costs_line(tokens), format!("{} over {lists} of tools", saved(tokens))]
+}
+
+fn costs_line(tokens: &Value) -> String {
+    let (shown, all) = (counted(&tokens["surface"]), counted(&tokens["definitions"]));
+    format!("a model is given {shown} tokens; all definitions: {all}")
+}
+
+fn counted(number: &Value) -> String {
+    let number = number.as_u64().and_then(|number| usize::try_from(number).ok());
+    number.map_or("not counted yet".to_owned(), grouped)
 }
 
 /// The tokens saved, or lost, in words.
@@ -174,7 +204,7 @@ pub(super) fn counts(calls: &Value) -> String {
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
-fn print_calls(on_record: &OnRecord, output: &Output) {
+fn lines_on_record(on_record: &OnRecord) -> [String; 3] {
     let number = |value: &Value| grouped(usize::try_from(value.as_u64().unwrap_or(0)).unwrap_or(0));
     let outcomes = on_record.calls["outcomes"].as_array().into_iter().flatten();
     let shown: Vec<_> = outcomes
@@ -183,7 +213,71 @@ fn print_calls(on_record: &OnRecord, output: &Output) {
         })
         .collect();
     let shown = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
-    output.line(&format!("calls on record: {shown}"));
-    output.line(&format!("discoveries on record: {}", number(&on_record.calls["discoveries"])));
-    output.line(&format!("state directory: {}", on_record.directory));
+    [
+        format!("calls on record: {shown}"),
+        format!("discoveries on record: {}", number(&on_record.calls["discoveries"])),
+        format!("state directory: {}", on_record.directory),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use unicode_width::UnicodeWidthStr as _;
+
+    use super::*;
+    use crate::cli::table::tests::across_widths;
+
+    fn source(domain: &str, state: &str, error: Option<&str>) -> Value {
+        json!({
+            "domain": domain, "state": state, "error": error, "protocol": "2026-07-28",
+            "tools": 1204, "calls_in_flight": 3, "calls_waiting": 0,
+        })
+    }
+
+    fn on_record() -> OnRecord {
+        OnRecord {
+            directory: "/home/ann/.local/state/gatefold".to_owned(),
+            sources: json!([
+                source("issues", "known", None),
+                source(
+                    "工具箱_mit_einem_ziemlich_langen_namen",
+                    "failing",
+                    Some(
+                        "the server exited with code 3; it last wrote: 错误：找不到配置文件 \
+                     /etc/a-rather-long-folder/another-one/config.json, giving up\u{1b}[31m"
+                    )
+                ),
+                source("units", "disabled", None),
+            ]),
+            calls: json!({ "discoveries": 12, "outcomes": [
+                { "outcome": "done", "calls": 12_345 }, { "outcome": "failed", "calls": 7 } ] }),
+            tokens: json!({ "definitions": null, "surface": 412 }),
+        }
+    }
+
+    #[test]
+    fn a_status_fits_every_width() {
+        let address: SocketAddr = "127.0.0.1:8420".parse().unwrap();
+        let nobody = Err(format!("no gateway runs on {address}"));
+        insta::assert_snapshot!(across_widths(|style| lines(
+            address,
+            &nobody,
+            &on_record(),
+            style
+        )));
+        let running = Ok(json!({
+            "version": "1.2.3", "process": 4242, "started_at": 1_700_000_000_000_u64,
+            "sources": on_record().sources, "calls": { "done": 5, "failed": 1 },
+            "tokens": { "definitions": 12_345, "surface": 412, "saved": 11_933, "lists": 1 },
+        }));
+        let shown = across_widths(|style| lines(address, &running, &on_record(), style));
+        insta::assert_snapshot!(shown);
+        for width in 24..100 {
+            let style = Style::plain().within(width);
+            for line in lines(address, &running, &on_record(), style) {
+                let is_whole_word = !line.trim().contains(' ');
+                assert!(is_whole_word || line.width() <= width, "{width}: {line}");
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use gatefold::Environment;
 use gatefold_mcp::serve_stdio;
 
 use super::arguments::Shared;
-use super::{reload, session, stop};
+use super::{reload, session, stop, tokens};
 
 /// How long a first start waits for tools, so that what a client reads once, the instructions,
 /// says more than the domains' names. Later starts know tools from disk and do not wait.
@@ -18,6 +18,7 @@ pub(super) async fn run(shared: &Shared, environment: &Environment) -> anyhow::R
     let session = session::open(shared, environment).await?;
     let app = session.app;
     let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
+    let counting = tokio::spawn(tokens::keep_counting(app.clone()));
     session::warn_of_unusable(&app);
     app.keep_learning();
     tokio::select! {
@@ -27,6 +28,7 @@ pub(super) async fn run(shared: &Shared, environment: &Environment) -> anyhow::R
     }
     let served = serve_stdio(app.server(), app.endpoint().drain, stop).await;
     following.abort();
+    counting.abort();
     app.close().await;
     served.map_err(|error| anyhow!(error).context("the client could not be served"))?;
     Ok(ExitCode::SUCCESS)

@@ -10,6 +10,9 @@ use super::visible::{self, Paint};
 /// How many lines a row may take on a terminal; what does not fit ends in an ellipsis.
 const ROW_LINES: usize = 3;
 
+/// The least width of a column of text before others give way to it.
+const TEXT_WIDTH: usize = 12;
+
 /// What stands between columns.
 const GAP: &str = "  ";
 
@@ -24,18 +27,33 @@ pub(super) struct Table {
     heads: Vec<&'static str>,
     /// Columns whose cells stand at the right, as numbers do.
     right: Vec<usize>,
+    /// Columns that a narrow terminal does without, the first to go first.
+    spare: Vec<usize>,
     rows: Vec<Vec<(String, Option<Paint>)>>,
     row_lines: usize,
 }
 
 impl Table {
     pub(super) fn new(heads: &[&'static str]) -> Self {
-        Self { heads: heads.to_vec(), right: Vec::new(), rows: Vec::new(), row_lines: ROW_LINES }
+        Self {
+            heads: heads.to_vec(),
+            right: Vec::new(),
+            spare: Vec::new(),
+            rows: Vec::new(),
+            row_lines: ROW_LINES,
+        }
     }
 
     /// Sets columns of numbers, counted from 0.
     pub(super) fn numbers(mut self, columns: &[usize]) -> Self {
         self.right = columns.to_vec();
+        self
+    }
+
+    /// Sets columns, counted from 0, that a terminal too narrow for all of them does without, the
+    /// first to go first.
+    pub(super) fn spare(mut self, columns: &[usize]) -> Self {
+        self.spare = columns.to_vec();
         self
     }
 
@@ -56,6 +74,10 @@ impl Table {
 
     /// The lines of the table, heads first.
     pub(super) fn lines(&self, style: Style) -> Vec<String> {
+        let shown = style.width().and_then(|width| self.without_spare(width));
+        if let Some(shown) = shown {
+            return shown.lines(style);
+        }
         let laid_out = self.laid_out(style.width());
         let mut lines = Vec::new();
         let mut row = 0;
@@ -67,6 +89,43 @@ impl Table {
             lines.push(self.painted(row, line, style));
         }
         lines
+    }
+
+    /// The table with fewer columns, where the width does not hold them all legibly. Columns with
+    /// nothing in them go before those that say something.
+    fn without_spare(&self, width: usize) -> Option<Self> {
+        let column_width = |at: usize| {
+            let cells =
+                self.rows.iter().filter_map(|row| row.get(at)).map(|(text, _)| text.width());
+            let natural = cells.chain([self.heads[at].width()]).max().unwrap_or(0);
+            if self.right.contains(&at) { natural } else { natural.min(TEXT_WIDTH) }
+        };
+        let least: Vec<_> = (0..self.heads.len()).map(|at| column_width(at) + GAP.len()).collect();
+        let mut kept: Vec<usize> = (0..self.heads.len()).collect();
+        let is_empty = |at: &&usize| {
+            self.rows.iter().all(|row| row.get(**at).is_none_or(|(text, _)| text.is_empty()))
+        };
+        let (empty, full): (Vec<&usize>, Vec<&usize>) = self.spare.iter().partition(is_empty);
+        for spare in empty.into_iter().chain(full) {
+            if kept.iter().map(|at| least[*at]).sum::<usize>() <= width + GAP.len() {
+                break;
+            }
+            kept.retain(|at| at != spare);
+        }
+        if kept.len() == self.heads.len() {
+            return None;
+        }
+        let row = |row: &Vec<(String, Option<Paint>)>| {
+            kept.iter().filter_map(|at| row.get(*at).cloned()).collect()
+        };
+        let position = |at: &usize| kept.iter().position(|kept| kept == at);
+        Some(Self {
+            heads: kept.iter().map(|at| self.heads[*at]).collect(),
+            right: self.right.iter().filter_map(position).collect(),
+            spare: Vec::new(),
+            rows: self.rows.iter().map(row).collect(),
+            row_lines: self.row_lines,
+        })
     }
 
     /// One laid out line in colours. Row 0 is the heads.
@@ -191,8 +250,20 @@ pub(super) fn grouped(number: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    /// What is shown at two widths and to a program.
+    pub(in crate::cli) fn across_widths(lines: impl Fn(Style) -> Vec<String>) -> String {
+        let plain = Style::plain();
+        let widths = [("80", plain.within(80)), ("200", plain.within(200)), ("none", plain)];
+        let shown = widths.map(|(width, style)| {
+            let lines = lines(style);
+            let shown = lines.iter().map(|line| visible::shown(line, false) + "\n");
+            format!("width: {width}\n{}", shown.collect::<String>())
+        });
+        shown.join("\n")
+    }
 
     fn table() -> Table {
         let mut table = Table::new(&["tool", "calls", "what it does"]).numbers(&[1]);
@@ -240,6 +311,21 @@ mod tests {
         evil␛[2J              0  two
                                  lines<U+009B>
         ");
+    }
+
+    #[test]
+    fn a_narrow_terminal_does_without_spare_columns_and_first_without_empty_ones() {
+        let mut table = Table::new(&["tool", "calls", "errors", "note"]).numbers(&[1, 2]);
+        table.row(["files__read", "1,024", "3", ""].map(str::to_owned));
+        let table = table.spare(&[1, 3]);
+        for (width, heads) in [
+            (40, "tool         calls  errors  note"),
+            (28, "tool         calls  errors"),
+            (20, "tool         errors"),
+        ] {
+            assert_eq!(table.lines(Style::plain().within(width))[0], heads);
+        }
+        assert!(table.lines(Style::plain())[0].ends_with("note"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::arguments::{Shared, Tools};
 use super::failure::with_help;
-use super::output::Output;
+use super::output::{Output, Style};
 use super::progress::Progress;
 use super::table::Table;
 use super::{call, session, stop};
@@ -104,7 +104,7 @@ fn list(
     if output.is_json() {
         output.json(&serde_json::json!({ "tools": lines }));
     } else {
-        print(&lines, output);
+        output.lines(&table(&lines, output.style()));
     }
     let is_whole = !failed.iter().any(is_asked);
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -116,24 +116,21 @@ fn find(view: &View, query: &str, limit: usize, output: &Output) {
     if output.is_json() {
         output.json(&serde_json::json!({ "query": query, "tools": lines }));
     } else {
-        print(&lines, output);
+        output.lines(&table(&lines, output.style()));
     }
 }
 
-fn print(lines: &[Line<'_>], output: &Output) {
-    let style = output.style();
+/// What is printed for people.
+fn table(lines: &[Line<'_>], style: Style) -> Vec<String> {
     if lines.is_empty() {
-        output.line("no tools");
-        return;
+        return vec!["no tools".to_owned()];
     }
-    let mut table = Table::new(&["tool", "domain", "group", "what it does"]);
+    let mut table = Table::new(&["tool", "domain", "group", "what it does"]).spare(&[1, 2]);
     for line in lines {
         let texts = [line.domain, line.group, line.description].map(str::to_owned);
         table.row(std::iter::once(style.strong(line.name)).chain(texts));
     }
-    for line in table.lines(style) {
-        output.line(&line);
-    }
+    table.lines(style)
 }
 
 /// Finds a tool by any of its names.
@@ -190,4 +187,32 @@ fn definition(tool: &Tool) -> anyhow::Result<Definition<'_>> {
         output_schema: definition.output_schema().map(serde_json::from_str).transpose()?,
         annotations: definition.annotations().map(serde_json::from_str).transpose()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::table::tests::across_widths;
+
+    #[test]
+    fn a_list_of_tools_fits_every_width() {
+        let line = |name, domain, description| Line { name, domain, group: "general", description };
+        let lines = [
+            line("issues__create", "issues", "Creates an issue."),
+            line(
+                "a_source_with_a_long_name__and_a_tool_with_one_that_is_longer_still",
+                "a_source_with_a_long_name",
+                "Looks through everything there is, sorts it by what was asked for, and gives the \
+                 first page of it with the means to ask for the next one.",
+            ),
+            line(
+                "工具__搜索",
+                "工具",
+                "在所有文档中搜索，并返回最相关的结果，包括标题、摘要和链接。",
+            ),
+            line("evil__tool", "evil", "\u{1b}[2Jclears\nthe screen"),
+        ];
+        insta::assert_snapshot!(across_widths(|style| table(&lines, style)));
+        assert_eq!(table(&[], Style::plain()), ["no tools"]);
+    }
 }

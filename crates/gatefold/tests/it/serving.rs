@@ -213,3 +213,46 @@ async fn over_stdio_calls_under_way_finish_when_a_signal_comes() {
     assert!(!called.result()["isError"].as_bool().unwrap_or(false), "{}", called.response);
     assert_eq!(client.wait().await.unwrap().code(), Some(0), "{}", client.stderr());
 }
+
+#[tokio::test]
+async fn over_stdio_definitions_are_counted_in_the_background() {
+    let scratch = scratch_with_sources();
+    let mut client =
+        StdioClient::from_command(command(&scratch, &["stdio"]).into()).unwrap().with_limit(LIMIT);
+    client.initialize().await.unwrap();
+    let counted = || {
+        let status = run(&scratch, &["status", "--json", "--listen", "127.0.0.1:1"]).json();
+        status["state"]["tokens"]["definitions"].as_u64().is_some_and(|tokens| tokens > 1000)
+    };
+    assert!(gatefold_testkit::wait_until(LIMIT, counted).await, "{}", client.stderr());
+    client.close_stdin();
+    assert_eq!(client.wait().await.unwrap().code(), Some(0), "{}", client.stderr());
+}
+
+#[tokio::test]
+async fn servers_that_gatefold_ends_itself_are_no_warning() {
+    let scratch = Scratch::new();
+    let idle = "[limits]\nidle_stop = '1s'\n";
+    scratch.write("gatefold.toml", format!("{}{idle}", two_sources(&scratch)));
+    let mut gateway = serve_both(&scratch).await;
+    let args = ["status", "--listen", &gateway.address(), "--json"];
+    let are_all = |state: &str| {
+        let status = run(&scratch, &args).json();
+        let sources = status["running"]["sources"].as_array().unwrap();
+        sources.iter().all(|source| source["state"] == state)
+    };
+    assert!(gatefold_testkit::wait_until(LIMIT, || are_all("idle")).await, "{}", gateway.log());
+    // Other sources take the place of these, while they run.
+    let other = two_sources(&scratch).replace("/data'", "/other'");
+    scratch.write("gatefold.toml", other.clone());
+    gateway.await_log("took up the changed configuration").await;
+    assert!(gatefold_testkit::wait_until(LIMIT, || are_all("running")).await, "{}", gateway.log());
+    scratch.write("gatefold.toml", other.replace("/other'", "/third'"));
+    let is_taken_up = || gateway.log().matches("took up the changed").count() == 2;
+    assert!(gatefold_testkit::wait_until(LIMIT, is_taken_up).await, "{}", gateway.log());
+    assert!(gatefold_testkit::wait_until(LIMIT, || are_all("running")).await, "{}", gateway.log());
+    gateway.signal("-TERM");
+    assert_eq!(gateway.ended().await, Some(0));
+    let log = gateway.log();
+    assert!(!log.contains("a server ended") && !log.contains("WARN"), "{log}");
+}

@@ -1,11 +1,12 @@
 //! What the commands do on a terminal: a pseudo terminal of script(1), or of tmux(1) where what is
 //! on the screen counts.
 
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use gatefold_testkit::wait_until;
 
-use crate::process::{BINARY, Gateway, LIMIT, run, two_sources};
+use crate::process::{BINARY, Gateway, LIMIT, children_of, run, two_sources};
 use crate::scratch::Scratch;
 
 /// Runs a command line with standard output and error on a terminal of this width, and gives all
@@ -63,12 +64,17 @@ fn colours_are_for_terminals_unless_asked_otherwise() {
 #[test]
 fn a_list_fits_the_terminal_and_is_whole_in_a_pipe() {
     let scratch = scratch_with_sources();
+    let is_path = |line: &str| line.trim_start().starts_with('/');
     let longest = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap();
-    for columns in [40, 80, 200] {
-        let shown = on_a_terminal(&scratch, columns, "tools list --color never", &[]);
-        // Progress is drawn on the same terminal and ends where the list begins.
-        let list = &shown[shown.find("tool ").unwrap()..];
-        assert!(longest(list) <= usize::from(columns), "{columns}: {list}");
+    for (line, head) in [("tools list", "tool "), ("check", "domain "), ("status", "domain ")] {
+        for columns in [30, 40, 80, 200] {
+            let shown = on_a_terminal(&scratch, columns, &format!("{line} --color never"), &[]);
+            // Progress is drawn on the same terminal and ends where the list begins.
+            let list = &shown[shown.find(head).unwrap_or_else(|| panic!("{shown}"))..];
+            // A path is never broken.
+            let list: String = list.split_inclusive('\n').filter(|line| !is_path(line)).collect();
+            assert!(longest(&list) <= usize::from(columns), "{columns}: {list}");
+        }
     }
     let piped = run(&scratch, &["tools", "list"]).stdout;
     assert_eq!(piped.lines().count(), 25, "{piped}");
@@ -110,19 +116,20 @@ fn whoever_stops_reading_gets_no_error() {
     let mut shell = Command::new("sh");
     shell.args(["-c", &line]).env("HOME", scratch.path()).current_dir(scratch.path());
     let output = shell.output().unwrap();
-    let complaints = String::from_utf8(output.stderr).unwrap();
-    assert!(!complaints.contains("panicked") && !complaints.contains("error"), "{complaints}");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
 }
 
 /// A window of tmux with a server of its own. Dropped, it is closed.
-struct Window {
+pub(crate) struct Window {
+    folder: PathBuf,
     socket: String,
 }
 
 impl Window {
-    fn open(scratch: &Scratch, columns: u16, rows: u16, line: &str) -> Self {
-        let window = Self { socket: scratch.path().join("tmux").display().to_string() };
+    pub(crate) fn open(scratch: &Scratch, columns: u16, rows: u16, line: &str) -> Self {
+        let folder = scratch.path().to_owned();
+        let window = Self { socket: folder.join("tmux").display().to_string(), folder };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let shell = "env PS1='$ ' sh";
         window.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, shell]);
@@ -130,9 +137,10 @@ impl Window {
         window
     }
 
-    fn tmux(&self, args: &[&str]) -> String {
+    pub(crate) fn tmux(&self, args: &[&str]) -> String {
         let mut tmux = Command::new("tmux");
         tmux.env_clear().env("PATH", "/usr/bin:/bin").env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
+        tmux.env("HOME", &self.folder).current_dir(&self.folder);
         let output = tmux.args(["-S", &self.socket]).args(args).output().unwrap();
         assert!(output.status.success(), "{args:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
@@ -142,7 +150,16 @@ impl Window {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    async fn await_text(&self, claim: impl Fn(&str) -> bool) -> String {
+    /// Waits for a row of a table that begins with this name and a state in full.
+    async fn await_row(&self, name: &str) -> String {
+        let is_row = |line: &str| {
+            let words: Vec<_> = line.split_whitespace().collect();
+            words.len() > 2 && words[0] == name && ["known", "running"].contains(&words[1])
+        };
+        self.await_text(|text| text.lines().any(is_row)).await
+    }
+
+    pub(crate) async fn await_text(&self, claim: impl Fn(&str) -> bool) -> String {
         let found = wait_until(LIMIT, || claim(&self.text())).await;
         assert!(found, "not on the screen: {}", self.text());
         self.text()
@@ -155,26 +172,87 @@ impl Drop for Window {
     }
 }
 
+/// A line that runs a command between two looks at the terminal's settings.
+fn between_looks(line: &str) -> String {
+    format!("stty -g > before; '{BINARY}' {line}; echo left $?; stty -g > after")
+}
+
+/// The terminal is as it was: its settings, the screen, the cursor.
+async fn assert_given_back(scratch: &Scratch, window: &Window) {
+    let settings = |name: &str| std::fs::read_to_string(scratch.path().join(name)).ok();
+    let is_whole = |text: &String| text.ends_with('\n');
+    assert!(wait_until(LIMIT, || settings("after").as_ref().is_some_and(is_whole)).await);
+    assert_eq!(settings("before"), settings("after"));
+    let flags = window.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]);
+    assert_eq!(flags, "0 1\n");
+}
+
 #[tokio::test]
 async fn the_live_view_draws_follows_and_gives_the_terminal_back() {
     let scratch = scratch_with_sources();
     let gateway = Gateway::serve(&scratch).await;
     let address = gateway.address();
-    let line =
-        format!("'{BINARY}' status --watch --interval 100ms --listen {address}; echo left $?");
+    let line = between_looks(&format!("status --watch --interval 100ms --listen {address}"));
     let window = Window::open(&scratch, 80, 20, &line);
     let shown = window.await_text(|text| text.contains("all definitions: 6")).await;
     assert!(shown.contains("issues") && shown.contains("q leaves"), "{shown}");
+    let flags = window.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]);
+    assert_eq!(flags, "1 0\n");
     window.tmux(&["resize-window", "-x", "40", "-y", "10"]);
     window.await_text(|text| text.lines().count() == 10 && text.contains("q leaves")).await;
+    let shown = window.await_row("issues").await;
+    let head = shown.lines().find(|line| line.starts_with("domain")).unwrap();
+    assert!(head.contains("state") && head.contains("calls"), "{shown}");
     drop(gateway);
     window.await_text(|text| text.contains("waiting for a gateway")).await;
     let gateway = Gateway::start(&scratch, &["serve", "--listen", &address]);
-    window.await_text(|text| text.contains("issues")).await;
+    window.await_row("issues").await;
     window.tmux(&["send-keys", "q"]);
     let shown = window.await_text(|text| text.contains("left 0")).await;
-    assert!(!shown.contains("q leaves") && shown.contains("status --watch"), "{shown}");
+    assert!(!shown.contains("q leaves") && shown.contains("stty -g > after"), "{shown}");
+    assert_given_back(&scratch, &window).await;
     drop(gateway);
+}
+
+#[tokio::test]
+async fn control_c_and_a_signal_leave_the_live_view_as_q_does() {
+    for leave in ["C-c", "kill"] {
+        let scratch = scratch_with_sources();
+        let line = between_looks("status --watch --listen 127.0.0.1:1");
+        let window = Window::open(&scratch, 80, 20, &line);
+        window.await_text(|text| text.contains("waiting for a gateway")).await;
+        if leave == "kill" {
+            let shell = window.tmux(&["display-message", "-p", "#{pane_pid}"]);
+            for watching in children_of(shell.trim().parse().unwrap()) {
+                Command::new("kill").arg(watching.to_string()).status().unwrap();
+            }
+        } else {
+            window.tmux(&["send-keys", leave]);
+        }
+        window.await_text(|text| text.contains("left 0")).await;
+        assert_given_back(&scratch, &window).await;
+    }
+}
+
+#[tokio::test]
+async fn leaving_a_hidden_prompt_gives_the_terminal_back() {
+    for leave in ["C-c", "kill"] {
+        let scratch = Scratch::new();
+        let window = Window::open(&scratch, 80, 20, &between_looks("secret set TOKEN"));
+        window.await_text(|text| text.contains("(hidden)")).await;
+        window.tmux(&["send-keys", "hunter2"]);
+        if leave == "kill" {
+            let shell = window.tmux(&["display-message", "-p", "#{pane_pid}"]);
+            for asking in children_of(shell.trim().parse().unwrap()) {
+                Command::new("kill").args(["-INT", &asking.to_string()]).status().unwrap();
+            }
+        } else {
+            window.tmux(&["send-keys", leave]);
+        }
+        let shown = window.await_text(|text| text.contains("left 130")).await;
+        assert!(!shown.contains("hunter2"), "{shown}");
+        assert_given_back(&scratch, &window).await;
+    }
 }
 
 #[test]

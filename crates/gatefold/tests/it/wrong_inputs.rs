@@ -654,14 +654,14 @@ fn a_wrong_command_line_says_what_is_right() {
     exit code 2
 
     $ gatefold status --config empty.toml --state-dir file
-    error: `HERE/file` cannot be used: File exists (os error 17); make it writable for this user or set another state directory
-      because: File exists (os error 17)
-    exit code 1
+    error: the state directory cannot be `file`: `HERE/file` is no directory
+      help: choose another with `--state-dir DIR`
+    exit code 2
 
     $ gatefold status --config empty.toml --state-dir file/state
-    error: `HERE/file/state` cannot be used: Not a directory (os error 20); make it writable for this user or set another state directory
-      because: Not a directory (os error 20)
-    exit code 1
+    error: the state directory cannot be `file/state`: `HERE/file` is no directory
+      help: choose another with `--state-dir DIR`
+    exit code 2
 
     $ gatefold tools call --config empty.toml
     error: the following required arguments were not provided:

@@ -82,7 +82,10 @@ fn sources(running: &Value, style: Style, room: usize) -> Vec<String> {
     let shown = if sources.len() > rows { rows.saturating_sub(1) } else { sources.len() };
     let heads =
         ["domain", "state", "tools", "calls", "now", "queue", "errors", "p50", "p99", "last error"];
-    let mut table = Table::new(&heads).numbers(&[2, 3, 4, 5, 6, 7, 8]).one_line_rows();
+    let mut table = Table::new(&heads)
+        .numbers(&[2, 3, 4, 5, 6, 7, 8])
+        .spare(&[5, 7, 2, 8, 4, 9, 6, 3])
+        .one_line_rows();
     for source in &sources[..shown] {
         table.row(row(source, style));
     }
