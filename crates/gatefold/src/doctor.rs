@@ -11,6 +11,7 @@ mod disk;
 mod port;
 mod programs;
 mod remote;
+mod shell;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -145,12 +146,14 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
     let config = configuration::read(&subject.inputs, environment, &mut findings);
     let known = config.clone().unwrap_or_default();
     let state_dir = state_dir(subject, &known, environment);
-    let clients = clients::look(&known, subject.program.as_deref(), environment);
-    let (on_disk, port, programs) = tokio::join!(
+    let (on_disk, (port, is_running), programs) = tokio::join!(
         disk::look(state_dir.as_deref()),
         port::look(known.server.listen),
         programs::look(&known.sources, environment),
     );
+    let program = subject.program.as_deref();
+    let clients =
+        clients::look(&clients::Known { config: &known, program, is_running, environment });
     let store_works = on_disk.iter().all(|finding| finding.level < Level::Fault);
     findings.extend(on_disk);
     findings.extend(port);

@@ -1,167 +1,164 @@
 //! The MCP clients on this machine: whether Gatefold is in them, as this program, and alone.
+//!
+//! What a client's entry is, is judged as `connect` and `import` judge it.
 
-use std::collections::HashSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use gatefold_clients::{Client, ConfigFile, Format, Machine, Os, Variables, config_files};
+use gatefold_clients::{Client, ConfigFile, Scope};
 
-use super::configuration::same;
-use super::{Finding, Level, Section};
+use super::{Finding, Level, Section, shell};
 use crate::Environment;
-use crate::config::{Config, Connection, Inputs, SourceConfig, load};
+use crate::config::{ClientServer, Config, ConfigError, Connection};
+use crate::setup::{self, FoundFile};
 
-const ENTRY: &str = "gatefold";
+/// What the clients' entries are held against.
+pub(super) struct Known<'a> {
+    pub(super) config: &'a Config,
+    /// This program.
+    pub(super) program: Option<&'a Path>,
+    /// Whether a gateway listens on the configured address.
+    pub(super) is_running: bool,
+    pub(super) environment: &'a Environment,
+}
 
-pub(super) fn look(
-    config: &Config,
-    program: Option<&Path>,
-    environment: &Environment,
-) -> Vec<Finding> {
-    let Some(home) = environment.home() else {
+pub(super) fn look(known: &Known<'_>) -> Vec<Finding> {
+    let Ok(machine) = setup::machine(known.environment) else {
         return Vec::new();
     };
-    let machine = Machine {
-        os: if cfg!(target_os = "macos") { Os::MacOs } else { Os::Linux },
-        home,
-        project: environment.directory().to_owned(),
-        variables: Variables::read(|name| environment.get(name).map(Into::into)),
-    };
-    let files = Client::ALL.into_iter().flat_map(|client| config_files(&machine, client));
-    let mut findings = Vec::new();
-    // The user's file and the project's are one in the home folder itself.
-    let mut seen = HashSet::new();
-    for file in files.filter(|file| file.path.is_file()) {
-        if !seen.insert(file.path.clone()) {
-            continue;
-        }
-        match servers_of(&file, environment) {
-            Ok(servers) => findings.extend(client(&file, &servers, config, program, environment)),
-            Err(fault) => findings.push(fault),
-        }
-    }
+    let files = setup::find(&machine, &Client::ALL, known.environment);
+    let connected: Vec<_> = files.iter().filter(|file| is_connected(file)).collect();
+    let is_connected = |client| connected.iter().any(|found| found.file.client == client);
+    let look = |found: &FoundFile| client(found, is_connected(found.file.client), known);
+    let mut findings: Vec<_> = files.iter().flat_map(look).collect();
     if findings.is_empty() {
         findings.push(Finding::ok(Section::Clients, "no MCP client keeps servers on this machine"));
     }
     findings
 }
 
-/// The servers of one client's file; a finding where it cannot be read.
-///
-/// Reads JSON at the places that the configuration knows. TOML, YAML and deeper places are
-/// skipped for now.
-fn servers_of(file: &ConfigFile, environment: &Environment) -> Result<Vec<SourceConfig>, Finding> {
-    if file.format != Format::Json || file.servers.len() > 2 {
-        return Ok(Vec::new());
-    }
-    let inputs = Inputs { config: None, mcp_configs: vec![file.path.clone()] };
-    let error = match load(&inputs, environment) {
-        Ok(config) => return Ok(config.sources),
-        Err(error) => error,
-    };
-    let fault = |what: String| {
-        Finding::new(Section::Clients, Level::Fault, format!("{}: {what}", file.client))
-    };
-    match error.faults().first() {
-        // Without any server, there is nothing to say about it.
-        Some(first) if first.message == "names no MCP servers" => Ok(Vec::new()),
-        Some(first) => {
-            let place = format!("{}:{}:{}", file.path.display(), first.line, first.column);
-            let what = format!("its configuration is broken: {}", first.message);
-            Err(fault(what).at(place).fix(&first.hint))
-        }
-        None => {
-            let what = "its configuration cannot be read".to_owned();
-            Err(fault(what)
-                .at(file.path.display())
-                .fix(format!("chmod u+r {}", file.path.display())))
-        }
-    }
+fn is_connected(found: &FoundFile) -> bool {
+    found.servers.as_ref().is_ok_and(|servers| servers.iter().any(setup::is_gatefold))
 }
 
-fn client(
-    file: &ConfigFile,
-    servers: &[SourceConfig],
-    config: &Config,
-    program: Option<&Path>,
-    environment: &Environment,
-) -> Vec<Finding> {
-    let found = |level, what: String| {
-        Finding::new(Section::Clients, level, format!("{}: {what}", file.client))
-            .at(file.path.display())
+/// What is to be said about one file of a client, which has Gatefold there or in another one.
+fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Finding> {
+    let file = &found.file;
+    let servers = match &found.servers {
+        Ok(servers) => servers,
+        Err(error) => return vec![unreadable(file, error)],
     };
-    let connect = format!("gatefold connect {}", file.client.id());
-    let port = config.server.listen.port();
-    let (ours, others): (Vec<_>, Vec<_>) = servers.iter().partition(|one| is_ours(one, port));
-    let mut findings = Vec::new();
-    for entry in &ours {
-        let judged = entry_fault(entry, program, environment);
-        findings.push(match judged {
-            Some((level, what)) => found(level, what).fix(&connect),
-            None => found(Level::Ok, "Gatefold is connected".to_owned()),
-        });
+    if !is_connected {
+        let what = "Gatefold is not in its configuration";
+        return vec![finding(file, Level::Note, what).fix(connect(file))];
     }
-    if ours.is_empty() && !servers.is_empty() {
-        let what = "Gatefold is not in its configuration".to_owned();
-        findings.push(found(Level::Note, what).fix(&connect));
-    }
-    let offered = |one: &&&SourceConfig| {
-        config.sources.iter().any(|source| same(&source.connection, &one.connection))
-    };
-    let held: Vec<_> = others.iter().filter(offered).map(|one| one.origin.key.as_str()).collect();
-    if !held.is_empty() && !ours.is_empty() {
+    let ours = servers.iter().filter(|server| setup::is_gatefold(server));
+    let mut findings: Vec<_> = ours.map(|entry| judged(file, entry, known)).collect();
+    // A file that was read a moment ago can be read.
+    let held = setup::held(file, known.config, known.environment).unwrap_or_default();
+    if !held.is_empty() {
         let names = held.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let what = format!("it still holds servers that Gatefold offers as well: {names}");
-        findings.push(found(Level::Warning, what).fix(format!("{connect} --take-over")));
+        findings.push(finding(file, Level::Warning, what).fix(connect(file)));
     }
     findings
 }
 
-/// An entry that starts Gatefold or leads to its port.
-fn is_ours(server: &SourceConfig, port: u16) -> bool {
-    match &server.connection {
-        // Gatefold has small servers of its own, which are no gateway.
-        Connection::Stdio { command, args, .. } => {
-            Path::new(command).file_stem().is_some_and(|stem| stem == ENTRY)
-                && (server.origin.key == ENTRY || args.iter().any(|arg| arg == "stdio"))
+fn finding(file: &ConfigFile, level: Level, what: impl std::fmt::Display) -> Finding {
+    Finding::new(Section::Clients, level, format!("{}: {what}", file.client))
+        .at(file.path.display())
+}
+
+/// The command that puts Gatefold into this file as it should be, and what it offers out of it.
+fn connect(file: &ConfigFile) -> String {
+    let project = if file.scope == Scope::Project { " --project" } else { "" };
+    format!("gatefold connect {}{project}", file.client.id())
+}
+
+fn unreadable(file: &ConfigFile, error: &ConfigError) -> Finding {
+    let fault = |what: String| finding(file, Level::Fault, what);
+    if let Some(first) = error.faults().first() {
+        let place = format!("{}:{}:{}", file.path.display(), first.line, first.column);
+        let what = format!("its configuration is broken: {}", first.message);
+        return fault(what).at(place).fix(&first.hint);
+    }
+    let text = error.to_string();
+    let (what, help) = text.split_once("\n  help: ").unwrap_or((&text, ""));
+    let named = format!("{}: ", file.path.display());
+    let why = what.strip_prefix(&named).unwrap_or(what);
+    let is_forbidden =
+        matches!(error, ConfigError::Unreadable { error, .. } if is_forbidden(error));
+    let chmod = format!("chmod u+r {}", shell::quoted(&file.path));
+    let fix = if is_forbidden || help.is_empty() { chmod } else { help.to_owned() };
+    fault(format!("its configuration {why}")).fix(fix)
+}
+
+fn is_forbidden(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
+/// What is to be said about an entry for Gatefold.
+fn judged(file: &ConfigFile, entry: &ClientServer, known: &Known<'_>) -> Finding {
+    if !entry.is_enabled {
+        let what = "its entry for Gatefold is disabled";
+        let fix = format!("enable `{}` in {}", entry.name, file.client);
+        return finding(file, Level::Note, what).fix(fix);
+    }
+    match &entry.connection {
+        Connection::Stdio { command, args, .. } => program(file, command, args, known),
+        Connection::Http { url, .. } => address(file, url, known),
+        // No entry of ours is any of these.
+        Connection::Disabled | Connection::Unusable(_) => {
+            finding(file, Level::Note, "its entry for Gatefold is of no use").fix(connect(file))
         }
-        Connection::Http { url, .. } => url.parse::<http::Uri>().is_ok_and(|uri| {
-            let is_local = matches!(uri.host(), Some("127.0.0.1" | "localhost" | "[::1]"));
-            is_local && uri.port_u16() == Some(port) && uri.path() == "/mcp"
-        }),
-        Connection::Disabled | Connection::Unusable(_) => server.origin.key == ENTRY,
     }
 }
 
-/// What is wrong with an entry that starts Gatefold.
-fn entry_fault(
-    entry: &SourceConfig,
-    program: Option<&Path>,
-    environment: &Environment,
-) -> Option<(Level, String)> {
-    let (command, args) = match &entry.connection {
-        Connection::Stdio { command, args, .. } => (command, args),
-        Connection::Disabled => {
-            return Some((Level::Note, "its entry for Gatefold is disabled".to_owned()));
-        }
-        Connection::Unusable(why) => return Some((Level::Fault, why.on_one_line())),
-        Connection::Http { .. } => return None,
-    };
+/// An entry that starts a program.
+fn program(file: &ConfigFile, command: &str, args: &[String], known: &Known<'_>) -> Finding {
+    let environment = known.environment;
+    let is_reference = command.contains("${");
     let path = environment.get("PATH").unwrap_or_default();
-    let Ok(found) = which::which_in(command, Some(path), environment.directory()) else {
-        let what = format!("its entry starts `{command}`, which is not there");
-        return Some((Level::Fault, what));
+    let found = which::which_in(command, Some(path), environment.directory());
+    let found = match found {
+        _ if is_reference => return finding(file, Level::Ok, "Gatefold is connected"),
+        Ok(found) => found,
+        Err(_) => {
+            let what = format!("its entry starts `{command}`, which is not there");
+            return finding(file, Level::Fault, what).fix(connect(file));
+        }
     };
     let config = args.iter().position(|arg| arg == "--config").and_then(|at| args.get(at + 1));
-    let file = config.map(|path| environment.directory().join(path));
-    if let Some(file) = file.filter(|file| !file.is_file()) {
-        let what = format!("its entry names `{}`, which does not exist", file.display());
-        return Some((Level::Fault, what));
+    let chosen = config.filter(|path| !path.contains("${"));
+    let chosen = chosen.map(|path| environment.directory().join(path));
+    if let Some(missing) = chosen.filter(|path| !path.is_file()) {
+        let what = format!("its entry names `{}`, which does not exist", missing.display());
+        return finding(file, Level::Fault, what).fix(connect(file));
     }
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
-    if program.is_some_and(|program| real(program) != real(&found)) {
+    if known.program.is_some_and(|program| real(program) != real(&found)) {
         let what = format!("its entry starts another Gatefold: `{}`", found.display());
-        return Some((Level::Warning, what));
+        return finding(file, Level::Warning, what).fix(connect(file));
     }
-    None
+    finding(file, Level::Ok, "Gatefold is connected")
+}
+
+/// An entry that asks a gateway which has to run already.
+fn address(file: &ConfigFile, url: &str, known: &Known<'_>) -> Finding {
+    let listen = known.config.server.listen;
+    let uri = url.parse::<http::Uri>().unwrap_or_default();
+    let is_local = matches!(uri.host(), Some("127.0.0.1" | "localhost" | "[::1]"));
+    if !is_local {
+        return finding(file, Level::Ok, "Gatefold is connected, on another machine");
+    }
+    if uri.port_u16() != Some(listen.port()) {
+        let what = format!("its entry leads to `{url}`, and `listen` in `[server]` is `{listen}`");
+        return finding(file, Level::Warning, what).fix(format!("{} --http", connect(file)));
+    }
+    if !known.is_running {
+        let what = format!("its entry leads to `{url}`, where no gateway runs");
+        return finding(file, Level::Warning, what).fix("gatefold serve");
+    }
+    finding(file, Level::Ok, "Gatefold is connected, over HTTP")
 }

@@ -4,36 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use super::{Finding, Level, Section};
+use super::{Finding, Level, Section, shell};
 use crate::Environment;
 use crate::config::{Config, ConfigError, Connection, Inputs, SourceConfig, load};
+use crate::setup::is_secret;
 
 /// Permissions of others than the owner.
 const OTHERS: u32 = 0o077;
-
-/// Parts of names whose values are secrets, in capitals.
-const SECRET_NAMES: &[&str] =
-    &["TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "AUTHORIZATION", "CREDENTIAL"];
-
-/// How tokens of well-known services begin.
-const TOKEN_SHAPES: &[&str] = &[
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "github_pat_",
-    "glpat-",
-    "sk-",
-    "xoxb-",
-    "xoxp-",
-    "AKIA",
-    "AIza",
-    "lin_api_",
-    "ntn_",
-    "Bearer ",
-];
-
-/// The shortest value that is taken for a secret.
-const SECRET_LENGTH: usize = 8;
 
 /// The most lines of one file that are named for holding secrets.
 const NAMED_LINES: usize = 5;
@@ -114,7 +91,7 @@ fn twins(sources: &[SourceConfig]) -> Vec<Finding> {
 }
 
 /// Whether two connections reach the same server in the same way.
-pub(super) fn same(one: &Connection, other: &Connection) -> bool {
+fn same(one: &Connection, other: &Connection) -> bool {
     match one {
         Connection::Stdio { command, args, env, cwd, .. } => {
             let own = (command, args, env, cwd);
@@ -147,7 +124,7 @@ fn readable(path: &Path) -> Option<Finding> {
     let what =
         format!("secrets stand in clear, in a file that others can read ({:o})", mode & 0o777);
     let finding = Finding::new(Section::Configuration, Level::Warning, what).at(place);
-    Some(finding.fix(format!("chmod 600 {}", path.display())))
+    Some(finding.fix(format!("chmod 600 {}", shell::quoted(path))))
 }
 
 /// The lines on which something that looks like a secret is written out, counted from 1.
@@ -164,16 +141,11 @@ fn has_clear_secret(line: &str) -> bool {
     }
     let parts: Vec<&str> = line.split(['"', '\'']).collect();
     (1..parts.len()).step_by(2).any(|at| {
+        let is_key =
+            parts.get(at + 1).is_some_and(|after| after.trim_start().starts_with(['=', ':']));
         let value = parts[at];
-        let is_literal = !value.contains("${") && value.len() >= SECRET_LENGTH;
-        is_literal && (has_token_shape(value) || is_secret_name(name_before(&parts[..at])))
+        !is_key && !value.contains("${") && is_secret(name_before(&parts[..at]), value)
     })
-}
-
-fn has_token_shape(value: &str) -> bool {
-    TOKEN_SHAPES
-        .iter()
-        .any(|shape| value.strip_prefix(shape).is_some_and(|rest| rest.len() >= SECRET_LENGTH))
 }
 
 /// The key of the value that follows: a quoted text before a bare `:`, or a bare word before `=`.
@@ -186,11 +158,6 @@ fn name_before<'a>(parts: &[&'a str]) -> &'a str {
     };
     let bare = before.trim_end().rsplit([' ', '{', ',']).next().unwrap_or_default();
     if bare.is_empty() && parts.len() >= 2 { parts[parts.len() - 2] } else { bare }
-}
-
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]
@@ -209,7 +176,10 @@ mod tests {
             ("# API_TOKEN = 'abcdefgh1234'", false),
             ("command = '/usr/local/bin/token-server'", false),
             ("token_limit = 2000", false),
-            ("KEY = 'short'", false),
+            ("KEY = 'true'", false),
+            ("\"GITHUB_PERSONAL_ACCESS_TOKEN\": \"${GITHUB_TOKEN}\"", false),
+            ("description = 'Searches the issues of all our projects'", false),
+            ("args = ['-y', '@modelcontextprotocol/server-filesystem', '/home/ann/work']", false),
         ] {
             assert_eq!(clear_secrets(line).len(), usize::from(is_clear), "{line}");
         }

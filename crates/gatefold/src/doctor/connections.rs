@@ -1,18 +1,24 @@
 //! Every source connected once, as a client's first call would.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
 use futures::future::join_all;
 use gatefold_core::Domain;
+use gatefold_dispatch::{SourceReport, SourceState};
 use tokio::time::timeout;
 
-use super::{CONNECT_DEADLINE, Finding, Level, Section, clock, remote};
+use super::{CONNECT_DEADLINE, Finding, Level, Section, clock, programs, remote};
 use crate::config::{Config, Connection, SourceConfig};
 use crate::{App, Connected, build};
 
 /// How much of its deadline a source may take before that is worth a note.
 const SLOW_SHARE: u32 = 2;
+
+/// How the words for a server that takes too long begin.
+const LATE: &str = "it did not answer within";
 
 /// `known` is what was found about the sources before; a source with a fault is not blamed twice.
 pub(super) async fn look(
@@ -35,8 +41,10 @@ pub(super) async fn look(
     let app = match build(fit, state_dir, clock()).await {
         Ok(app) => app,
         Err(error) => {
-            let what = format!("no gateway can be made of this: {error}");
-            return vec![Finding::new(Section::State, Level::Fault, what)];
+            let text = error.to_string();
+            let (what, fix) = text.split_once("; ").unwrap_or((&text, "see `gatefold check`"));
+            let what = format!("no gateway can be made of this: {what}");
+            return vec![Finding::new(Section::State, Level::Fault, what).fix(fix)];
         }
     };
     let mut connected: HashMap<Domain, Connected> = HashMap::new();
@@ -45,7 +53,11 @@ pub(super) async fn look(
     for one in in_time.unwrap_or_default() {
         connected.insert(one.source.domain.clone(), one);
     }
-    let judged = sources.iter().map(|source| fared(source, connected.get(&source.domain), &app));
+    let judged = sources.iter().map(|source| {
+        let report = app.reports().into_iter().find(|report| report.domain == source.domain);
+        fared(source, connected.remove(&source.domain), report)
+    });
+    let judged: Vec<_> = judged.collect();
     let mut findings = join_all(judged).await.concat();
     if is_whole {
         findings.extend(pinned.iter().filter(|pattern| is_idle(pattern, &app)).map(|pattern| {
@@ -69,58 +81,77 @@ async fn asked(source: &SourceConfig) -> Option<Finding> {
     remote::diagnose(source, url, headers).await
 }
 
-async fn fared(source: &SourceConfig, connected: Option<&Connected>, app: &App) -> Vec<Finding> {
-    let found = |level, what: String| {
-        Finding::new(Section::Sources, level, format!("{}: {what}", source.domain))
-            .at(&source.origin)
-    };
-    let domain = &source.domain;
+/// `connected` is none for all sources where one of them took longer than the doctor waits.
+async fn fared(
+    source: &SourceConfig,
+    connected: Option<Connected>,
+    report: Option<SourceReport>,
+) -> Vec<Finding> {
     match &source.connection {
-        Connection::Disabled => return vec![found(Level::Ok, "disabled".to_owned())],
+        Connection::Disabled => return vec![found(source, Level::Ok, "disabled")],
         Connection::Unusable(_) => return Vec::new(),
         Connection::Stdio { .. } | Connection::Http { .. } => {}
     }
-    let error = match connected.map(|one| &one.result) {
+    let took = connected.as_ref().map(|one| one.took);
+    let state = report.as_ref().map(|report| report.status.state);
+    let error = match connected.map(|one| one.result) {
         Some(Ok(())) => None,
         Some(Err(error)) => Some(error.to_string()),
+        None if matches!(state, Some(SourceState::Running | SourceState::Idle)) => None,
         None => {
+            let told = report.as_ref().and_then(|report| report.status.error.clone());
             let limit = CONNECT_DEADLINE.as_secs();
-            Some(format!("it did not connect while the doctor waited ({limit} s)"))
+            Some(told.unwrap_or_else(|| format!("it did not answer within {limit} s")))
         }
     };
-    if let Some(error) = error {
-        if let Some(finding) = asked(source).await {
-            return vec![finding];
-        }
-        let known = format!("`{domain}` is unavailable: ");
-        let why = error.strip_prefix(&known).unwrap_or(&error).to_owned();
-        let fix = match &source.connection {
-            Connection::Stdio { .. } => "run its command in a shell and see what it says",
-            _ => "see that server's log; `gatefold check --log debug` says more",
-        };
-        return vec![found(Level::Fault, format!("no connection: {why}")).fix(fix)];
+    match (error, report) {
+        (Some(error), _) => vec![failed(source, &error).await],
+        (None, Some(report)) => healthy(source, &report, took),
+        (None, None) => Vec::new(),
     }
-    let report = app.reports().into_iter().find(|report| report.domain == *domain);
-    let took = connected.map(|one| one.took).unwrap_or_default();
+}
+
+fn found(source: &SourceConfig, level: Level, what: impl fmt::Display) -> Finding {
+    Finding::new(Section::Sources, level, format!("{}: {what}", source.domain)).at(&source.origin)
+}
+
+async fn failed(source: &SourceConfig, error: &str) -> Finding {
+    if let Some(finding) = asked(source).await {
+        return finding;
+    }
+    let known = format!("`{}` is unavailable: ", source.domain);
+    let why = error.strip_prefix(&known).unwrap_or(error);
+    if why.starts_with(LATE) && programs::may_download(&source.connection) {
+        let what = why.split("; ").next().unwrap_or(why);
+        let what = format!("{what}; its first start may be downloading it");
+        let fix = "start it once in a shell, wait, and try again; or raise its `connect_deadline`";
+        return found(source, Level::Warning, what).fix(fix);
+    }
+    let fix = match &source.connection {
+        Connection::Stdio { .. } => "run its command in a shell and see what it says",
+        _ => "see that server's log; `gatefold check --log debug` says more",
+    };
+    found(source, Level::Fault, format!("no connection: {why}")).fix(fix)
+}
+
+fn healthy(source: &SourceConfig, report: &SourceReport, took: Option<Duration>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let Some(report) = report {
-        let protocol = report.status.protocol.unwrap_or_default();
-        let (tools, took_ms) = (report.tools, took.as_millis());
-        let what = format!("{tools} tools over {protocol}, connected in {took_ms} ms");
-        findings.push(found(Level::Ok, what));
-        if !report.alterations.is_empty() {
-            let what = format!("{} definitions were not as MCP has them", report.alterations.len());
-            findings.push(found(Level::Note, what).fix("gatefold check lists them"));
-        }
-        if tools == 0 {
-            let what = "it offers no tools that may be called".to_owned();
-            findings.push(found(Level::Warning, what).fix("check its `allow` and `deny`"));
-        }
+    let protocol = report.status.protocol.as_deref().unwrap_or_default();
+    let within = took.map(|took| format!(", connected in {} ms", took.as_millis()));
+    let what = format!("{} tools over {protocol}{}", report.tools, within.unwrap_or_default());
+    findings.push(found(source, Level::Ok, what));
+    if !report.alterations.is_empty() {
+        let what = format!("{} definitions were not as MCP has them", report.alterations.len());
+        findings.push(found(source, Level::Note, what).fix("see which: gatefold check"));
     }
-    if took > source.connect_deadline / SLOW_SHARE {
+    if report.tools == 0 {
+        let what = "it offers no tools that may be called";
+        findings.push(found(source, Level::Warning, what).fix("check its `allow` and `deny`"));
+    }
+    if let Some(took) = took.filter(|took| *took > source.connect_deadline / SLOW_SHARE) {
         let limit = source.connect_deadline.as_secs_f32();
         let what = format!("connecting took {} ms of {limit} s", took.as_millis());
-        findings.push(found(Level::Note, what).fix("raise its `connect_deadline`"));
+        findings.push(found(source, Level::Note, what).fix("raise its `connect_deadline`"));
     }
     findings
 }

@@ -3,13 +3,13 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::fs::{Access, access, statvfs};
 use tokio::time::timeout;
 
-use super::{Finding, Level, Section};
+use super::{Finding, Level, Section, shell};
 
 /// How long the database may take to be looked through. A large one takes seconds.
 const DATABASE_DEADLINE: Duration = Duration::from_secs(8);
@@ -31,13 +31,13 @@ pub(super) async fn look(state_dir: Option<&Path>) -> Vec<Finding> {
 }
 
 fn directory_findings(directory: &Path) -> Vec<Finding> {
-    let shown = directory.display().to_string();
+    let (shown, named) = (directory.display().to_string(), shell::quoted(directory));
     let found = |level, what: String| Finding::new(Section::State, level, what).at(&shown);
     let metadata = match fs::metadata(directory) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return vec![absent(directory)],
         Err(error) => {
-            let what = format!("the directory cannot be looked at: {error}");
+            let what = format!("the directory cannot be looked at: {}", error.kind());
             return vec![found(Level::Fault, what).fix("choose another: --state-dir DIR")];
         }
     };
@@ -51,15 +51,15 @@ fn directory_findings(directory: &Path) -> Vec<Finding> {
     let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
     if owner != user {
         let what = format!("the directory is another user's ({owner}, not {user})");
-        findings.push(found(Level::Warning, what).fix(format!("chown -R {user} {shown}")));
+        findings.push(found(Level::Warning, what).fix(format!("sudo chown -R {user} {named}")));
     }
     let mode = metadata.permissions().mode() & 0o777;
     if access(directory, Access::WRITE_OK | Access::EXEC_OK).is_err() || mode & 0o300 != 0o300 {
         let what = format!("the directory is not writable ({mode:o})");
-        findings.push(found(Level::Fault, what).fix(format!("chmod 700 {shown}")));
+        findings.push(found(Level::Fault, what).fix(format!("chmod 700 {named}")));
     } else if mode & 0o077 != 0 {
         let what = format!("others may look into the directory ({mode:o})");
-        findings.push(found(Level::Warning, what).fix(format!("chmod 700 {shown}")));
+        findings.push(found(Level::Warning, what).fix(format!("chmod 700 {named}")));
     } else {
         findings.push(found(Level::Ok, "the directory is writable, and ours alone".to_owned()));
     }
@@ -103,7 +103,9 @@ async fn database(directory: &Path) -> Vec<Finding> {
             let (what, fix) = text.split_once("; ").unwrap_or((&text, "see the message"));
             let fix = match error.kind() {
                 "damaged" => {
-                    format!("mv {0} {0}.damaged; its records are lost to Gatefold", path.display())
+                    let aside = path.with_extension("db.damaged");
+                    let (from, to) = (shell::quoted(&path), shell::quoted(&aside));
+                    format!("mv {from} {to}; its records are lost to Gatefold")
                 }
                 _ => fix.to_owned(),
             };
@@ -121,10 +123,36 @@ async fn database(directory: &Path) -> Vec<Finding> {
         None => "the database is made on the first start".to_owned(),
     };
     let mut findings = vec![found(Level::Ok, schema).at(path.display())];
-    if health.holders > 0 {
-        let what =
-            format!("in use by {} other Gatefold processes, which may share it", health.holders);
-        findings.push(found(Level::Ok, what));
+    findings.extend(unwritable(directory));
+    match health.holders {
+        0 => {}
+        1 => findings.push(found(Level::Ok, "one running gateway or command uses it".to_owned())),
+        many => {
+            let what = format!("{many} running gateways or commands share it");
+            findings.push(found(Level::Ok, what));
+        }
     }
     findings
+}
+
+/// Files of the store that this user may read and not write, as a run by the administrator
+/// leaves them.
+fn unwritable(directory: &Path) -> Option<Finding> {
+    let names = ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "startup.lock"];
+    let files = names.iter().map(|name| directory.join(name));
+    let is_unwritable = |path: &PathBuf| {
+        let mode = fs::metadata(path).map(|it| it.permissions().mode());
+        // The administrator may write to any file; that one's own mode still tells a mistake.
+        mode.is_ok_and(|mode| mode & 0o200 == 0 || access(path, Access::WRITE_OK).is_err())
+    };
+    let file = files.into_iter().find(is_unwritable)?;
+    let user = rustix::process::geteuid().as_raw();
+    let is_ours = fs::metadata(&file).is_ok_and(|it| it.uid() == user);
+    let fix = if is_ours {
+        format!("chmod u+rw {}", shell::quoted(&file))
+    } else {
+        format!("sudo chown -R {user} {}", shell::quoted(directory))
+    };
+    let finding = Finding::new(Section::State, Level::Fault, "the database is not writable");
+    Some(finding.at(file.display()).fix(fix))
 }

@@ -21,13 +21,18 @@ const LISTENING: &str = "0A";
 /// The most processes that are looked through for the holder of a port.
 const PROCESS_LIMIT: usize = 8192;
 
-pub(super) async fn look(listen: SocketAddr) -> Vec<Finding> {
+/// What is found, and whether a gateway of ours runs there.
+pub(super) async fn look(listen: SocketAddr) -> (Vec<Finding>, bool) {
     let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
     let Err(error) = TcpListener::bind(listen).await else {
-        return vec![found(Level::Ok, "the port is free".to_owned())];
+        return (vec![found(Level::Ok, "the port is free".to_owned())], false);
     };
     let finding = match error.kind() {
-        io::ErrorKind::AddrInUse => taken(listen).await,
+        io::ErrorKind::AddrInUse => {
+            let finding = taken(listen).await;
+            let is_ours = finding.level < Level::Fault;
+            return (vec![finding], is_ours);
+        }
         io::ErrorKind::PermissionDenied => {
             let what = "this user may not listen on that port".to_owned();
             found(Level::Fault, what).fix("choose a port above 1023: `listen` in `[server]`")
@@ -39,7 +44,7 @@ pub(super) async fn look(listen: SocketAddr) -> Vec<Finding> {
         _ => found(Level::Fault, format!("the address cannot be listened on: {error}"))
             .fix("change `listen` in `[server]`"),
     };
-    vec![finding]
+    (vec![finding], false)
 }
 
 async fn taken(listen: SocketAddr) -> Finding {

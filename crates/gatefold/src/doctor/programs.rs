@@ -9,7 +9,7 @@ use futures::future::join_all;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::{Finding, Level, QUESTION_DEADLINE, Section};
+use super::{Finding, Level, QUESTION_DEADLINE, Section, shell};
 use crate::Environment;
 use crate::config::{Connection, SourceConfig};
 
@@ -32,6 +32,19 @@ const INSTALLS: &[(&str, &str)] = &[
     ("docker", "install Docker, or another way to run that server"),
 ];
 
+/// Programs that fetch what they are to run, which takes its time when it is not there yet.
+const FETCHERS: &[&str] =
+    &["npx", "uvx", "uv", "bunx", "pnpx", "pnpm", "yarn", "deno", "pipx", "docker", "podman"];
+
+/// Whether the program of a source may have to download the server first.
+pub(super) fn may_download(connection: &Connection) -> bool {
+    let Connection::Stdio { command, .. } = connection else {
+        return false;
+    };
+    let name = Path::new(command).file_stem().and_then(|name| name.to_str());
+    name.is_some_and(|name| FETCHERS.contains(&name))
+}
+
 pub(super) async fn look(sources: &[SourceConfig], environment: &Environment) -> Vec<Finding> {
     join_all(sources.iter().map(|source| program(source, environment))).await.concat()
 }
@@ -47,7 +60,7 @@ async fn program(source: &SourceConfig, environment: &Environment) -> Vec<Findin
     let folder = environment.directory().join(cwd.clone().unwrap_or_default());
     if !folder.is_dir() {
         let what = format!("its `cwd` is not a folder: `{}`", folder.display());
-        return vec![found(Level::Fault, what).fix(format!("mkdir -p {}", folder.display()))];
+        return vec![found(Level::Fault, what).fix(format!("mkdir -p {}", shell::quoted(&folder)))];
     }
     let own_path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.expose());
     let path = own_path.or_else(|| environment.get("PATH")).unwrap_or_default();
@@ -85,7 +98,7 @@ fn missing(
     let file = folder.join(command);
     if command.contains('/') && file.is_file() {
         let what = format!("`{}` is not executable", file.display());
-        return found(Level::Fault, what).fix(format!("chmod +x {}", file.display()));
+        return found(Level::Fault, what).fix(format!("chmod +x {}", shell::quoted(&file)));
     }
     if args.is_empty() && command.contains(' ') {
         let what = format!("there is no program `{command}`");

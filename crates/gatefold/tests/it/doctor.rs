@@ -11,7 +11,7 @@ use axum::response::IntoResponse as _;
 use axum::routing::any;
 use serde_json::Value;
 
-use crate::process::{BINARY, Gateway, Run, run, two_sources};
+use crate::process::{BINARY, Gateway, Run, command, run, two_sources};
 use crate::scratch::Scratch;
 
 /// A free port that nobody listens on any more.
@@ -260,7 +260,7 @@ async fn the_port_is_free_ours_or_somebody_elses() {
     let ours = doctor(&scratch);
     let line = found(&scratch, &ours, "a gateway of version");
     assert!(line.starts_with("ok: ") && line.contains(&gateway.pid().to_string()), "{line}");
-    assert!(found(&scratch, &ours, "in use by 1 other").starts_with("ok: "));
+    assert!(found(&scratch, &ours, "one running gateway or command uses it").starts_with("ok: "));
 }
 
 #[test]
@@ -331,6 +331,100 @@ fn a_damaged_database_and_an_open_directory_are_found() {
 }
 
 #[test]
+fn a_database_that_is_not_writable_is_a_fault() {
+    let scratch = Scratch::new();
+    configure(&scratch, &two_sources(&scratch));
+    assert_eq!(run(&scratch, &["status"]).code, Some(0));
+    let database = scratch.path().join(".local/state/gatefold/gatefold.db");
+    chmod(&database, 0o400);
+    let run = run(&scratch, &["doctor", "--json", "--offline"]);
+    assert_eq!(
+        found(&scratch, &run, "not writable"),
+        "fault: the database is not writable => chmod u+rw ~/.local/state/gatefold/gatefold.db"
+    );
+    assert_eq!(run.code, Some(1));
+}
+
+#[test]
+fn looking_at_the_database_writes_nothing() {
+    let scratch = Scratch::new();
+    configure(&scratch, "");
+    assert_eq!(run(&scratch, &["status"]).code, Some(0));
+    let database = scratch.path().join(".local/state/gatefold/gatefold.db");
+    let before =
+        (fs::read(&database).unwrap(), fs::metadata(&database).unwrap().modified().unwrap());
+    let run = run(&scratch, &["doctor", "--json", "--offline"]);
+    assert!(found(&scratch, &run, "the database is whole").starts_with("ok"));
+    let after =
+        (fs::read(&database).unwrap(), fs::metadata(&database).unwrap().modified().unwrap());
+    assert!(before == after);
+}
+
+#[test]
+fn without_ca_certificates_https_alone_fails() {
+    let scratch = Scratch::new();
+    let far = format!("[sources.far]\nurl = 'https://127.0.0.1:{}/mcp'\n", dead_port());
+    configure(&scratch, &format!("{}{far}", two_sources(&scratch)));
+    let without = |args: &[&str]| {
+        let mut command = command(&scratch, args);
+        command.env("SSL_CERT_FILE", "/nowhere").env("SSL_CERT_DIR", "/nowhere");
+        let output = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        Run { code: output.status.code(), stdout, stderr }
+    };
+    let diagnosis = without(&["doctor", "--json"]);
+    let line = found(&scratch, &diagnosis, "no CA certificates");
+    assert!(line.starts_with("fault: far: no secure connection"), "{line}");
+    assert!(line.ends_with("=> install `ca-certificates`, or set `SSL_CERT_FILE`"), "{line}");
+    assert!(found(&scratch, &diagnosis, "issues: 14 tools").starts_with("ok"));
+    let checked = without(&["check", "--json"]).json();
+    let sources = checked["sources"].as_array().unwrap();
+    let failed: Vec<_> = sources.iter().filter(|source| source["error"].is_string()).collect();
+    assert_eq!(failed.len(), 1, "{checked:#}");
+    let error = failed[0]["error"].as_str().unwrap();
+    assert!(error.ends_with("install `ca-certificates` or set `SSL_CERT_FILE`"), "{error}");
+}
+
+#[test]
+fn a_first_start_that_downloads_is_a_warning_and_blames_nobody_else() {
+    let scratch = Scratch::new();
+    scratch.write("uvx", "#!/bin/sh\nexec sleep 60\n");
+    chmod(&scratch.path().join("uvx"), 0o755);
+    let path = scratch.path().display();
+    let slow = |deadline| {
+        format!(
+            "[sources.slow]\ncommand = '{path}/uvx'\nargs = ['x']\nconnect_deadline = '{deadline}'\n"
+        )
+    };
+    // The first gives up by itself, the second takes longer than the doctor waits.
+    for (deadline, limit) in [("1s", "1 s"), ("50s", "12 s")] {
+        configure(&scratch, &format!("{}{}", two_sources(&scratch), slow(deadline)));
+        let run = doctor(&scratch);
+        assert_eq!(
+            found(&scratch, &run, "slow: it did not answer"),
+            format!(
+                "warning: slow: it did not answer within {limit}; its first start may be \
+                 downloading it => start it once in a shell, wait, and try again; or raise its \
+                 `connect_deadline`"
+            )
+        );
+        assert!(found(&scratch, &run, "issues: 14 tools").starts_with("ok"), "{}", run.stdout);
+        assert_eq!(run.code, Some(0), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_a_fault_with_its_fix() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.path().join("gatefold.toml")).unwrap();
+    let run = run(&scratch, &["doctor", "--json", "--config", "gatefold.toml"]);
+    let line = found(&scratch, &run, "it is a directory");
+    assert!(line.starts_with("fault: ") && !line.ends_with("=> -"), "{line}");
+    assert_eq!(run.code, Some(1));
+}
+
+#[test]
 fn clients_that_are_not_right_are_named_with_their_fix() {
     let scratch = Scratch::new();
     configure(&scratch, &two_sources(&scratch));
@@ -340,12 +434,19 @@ fn clients_that_are_not_right_are_named_with_their_fix() {
          \"--scratch\", \"{}/data\"]}}",
         scratch.path().display()
     );
-    let ours = |command: &str| format!("\"gatefold\": {{\"command\": \"{command}\"}}");
+    let ours = |command: &str| {
+        format!("\"gatefold\": {{\"command\": \"{command}\", \"args\": [\"stdio\"]}}")
+    };
     for (servers, expected) in [
         (
             format!("{{\"mcpServers\": {{{}, {issues}}}}}", ours(BINARY)),
             "warning: Cursor: it still holds servers that Gatefold offers as well: `issues` => \
-             gatefold connect cursor --take-over",
+             gatefold connect cursor",
+        ),
+        (
+            "{\"mcpServers\": {\"gatefold\": {\"url\": \"http://127.0.0.1:1/mcp\"}}}".to_owned(),
+            "warning: Cursor: its entry leads to `http://127.0.0.1:1/mcp`, and `listen` in \
+             `[server]` is `127.0.0.1:",
         ),
         (
             format!("{{\"mcpServers\": {{{}}}}}", ours("/gone/gatefold")),
@@ -365,4 +466,44 @@ fn clients_that_are_not_right_are_named_with_their_fix() {
         assert!(line.starts_with(expected), "{line}");
         assert_eq!(run.code, Some(i32::from(expected.starts_with("fault"))), "{}", run.stdout);
     }
+}
+
+#[test]
+fn the_fix_for_a_client_that_holds_old_servers_works() {
+    let scratch = Scratch::new();
+    configure(&scratch, &two_sources(&scratch));
+    fs::create_dir_all(scratch.path().join(".cursor")).unwrap();
+    let data = scratch.path().join("data").display().to_string();
+    let old = serde_json::json!({ "mcpServers": {
+        "issues": { "command": BINARY, "args": ["demo-server", "issues", "--scratch", data] },
+    }});
+    scratch.write(".cursor/mcp.json", old.to_string());
+    assert_eq!(run(&scratch, &["connect", "cursor", "--keep", "--yes"]).code, Some(0));
+    let before = run(&scratch, &["doctor", "--json", "--offline"]);
+    let line = found(&scratch, &before, "it still holds");
+    let fix = line.split_once(" => ").unwrap().1;
+    let mut args: Vec<_> = fix.split(' ').skip(1).collect();
+    args.push("--yes");
+    let connected = run(&scratch, &args);
+    assert_eq!(connected.code, Some(0), "{}", connected.stderr);
+    let after = run(&scratch, &["doctor", "--json", "--offline"]);
+    assert!(!after.stdout.contains("it still holds"), "{}", after.stdout);
+    assert!(found(&scratch, &after, "Cursor: Gatefold is connected").starts_with("ok"));
+}
+
+#[test]
+fn a_client_that_asks_for_a_gateway_which_does_not_run_is_a_warning() {
+    let scratch = Scratch::new();
+    let port = dead_port();
+    let listen = format!("[server]\nlisten = '127.0.0.1:{port}'\n");
+    scratch.write("gatefold.toml", format!("{}{listen}", two_sources(&scratch)));
+    fs::create_dir_all(scratch.path().join(".cursor")).unwrap();
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let entry = serde_json::json!({ "mcpServers": { "gatefold": { "url": url } } });
+    scratch.write(".cursor/mcp.json", entry.to_string());
+    let run = run(&scratch, &["doctor", "--json", "--offline"]);
+    let expected = format!(
+        "warning: Cursor: its entry leads to `{url}`, where no gateway runs => gatefold serve"
+    );
+    assert_eq!(found(&scratch, &run, "where no gateway runs"), expected);
 }
