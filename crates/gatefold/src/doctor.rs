@@ -112,6 +112,14 @@ pub struct Diagnosis {
 impl Diagnosis {
     fn of(mut findings: Vec<Finding>) -> Self {
         findings.sort_by_key(|finding| (finding.section, std::cmp::Reverse(finding.level)));
+        // A file in which a client has several lists of servers is broken once.
+        let mut seen: Vec<Finding> = Vec::with_capacity(findings.len());
+        for finding in findings {
+            if !seen.contains(&finding) {
+                seen.push(finding);
+            }
+        }
+        let findings = seen;
         Self { ok: findings.iter().all(|finding| finding.level < Level::Fault), findings }
     }
 
@@ -152,8 +160,13 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
         programs::look(&known.sources, environment),
     );
     let program = subject.program.as_deref();
-    let clients =
-        clients::look(&clients::Known { config: &known, program, is_running, environment });
+    let clients = clients::look(&clients::Known {
+        config: &known,
+        options: options(subject),
+        program,
+        is_running,
+        environment,
+    });
     let store_works = on_disk.iter().all(|finding| finding.level < Level::Fault);
     findings.extend(on_disk);
     findings.extend(port);
@@ -167,6 +180,14 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
     }
     findings.extend(sources);
     Diagnosis::of(findings)
+}
+
+/// The options with which another command looks at the same files.
+fn options(subject: &Subject) -> String {
+    let config = subject.inputs.config.as_deref().map(|path| ("--config", path));
+    let state_dir = subject.state_dir.as_deref().map(|path| ("--state-dir", path));
+    let chosen = config.into_iter().chain(state_dir);
+    chosen.map(|(option, path)| format!(" {option} {}", shell::quoted(path))).collect()
 }
 
 fn version() -> Finding {

@@ -16,6 +16,8 @@ use crate::setup::{self, FoundFile};
 /// What the clients' entries are held against.
 pub(super) struct Known<'a> {
     pub(super) config: &'a Config,
+    /// The options that chose it, for commands that are to use the same one.
+    pub(super) options: String,
     /// This program.
     pub(super) program: Option<&'a Path>,
     /// Whether a gateway listens on the configured address.
@@ -51,7 +53,7 @@ fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Findi
     };
     if !is_connected {
         let what = "Gatefold is not in its configuration";
-        return vec![finding(file, Level::Note, what).fix(connect(file))];
+        return vec![finding(file, Level::Note, what).fix(connect(file, known))];
     }
     let ours = servers.iter().filter(|server| setup::is_gatefold(server));
     let mut findings: Vec<_> = ours.map(|entry| judged(file, entry, known)).collect();
@@ -60,7 +62,7 @@ fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Findi
     if !held.is_empty() {
         let names = held.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let what = format!("it still holds servers that Gatefold offers as well: {names}");
-        findings.push(finding(file, Level::Warning, what).fix(connect(file)));
+        findings.push(finding(file, Level::Warning, what).fix(connect(file, known)));
     }
     findings
 }
@@ -71,9 +73,9 @@ fn finding(file: &ConfigFile, level: Level, what: impl std::fmt::Display) -> Fin
 }
 
 /// The command that puts Gatefold into this file as it should be, and what it offers out of it.
-fn connect(file: &ConfigFile) -> String {
+fn connect(file: &ConfigFile, known: &Known<'_>) -> String {
     let project = if file.scope == Scope::Project { " --project" } else { "" };
-    format!("gatefold connect {}{project}", file.client.id())
+    format!("gatefold connect {}{project}{}", file.client.id(), known.options)
 }
 
 fn unreadable(file: &ConfigFile, error: &ConfigError) -> Finding {
@@ -110,7 +112,8 @@ fn judged(file: &ConfigFile, entry: &ClientServer, known: &Known<'_>) -> Finding
         Connection::Http { url, .. } => address(file, url, known),
         // No entry of ours is any of these.
         Connection::Disabled | Connection::Unusable(_) => {
-            finding(file, Level::Note, "its entry for Gatefold is of no use").fix(connect(file))
+            finding(file, Level::Note, "its entry for Gatefold is of no use")
+                .fix(connect(file, known))
         }
     }
 }
@@ -126,7 +129,7 @@ fn program(file: &ConfigFile, command: &str, args: &[String], known: &Known<'_>)
         Ok(found) => found,
         Err(_) => {
             let what = format!("its entry starts `{command}`, which is not there");
-            return finding(file, Level::Fault, what).fix(connect(file));
+            return finding(file, Level::Fault, what).fix(connect(file, known));
         }
     };
     let config = args.iter().position(|arg| arg == "--config").and_then(|at| args.get(at + 1));
@@ -134,12 +137,12 @@ fn program(file: &ConfigFile, command: &str, args: &[String], known: &Known<'_>)
     let chosen = chosen.map(|path| environment.directory().join(path));
     if let Some(missing) = chosen.filter(|path| !path.is_file()) {
         let what = format!("its entry names `{}`, which does not exist", missing.display());
-        return finding(file, Level::Fault, what).fix(connect(file));
+        return finding(file, Level::Fault, what).fix(connect(file, known));
     }
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
     if known.program.is_some_and(|program| real(program) != real(&found)) {
         let what = format!("its entry starts another Gatefold: `{}`", found.display());
-        return finding(file, Level::Warning, what).fix(connect(file));
+        return finding(file, Level::Warning, what).fix(connect(file, known));
     }
     finding(file, Level::Ok, "Gatefold is connected")
 }
@@ -154,11 +157,11 @@ fn address(file: &ConfigFile, url: &str, known: &Known<'_>) -> Finding {
     }
     if uri.port_u16() != Some(listen.port()) {
         let what = format!("its entry leads to `{url}`, and `listen` in `[server]` is `{listen}`");
-        return finding(file, Level::Warning, what).fix(format!("{} --http", connect(file)));
+        return finding(file, Level::Warning, what).fix(format!("{} --http", connect(file, known)));
     }
     if !known.is_running {
         let what = format!("its entry leads to `{url}`, where no gateway runs");
-        return finding(file, Level::Warning, what).fix("gatefold serve");
+        return finding(file, Level::Warning, what).fix(format!("gatefold serve{}", known.options));
     }
     finding(file, Level::Ok, "Gatefold is connected, over HTTP")
 }

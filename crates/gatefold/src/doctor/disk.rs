@@ -115,7 +115,8 @@ async fn database(directory: &Path) -> Vec<Finding> {
             let limit = DATABASE_DEADLINE.as_secs();
             let what =
                 format!("the database is so large that {limit} s were not enough to check it");
-            return vec![found(Level::Note, what).at(path.display())];
+            let fix = "look through it by hand: sqlite3, then `PRAGMA quick_check;`";
+            return vec![found(Level::Note, what).at(path.display()).fix(fix)];
         }
     };
     let schema = match health.schema {

@@ -226,6 +226,70 @@ async fn each_answer_of_a_web_server_has_its_fix() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn credentials_that_are_not_taken_are_named_and_not_shown() {
+    let port = web(401).await;
+    let source = format!(
+        "[sources.a]\nurl = 'http://127.0.0.1:{port}/mcp'\n\
+         headers = {{ Authorization = 'Bearer hunter2hunter2' }}\n"
+    );
+    let scratch = Scratch::new();
+    check(
+        &scratch,
+        &source,
+        "fault: a: the server answers 401: it does not take the credentials that it got => renew \
+         the value of the header `Authorization`",
+    );
+    assert!(!doctor(&scratch).stdout.contains("hunter2"));
+}
+
+#[test]
+fn a_name_that_does_not_resolve_is_named() {
+    check(
+        &Scratch::new(),
+        "[sources.a]\nurl = 'http://no-such-host.invalid/mcp'\n",
+        "fault: a: the name in `no-such-host.invalid` does not resolve => check the spelling of \
+         `url`, and the network",
+    );
+}
+
+#[test]
+fn whatever_is_not_in_order_has_its_fix_and_is_said_once() {
+    let scratch = Scratch::new();
+    let sources = format!(
+        "[sources.gone]\ncommand = 'no-such-server'\n\
+         [sources.quits]\ncommand = 'sh'\nargs = ['-c', 'exit 3']\n\
+         [sources.secretive]\ncommand = 'sh'\nenv = {{ T = '${{secret:t}}', KEY = 'abcdefgh1234' }}\n\
+         [sources.far]\nurl = 'http://127.0.0.1:{}/mcp'\n",
+        dead_port()
+    );
+    configure(&scratch, &sources);
+    chmod(&scratch.path().join("gatefold.toml"), 0o644);
+    scratch.write(".claude.json", "{\"mcpServers\": {");
+    fs::create_dir_all(scratch.path().join(".local/state/gatefold")).unwrap();
+    chmod(&scratch.path().join(".local/state/gatefold"), 0o755);
+    let all = doctor(&scratch).json();
+    let findings = all["findings"].as_array().unwrap();
+    let wrong: Vec<_> = findings.iter().filter(|finding| finding["level"] != "ok").collect();
+    assert!(wrong.len() >= 6, "{all:#}");
+    for (at, finding) in wrong.iter().enumerate() {
+        assert!(finding["fix"].as_str().is_some_and(|fix| !fix.is_empty()), "{finding:#}");
+        assert!(!finding["what"].as_str().unwrap().contains("os error"), "{finding:#}");
+        assert!(!wrong[..at].contains(finding), "{finding:#}");
+    }
+}
+
+#[test]
+fn the_fix_uses_the_configuration_that_was_looked_at() {
+    let scratch = Scratch::new();
+    scratch.write("my own.toml", two_sources(&scratch));
+    fs::create_dir_all(scratch.path().join(".cursor")).unwrap();
+    scratch.write(".cursor/mcp.json", r#"{"mcpServers": {"x": {"command": "x"}}}"#);
+    let run = run(&scratch, &["doctor", "--json", "--offline", "--config", "my own.toml"]);
+    let line = found(&scratch, &run, "not in its configuration");
+    assert!(line.ends_with("=> gatefold connect cursor --config 'my own.toml'"), "{line}");
+}
+
 #[test]
 fn a_dead_port_is_named() {
     let port = dead_port();

@@ -89,7 +89,14 @@ fn on_a_runtime<T>(
 async fn connect() -> Result<SecretService<'static>, SecretError> {
     // What fails here is the way to the keyring, not the keyring.
     let connected = SecretService::connect(EncryptionType::Dh).await;
-    connected.map_err(|error| SecretError::NoKeyring(error.to_string()))
+    connected.map_err(|error| SecretError::NoKeyring(plain(&error)))
+}
+
+/// The words without the library's name and the system's number for them.
+fn plain(error: &Error) -> String {
+    let text = error.to_string();
+    let words = text.strip_prefix("zbus error: ").unwrap_or(&text);
+    words.split(" (os error ").next().unwrap_or(words).to_owned()
 }
 
 fn attributes_of(name: &SecretName) -> HashMap<&str, &str> {
