@@ -80,7 +80,10 @@ pub fn plan(
             let why = match &server.connection {
                 _ if is_gatefold(&server) => Some(Why::Gatefold),
                 Connection::Unusable(fault) => Some(Why::Unusable(fault.clone())),
-                connection => taken.same(connection),
+                connection => match unusable(&server) {
+                    Some(fault) => Some(Why::Unusable(Box::new(fault))),
+                    None => taken.same(connection),
+                },
             };
             match why {
                 Some(why) => plan.skipped.push(Skipped { client, server, why }),
@@ -102,6 +105,8 @@ impl Plan {
     ) {
         let key = taken.free_key(&server.name, client);
         let with_secrets = identity(&server.connection);
+        // Nobody needs the secret there, so that there is nothing to refer to.
+        server.description.take_if(|text| secrecy::has_secret(text));
         let mut used = Vec::new();
         secrecy::take_out(&mut server.connection, &key, |name, value| {
             let name = self.keep(name, value, &key);
@@ -141,6 +146,25 @@ impl Plan {
         self.sources.retain(is_wanted);
         let sources = &self.sources;
         self.secrets.retain(|secret| sources.iter().any(|one| one.secrets.contains(&secret.name)));
+    }
+}
+
+/// Why a server that its client can use cannot be taken over.
+fn unusable(server: &ClientServer) -> Option<Fault> {
+    let fault = |message: &str, hint: &str| Fault {
+        file: server.origin.file.clone(),
+        line: server.origin.line,
+        column: 1,
+        key: server.name.clone(),
+        message: message.to_owned(),
+        hint: hint.to_owned(),
+    };
+    match &server.connection {
+        Connection::Stdio { command, .. } if secrecy::has_secret_command(command) => Some(fault(
+            "has a secret in `command`",
+            "name the program alone there, and put the rest into `args` and `env`",
+        )),
+        _ => None,
     }
 }
 

@@ -1,11 +1,26 @@
 //! What in a client's file is a secret, and what takes its place.
 //!
 //! Files of clients are full of tokens, and none may go into a `gatefold.toml` in clear. So doubt
-//! makes a secret: one too many costs a reference, one too few a leak.
+//! makes a secret: one too many costs a reference, one too few a leak. A variable's value counts
+//! as a secret unless its look is plainly harmless; in arguments and addresses, which are mostly
+//! not secret, it is the other way round.
+//!
+//! Texts are in Gatefold's notation here. What a reference refers to is no secret of the file.
+
+mod arguments;
+mod names;
+mod notation;
+mod shapes;
+#[cfg(test)]
+mod tests;
+mod texts;
 
 use gatefold_core::Secret;
 
 use crate::config::Connection;
+use names::{Naming, is_quantity, variable_name};
+use notation::{defaults, is_reference, masked, replaced};
+use texts::{Place, after_scheme};
 
 /// A value that is not to stand in the configuration.
 #[derive(Debug, Clone)]
@@ -15,70 +30,10 @@ pub struct FoundSecret {
     pub value: Secret,
 }
 
-/// Parts of names that mark a secret, in upper case.
-const SECRET_NAMES: &[&str] = &[
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "CREDENTIAL",
-    "AUTH",
-    "COOKIE",
-    "SESSION",
-    "SIGNATURE",
-    "APIKEY",
-    "API_KEY",
-    "ACCESS_KEY",
-    "PRIVATE",
-    "DSN",
-    "CONNECTION_STRING",
-    "WEBHOOK",
-    "BEARER",
-];
-
-/// Whole words of names that mark a secret, in upper case.
-const SECRET_WORDS: &[&str] = &["KEY", "PAT", "PASS", "PWD", "JWT", "PIN"];
-
-/// Beginnings of the tokens of well-known services.
-const TOKEN_BEGINNINGS: &[&str] = &[
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "github_pat_",
-    "glpat-",
-    "sk-",
-    "sk_",
-    "pk_",
-    "rk_",
-    "xox",
-    "xapp-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "ya29.",
-    "eyJ",
-    "hf_",
-    "npm_",
-    "pypi-",
-    "dop_v1_",
-    "shpat_",
-    "lin_api_",
-    "ntn_",
-    "secret_",
-    "figd_",
-    "tvly-",
-    "pplx-",
-    "r8_",
-    "key-",
-    "SG.",
-    "ATATT",
-];
-
 /// Headers that say nothing secret, in lower case.
 const PLAIN_HEADERS: &[&str] = &[
     "accept",
+    "accept-encoding",
     "accept-language",
     "cache-control",
     "content-type",
@@ -90,272 +45,161 @@ const PLAIN_HEADERS: &[&str] = &[
     "x-mcp-toolsets",
 ];
 
-/// Schemes before a credential, as in `Authorization: Bearer ...`.
-const SCHEMES: &[&str] = &["Bearer ", "Basic ", "Token ", "token ", "bearer ", "ApiKey "];
+/// Gives secrets a name and a reference.
+struct Named<'a> {
+    /// The source's name, after which what has no name of its own is called.
+    key: &'a str,
+    reference: &'a mut dyn FnMut(String, &str) -> String,
+}
 
-/// The shortest text that may be a random one.
-const RANDOM_LENGTH: usize = 20;
-
-/// Whether a variable of this name and value holds a secret. A reference to a variable is none.
+/// Whether a variable of this name and value holds a secret. A reference to a variable is none,
+/// and a reference with a default is as secret as the default.
 pub fn is_secret(name: &str, value: &str) -> bool {
-    if value.is_empty() || is_reference(value) {
+    is_secret_masked(name, &masked(value))
+        || defaults(value).iter().any(|(name, range)| is_secret_masked(name, &value[range.clone()]))
+}
+
+fn is_secret_masked(name: &str, value: &str) -> bool {
+    let bare = after_scheme(value.trim_start());
+    if bare.is_empty() || is_reference(bare) {
         return false;
     }
-    let upper = name.to_uppercase().replace(['-', '.'], "_");
-    let has_secret_name = SECRET_NAMES.iter().any(|part| upper.contains(part))
-        || upper.split('_').any(|word| SECRET_WORDS.contains(&word));
-    (has_secret_name && !is_plain(value)) || is_secret_value(value)
-}
-
-/// Whether a value is a secret whatever it is called.
-fn is_secret_value(value: &str) -> bool {
-    let has_beginning = TOKEN_BEGINNINGS.iter().any(|beginning| {
-        value.strip_prefix(beginning).is_some_and(|rest| rest.len() >= 6 && !rest.contains(' '))
-    });
-    has_beginning || has_credentials(value) || has_secret_parameter(value) || is_random(value)
-}
-
-/// A value that a name such as `AUTH` may have without being a secret: a switch or a number.
-fn is_plain(value: &str) -> bool {
-    let lower = value.to_lowercase();
-    matches!(lower.as_str(), "true" | "false" | "yes" | "no" | "on" | "off" | "none")
-        || (value.len() <= 3 && value.bytes().all(|b| b.is_ascii_digit()))
-}
-
-/// Whether all that matters in a value comes from elsewhere, as in `Bearer ${TOKEN}`.
-fn is_reference(value: &str) -> bool {
-    let value = SCHEMES.iter().find_map(|scheme| value.strip_prefix(scheme)).unwrap_or(value);
-    value.starts_with("${") && value.find('}') == Some(value.len() - 1)
-}
-
-/// An address with a password in it: `scheme://user:password@host`.
-fn has_credentials(value: &str) -> bool {
-    let Some((_, rest)) = value.split_once("://") else {
-        return false;
-    };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let user = authority.rsplit_once('@').map(|(user, _)| user);
-    user.is_some_and(|user| {
-        let password = user.split_once(':').map(|(_, password)| password);
-        password.is_some_and(|password| !password.is_empty() && !is_reference(password))
-    })
-}
-
-/// An address with a secret among its parameters, as hosted servers give them out.
-fn has_secret_parameter(value: &str) -> bool {
-    let Some((address, query)) = value.split_once('?') else {
-        return false;
-    };
-    address.contains("://")
-        && query
-            .split('&')
-            .filter_map(|pair| pair.split_once('='))
-            .any(|(key, v)| is_secret(key, v))
-}
-
-/// Letters and digits without a pattern, as generated keys are. Paths, words and addresses are
-/// not.
-fn is_random(value: &str) -> bool {
-    let is_legal =
-        |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'=' | b'.');
-    if value.len() < RANDOM_LENGTH || !value.bytes().all(is_legal) {
-        return false;
+    match Naming::of(name) {
+        Naming::Secret => !is_plain_for_a_secret(name, bare),
+        Naming::Id if shapes::is_uuid(value) => false,
+        Naming::Id | Naming::Plain | Naming::Unknown => {
+            bare.len() < value.len() || !shapes::is_harmless(value)
+        }
     }
-    let digits = value.bytes().filter(u8::is_ascii_digit).count();
-    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
-    let longest_word = value.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max();
-    digits >= 3
-        && letters >= 3
-        && longest_word.unwrap_or(0) < RANDOM_LENGTH
-        && value.bytes().filter(|b| *b == b'.').count() < 3
+}
+
+/// What may stand under a secret's name without being one: a switch, a limit, the place of a key.
+fn is_plain_for_a_secret(name: &str, value: &str) -> bool {
+    let upper = name.to_uppercase();
+    let is_number = value.bytes().all(|b| b.is_ascii_digit());
+    let is_place = upper == "PWD"
+        || upper == "OLDPWD"
+        || upper.contains("CREDENTIALS")
+        || upper.contains("KEY");
+    let has_folders = value.matches(['/', '\\']).count() > 1;
+    shapes::is_switch(value)
+        || (is_number && is_quantity(name))
+        || (is_place
+            && shapes::is_path(value)
+            && shapes::is_plain_path(value)
+            && (has_folders || upper == "PWD"))
+}
+
+/// Whether a text for people has a secret in it.
+pub(super) fn has_secret(text: &str) -> bool {
+    texts::has_secret(text)
+}
+
+/// Whether a program's name has a secret in it, which cannot be taken out of there.
+pub(super) fn has_secret_command(command: &str) -> bool {
+    let mut words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
+    let before = words.clone();
+    let mut reference = |_: String, _: &str| String::new();
+    let mut named = Named { key: "", reference: &mut reference };
+    arguments::take_out("", &mut words, &mut named);
+    words != before || (!shapes::is_path(command) && texts::has_secret(&masked(command)))
 }
 
 /// Takes every secret out of a connection, leaving `reference(name)` in its place. `key` is the
-/// source's name, after which what has no name of its own is called.
+/// source's name.
 pub(super) fn take_out(
     connection: &mut Connection,
     key: &str,
     mut reference: impl FnMut(String, &str) -> String,
 ) {
-    let key = variable_name(key);
+    let mut named = Named { key, reference: &mut reference };
     match connection {
-        Connection::Stdio { args, env, .. } => {
+        Connection::Stdio { command, args, env, .. } => {
             for (name, value) in env {
                 if is_secret(name, value.expose()) {
-                    *value = Secret::new(reference(variable_name(name), value.expose()));
+                    let called = variable_name(name);
+                    *value = Secret::new(variable(name, &called, value.expose(), &mut named));
                 }
             }
-            arguments(args, &key, &mut reference);
+            arguments::take_out(command, args, &mut named);
         }
         Connection::Http { url, headers } => {
             for (name, value) in headers {
-                if is_secret_header(name, value.expose()) {
-                    let name = format!("{key}_{}", variable_name(name));
-                    *value = Secret::new(after_scheme(value.expose(), name, &mut reference));
-                }
+                *value = Secret::new(header(name, value.expose(), &mut named));
             }
-            if is_secret_value(url) {
-                *url = reference(format!("{key}_URL"), url);
-            }
+            *url = in_place(url, &mut named);
         }
         Connection::Disabled | Connection::Unusable(_) => {}
     }
 }
 
-fn is_secret_header(name: &str, value: &str) -> bool {
-    !value.is_empty()
-        && !is_reference(value)
-        && !PLAIN_HEADERS.contains(&name.to_lowercase().as_str())
-        && !is_plain(value)
-}
-
-/// Leaves the scheme where it is: `Bearer ${NAME}` reads better, and the secret is the token.
-fn after_scheme(
-    value: &str,
-    name: String,
-    reference: &mut impl FnMut(String, &str) -> String,
-) -> String {
-    match SCHEMES.iter().find(|scheme| value.starts_with(**scheme)) {
-        Some(scheme) => format!("{scheme}{}", reference(name, &value[scheme.len()..])),
-        None => reference(name, value),
+/// A variable's value with its secret taken out: all of it, unless it has references, of which
+/// nobody but the configuration makes values.
+fn variable(name: &str, called: &str, value: &str, named: &mut Named<'_>) -> String {
+    let ranges: Vec<_> = places(value).into_iter().map(|place| place.range).collect();
+    let rest = replaced(value, &ranges, |_, _, _| "${_}".to_owned());
+    let is_enough = value.contains("${") && !ranges.is_empty() && !is_secret(name, &rest);
+    if !is_enough {
+        return whole(value, called, named);
     }
+    replaced(value, &ranges, |_, own, secret| {
+        (named.reference)(own.map_or_else(|| called.to_owned(), variable_name), secret)
+    })
 }
 
-/// Secrets among arguments: `--api-key=VALUE`, `--api-key VALUE`, `-e NAME=VALUE`, `--header
-/// "Name: VALUE"`, and values that are secrets by themselves.
-fn arguments(args: &mut [String], key: &str, reference: &mut impl FnMut(String, &str) -> String) {
-    let mut flag = String::new();
-    for arg in args {
-        let before = std::mem::take(&mut flag);
-        if let Some((name, value)) = arg.split_once('=').filter(|(name, _)| is_name(name)) {
-            if is_secret(name, value) {
-                *arg = format!("{name}={}", reference(called(name, key), value));
+/// A header's value without what is secret in it.
+fn header(name: &str, value: &str, named: &mut Named<'_>) -> String {
+    let is_plain = PLAIN_HEADERS.contains(&name.to_lowercase().as_str());
+    if is_plain || !is_secret(name, value) {
+        return in_place(value, named);
+    }
+    let name = format!("{}_{}", variable_name(named.key), variable_name(name));
+    whole(value, &name, named)
+}
+
+/// All of a value taken out, but for the scheme in front of a credential.
+fn whole(value: &str, name: &str, named: &mut Named<'_>) -> String {
+    let start = value.len() - after_scheme(value).len();
+    let range = start..value.len();
+    replaced(value, std::slice::from_ref(&range), |_, own, secret| {
+        (named.reference)(own.map_or_else(|| name.to_owned(), variable_name), secret)
+    })
+}
+
+/// A text without the secrets that show themselves in it.
+fn in_place(text: &str, named: &mut Named<'_>) -> String {
+    let places = places(text);
+    let ranges: Vec<_> = places.iter().map(|place| place.range.clone()).collect();
+    replaced(text, &ranges, |range, own, secret| {
+        let place = places.iter().find(|place| place.range == *range);
+        let name = match (own, place) {
+            (Some(own), _) => variable_name(own),
+            (None, Some(place)) if place.name.contains('_') && place.name != "PRIVATE_KEY" => {
+                variable_name(&place.name)
             }
-        } else if let Some((name, value)) = arg.split_once(':').filter(|_| is_header_flag(&before))
-        {
-            let value = value.trim_start();
-            if is_secret_header(name.trim(), value) {
-                let own = format!("{key}_{}", variable_name(name));
-                *arg = format!("{name}: {}", after_scheme(value, own, reference));
+            (None, place) => {
+                let own = place.map_or("SECRET", |place| place.name.as_str());
+                format!("{}_{}", variable_name(named.key), variable_name(own))
             }
-        } else if arg.starts_with('-') && !arg.contains(' ') {
-            arg.clone_into(&mut flag);
-        } else if is_secret_value(arg) || (!before.is_empty() && is_secret(&before, arg)) {
-            let name = if before.is_empty() { "--secret" } else { &before };
-            *arg = reference(called(name, key), arg);
-        }
-    }
-}
-
-fn is_header_flag(flag: &str) -> bool {
-    matches!(flag, "--header" | "-H")
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
-}
-
-/// A flag's name says little without its source's; a variable's is known by itself.
-fn called(name: &str, key: &str) -> String {
-    let own = variable_name(name);
-    if name.starts_with('-') { format!("{key}_{own}") } else { own }
-}
-
-/// A name as variables have it: upper case, digits and `_`.
-fn variable_name(name: &str) -> String {
-    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    let name: String = name.trim_matches(['-', ' ']).chars().map(upper).collect();
-    if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_named_or_shaped_like_a_secret_is_one() {
-        for (name, value, expected) in [
-            ("GITHUB_TOKEN", "abc", true),
-            ("OPENAI_API_KEY", "x", true),
-            ("DB_PASS", "hunter2", true),
-            ("X", "ghp_0123456789abcdef", true),
-            ("DATABASE_URL", "postgres://ann:pw@db/app", true),
-            ("ENDPOINT", "https://h.example/mcp?api_key=k1", true),
-            ("ANYTHING", "9f8a7b6c5d4e3f2a1b0c9d8e", true),
-            ("GITHUB_TOKEN", "${GITHUB_TOKEN}", false),
-            ("AUTHORIZATION", "Bearer ${TOKEN}", false),
-            ("USE_AUTH", "true", false),
-            ("LOG_LEVEL", "debug", false),
-            ("MONKEY_NAME", "rhesus", false),
-            ("HOME_DIR", "/home/ann/Documents and more", false),
-            ("DATABASE_URL", "postgres://ann:${PW}@db/app", false),
-            ("URL", "https://docs.example/path?page=2", false),
-            ("PACKAGE", "mcp-server-filesystem-extended", false),
-            ("GITHUB_TOKEN", "", false),
-        ] {
-            assert_eq!(is_secret(name, value), expected, "{name}={value}");
-        }
-    }
-
-    #[test]
-    fn secrets_leave_arguments_and_the_rest_stays() {
-        let args = [
-            "-y",
-            "server",
-            "--api-key=abc",
-            "--token",
-            "t0p",
-            "--verbose",
-            "-e",
-            "DB_PASSWORD=x",
-            "--header",
-            "Authorization: Bearer zzz",
-            "postgres://a:b@h/d",
-            "--key",
-            "${KEY}",
-            "/srv/data",
-        ];
-        let mut connection = Connection::Stdio {
-            command: "npx".into(),
-            args: args.map(str::to_owned).to_vec(),
-            env: Vec::new(),
-            inherit_env: Vec::new(),
-            cwd: None,
         };
-        let mut taken = Vec::new();
-        take_out(&mut connection, "my db", |name, value| {
-            taken.push(format!("{name}={value}"));
-            format!("${{{name}}}")
-        });
-        let Connection::Stdio { args, .. } = connection else { panic!() };
-        assert_eq!(
-            args,
-            [
-                "-y",
-                "server",
-                "--api-key=${MY_DB_API_KEY}",
-                "--token",
-                "${MY_DB_TOKEN}",
-                "--verbose",
-                "-e",
-                "DB_PASSWORD=${DB_PASSWORD}",
-                "--header",
-                "Authorization: Bearer ${MY_DB_AUTHORIZATION}",
-                "${MY_DB_SECRET}",
-                "--key",
-                "${KEY}",
-                "/srv/data",
-            ]
-        );
-        assert_eq!(
-            taken,
-            [
-                "MY_DB_API_KEY=abc",
-                "MY_DB_TOKEN=t0p",
-                "DB_PASSWORD=x",
-                "MY_DB_AUTHORIZATION=zzz",
-                "MY_DB_SECRET=postgres://a:b@h/d",
-            ]
-        );
+        (named.reference)(name, secret)
+    })
+}
+
+/// The secrets that show themselves in a text, the defaults of its references among them.
+fn places(text: &str) -> Vec<Place> {
+    let mut places = texts::secrets_in(&masked(text));
+    for (name, range) in defaults(text) {
+        let is_new = !places
+            .iter()
+            .any(|place| place.range.start < range.end && range.start < place.range.end);
+        if is_new
+            && is_secret_masked(name, &text[range.clone()])
+            && Naming::of(name) == Naming::Secret
+        {
+            places.push(Place { range, name: name.to_owned() });
+        }
     }
+    places.sort_by_key(|place| place.range.start);
+    places
 }

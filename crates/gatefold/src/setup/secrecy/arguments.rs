@@ -1,0 +1,162 @@
+//! Secrets among a program's arguments.
+
+use super::names::{Naming, variable_name};
+use super::notation::masked;
+use super::shapes::{is_path, is_switch, is_uuid};
+use super::texts::is_connection_string;
+use super::{Named, header, in_place, is_secret, variable, whole};
+
+/// Flags before `Name: value`.
+const HEADER_FLAGS: &[&str] = &["--header", "--headers", "-H"];
+
+/// Flags before `NAME=value`.
+const VARIABLE_FLAGS: &[&str] = &["--env", "--environment", "-e", "-E"];
+
+/// Flags before `user:password`.
+const USER_FLAGS: &[&str] = &["-u", "-U", "--user", "--userpass", "--login"];
+
+/// Flags before a text for a shell or an interpreter.
+const SCRIPT_FLAGS: &[&str] = &["-c", "-lc", "-ec", "-Command", "--eval", "--command"];
+
+/// Programs that run another one, and whose own `-p` names a package.
+const RUNNERS: &[&str] = &["npx", "npm", "pnpm", "yarn", "bunx", "bun", "uv", "uvx", "pipx"];
+
+/// What stands in front of an argument.
+struct Before {
+    flag: String,
+    /// Whether the argument is still one of the program that runs the server.
+    is_runners: bool,
+}
+
+/// Takes secrets out of arguments: `--api-key=VALUE`, `--api-key VALUE`, `-e NAME=VALUE`,
+/// `--header "Name: VALUE"`, `-u user:VALUE`, and whatever is a secret by itself.
+pub(super) fn take_out(command: &str, args: &mut [String], named: &mut Named<'_>) {
+    let program = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let program = program.trim_end_matches(".cmd").trim_end_matches(".exe");
+    let mut before = Before { flag: String::new(), is_runners: RUNNERS.contains(&program) };
+    for arg in args {
+        let flag = std::mem::take(&mut before.flag);
+        if is_flag(arg, &flag) {
+            arg.clone_into(&mut before.flag);
+            continue;
+        }
+        // The package is the first word that no flag of the runner's asks for.
+        let is_asked =
+            matches!(flag.as_str(), "-p" | "--package" | "--python" | "--from" | "--with");
+        let is_package = before.is_runners && !is_asked;
+        *arg = taken(arg, &Before { flag, is_runners: before.is_runners }, named);
+        before.is_runners &= !is_package;
+    }
+}
+
+/// Whether an argument is a flag alone. Behind one that asks for a secret nothing is taken for a
+/// flag that is not plainly one.
+fn is_flag(arg: &str, before: &str) -> bool {
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let is_plain =
+        arg.strip_prefix("--").is_some_and(is_name) || (arg.starts_with('-') && arg.len() == 2);
+    let asks = !before.is_empty() && Naming::of(before) == Naming::Secret;
+    let looks = arg.starts_with('-') && !arg.contains(['=', ' ', ':']) && !arg.contains('$');
+    is_plain || (looks && !asks && !is_joined(arg))
+}
+
+/// Whether a value stands right behind a flag of one letter, and is a key by itself.
+fn is_joined(arg: &str) -> bool {
+    super::texts::has_secret(&masked(arg))
+}
+
+fn taken(arg: &str, before: &Before, named: &mut Named<'_>) -> String {
+    let flag = before.flag.as_str();
+    if HEADER_FLAGS.contains(&flag) {
+        return header_line(arg, named);
+    }
+    if USER_FLAGS.contains(&flag)
+        && let Some(kept) = user_and_password(arg, named)
+    {
+        return kept;
+    }
+    // A flag of several letters is read with its value; `-HName: value` and `-eNAME=value` too.
+    for joined in ["-H", "-e"] {
+        let rest = arg
+            .strip_prefix(joined)
+            .filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+        if let Some(rest) = rest.filter(|rest| rest.contains(['=', ':'])) {
+            let before = Before { flag: joined.to_owned(), is_runners: false };
+            return format!("{joined}{}", taken(rest, &before, named));
+        }
+    }
+    let is_script = SCRIPT_FLAGS.contains(&flag) && arg.contains(char::is_whitespace);
+    let is_one = !is_script && !is_connection_string(arg);
+    let parts = arg.split_once('=').filter(|(name, _)| is_name(name) && is_one);
+    if let Some((name, value)) = parts {
+        return format!("{name}={}", pair(name, value, flag, named));
+    }
+    let asks = match flag {
+        "" => false,
+        "-p" => !before.is_runners && !is_harmless_p(arg),
+        _ => asks_for(flag, arg),
+    };
+    if asks { whole(arg, &called(flag, named.key), named) } else { in_place(arg, named) }
+}
+
+/// The value of `name=value`, which may be another of the kind.
+fn pair(name: &str, value: &str, before: &str, named: &mut Named<'_>) -> String {
+    if HEADER_FLAGS.contains(&name) || VARIABLE_FLAGS.contains(&name) || USER_FLAGS.contains(&name)
+    {
+        let before = Before { flag: name.to_owned(), is_runners: false };
+        return taken(value, &before, named);
+    }
+    // A variable for a server may be anything; what a flag sets is mostly what its help says.
+    let is_variable = !name.starts_with('-') || VARIABLE_FLAGS.contains(&before);
+    let is_taken = if is_variable { is_secret(name, value) } else { asks_for(name, value) };
+    if is_taken {
+        variable(name, &called(name, named.key), value, named)
+    } else if Naming::of(name) == Naming::Id && is_uuid(value) {
+        value.to_owned()
+    } else {
+        in_place(value, named)
+    }
+}
+
+fn asks_for(flag: &str, value: &str) -> bool {
+    let is_plain = |value: &str| is_switch(value) || value.is_empty();
+    Naming::of(flag) == Naming::Secret && !is_plain(value) && is_secret(flag, value)
+}
+
+fn header_line(arg: &str, named: &mut Named<'_>) -> String {
+    let Some((name, value)) = arg.split_once([':', '=']) else {
+        return in_place(arg, named);
+    };
+    let start = arg.len() - value.trim_start().len();
+    format!("{}{}", &arg[..start], header(name.trim(), &arg[start..], named))
+}
+
+/// `user:password` with the password taken out; `1000:1000` and `name` are none.
+fn user_and_password(arg: &str, named: &mut Named<'_>) -> Option<String> {
+    let (user, password) = arg.split_once(':')?;
+    let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let is_taken = !(is_number(user) && is_number(password)) && is_secret("PASSWORD", password);
+    let name = format!("{}_PASSWORD", variable_name(named.key));
+    is_taken.then(|| format!("{user}:{}", whole(password, &name, named)))
+}
+
+/// What `-p` is given when it is no password: a port, a path, a file.
+fn is_harmless_p(arg: &str) -> bool {
+    let is_ports = arg.trim_end_matches("/tcp").trim_end_matches("/udp");
+    let is_ports = is_ports.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ':' | '-'));
+    let is_file = [".json", ".toml", ".yaml", ".yml", ".env"].iter().any(|end| arg.ends_with(end));
+    is_ports || is_file || is_path(arg) || !is_secret("PASSWORD", arg)
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
+}
+
+/// A flag's name says little without its source's; a variable's is known by itself.
+fn called(name: &str, key: &str) -> String {
+    let own = if name == "-p" { "PASSWORD".to_owned() } else { variable_name(name) };
+    let is_known = !name.starts_with('-') && own.contains('_');
+    if is_known { own } else { format!("{}_{own}", variable_name(key)) }
+}
