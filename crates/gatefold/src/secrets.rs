@@ -144,6 +144,11 @@ pub fn store(name: &SecretName, value: &Secret) -> Result<(), SecretError> {
     system().set(name, value, UNLOCK_DEADLINE)
 }
 
+/// A secret of the user's keyring.
+pub fn get(name: &SecretName) -> Result<Secret, SecretError> {
+    system().get(name, UNLOCK_DEADLINE)
+}
+
 /// Takes a secret out of the user's keyring.
 pub fn remove(name: &SecretName) -> Result<(), SecretError> {
     system().remove(name, UNLOCK_DEADLINE)

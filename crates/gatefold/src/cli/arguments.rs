@@ -171,6 +171,9 @@ pub(crate) struct Import {
     /// Only the server of this name; may be given more than once
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
+    /// Also the servers of the project in the working directory
+    #[arg(long)]
+    pub(crate) project: bool,
     /// Where secrets go
     #[arg(long, value_enum, default_value_t)]
     pub(crate) secrets: SecretsTo,

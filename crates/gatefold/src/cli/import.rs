@@ -1,18 +1,17 @@
+mod report;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
-use gatefold::config::Connection;
-use gatefold::setup::{self, FoundFile, Plan, Planned, SecretStyle, Skipped, Why};
-use gatefold::{Environment, secrets};
-use gatefold_clients::{Client, Scope};
-use serde_json::{Value, json};
+use gatefold::Environment;
+use gatefold::secrets::{self, SecretError, SecretName};
+use gatefold::setup::{self, FoundSecret, Plan, Planned, SecretStyle};
+use gatefold_clients::Client;
 
 use super::arguments::{Import, SecretsTo, Shared};
 use super::output::Output;
 use super::prompt::Asking;
-use super::table::Table;
-use super::{failure, paths};
+use super::{failure, paths, visible};
 
 /// Reads clients' files, shows what is in them, asks, and writes sources.
 pub(super) fn run(
@@ -21,6 +20,12 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let is_asked = !import.caution.yes && !import.caution.dry_run;
+    if output.is_json() && is_asked {
+        return Err(failure::usage(
+            "a person cannot be asked with `--json`\n  help: add `--yes` or `--dry-run`",
+        ));
+    }
     let clients = clients(&import.clients)?;
     let machine = setup::machine(environment)?;
     let found = setup::find(&machine, &clients, environment);
@@ -31,19 +36,12 @@ pub(super) fn run(
     let existing = setup::read(&target)?;
     let style = style(import.secrets);
     let mut plan = setup::plan(&found, existing.as_deref(), style, environment);
-    only(&mut plan, &import.only)?;
+    only(&mut plan, import)?;
     if !output.is_json() {
-        show(&found, &plan, style, environment, output);
+        report::show(&found, &plan, style, environment, output);
     }
     let is_dry = import.caution.dry_run || plan.sources.is_empty();
-    if !is_dry
-        && !ask(
-            &mut plan,
-            Asking::new(import.caution.yes || output.is_json())?,
-            &target,
-            environment,
-        )?
-    {
+    if !is_dry && !ask(&mut plan, Asking::new(import.caution.yes)?, &target, environment)? {
         output.line("nothing was written");
         return Ok(ExitCode::SUCCESS);
     }
@@ -54,12 +52,12 @@ pub(super) fn run(
         setup::write(&target, existing.as_deref(), &text)?;
     }
     if output.is_json() {
-        output.json(&as_json(&found, &plan, &target, is_dry));
+        output.json(&report::as_json(&found, &plan, &target, environment, is_dry));
     } else if import.caution.dry_run {
         output.line(&format!("\nwould write to {}:\n", paths::shown(&target, environment)));
         output.line(added.trim_matches('\n'));
     } else {
-        told(&plan, &target, added, environment, output);
+        report::told(&plan, &target, added, environment, output);
     }
     let is_whole = found.iter().all(|file| file.servers.is_ok());
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -106,10 +104,11 @@ fn style(to: SecretsTo) -> SecretStyle {
     }
 }
 
-fn only(plan: &mut Plan, names: &[String]) -> anyhow::Result<()> {
-    let is_known = |name: &&String| {
-        plan.sources.iter().any(|source| source.key == **name || source.server.name == **name)
-    };
+/// Keeps the servers that the command line asks for.
+fn only(plan: &mut Plan, import: &Import) -> anyhow::Result<()> {
+    let names = &import.only;
+    let is_called = |one: &Planned, name: &String| *name == one.key || *name == one.server.name;
+    let is_known = |name: &&String| plan.sources.iter().any(|one| is_called(one, name));
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let keys: Vec<_> = plan.sources.iter().map(|source| format!("`{}`", source.key)).collect();
         let help = if keys.is_empty() {
@@ -121,9 +120,12 @@ fn only(plan: &mut Plan, names: &[String]) -> anyhow::Result<()> {
             "no server `{unknown}` can be imported\n  help: {help}"
         )));
     }
-    plan.retain(|one| {
-        names.is_empty() || names.iter().any(|name| *name == one.key || *name == one.server.name)
-    });
+    let is_named = |one: &Planned| names.iter().any(|name| is_called(one, name));
+    if !names.is_empty() {
+        plan.retain(is_named);
+    } else if !import.project {
+        plan.leave_projects(is_named);
+    }
     Ok(())
 }
 
@@ -134,9 +136,12 @@ fn ask(
     target: &Path,
     environment: &Environment,
 ) -> anyhow::Result<bool> {
-    let items: Vec<_> =
-        plan.sources.iter().map(|one| format!("{}  ({})", one.key, one.client)).collect();
-    let question = format!("Write these sources to {}?", paths::shown(target, environment));
+    let item = |one: &Planned| visible::on_one_line(&format!("{}  ({})", one.key, one.client));
+    let items: Vec<_> = plan.sources.iter().map(item).collect();
+    let question = visible::on_one_line(&format!(
+        "Write these sources to {}?",
+        paths::shown(target, environment)
+    ));
     let Some(chosen) = asking.choose(&question, items)? else {
         return Ok(false);
     };
@@ -150,170 +155,34 @@ fn keep(plan: &Plan, style: SecretStyle) -> anyhow::Result<()> {
     if style == SecretStyle::Variable {
         return Ok(());
     }
-    for secret in &plan.secrets {
-        let name = secrets::SecretName::parse(&secret.name)?;
-        if let Err(error) = secrets::store(&name, &secret.value) {
-            bail!(
-                "the secret `{name}` could not be stored: {error}\n  help: {}, or import with `--secrets \
-                 variables`",
-                error.hint(Some(&name))
-            );
-        }
-    }
-    Ok(())
+    plan.secrets.iter().try_for_each(keep_one)
 }
 
-fn show(
-    found: &[FoundFile],
-    plan: &Plan,
-    style: SecretStyle,
-    environment: &Environment,
-    output: &Output,
-) {
-    let paint = output.style();
-    for file in found {
-        let path = paths::shown(&file.file.path, environment);
-        let place = match file.file.servers.as_slice() {
-            [projects, project, _] if projects == "projects" => format!("{path}, for {project}"),
-            _ => path,
-        };
-        output.line(&format!(
-            "{}  {}",
-            paint.strong(file.file.client.title()),
-            paint.faint(&place)
-        ));
-        if let Err(error) = &file.servers {
-            output.line(&format!("  {} {error}", paint.bad("cannot be read:")));
+/// What the keyring has under the name stays there: others may refer to it.
+fn keep_one(secret: &FoundSecret) -> anyhow::Result<()> {
+    let name = SecretName::parse(&secret.name)?;
+    match secrets::get(&name) {
+        Ok(kept) if kept == secret.value => return Ok(()),
+        Ok(_) | Err(SecretError::NotText(_)) => {
+            return Err(failure::with_help(
+                format!("the keyring has another secret `{name}`; nothing was written"),
+                format!("import again, or remove it: `gatefold secret remove {name}`"),
+            ));
         }
-        let mut table = Table::new(&["server", "what it is"]);
-        let is_here = |origin: &gatefold::config::Origin| origin.file == file.file.path;
-        let mut rows: Vec<_> = plan
-            .sources
-            .iter()
-            .filter(|one| one.client == file.file.client && is_here(&one.server.origin))
-            .map(|one| (one.server.origin.line, one.server.name.clone(), described(one)))
-            .chain(
-                plan.skipped
-                    .iter()
-                    .filter(|one| one.client == file.file.client && is_here(&one.server.origin))
-                    .map(|one| {
-                        let why = paint.faint(&format!("left out: {}", why(one)));
-                        (one.server.origin.line, one.server.name.clone(), why)
-                    }),
-            )
-            .collect();
-        rows.sort_by_key(|(line, ..)| *line);
-        for (_, name, what) in rows {
-            table.row([name, what]);
-        }
-        let inner = paint.width().map_or(paint, |width| paint.within(width.saturating_sub(2)));
-        for line in table.lines(inner).into_iter().skip(1) {
-            output.line(&format!("  {line}"));
-        }
-        output.line("");
+        Err(SecretError::Missing(_)) => {}
+        Err(error) => return Err(unkept(&name, &error)),
     }
-    let names: Vec<_> = plan.secrets.iter().map(|secret| secret.name.as_str()).collect();
-    let whither = match style {
-        SecretStyle::Keyring => "go to the keyring",
-        SecretStyle::Variable => "become references to variables",
+    secrets::store(&name, &secret.value).map_err(|error| unkept(&name, &error))
+}
+
+fn unkept(name: &SecretName, error: &SecretError) -> anyhow::Error {
+    let help = match error {
+        SecretError::NoKeyring(_) => "import with `--secrets variables`".to_owned(),
+        SecretError::Refused | SecretError::Slow(_) | SecretError::Failed(_) => {
+            format!("{}, or import with `--secrets variables`", error.hint(None))
+        }
+        _ => format!("import without that server, or keep it as a variable: {}", error.hint(None)),
     };
-    if !names.is_empty() {
-        output.line(&format!("secrets, which {whither}: {}", names.join(", ")));
-    }
-    if plan.sources.is_empty() {
-        output.line("nothing new to import");
-    }
-}
-
-fn described(one: &Planned) -> String {
-    let what = match &one.server.connection {
-        Connection::Stdio { command, args, .. } => {
-            std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
-        }
-        Connection::Http { url, .. } => url.clone(),
-        Connection::Disabled | Connection::Unusable(_) => String::new(),
-    };
-    let name =
-        if one.key == one.server.name { String::new() } else { format!(" (as `{}`)", one.key) };
-    let off = if one.server.is_enabled { "" } else { " (switched off)" };
-    format!("{what}{name}{off}")
-}
-
-fn why(one: &Skipped) -> String {
-    match &one.why {
-        Why::AlreadyThere(key) => format!("it is `sources.{key}` already"),
-        Why::SameAs(key) => format!("it is the same as `{key}`"),
-        Why::Gatefold => "it is Gatefold".to_owned(),
-        // The file is named above the list.
-        Why::Unusable(fault) => format!("it {}; {}", fault.message, fault.hint),
-    }
-}
-
-/// Says what was done, what is left to do, and what comes next.
-fn told(plan: &Plan, target: &Path, added: &str, environment: &Environment, output: &Output) {
-    let paint = output.style();
-    if plan.sources.is_empty() {
-        return;
-    }
-    let count = plan.sources.len();
-    let s = if count == 1 { "" } else { "s" };
-    let path = paths::shown(target, environment);
-    output.line(&format!("{} {count} source{s} to {path}", paint.good("wrote")));
-    let mut unset = setup::variables_in(added);
-    unset.retain(|name| environment.get(name).is_none());
-    if !unset.is_empty() {
-        output.line("");
-        output.line(
-            "set these variables where Gatefold runs; a source whose variable is missing fails:",
-        );
-        for name in unset {
-            let was_here = plan.secrets.iter().any(|secret| secret.name == name);
-            let hint = if was_here { "its value is where it was" } else { "the client has it" };
-            output.line(&format!("  {name}  {}", paint.faint(hint)));
-        }
-    }
-    let mut next: Vec<_> = plan.sources.iter().map(|one| (one.client, one.scope)).collect();
-    next.dedup();
-    output.line("");
-    output.line("next:");
-    output.line(&format!("  {}", paint.accent("gatefold check")));
-    for (client, scope) in next {
-        let project = if scope == Scope::Project { " --project" } else { "" };
-        let command = format!("gatefold connect {}{project}", client.id());
-        output.line(&format!("  {}", paint.accent(&command)));
-    }
-}
-
-fn as_json(found: &[FoundFile], plan: &Plan, target: &Path, is_dry: bool) -> Value {
-    let sources = plan.sources.iter().map(|one| {
-        json!({
-            "name": one.key,
-            "server": one.server.name,
-            "client": one.client.id(),
-            "file": one.server.origin.file,
-            "line": one.server.origin.line,
-            "enabled": one.server.is_enabled,
-            "secrets": one.secrets,
-        })
-    });
-    let skipped = plan.skipped.iter().map(|one| {
-        json!({
-            "server": one.server.name,
-            "client": one.client.id(),
-            "file": one.server.origin.file,
-            "line": one.server.origin.line,
-            "reason": why(one),
-        })
-    });
-    let unreadable = found.iter().filter_map(|file| {
-        let error = file.servers.as_ref().err()?;
-        Some(json!({ "client": file.file.client.id(), "file": file.file.path, "error": error.to_string() }))
-    });
-    json!({
-        "file": target,
-        "written": !is_dry,
-        "sources": sources.collect::<Vec<_>>(),
-        "skipped": skipped.collect::<Vec<_>>(),
-        "unreadable": unreadable.collect::<Vec<_>>(),
-    })
+    let fault = format!("the secret `{name}` could not be stored: {error}; no source was written");
+    failure::with_help(fault, help)
 }

@@ -29,6 +29,15 @@ pub(super) fn in_braces(text: &str) -> Option<String> {
     is_variable.then(|| format!("${{{name}}}"))
 }
 
+/// The text with the defaults of a client's questions beside the references to their answers.
+pub(super) fn with_defaults(text: &str, inputs: &[(String, String)]) -> String {
+    let can_stand = |default: &str| !default.is_empty() && !default.contains('}');
+    let inputs = inputs.iter().filter(|(_, default)| can_stand(default));
+    inputs.fold(text.to_owned(), |text, (id, default)| {
+        text.replace(&format!("${{input:{id}}}"), &format!("${{input:{id}:-{default}}}"))
+    })
+}
+
 fn own_notation(inner: &str, environment: &Environment) -> Option<String> {
     let (reference, default) = match inner.split_once(":-") {
         Some((reference, default)) => (reference, format!(":-{default}")),
@@ -49,6 +58,15 @@ fn own_notation(inner: &str, environment: &Environment) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_brings_its_default() {
+        let inputs = [("region", "eu"), ("odd", "}"), ("none", "")];
+        let inputs = inputs.map(|(id, default)| (id.to_owned(), default.to_owned()));
+        let text = "${input:region} ${input:odd} ${input:none} ${region}";
+        let expected = "${input:region:-eu} ${input:odd} ${input:none} ${region}";
+        assert_eq!(with_defaults(text, &inputs), expected);
+    }
 
     #[test]
     fn references_become_our_own() {

@@ -15,7 +15,7 @@ use gatefold_core::Domain;
 use gatefold_policy::Effect;
 
 use super::error::Faults;
-use super::expand::Dialect;
+use super::expand::{Dialect, variable_of_input};
 use super::reader::{Field, Reader, Table, Values};
 use super::sections::{self, SourceLimits};
 use super::sources::{DraftDomain, SourceDraft};
@@ -50,11 +50,42 @@ pub struct ClientServer {
     pub connect_deadline: Option<Duration>,
     /// Settings that Gatefold has nothing for, and that the server may need.
     pub left_behind: Vec<&'static str>,
+    /// A file of variables that the client reads for it.
+    pub env_file: Option<String>,
+    /// Whether it refers to the folder of the project that is open.
+    pub needs_project: bool,
+    /// Variables that stand for what the client asks its user.
+    pub asked: Vec<String>,
 }
 
 /// Settings of clients that say how a server is reached and that cannot be taken over.
-const LEFT_BEHIND: &[&str] =
-    &["envFile", "env_file", "headersHelper", "oauth", "auth", "authProviderType", "sandbox"];
+const LEFT_BEHIND: &[&str] = &["headersHelper", "oauth", "auth", "authProviderType", "sandbox"];
+
+/// What the whole of a project is called in references.
+const PROJECT: &str = "workspaceFolder";
+
+/// What only an editor knows: its references without a part behind a colon, and those with one.
+const EDITORS_OWN: &[&str] = &[
+    "workspaceFolderBasename",
+    "pathSeparator",
+    "/",
+    "file",
+    "fileBasename",
+    "fileBasenameNoExtension",
+    "fileExtname",
+    "fileDirname",
+    "fileDirnameBasename",
+    "fileWorkspaceFolder",
+    "relativeFile",
+    "relativeFileDirname",
+    "lineNumber",
+    "columnNumber",
+    "selectedText",
+    "execPath",
+    "defaultBuildTask",
+];
+const EDITORS_KINDS: &[&str] =
+    &["command:", "config:", "extensionInstallFolder:", "workspaceFolder:"];
 
 /// Reads the servers of a client's file, at `place` (the members to go through, outermost first).
 /// References to variables stay references, in Gatefold's notation. No server when the file has
@@ -87,6 +118,11 @@ fn servers_at(
     let reader = Reader::new(path, &text, environment, Dialect::Client).with_values(values);
     // An empty file is one that a client has not filled yet.
     let root = if text.trim().is_empty() { None } else { parsed(&reader, &text) };
+    let around = root
+        .as_ref()
+        .zip(place.split_last())
+        .and_then(|(root, (_, outer))| outer.iter().try_fold(root, |node, key| node.get(key)));
+    reader.set_inputs(around.map(inputs).unwrap_or_default());
     let node = root.as_ref().and_then(|root| {
         place.iter().try_fold(root, |node, key| node.get(key)).filter(|node| !node.is_null())
     });
@@ -119,14 +155,35 @@ pub(super) fn read<'a>(
         return Vec::new();
     };
     let found = PLACES.iter().find_map(|path| {
-        path.iter().try_fold(&root, |node, key| node.get(key)).map(|node| (path.join("."), node))
+        let (_, outer) = path.split_last()?;
+        let around = outer.iter().try_fold(&root, |node, key| node.get(key))?;
+        let node = path.iter().try_fold(&root, |node, key| node.get(key))?;
+        Some((path.join("."), around, node))
     });
-    let Some((key, node)) = found else {
+    let Some((key, around, node)) = found else {
         let hint = "give a file with `mcpServers`, `servers` or `context_servers`";
         reader.fault(&root.span, "", "names no MCP servers", hint);
         return Vec::new();
     };
+    reader.set_inputs(inputs(around));
     servers(reader, key, node).into_iter().map(|server| draft(server, limits)).collect()
+}
+
+/// What a client answers its own questions with at first, by the question's id: VS Code's
+/// `inputs`. An answer that is typed hidden is no default.
+fn inputs(around: &Node) -> Vec<(String, String)> {
+    let Some(Value::List(inputs)) = around.get("inputs").map(|node| &node.value) else {
+        return Vec::new();
+    };
+    let text = |input: &Node, key: &str| match input.get(key).map(|node| &node.value) {
+        Some(Value::Text(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let is_hidden = |input: &Node| {
+        input.get("password").is_some_and(|node| matches!(node.value, Value::Flag(true)))
+    };
+    let shown = inputs.iter().filter(|input| !is_hidden(input));
+    shown.filter_map(|input| Some((text(input, "id")?, text(input, "default")?))).collect()
 }
 
 fn servers(reader: &Reader<'_>, key: String, node: &Node) -> Vec<ClientServer> {
@@ -167,14 +224,31 @@ fn server(name: &str, field: &Field<'_>) -> ClientServer {
         effects: Vec::new(),
         connect_deadline: None,
         left_behind: Vec::new(),
+        env_file: None,
+        needs_project: false,
+        asked: Vec::new(),
     };
+    let mut refers = Vec::new();
+    references(field.value(), &mut refers);
+    server.needs_project = refers.contains(&PROJECT);
+    server.asked =
+        refers.iter().filter_map(|one| one.strip_prefix("input:")).map(variable_of_input).collect();
     let connection = field.table().and_then(|mut table| {
+        if let Some(own) = refers.iter().find(|one| is_editors_own(one)) {
+            field.key_fault(
+                format!("refers to `${{{own}}}`, which only the client knows"),
+                "write out what it stands for",
+            );
+            return None;
+        }
         server.is_enabled = !is_disabled(&mut table);
         server.effects = effects(&mut table);
         server.connect_deadline = start_limit(&mut table);
         server.description = table.field("description").and_then(|field| plain_text(&field));
         let left_behind = LEFT_BEHIND.iter().filter(|key| table.field(key).is_some());
         server.left_behind = left_behind.copied().collect();
+        let env_file = table.field_of_any(&["envFile", "env_file"]);
+        server.env_file = env_file.and_then(|field| plain_text(&field));
         launch::connection(field, table)
     });
     // The first alone: a person mends one after the other, and a table has one line for it.
@@ -184,6 +258,31 @@ fn server(name: &str, field: &Field<'_>) -> ClientServer {
         None => connection.expect("what is not read leaves a fault"),
     };
     server
+}
+
+/// What the texts of a value refer to, without defaults.
+fn references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    match value {
+        Value::Text(text) => {
+            let inner = text.split("${").skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+            found.extend(inner.map(|inner| inner.split(":-").next().unwrap_or(inner)));
+        }
+        Value::List(items) => {
+            for item in items {
+                references(&item.value, found);
+            }
+        }
+        Value::Table(entries) => {
+            for entry in entries {
+                references(&entry.node.value, found);
+            }
+        }
+        Value::Number(_) | Value::Flag(_) | Value::Date | Value::Null => {}
+    }
+}
+
+fn is_editors_own(reference: &str) -> bool {
+    EDITORS_OWN.contains(&reference) || EDITORS_KINDS.iter().any(|kind| reference.starts_with(kind))
 }
 
 fn is_disabled(table: &mut Table<'_>) -> bool {

@@ -27,6 +27,10 @@ pub(super) fn url(field: &Field<'_>) -> Option<String> {
 pub(super) fn headers(field: &Field<'_>) -> Vec<(String, Secret)> {
     let mut headers = Vec::new();
     for (name, field) in field.table().iter().flat_map(Table::fields) {
+        // How clients' JSON says that there is none.
+        if matches!(field.value(), Value::Null) {
+            continue;
+        }
         let Some(value) = field.loose_text() else {
             continue;
         };
@@ -48,6 +52,10 @@ pub(super) fn headers(field: &Field<'_>) -> Vec<(String, Secret)> {
 pub(super) fn variables(field: &Field<'_>) -> Vec<(String, Secret)> {
     let mut variables = Vec::new();
     for (name, field) in field.table().iter().flat_map(Table::fields) {
+        // How clients' JSON says that there is none.
+        if matches!(field.value(), Value::Null) {
+            continue;
+        }
         let Some(value) = field.loose_text() else {
             continue;
         };

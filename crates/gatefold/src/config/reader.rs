@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
-use super::as_written::{as_written, in_braces};
+use super::as_written::{as_written, in_braces, with_defaults};
 use super::error::{Fault, Lines};
 use super::expand::{Dialect, ExpandFault, Expanded, expand};
 use super::tree::{Entry, Node, Value};
@@ -26,6 +26,8 @@ pub(super) struct Reader<'a> {
     lines: Lines<'a>,
     dialect: Dialect,
     values: Values,
+    /// Defaults of the questions that a client asks, by their ids.
+    inputs: RefCell<Vec<(String, String)>>,
     faults: RefCell<Vec<Fault>>,
     /// Variables and secrets that are not there, kept apart until it is known what needs them.
     absent: RefCell<Vec<Fault>>,
@@ -53,6 +55,7 @@ impl<'a> Reader<'a> {
             lines: Lines::of(text),
             dialect,
             values: Values::PutIn,
+            inputs: RefCell::default(),
             faults: RefCell::default(),
             absent: RefCell::default(),
         }
@@ -60,6 +63,10 @@ impl<'a> Reader<'a> {
 
     pub(super) fn with_values(self, values: Values) -> Self {
         Self { values, ..self }
+    }
+
+    pub(super) fn set_inputs(&self, inputs: Vec<(String, String)>) {
+        self.inputs.replace(inputs);
     }
 
     pub(super) fn fault(
@@ -285,6 +292,11 @@ impl<'a> Field<'a> {
         self.reader.values == Values::PutIn || !text.contains("${")
     }
 
+    /// Whether references stay references.
+    pub(super) fn is_as_written(&self) -> bool {
+        self.reader.values == Values::AsWritten
+    }
+
     fn wrong_type<T>(&self, expected: &str, hint: impl Into<String>) -> Option<T> {
         let dialect = self.reader.dialect;
         self.fault(format!("is {}, not {expected}", self.node.value.kind(dialect)), hint);
@@ -316,8 +328,14 @@ impl<'a> Field<'a> {
 
     /// A text that is to stand for this field's value, with its variables put in.
     pub(super) fn expanded(&self, text: &str) -> Option<Expanded> {
-        let braced = if self.reader.dialect == Dialect::Client { in_braces(text) } else { None };
-        let text = braced.as_deref().unwrap_or(text);
+        let own = match self.reader.dialect {
+            Dialect::Client => Some(
+                in_braces(text)
+                    .unwrap_or_else(|| with_defaults(text, &self.reader.inputs.borrow())),
+            ),
+            Dialect::Gatefold => None,
+        };
+        let text = own.as_deref().unwrap_or(text);
         if self.reader.values == Values::AsWritten {
             let text = as_written(text, self.reader.environment);
             return Some(Expanded { text, is_secret: false });

@@ -61,8 +61,9 @@ pub fn write(path: &Path, existing: Option<&str>, text: &str) -> Result<(), Setu
 
 fn block(source: &Planned) -> String {
     let Planned { key, client, server, .. } = source;
-    let mut block =
-        format!("# From {client}: {}\n[sources.{}]\n", server.origin.file.display(), name(key));
+    // A comment ends with its line, whatever a folder is called.
+    let file = server.origin.file.display().to_string().replace(char::is_control, "?");
+    let mut block = format!("# From {client}: {file}\n[sources.{}]\n", name(key));
     let mut put = |key: &str, value: &Value| {
         let _ = writeln!(block, "{key} = {value}");
     };

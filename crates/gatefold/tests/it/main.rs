@@ -11,6 +11,7 @@ mod doctor;
 mod examples;
 mod faults;
 mod faulty_files;
+mod import;
 mod json;
 mod keys;
 mod process;

@@ -88,6 +88,7 @@ impl Home {
         text.replace(BINARY, "/bin/gatefold")
             .replace(real.to_str().unwrap(), "/home/ada")
             .replace(home, "/home/ada")
+            .replace(" (not installed here)", "")
     }
 }
 
@@ -124,7 +125,10 @@ fn import_connect_and_disconnect_leave_each_clients_file_to_the_byte() {
         let home = Home::with(client, fixture, place);
         let name = format!("{client}_{}", fixture.replace('.', "_"));
 
-        let imported = succeeded(home.run(&["import", client, "--yes", "--secrets", "variables"]));
+        let scope = place.starts_with("project").then_some("--project");
+        let mut args = vec!["import", client, "--yes", "--secrets", "variables"];
+        args.extend(scope);
+        let imported = succeeded(home.run(&args));
         assert_eq!(fs::read(&home.file).unwrap(), home.before, "{name}: import touched the file");
         let config = fs::read_to_string(home.config()).unwrap();
         assert!(!imported.contains(FAKE) && !config.contains(FAKE), "{name}: {imported}{config}");
@@ -192,7 +196,7 @@ fn the_same_server_in_two_clients_becomes_one_source() {
         fs::create_dir(scratch.path().join(path)).unwrap();
         scratch.write(&format!("{path}/mcp.json"), text);
     }
-    let imported = run(&scratch, &["import", "--json", "--secrets", "variables"]);
+    let imported = run(&scratch, &["import", "--json", "--yes", "--secrets", "variables"]);
     let value = imported.json();
     let names = |key: &str, name: &str| {
         let list = value[key].as_array().unwrap().iter();

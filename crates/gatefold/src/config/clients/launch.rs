@@ -1,5 +1,8 @@
 //! How a client reaches a server: a program or an address, in each client's words for it.
 
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
 use gatefold_core::Secret;
 
 use crate::config::reader::{Field, Table};
@@ -107,8 +110,27 @@ fn stdio(command: &Field<'_>, table: Table<'_>) -> Option<Connection> {
         args: args.unwrap_or_default(),
         env: variables(&mut table),
         inherit_env: inherited.map(|field| sections::texts(&field)).unwrap_or_default(),
-        cwd: table.field("cwd").and_then(|field| sections::path(&field)),
+        cwd: table.field("cwd").and_then(|field| folder(&field)),
     })
+}
+
+/// Folders of clients in a project, in which their files lie.
+const CLIENT_FOLDERS: &[&str] = &[".vscode", ".cursor", ".zed", ".gemini", ".codex"];
+
+/// The folder to start in. One that is relative stays so as long as references do; else it is
+/// below the project, or the home, that the client's file belongs to.
+fn folder(field: &Field<'_>) -> Option<PathBuf> {
+    let text = field.filled_text()?.text;
+    if field.is_as_written() {
+        return Some(text.into());
+    }
+    let environment = field.reader.environment;
+    let file = environment.directory().join(field.reader.path);
+    let base = file.parent().unwrap_or(&file);
+    let is_clients =
+        base.file_name().and_then(OsStr::to_str).is_some_and(|name| CLIENT_FOLDERS.contains(&name));
+    let base = base.parent().filter(|_| is_clients).unwrap_or(base);
+    Some(environment.resolve(&text, base))
 }
 
 /// The variables that stand in the file, and Goose's that it keeps elsewhere and only names.

@@ -62,7 +62,7 @@ pub(super) fn is_token(word: &str) -> bool {
     let has_rest = |rest: &str| rest.len() >= TOKEN_REST;
     let is_made = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase();
     let begins = |beginning: &&str| word.strip_prefix(*beginning).is_some_and(has_rest);
-    TOKEN_BEGINNINGS.iter().any(|beginning| begins(beginning))
+    TOKEN_BEGINNINGS.iter().any(begins)
         || LIKELY_BEGINNINGS
             .iter()
             .any(|beginning| begins(beginning) && word[beginning.len()..].contains(is_made))
