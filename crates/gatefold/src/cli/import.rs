@@ -38,7 +38,11 @@ pub(super) fn run(
     let mut plan = setup::plan(&found, existing.as_deref(), style, environment);
     only(&mut plan, import)?;
     if !output.is_json() {
-        report::show(&found, &plan, style, environment, output);
+        report::show(&found, &plan, environment, output);
+        // Where variables are written at once, they are listed with what to set them to.
+        if is_asked || import.caution.dry_run || style == SecretStyle::Keyring {
+            report::secrets(&plan, style, output);
+        }
     }
     let is_dry = import.caution.dry_run || plan.sources.is_empty();
     if !is_dry && !ask(&mut plan, Asking::new(import.caution.yes)?, &target, environment)? {
@@ -53,8 +57,8 @@ pub(super) fn run(
     }
     if output.is_json() {
         output.json(&report::as_json(&found, &plan, &target, environment, is_dry));
-    } else if import.caution.dry_run {
-        output.line(&format!("\nwould write to {}:\n", paths::shown(&target, environment)));
+    } else if import.caution.dry_run && !plan.sources.is_empty() {
+        output.line(&format!("would write to {}:\n", paths::shown(&target, environment)));
         output.line(added.trim_matches('\n'));
     } else {
         report::told(&plan, &target, added, environment, output);

@@ -296,6 +296,13 @@ fn servers_of_a_project_are_taken_only_when_asked_for() {
 }
 
 #[test]
+fn a_dry_run_with_nothing_new_shows_no_file() {
+    let scratch = home(&TWO_SCOPES[1..]);
+    let dry = in_project(&scratch, &["import", "--dry-run", "--secrets", "variables"]);
+    assert!(dry.stdout.ends_with("nothing new to import without `--project`\n"), "{}", dry.stdout);
+}
+
+#[test]
 fn scopes_of_one_file_are_listed_apart() {
     let scratch = home(&[]);
     let project = scratch.path().join("project").canonicalize().unwrap();

@@ -89,6 +89,7 @@ impl Home {
             .replace(real.to_str().unwrap(), "/home/ada")
             .replace(home, "/home/ada")
             .replace(" (not installed here)", "")
+            .replace(" (there is no such program here)", "")
     }
 }
 

@@ -13,13 +13,7 @@ use crate::cli::paths;
 use crate::cli::table::Table;
 
 /// Lists every server under the file that has it.
-pub(super) fn show(
-    found: &[FoundFile],
-    plan: &Plan,
-    style: SecretStyle,
-    environment: &Environment,
-    output: &Output,
-) {
+pub(super) fn show(found: &[FoundFile], plan: &Plan, environment: &Environment, output: &Output) {
     let paint = output.style();
     for file in found {
         let path = paths::shown(&file.file.path, environment);
@@ -35,8 +29,8 @@ pub(super) fn show(
             output.line(&format!("  {} {error}", paint.bad("cannot be read:")));
         }
         let mut table = Table::new(&["server", "what it is"]);
-        for (_, name, what) in rows(file, plan, environment, output) {
-            table.row([name, what]);
+        for row in rows(file, plan, environment, output) {
+            table.row(row);
         }
         let inner = paint.width().map_or(paint, |width| paint.within(width.saturating_sub(2)));
         for line in table.lines(inner).into_iter().skip(1) {
@@ -44,30 +38,36 @@ pub(super) fn show(
         }
         output.line("");
     }
-    let names: Vec<_> = plan.secrets.iter().map(|secret| secret.name.as_str()).collect();
+    if plan.sources.is_empty() {
+        let has_project = plan.skipped.iter().any(|one| one.why == Why::Project);
+        let more = if has_project { " without `--project`" } else { "" };
+        output.line(&format!("nothing new to import{more}"));
+    }
+}
+
+/// Says what is to be kept elsewhere.
+pub(super) fn secrets(plan: &Plan, style: SecretStyle, output: &Output) {
+    if plan.secrets.is_empty() {
+        return;
+    }
     let whither = match style {
         SecretStyle::Keyring => "go to the keyring",
         SecretStyle::Variable => "become references to variables",
     };
-    if !names.is_empty() {
-        output.line(&format!("secrets, which {whither}:"));
-        for name in names {
-            output.line(&format!("  {name}"));
-        }
-        output.line("");
+    output.line(&format!("secrets, which {whither}:"));
+    for secret in &plan.secrets {
+        output.line(&format!("  {}", secret.name));
     }
-    if plan.sources.is_empty() {
-        output.line("nothing new to import");
-    }
+    output.line("");
 }
 
-/// Line, name and fate of every server of a file, in the file's order.
+/// Name and fate of every server of a file, in the file's order.
 fn rows(
     file: &FoundFile,
     plan: &Plan,
     environment: &Environment,
     output: &Output,
-) -> Vec<(usize, String, String)> {
+) -> Vec<[String; 2]> {
     let paint = output.style();
     let is_here = |client, scope, origin: &gatefold::config::Origin| {
         (client, scope) == (file.file.client, file.file.scope) && origin.file == file.file.path
@@ -78,14 +78,15 @@ fn rows(
     let skipped = skipped.filter(|one| is_here(one.client, one.scope, &one.server.origin));
     let sources = sources.map(|one| {
         let what = described(one) + absent(one, environment);
-        (one.server.origin.line, one.server.name.clone(), what)
+        [one.server.name.clone(), what]
     });
     let skipped = skipped.map(|one| {
         let why = paint.faint(&format!("left out: {}", why(one, environment)));
-        (one.server.origin.line, one.server.name.clone(), why)
+        [one.server.name.clone(), why]
     });
     let mut rows: Vec<_> = sources.chain(skipped).collect();
-    rows.sort_by_key(|(line, ..)| *line);
+    let servers = file.servers.as_deref().unwrap_or_default();
+    rows.sort_by_key(|[name, _]| servers.iter().position(|server| server.name == *name));
     rows
 }
 
@@ -101,7 +102,11 @@ fn absent(one: &Planned, environment: &Environment) -> &'static str {
     }
     let folder = cwd.as_deref().unwrap_or(environment.directory());
     let found = which::which_in(command, environment.get("PATH"), folder);
-    if found.is_ok() { "" } else { " (not installed here)" }
+    match found {
+        Ok(_) => "",
+        Err(_) if command.contains(['/', '\\']) => " (there is no such program here)",
+        Err(_) => " (not installed here)",
+    }
 }
 
 fn described(one: &Planned) -> String {

@@ -204,6 +204,24 @@ const ARGUMENTS: &[(&[&str], &[&str])] = &[
         &["-c", "curl -H 'Authorization: Bearer S1' h"],
         &["-c", "curl -H 'Authorization: Bearer ${MY_DB_AUTHORIZATION}' h"],
     ),
+    (&["-c", "curl -u ann:hunter2 h"], &["-c", "curl -u ann:${MY_DB_PASSWORD} h"]),
+    (
+        &["-c", "mcp --api-key S1 --level info"],
+        &["-c", "mcp --api-key ${MY_DB_API_KEY} --level info"],
+    ),
+    (&["-c", "mcp --token $TOKEN"], &["-c", "mcp --token $TOKEN"]),
+    (&["--set=auth.token=S"], &["--set=auth.token=${MY_DB_AUTH_TOKEN}"]),
+    (
+        &["--url=https://h.example/mcp?api_key=S"],
+        &["--url=https://h.example/mcp?api_key=${API_KEY}"],
+    ),
+    (&["--private-key", "-----BEGIN KEY-----\nMIIB"], &["--private-key", "${MY_DB_PRIVATE_KEY}"]),
+    (&["-----BEGIN KEY-----\nMIIB"], &["${MY_DB_PRIVATE_KEY}"]),
+    (
+        &["mongodb+srv://u:p%40@h/db?w=majority"],
+        &["mongodb+srv://u:${MY_DB_PASSWORD}@h/db?w=majority"],
+    ),
+    (&["--token:S"], &["--token:${MY_DB_TOKEN}"]),
     (&["-c", "TOKEN=$(cat f) x"], &["-c", "TOKEN=$(cat f) x"]),
     (
         &["--config", r#"{"apiKey":"S","level":"info"}"#],

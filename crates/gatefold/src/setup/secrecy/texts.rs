@@ -52,6 +52,7 @@ pub(super) fn secrets_in(text: &str) -> Vec<Place> {
             _ => {}
         }
     }
+    flags(text, &mut places);
     words(text, &plain, &mut places);
     merged(places)
 }
@@ -82,6 +83,35 @@ fn blocks(text: &str, places: &mut Vec<Place>) {
         let end = end.unwrap_or(text.len());
         places.push(Place { range: start..end, name: "PRIVATE_KEY".to_owned() });
         at = end;
+    }
+}
+
+/// Flags and their values in a command line: `--token VALUE`, `-u user:VALUE`.
+fn flags(text: &str, places: &mut Vec<Place>) {
+    let mut before = "";
+    for range in split(text, 0..text.len(), &[' ', '\t', '\n', '"', '\'']) {
+        let word = &text[range.clone()];
+        if word.is_empty() {
+            continue;
+        }
+        let flag = std::mem::replace(&mut before, word);
+        let is_plain = word.starts_with(['-', '$', '`']) || is_reference(word) || is_switch(word);
+        if is_plain || !flag.starts_with('-') {
+            continue;
+        }
+        if flag.starts_with("--")
+            && !flag.contains(['=', ':'])
+            && Naming::of(flag) == Naming::Secret
+        {
+            places.push(Place { range, name: flag.to_owned() });
+        } else if matches!(flag, "-u" | "--user")
+            && let Some((user, password)) = word.split_once(':')
+            && !is_reference(password)
+            && !(user.to_owned() + password).bytes().all(|b| b.is_ascii_digit())
+        {
+            let range = range.end - password.len()..range.end;
+            places.push(Place { range, name: "PASSWORD".to_owned() });
+        }
     }
 }
 
