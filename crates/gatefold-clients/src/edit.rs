@@ -91,6 +91,25 @@ impl Undo {
     pub fn original(&self) -> Option<&str> {
         self.original.as_deref()
     }
+
+    /// The file as it was written.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// Whether the text has the entry, and says the same of it as when it was put in.
+    pub fn is_in(&self, file: &ConfigFile, text: &str) -> Result<bool, EditError> {
+        if text == self.written {
+            return Ok(true);
+        }
+        let path: Vec<_> = file.servers.iter().chain([&self.name]).cloned().collect();
+        let entry = |text| {
+            let (_, text) = split_mark(text)?;
+            Ok(parse(file.format, text)?.at(&path).cloned())
+        };
+        let now = entry(text)?;
+        Ok(now.is_some() && now == entry(&self.written)?)
+    }
 }
 
 impl fmt::Debug for Undo {
@@ -124,6 +143,28 @@ pub fn connect(
     take_out: &[String],
 ) -> Result<Change, EditError> {
     let value = shape(file.client, entry)?;
+    change(file, text, &entry.name, Body::New(&value), take_out)
+}
+
+/// Does to another text of the same file what [`connect`] did: the same entry goes in, and the
+/// same servers go out as far as they are there.
+pub fn repeat(file: &ConfigFile, text: Option<&str>, undo: &Undo) -> Result<Change, EditError> {
+    let (_, written) = split_mark(&undo.written)?;
+    let (_, pieces) = take(file.format, written, &file.servers, &undo.name)?;
+    let (_, before) = split_mark(text.unwrap_or_default())?;
+    let known = order(file, before, &parse(file.format, before)?)?;
+    let mut take_out: Vec<_> = undo.taken().map(str::to_owned).collect();
+    take_out.retain(|name| known.contains(name));
+    change(file, text, &undo.name, Body::Back(&pieces), &take_out)
+}
+
+fn change(
+    file: &ConfigFile,
+    text: Option<&str>,
+    entry: &str,
+    body: Body<'_>,
+    take_out: &[String],
+) -> Result<Change, EditError> {
     let path = &file.servers;
     let (mark, before) = split_mark(text.unwrap_or_default())?;
     let tree = parse(file.format, before)?;
@@ -131,9 +172,10 @@ pub fn connect(
     if let Some(missing) = take_out.iter().find(|name| !names.contains(name)) {
         return Err(EditError::NoSuchServer(missing.clone()));
     }
-    let is_replaced = take_out.contains(&entry.name);
-    if names.contains(&entry.name) && !is_replaced {
-        return Err(EditError::NameTaken(entry.name.clone()));
+    let has = |names: &[String]| names.iter().any(|name| name == entry);
+    let is_replaced = has(take_out);
+    if has(&names) && !is_replaced {
+        return Err(EditError::NameTaken(entry.to_owned()));
     }
     let found = (1..=path.len()).take_while(|&depth| tree.at(&path[..depth]).is_some()).count();
 
@@ -141,23 +183,23 @@ pub fn connect(
     let mut taken = Vec::new();
     // The entry goes in first: a table that is empty in between would be written otherwise.
     if !is_replaced {
-        after = insert(file, &after, &entry.name, Body::New(&value), Spot::End)?;
+        after = insert(file, &after, entry, body, Spot::End)?;
     }
     for (index, name) in names.iter().enumerate().filter(|(_, name)| take_out.contains(name)) {
         let (rest, pieces) = take(file.format, &after, path, name)?;
         after = rest;
         taken.push(Taken { name: name.clone(), before: names[..index].to_vec(), pieces });
-        if *name == entry.name {
+        if name == entry {
             let spot = Spot::After(&names[..index]);
-            after = insert(file, &after, name, Body::New(&value), spot)?;
+            after = insert(file, &after, name, body, spot)?;
         }
     }
-    prove(file, tree, &after, take_out, &[&entry.name])?;
+    prove(file, tree, &after, take_out, &[entry])?;
     let written = format!("{mark}{after}");
     let undo = Undo {
         original: text.map(str::to_owned),
         written: written.clone(),
-        name: entry.name.clone(),
+        name: entry.to_owned(),
         found,
         taken,
     };
@@ -176,13 +218,20 @@ pub fn disconnect(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Undone, 
             not_restored: Vec::new(),
         });
     }
+    let (mark, rest) = split_mark(text)?;
+    let tree = parse(file.format, rest)?;
+    if order(file, rest, &tree)?.contains(&undo.name) {
+        let without = taken_out(file, rest, tree, &undo.name)?;
+        return restore(file, &format!("{mark}{without}"), undo);
+    }
+    restore(file, text, undo)
+}
+
+/// Puts back what [`connect`] took out and nobody put back since, and leaves the entry alone.
+pub fn restore(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Undone, EditError> {
     let (mark, text) = split_mark(text)?;
     let mut now = text.to_owned();
     let mut tree = parse(file.format, &now)?;
-    if order(file, &now, &tree)?.contains(&undo.name) {
-        now = taken_out(file, &now, tree, &undo.name)?;
-        tree = parse(file.format, &now)?;
-    }
     let mut not_restored = Vec::new();
     for taken in &undo.taken {
         match put_back(file, &now, &tree, taken) {

@@ -16,7 +16,13 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launch {
     /// The client starts the server and speaks over its standard streams.
-    Stdio { command: String, args: Vec<String> },
+    Stdio {
+        command: String,
+        args: Vec<String>,
+        /// Variables of the client's own environment that the server needs. They are left out
+        /// where the client cannot refer to any, see [`Client::refers_to_variables`].
+        variables: Vec<String>,
+    },
     /// The server listens and speaks Streamable HTTP.
     Http { url: String },
 }
@@ -31,21 +37,40 @@ pub(crate) enum Value {
     Table(Vec<(String, Value)>),
 }
 
+impl Entry {
+    /// Whether every client takes this as the name of a server.
+    pub fn is_name(name: &str) -> bool {
+        let legal = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
+        !name.is_empty() && name.len() <= NAME_BYTES && name.bytes().all(legal)
+    }
+}
+
+impl Client {
+    /// Whether a server's entry can hand on variables of the client's own environment without
+    /// their values standing in the file. The other clients give a server what stands there.
+    pub fn refers_to_variables(self) -> bool {
+        self == Self::Codex || reference(self, "").is_some()
+    }
+}
+
 /// The entry as the client documents it.
 pub(crate) fn shape(client: Client, entry: &Entry) -> Result<Value, EditError> {
-    let legal = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
     let name = &entry.name;
-    if name.is_empty() || name.len() > NAME_BYTES || !name.bytes().all(legal) {
+    if !Entry::is_name(name) {
         return Err(EditError::BadName(name.clone()));
     }
     let members = match (&entry.launch, client) {
-        (Launch::Stdio { command, args }, Client::Goose) => {
+        (Launch::Stdio { command, args, .. }, Client::Goose) => {
             goose(name, "stdio", [("cmd", text(command)), ("args", Value::List(args.clone()))])
         }
         (Launch::Http { url }, Client::Goose) => {
             goose(name, "streamable_http", [("uri", text(url))])
         }
-        (Launch::Stdio { command, args }, _) => stdio(client, command, args),
+        (Launch::Stdio { command, args, variables }, _) => {
+            let mut members = stdio(client, command, args);
+            members.extend(handed_on(client, variables));
+            members
+        }
         (Launch::Http { .. }, Client::ClaudeDesktop) => return Err(EditError::NoHttp(client)),
         (Launch::Http { url }, _) => http(client, url),
     };
@@ -64,6 +89,30 @@ fn stdio(client: Client, command: &str, args: &[String]) -> Members {
     members.push(("command", text(command)));
     members.push(("args", Value::List(args.to_vec())));
     members
+}
+
+/// The variables in the client's own notation. Codex' page on its configuration has a list of
+/// names; the others' are references in `env`.
+fn handed_on(client: Client, variables: &[String]) -> Option<(&'static str, Value)> {
+    if variables.is_empty() {
+        return None;
+    }
+    if client == Client::Codex {
+        return Some(("env_vars", Value::List(variables.to_vec())));
+    }
+    let env = variables.iter().map(|name| Some((name.clone(), text(&reference(client, name)?))));
+    Some(("env", Value::Table(env.collect::<Option<_>>()?)))
+}
+
+/// How the client's file refers to a variable, by the pages on MCP servers of Claude Code, Cursor,
+/// VS Code, Windsurf and Gemini CLI. The pages of the others know nothing of the kind.
+fn reference(client: Client, name: &str) -> Option<String> {
+    Some(match client {
+        Client::ClaudeCode => format!("${{{name}}}"),
+        Client::Cursor | Client::VsCode | Client::Windsurf => format!("${{env:{name}}}"),
+        Client::GeminiCli => format!("${name}"),
+        _ => return None,
+    })
 }
 
 /// `url` means Streamable HTTP but in two clients: Gemini CLI takes `url` for the older SSE and

@@ -19,7 +19,7 @@ mod tree;
 mod yaml;
 
 pub use client::Client;
-pub use edit::{Change, Undo, Undone, connect, disconnect, remove};
+pub use edit::{Change, Undo, Undone, connect, disconnect, remove, repeat, restore};
 pub use entry::{Entry, Launch};
 pub use error::EditError;
 pub use places::{ConfigFile, Format, Machine, Os, Scope, Variables, config_files};

@@ -6,6 +6,7 @@ mod check;
 mod config;
 mod connect;
 mod demo;
+mod disconnect;
 mod doctor;
 mod failure;
 mod import;
@@ -86,7 +87,7 @@ async fn dispatch(
         Command::Stdio => stdio::run(shared, environment).await,
         Command::Import(import) => import::run(import, shared, environment, output),
         Command::Connect(connect) => connect::run(connect, shared, environment, output),
-        Command::Disconnect(disconnect) => connect::undo(disconnect, shared, environment, output),
+        Command::Disconnect(it) => disconnect::run(it, shared, environment, output),
         Command::Check(_) => check::run(shared, environment, output).await,
         Command::Doctor(it) => doctor::run(it, shared, environment, output).await,
         Command::Tools(tools) => tools::run(tools, shared, environment, output).await,

@@ -7,19 +7,24 @@
 mod connect;
 mod files;
 mod found;
+mod held;
 mod import;
+mod needs;
 mod rendered;
 mod secrecy;
 mod undo;
 
 use std::path::PathBuf;
 
-pub use connect::{Act, Connected, Disconnected, connect, connected, disconnect, held};
+pub use connect::{Act, Connected, Connector, Disconnected, Unrecorded};
 pub use files::read;
-pub use found::{FoundFile, find, is_gatefold, machine, servers_of};
+pub use found::{FoundFile, find, is_gatefold, listen_in, machine, servers_of};
+pub use held::{Held, held};
 pub use import::{Plan, Planned, Skipped, Why, plan, user_config_file, variables_in};
+pub use needs::variables_needed;
 pub use rendered::{SecretStyle, append, write};
 pub use secrecy::{FoundSecret, is_secret};
+pub use undo::Records;
 
 use crate::config::ConfigError;
 
@@ -39,6 +44,17 @@ pub enum SetupError {
     )]
     File { path: PathBuf, act: &'static str, error: std::io::Error },
     #[error(
+        "{}: is read-only\n  help: give yourself leave to write it, or edit it where it comes from",
+        path.display()
+    )]
+    ReadOnly { path: PathBuf },
+    #[error(
+        "{}: there is a server `{name}` already\n  help: put Gatefold in under another name with `--name \
+         OTHER`",
+        path.display()
+    )]
+    NameTaken { path: PathBuf, name: String },
+    #[error(
         "{}: changed while it was being edited\n  help: try again; nothing was written", path.display()
     )]
     Changed { path: PathBuf },
@@ -52,6 +68,12 @@ pub enum SetupError {
         "Gatefold is not in {}\n  help: `gatefold connect` lists where it is", path.display()
     )]
     NotConnected { path: PathBuf },
+    #[error(
+        "Gatefold is in {}, but nothing is kept about what it replaced\n  help: `--force` takes only \
+         the entry out",
+        path.display()
+    )]
+    NoRecord { path: PathBuf },
     #[error(
         "{}: what is kept there for the way back cannot be read: {error}\n  help: edit {} by hand; the \
          file as it was may stand in the former",

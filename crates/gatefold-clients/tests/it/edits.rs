@@ -1,7 +1,7 @@
 //! There and back again over every file.
 
 use gatefold_clients::{
-    Change, Client, ConfigFile, Entry, Format, Undo, connect, disconnect, remove,
+    Change, Client, ConfigFile, Entry, Format, Undo, connect, disconnect, remove, repeat, restore,
 };
 
 use crate::fixtures::{all, entries, servers, stdio, usual, value, without};
@@ -78,6 +78,46 @@ fn disconnecting_gives_back_the_bytes() {
         let undone = disconnect(file, &change.text, &change.undo).unwrap();
         assert_eq!(undone.text.as_deref(), before, "{at}");
         assert!(undone.is_exact && undone.not_restored.is_empty(), "{at}");
+    });
+}
+
+#[test]
+fn a_connection_can_be_made_again_on_the_same_text_or_another() {
+    every_change(|at, file, before, entry, change| {
+        let again = repeat(file, before, &change.undo).unwrap();
+        let same = value(file.format, &again.text) == value(file.format, &change.text);
+        assert!(same, "{at}\n{}", again.text);
+        assert!(again.undo.is_in(file, &again.text).unwrap(), "{at}");
+        assert_eq!(disconnect(file, &again.text, &again.undo).unwrap().text.as_deref(), before);
+        // Where none of the servers is, the entry alone goes in.
+        let alone = repeat(file, None, &change.undo).unwrap();
+        let known = servers(&value(file.format, &alone.text), file);
+        assert_eq!(known.keys().collect::<Vec<_>>(), [&entry.name], "{at}\n{}", alone.text);
+    });
+}
+
+#[test]
+fn an_entry_that_says_something_else_is_not_ours() {
+    every_change(|at, file, _, entry, change| {
+        assert!(change.undo.is_in(file, &change.text).unwrap(), "{at}");
+        let seen = REWRITES[0].1(file, &change.text).unwrap();
+        assert!(change.undo.is_in(file, &seen).unwrap(), "{at}");
+        let without = remove(file, &change.text, &entry.name).unwrap();
+        assert!(!change.undo.is_in(file, &without).unwrap(), "{at}");
+        let other = seen.replace("gatefold\"", "other\"").replace("8137", "8138");
+        let other = other.replace("/bin/gatefold", "/bin/other").replace("cmd: gatefold", "cmd: x");
+        assert!(!change.undo.is_in(file, &other).unwrap(), "{at}\n{other}");
+    });
+}
+
+#[test]
+fn restoring_leaves_the_entry_alone() {
+    every_change(|at, file, before, entry, change| {
+        let restored = restore(file, &change.text, &change.undo).unwrap();
+        let now = value(file.format, &restored.text.unwrap());
+        assert!(servers(&now, file).contains_key(&entry.name), "{at}");
+        let was = servers(&value(file.format, before.unwrap_or_default()), file);
+        assert_eq!(servers(&now, file).len(), was.len() + 1, "{at}");
     });
 }
 

@@ -81,7 +81,10 @@ pub(crate) fn stdio() -> Entry {
     let args = ["serve", "--config", "/home/ada/My \"Files\"/gatefold.toml"];
     let args = args.map(str::to_owned).to_vec();
     let command = "/usr/local/bin/gatefold".to_owned();
-    Entry { name: "gatefold".to_owned(), launch: Launch::Stdio { command, args } }
+    Entry {
+        name: "gatefold".to_owned(),
+        launch: Launch::Stdio { command, args, variables: Vec::new() },
+    }
 }
 
 pub(crate) fn http() -> Entry {
@@ -89,8 +92,20 @@ pub(crate) fn http() -> Entry {
     Entry { name: "gatefold".to_owned(), launch: Launch::Http { url } }
 }
 
+/// An entry that needs variables of the client's environment.
+pub(crate) fn needy() -> Entry {
+    let command = "gatefold".to_owned();
+    let variables = ["API_KEY", "B_TOKEN"].map(str::to_owned).to_vec();
+    let launch = Launch::Stdio { command, args: vec!["stdio".to_owned()], variables };
+    Entry { name: "gatefold".to_owned(), launch }
+}
+
 pub(crate) fn entries(client: Client) -> Vec<Entry> {
-    if client == Client::ClaudeDesktop { vec![stdio()] } else { vec![stdio(), http()] }
+    let all = vec![stdio(), needy(), http()];
+    let takes = |entry: &Entry| {
+        client != Client::ClaudeDesktop || !matches!(entry.launch, Launch::Http { .. })
+    };
+    all.into_iter().filter(takes).collect()
 }
 
 /// What a text says, read by other parsers than the crate edits with, as far as there are any.

@@ -19,30 +19,63 @@ fn each_client_gets_its_documented_shape() {
     }
     insta::assert_snapshot!(out, @r#"
     claude-code {"type":"stdio","command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
+    claude-code {"type":"stdio","command":"gatefold","args":["stdio"],"env":{"API_KEY":"${API_KEY}","B_TOKEN":"${B_TOKEN}"}}
     claude-code {"type":"http","url":"http://127.0.0.1:8137/mcp"}
     claude-desktop {"command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
+    claude-desktop {"command":"gatefold","args":["stdio"]}
     cursor {"command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
+    cursor {"command":"gatefold","args":["stdio"],"env":{"API_KEY":"${env:API_KEY}","B_TOKEN":"${env:B_TOKEN}"}}
     cursor {"url":"http://127.0.0.1:8137/mcp"}
     vs-code {"type":"stdio","command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
+    vs-code {"type":"stdio","command":"gatefold","args":["stdio"],"env":{"API_KEY":"${env:API_KEY}","B_TOKEN":"${env:B_TOKEN}"}}
     vs-code {"type":"http","url":"http://127.0.0.1:8137/mcp"}
     windsurf {"command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
+    windsurf {"command":"gatefold","args":["stdio"],"env":{"API_KEY":"${env:API_KEY}","B_TOKEN":"${env:B_TOKEN}"}}
     windsurf {"serverUrl":"http://127.0.0.1:8137/mcp"}
     codex {"args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"],"command":"/usr/local/bin/gatefold"}
+    codex {"args":["stdio"],"command":"gatefold","env_vars":["API_KEY","B_TOKEN"]}
     codex {"url":"http://127.0.0.1:8137/mcp"}
     zed {"command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
+    zed {"command":"gatefold","args":["stdio"]}
     zed {"url":"http://127.0.0.1:8137/mcp"}
     gemini-cli {"command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
+    gemini-cli {"command":"gatefold","args":["stdio"],"env":{"API_KEY":"$API_KEY","B_TOKEN":"$B_TOKEN"}}
     gemini-cli {"httpUrl":"http://127.0.0.1:8137/mcp"}
     goose {"enabled":true,"type":"stdio","name":"gatefold","description":"MCP servers behind Gatefold","cmd":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"],"timeout":300}
+    goose {"enabled":true,"type":"stdio","name":"gatefold","description":"MCP servers behind Gatefold","cmd":"gatefold","args":["stdio"],"timeout":300}
     goose {"enabled":true,"type":"streamable_http","name":"gatefold","description":"MCP servers behind Gatefold","uri":"http://127.0.0.1:8137/mcp","timeout":300}
     lm-studio {"command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
+    lm-studio {"command":"gatefold","args":["stdio"]}
     lm-studio {"url":"http://127.0.0.1:8137/mcp"}
     "#);
 }
 
 #[test]
+fn a_client_says_whether_it_hands_variables_on() {
+    for client in Client::ALL {
+        let text = connect(&usual(client), None, &entries(client)[1], &[]).unwrap().text;
+        assert_eq!(text.contains("API_KEY"), client.refers_to_variables(), "{client}");
+    }
+}
+
+#[test]
 fn a_file_that_was_not_there_reads_well() {
     let made = |client| connect(&usual(client), None, &entries(client)[0], &[]).unwrap().text;
+    let needy = |client| connect(&usual(client), None, &entries(client)[1], &[]).unwrap().text;
+    insta::assert_snapshot!(needy(Client::Cursor), @r#"
+    {
+      "mcpServers": {
+        "gatefold": {
+          "command": "gatefold",
+          "args": ["stdio"],
+          "env": {
+            "API_KEY": "${env:API_KEY}",
+            "B_TOKEN": "${env:B_TOKEN}"
+          }
+        }
+      }
+    }
+    "#);
     insta::assert_snapshot!(made(Client::VsCode), @r#"
     {
       "servers": {

@@ -189,7 +189,7 @@ pub(crate) struct Caution {
     /// Show what would be done, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Answer every question with yes
+    /// Answer every question with yes; needed with `--json`, where nobody is asked
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
@@ -236,6 +236,9 @@ pub(crate) struct Disconnect {
     /// From the configuration of the project in the working directory
     #[arg(long)]
     pub(crate) project: bool,
+    /// Take the entry out even if nothing is kept about what it replaced
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Show what would be done, and do nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

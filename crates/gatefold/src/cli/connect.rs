@@ -1,18 +1,19 @@
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold::config::{Config, Inputs, default_state_dir, load};
-use gatefold::setup::{self, Act, Connected, Disconnected, SetupError};
+use gatefold::config::{Config, Inputs, default_state_dir, load, user_config_file};
+use gatefold::setup::{self, Act, Connected, Connector, Records, SetupError};
 use gatefold_clients::{Client, ConfigFile, Entry, Launch, Machine, Scope, config_files};
 use serde_json::{Value, json};
 
-use super::arguments::{Connect, Disconnect, Shared};
+use super::arguments::{Connect, Shared};
 use super::output::Output;
 use super::prompt::Asking;
 use super::table::Table;
-use super::{failure, import, loopback, paths};
+use super::{failure, import, loopback, paths, session, visible};
 
 /// Puts Gatefold into clients' files, or says where it is.
 pub(super) fn run(
@@ -23,85 +24,136 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let machine = setup::machine(environment)?;
     if connect.clients.is_empty() {
-        list(&machine, environment, output);
+        let config = shared.inputs().located(environment);
+        let config = config.and_then(|inputs| load(&inputs, environment)).unwrap_or_default();
+        list(&machine, config.server.listen, environment, output);
         return Ok(ExitCode::SUCCESS);
+    }
+    let clients = clients(&connect.clients)?;
+    if !Entry::is_name(&connect.name) {
+        return Err(failure::usage(format!(
+            "`{}` cannot name a server\n  help: use letters, digits, `-` and `_`, at most 64",
+            visible::on_one_line(&connect.name)
+        )));
     }
     let inputs = shared.inputs().located(environment)?;
     let config = load(&inputs, environment)?;
-    let state_dir = state_dir(shared, &config, environment)?;
-    let entry = Entry {
-        name: connect.name.clone(),
-        launch: launch(connect, shared, &inputs, &config, environment),
-    };
-    let mut done = Vec::new();
-    for name in &connect.clients {
-        let client = import::client(name)?;
+    let connector = connector(shared, &config, environment)?;
+    let variables = setup::variables_needed(&inputs, &machine, environment);
+    let launch = launch(connect, shared, &inputs, &config, variables, environment);
+    let entry = Entry { name: connect.name.clone(), launch };
+    let mut plans = Vec::new();
+    for client in clients {
         let file = place(&machine, client, connect.project, environment)?;
         let held = setup::held(&file, &config, environment)?;
-        let take_out = if connect.keep { Vec::new() } else { held };
-        let act = Act::Try;
-        let planned = setup::connect(&file, &entry, &take_out, &state_dir, act)?;
-        let connected = if connect.caution.dry_run || planned.is_unchanged {
-            planned
-        } else {
-            let asking = Asking::new(connect.caution.yes || output.is_json())?;
-            let take_out =
-                if wants_out(asking, client, &take_out)? { take_out } else { Vec::new() };
-            setup::connect(&file, &entry, &take_out, &state_dir, Act::Write)?
-        };
-        if !output.is_json() {
-            tell_connected(client, &connected, connect, environment, output);
+        let take_out = if connect.keep { Vec::new() } else { held.names };
+        let result = connector.connect(&file, &entry, &take_out, Act::Try)?;
+        plans.push(Plan { client, file, take_out, missing: held.missing, result, is_wanted: true });
+    }
+    let is_dry = connect.caution.dry_run;
+    if !is_dry && plans.iter().any(|plan| !plan.result.is_unchanged) {
+        let asking = Asking::new(&connect.caution, output.is_json())?;
+        if !ask(asking, &mut plans, environment)? {
+            output.line("nothing was written");
+            return Ok(ExitCode::SUCCESS);
         }
-        done.push(connected_json(client, &connected, connect.caution.dry_run));
     }
-    if output.is_json() {
-        output.json(&json!({ "connected": done }));
+    let mut is_well = true;
+    for plan in plans.iter_mut().filter(|plan| !is_dry && plan.is_to_be_written()) {
+        plan.result = connector.connect(&plan.file, &entry, &plan.take_out, Act::Write)?;
+        is_well &= is_seen(&connector, plan, output)?;
     }
-    Ok(ExitCode::SUCCESS)
+    let told = Told { connect, shared, entry: &entry, environment, output };
+    told.all(&plans);
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Takes Gatefold out of clients' files.
-pub(super) fn undo(
-    disconnect: &Disconnect,
-    shared: &Shared,
-    environment: &Environment,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let machine = setup::machine(environment)?;
-    // A configuration that is broken or gone must not keep anybody from getting out.
-    let inputs = shared.inputs().located(environment);
-    let config = inputs.and_then(|inputs| load(&inputs, environment)).unwrap_or_default();
-    let state_dir = state_dir(shared, &config, environment)?;
-    let act = if disconnect.dry_run { Act::Try } else { Act::Write };
-    let mut done = Vec::new();
-    for name in &disconnect.clients {
-        let client = import::client(name)?;
-        let file = connected_place(&machine, client, disconnect.project, environment)?;
-        let undone = setup::disconnect(&file, &state_dir, environment, act)?;
-        if !output.is_json() {
-            tell_disconnected(client, &undone, disconnect.dry_run, environment, output);
-        }
-        done.push(disconnected_json(client, &undone, disconnect.dry_run));
-    }
-    if output.is_json() {
-        output.json(&json!({ "disconnected": done }));
-    }
-    Ok(ExitCode::SUCCESS)
+/// What is to be done with one client.
+struct Plan {
+    client: Client,
+    file: ConfigFile,
+    /// Servers that Gatefold offers as well.
+    take_out: Vec<String>,
+    /// The same, but for the programs, which are not there.
+    missing: Vec<String>,
+    result: Connected,
+    is_wanted: bool,
 }
 
-fn state_dir(
+impl Plan {
+    fn is_to_be_written(&self) -> bool {
+        self.is_wanted && !self.result.is_unchanged
+    }
+}
+
+/// The clients of these names, each once.
+pub(super) fn clients(names: &[String]) -> anyhow::Result<Vec<Client>> {
+    let mut clients = Vec::new();
+    for client in import::clients(names)? {
+        if !clients.contains(&client) {
+            clients.push(client);
+        }
+    }
+    Ok(clients)
+}
+
+/// What edits the clients' files. Records lie in the user's own state directory; an older Gatefold
+/// had them where the rest of the state lies.
+pub(super) fn connector<'a>(
     shared: &Shared,
     config: &Config,
-    environment: &Environment,
-) -> anyhow::Result<PathBuf> {
-    match shared.state_dir.as_ref().or(config.state_dir.as_ref()) {
-        Some(chosen) => Ok(environment.directory().join(chosen)),
-        None => Ok(default_state_dir(environment)?),
+    environment: &'a Environment,
+) -> anyhow::Result<Connector<'a>> {
+    let records = Records::new(&default_state_dir(environment)?).or(&session::state_dir(
+        shared,
+        config,
+        environment,
+    )?);
+    Ok(Connector { environment, listen: config.server.listen, records })
+}
+
+/// Asks about every file before any is written. False when the person gave up, or wants none.
+fn ask(asking: Asking, plans: &mut [Plan], environment: &Environment) -> anyhow::Result<bool> {
+    for plan in plans.iter_mut().filter(|plan| !plan.result.is_unchanged) {
+        let path = paths::shown(&plan.result.path, environment);
+        let Some(is_wanted) = asking.confirm(&format!("Put Gatefold into {path}?"))? else {
+            return Ok(false);
+        };
+        plan.is_wanted = is_wanted;
+        if !is_wanted || plan.take_out.is_empty() {
+            continue;
+        }
+        let Some(goes) = asking.confirm(&format!(
+            "{} starts {} itself, which Gatefold offers too. Take {} out of its file?",
+            plan.client,
+            plan.take_out.join(", "),
+            if plan.take_out.len() == 1 { "it" } else { "them" },
+        ))?
+        else {
+            return Ok(false);
+        };
+        if !goes {
+            plan.take_out.clear();
+        }
     }
+    Ok(plans.iter().any(Plan::is_to_be_written))
+}
+
+/// Looks whether the client's file has the entry now, as whoever reads it next will see it.
+fn is_seen(connector: &Connector<'_>, plan: &Plan, output: &Output) -> anyhow::Result<bool> {
+    let is_seen = connector.connected(&plan.file)?.contains(&plan.result.name);
+    if !is_seen {
+        output.complain(&format!(
+            "{}: was written, and Gatefold is not seen in it\n  help: look what it has as `{}`",
+            plan.result.path.display(),
+            plan.result.name
+        ));
+    }
+    Ok(is_seen)
 }
 
 /// The file that a new entry goes into: the first that has servers, else the first of all.
-fn place(
+pub(super) fn place(
     machine: &Machine,
     client: Client,
     in_project: bool,
@@ -123,26 +175,13 @@ fn place(
     Ok(files.swap_remove(at))
 }
 
-/// The file that Gatefold is in, among all that a client has.
-fn connected_place(
-    machine: &Machine,
-    client: Client,
-    in_project: bool,
-    environment: &Environment,
-) -> anyhow::Result<ConfigFile> {
-    let first = place(machine, client, in_project, environment)?;
-    let scope = first.scope;
-    let mut files = config_files(machine, client).into_iter().filter(|file| file.scope == scope);
-    let holds = |file: &ConfigFile| matches!(setup::connected(file, environment), Ok(Some(_)));
-    Ok(files.find(holds).unwrap_or(first))
-}
-
 /// What the client is to start, or where it is to connect.
 fn launch(
     connect: &Connect,
     shared: &Shared,
     inputs: &Inputs,
     config: &Config,
+    variables: Vec<String>,
     environment: &Environment,
 ) -> Launch {
     if connect.http {
@@ -157,7 +196,7 @@ fn launch(
     for (option, path) in files.chain(folders) {
         args.extend([option.to_owned(), whole(path)]);
     }
-    Launch::Stdio { command: own_program(environment), args }
+    Launch::Stdio { command: own_program(environment), args, variables }
 }
 
 /// This program as `PATH` has it, since that path survives an update; else where it lies.
@@ -173,104 +212,140 @@ fn own_program(environment: &Environment) -> String {
     found.unwrap_or(own).display().to_string()
 }
 
-fn wants_out(asking: Asking, client: Client, held: &[String]) -> anyhow::Result<bool> {
-    if held.is_empty() {
-        return Ok(true);
+/// How it is said what was done.
+struct Told<'a> {
+    connect: &'a Connect,
+    shared: &'a Shared,
+    entry: &'a Entry,
+    environment: &'a Environment,
+    output: &'a Output,
+}
+
+impl Told<'_> {
+    fn all(&self, plans: &[Plan]) {
+        if self.output.is_json() {
+            let plans: Vec<_> = plans.iter().map(|plan| self.json(plan)).collect();
+            self.output.json(&json!({ "connected": plans }));
+            return;
+        }
+        for plan in plans {
+            self.one(plan);
+        }
+        let is_dry = self.connect.caution.dry_run;
+        let written: Vec<_> = plans.iter().filter(|p| !is_dry && p.is_to_be_written()).collect();
+        if written.is_empty() {
+            return;
+        }
+        let titles: Vec<_> = written.iter().map(|plan| plan.client.title()).collect();
+        let them = if let [_] = *titles { "it read its" } else { "them read their" };
+        self.output.line("");
+        self.output
+            .paragraph("", &format!("restart {}, or have {them} servers again", titles.join(", ")));
+        let ids: Vec<_> = written.iter().map(|plan| plan.client.id()).collect();
+        let project = if self.connect.project { " --project" } else { "" };
+        let config = config_option(self.shared, self.environment);
+        let paint = self.output.style();
+        let undo = format!("gatefold disconnect {}{project}{config}", ids.join(" "));
+        self.output.line(&format!("undo with `{}`", paint.accent(&undo)));
     }
-    asking.confirm(&format!(
-        "{client} starts {} itself, which Gatefold offers too. Take {} out of its file?",
-        held.join(", "),
-        if held.len() == 1 { "it" } else { "them" },
-    ))
-}
 
-fn tell_connected(
-    client: Client,
-    connected: &Connected,
-    connect: &Connect,
-    environment: &Environment,
-    output: &Output,
-) {
-    let paint = output.style();
-    let path = paths::shown(&connected.path, environment);
-    let taken = match connected.taken_out.as_slice() {
-        [] => String::new(),
-        names => format!(", {} taken out", names.join(", ")),
-    };
-    let name = &connected.name;
-    if connected.is_unchanged {
-        output.line(&format!("{client} has `{name}` in {path} already"));
-    } else if connect.caution.dry_run {
-        output.line(&format!("would put `{name}` into {path}{taken}"));
-    } else {
-        output.line(&format!("{} {client}: `{name}` is in {path}{taken}", paint.good("connected")));
-        output.line(&format!("restart {client}, or have it read its servers again"));
-        let project = if connect.project { " --project" } else { "" };
-        let undo = format!("undo with `gatefold disconnect {}{project}`", client.id());
-        output.line(&paint.faint(&undo));
+    /// What became of one client, and what of its servers.
+    fn one(&self, plan: &Plan) {
+        let (output, client, result) = (self.output, plan.client, &plan.result);
+        let path = paths::shown(&result.path, self.environment);
+        let name = &result.name;
+        let has_name = if name == "gatefold" { String::new() } else { format!(", as `{name}`") };
+        let is_dry = self.connect.caution.dry_run;
+        let title = if result.is_unchanged {
+            format!("{client} has `{name}` in {path} already")
+        } else if !plan.is_wanted {
+            format!("{client}: {path} stays as it is")
+        } else if is_dry {
+            format!("would connect {client}: {path}{has_name}")
+        } else {
+            format!("{} {client}: {path}{has_name}", output.style().good("connected"))
+        };
+        output.line(&title);
+        if !plan.is_wanted {
+            return;
+        }
+        if !result.taken_out.is_empty() && !result.is_unchanged {
+            let act = if is_dry { "would be taken out" } else { "taken out" };
+            let names = names(&result.taken_out);
+            output.paragraph("  ", &format!("{act}, as Gatefold offers them: {names}"));
+        }
+        if !plan.missing.is_empty() {
+            let names = names(&plan.missing);
+            let why = "left in, as Gatefold does not find their programs";
+            output.paragraph("  ", &format!("{why}: {names}"));
+        }
+        let variables = self.unpassed(plan);
+        if !variables.is_empty() {
+            output.paragraph(
+                "  ",
+                &format!(
+                    "{client} starts programs without your shell's variables: {}; import with \
+                     `--secrets keyring`, or set them for the whole session",
+                    variables.join(", ")
+                ),
+            );
+        }
+    }
+
+    /// The variables that Gatefold needs and this client does not hand on.
+    fn unpassed(&self, plan: &Plan) -> &[String] {
+        match &self.entry.launch {
+            Launch::Stdio { variables, .. } if !plan.client.refers_to_variables() => variables,
+            _ => &[],
+        }
+    }
+
+    fn json(&self, plan: &Plan) -> Value {
+        let result = &plan.result;
+        json!({
+            "client": plan.client.id(),
+            "file": result.path,
+            "name": result.name,
+            "taken_out": result.taken_out,
+            "missing_programs": plan.missing,
+            "missing_variables": self.unpassed(plan),
+            "written": !self.connect.caution.dry_run && plan.is_to_be_written(),
+            "backup": result.backup,
+        })
     }
 }
 
-fn connected_json(client: Client, connected: &Connected, is_dry: bool) -> Value {
-    json!({
-        "client": client.id(),
-        "file": connected.path,
-        "name": connected.name,
-        "taken_out": connected.taken_out,
-        "written": !is_dry && !connected.is_unchanged,
-        "backup": connected.backup,
-    })
+/// Names from a file, each on one line.
+pub(super) fn names(names: &[String]) -> String {
+    names.iter().map(|name| visible::on_one_line(name)).collect::<Vec<_>>().join(", ")
 }
 
-fn tell_disconnected(
-    client: Client,
-    undone: &Disconnected,
-    is_dry: bool,
-    environment: &Environment,
-    output: &Output,
-) {
-    let paint = output.style();
-    let path = paths::shown(&undone.path, environment);
-    let how = match (undone.is_removed, undone.is_exact) {
-        (true, _) => "is gone, as before",
-        (false, true) => "is what it was before, to the byte",
-        (false, false) => "has its own servers again; what was changed in it since stays",
-    };
-    let act = if is_dry { "would disconnect".to_owned() } else { paint.good("disconnected") };
-    output.line(&format!("{act} {client}: {path} {how}"));
-    if let Some(backup) = &undone.backup {
-        output.line(&format!(
-            "not put back, because others of their names are there: {}",
-            undone.not_restored.join(", ")
-        ));
-        output.line(&format!("the file as it was is kept in {}", backup.display()));
-    }
-}
-
-fn disconnected_json(client: Client, undone: &Disconnected, is_dry: bool) -> Value {
-    json!({
-        "client": client.id(),
-        "file": undone.path,
-        "exact": undone.is_exact,
-        "removed": undone.is_removed,
-        "not_restored": undone.not_restored,
-        "written": !is_dry,
-        "backup": undone.backup,
+/// The configuration as a later command has to name it, when it is not the one found without.
+fn config_option(shared: &Shared, environment: &Environment) -> String {
+    let chosen = shared.config.as_ref().map(|path| environment.directory().join(path));
+    let chosen = chosen.filter(|path| user_config_file(environment).as_ref() != Some(path));
+    chosen.map_or_else(String::new, |path| {
+        format!(" --config {}", paths::as_argument(&path, environment))
     })
 }
 
 /// Every client's files, with what is in them.
-fn list(machine: &Machine, environment: &Environment, output: &Output) {
+fn list(machine: &Machine, listen: SocketAddr, environment: &Environment, output: &Output) {
     let mut table = Table::new(&["client", "file", "servers", "gatefold"]).numbers(&[2]);
     let mut rows = Vec::new();
     let places = Client::ALL.iter().flat_map(|client| config_files(machine, *client));
+    let mut seen: Vec<ConfigFile> = Vec::new();
     for file in places {
-        if !file.path.exists() {
+        // In the user's home, a project's file and the user's own may be the same.
+        let is_seen = seen.iter().any(|one| one.path == file.path && one.servers == file.servers);
+        if is_seen || !file.path.exists() {
             continue;
         }
+        seen.push(file.clone());
         let servers = setup::servers_of(&file, environment);
         let name = servers.as_ref().ok().and_then(|servers| {
-            servers.iter().find(|server| setup::is_gatefold(server)).map(|s| s.name.clone())
+            let ours = servers.iter().find(|server| setup::is_gatefold(server, listen));
+            ours.map(|server| server.name.clone())
         });
         let count = servers.as_ref().map(Vec::len).ok();
         if count == Some(0) && file.scope == Scope::Project {
@@ -278,7 +353,7 @@ fn list(machine: &Machine, environment: &Environment, output: &Output) {
         }
         let state = match (&servers, &name) {
             (Err(_), _) => "cannot be read".to_owned(),
-            (_, Some(name)) => format!("as `{name}`"),
+            (_, Some(name)) => format!("as `{}`", visible::on_one_line(name)),
             (_, None) => "no".to_owned(),
         };
         table.row([

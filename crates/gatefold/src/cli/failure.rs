@@ -7,8 +7,9 @@ use gatefold::AppError;
 use gatefold::config::{ConfigError, Fault};
 use serde_json::{Value, json};
 
-use super::connect;
 use super::output::Output;
+use super::prompt::Interrupted;
+use super::{connect, stop};
 
 /// The exit code for a command line or a configuration that is wrong, as clap has it too.
 const USAGE: u8 = 2;
@@ -40,6 +41,10 @@ pub(super) fn with_help(fault: impl fmt::Display, help: impl fmt::Display) -> an
 
 /// Prints an error, on standard error or as JSON, and gives the exit code for it.
 pub(super) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
+    if error.is::<Interrupted>() {
+        output.complain(&error.to_string());
+        return ExitCode::from(stop::INTERRUPTED);
+    }
     if output.is_json() {
         output.json(&as_json(error));
     } else {

@@ -45,7 +45,9 @@ pub(super) fn run(
         }
     }
     let is_dry = import.caution.dry_run || plan.sources.is_empty();
-    if !is_dry && !ask(&mut plan, Asking::new(import.caution.yes)?, &target, environment)? {
+    if !is_dry
+        && !ask(&mut plan, Asking::new(&import.caution, output.is_json())?, &target, environment)?
+    {
         output.line("nothing was written");
         return Ok(ExitCode::SUCCESS);
     }

@@ -9,6 +9,9 @@ use super::progress;
 use super::prose::wrapped;
 use super::visible::{self, Paint};
 
+/// How many columns the further lines of a paragraph are indented by.
+const HANGING: usize = 2;
+
 /// Where results are printed. Whoever stops reading them early gets no more, and no error.
 ///
 /// All that is printed passes here, so that nothing from a source can steer a terminal: control
@@ -103,6 +106,13 @@ impl Output {
         for line in lines {
             self.line(line);
         }
+    }
+
+    /// Prints a text behind `indent`, in as many lines as the terminal's width asks for; further
+    /// ones are indented once more.
+    pub(super) fn paragraph(&self, indent: &str, text: &str) {
+        let hang = indent.len() + HANGING;
+        self.lines(&wrapped(&format!("{indent}{text}"), self.style.width, hang));
     }
 
     /// A text that somebody may want to the byte: only on a terminal is anything in it altered.

@@ -1,11 +1,13 @@
 //! Questions to the person at the terminal.
 
+use std::fmt;
 use std::io::{IsTerminal as _, stdin, stdout};
 
 use anyhow::Context as _;
 use inquire::{Confirm, InquireError, MultiSelect};
 
-use super::failure;
+use super::arguments::Caution;
+use super::{failure, visible};
 
 /// Whether a question may be asked, or what the answer is without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,11 +17,30 @@ pub(super) enum Asking {
     Person,
 }
 
+/// The person pressed Ctrl-C at a question: nothing more is done.
+#[derive(Debug)]
+pub(super) struct Interrupted;
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted; nothing was written")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
 impl Asking {
-    /// A person is asked unless `--yes` stands in for them. With neither, nothing is done.
-    pub(super) fn new(is_yes: bool) -> anyhow::Result<Self> {
-        if is_yes {
+    /// A person is asked unless `--yes` stands in for them. With neither, nothing is done: a
+    /// program that reads JSON has to say that it means it.
+    pub(super) fn new(caution: &Caution, is_json: bool) -> anyhow::Result<Self> {
+        if caution.yes || caution.dry_run {
             return Ok(Self::Yes);
+        }
+        if is_json {
+            return Err(failure::usage(
+                "with `--json` nobody is asked\n  help: add `--yes` to write, or `--dry-run` to see \
+                 what would be written",
+            ));
         }
         if stdin().is_terminal() && stdout().is_terminal() {
             return Ok(Self::Person);
@@ -30,13 +51,13 @@ impl Asking {
         ))
     }
 
-    /// Asks, with yes as the answer of whoever just presses Enter.
-    pub(super) fn confirm(self, question: &str) -> anyhow::Result<bool> {
+    /// Asks, with yes as the answer of whoever just presses Enter. `None` when the person gave up.
+    pub(super) fn confirm(self, question: &str) -> anyhow::Result<Option<bool>> {
         match self {
-            Self::Yes => Ok(true),
+            Self::Yes => Ok(Some(true)),
             Self::Person => {
-                let answer = Confirm::new(question).with_default(true).prompt();
-                Ok(answered(answer)?.unwrap_or(false))
+                let question = visible::on_one_line(question);
+                answered(Confirm::new(&question).with_default(true).prompt())
             }
         }
     }
@@ -51,7 +72,9 @@ impl Asking {
         match self {
             Self::Yes => Ok(Some(all)),
             Self::Person => {
-                let chosen = MultiSelect::new(question, items).with_default(&all).raw_prompt();
+                let question = visible::on_one_line(question);
+                let items = items.into_iter().map(|item| visible::on_one_line(&item)).collect();
+                let chosen = MultiSelect::new(&question, items).with_default(&all).raw_prompt();
                 let chosen = answered(chosen)?;
                 Ok(chosen.map(|chosen| chosen.into_iter().map(|option| option.index).collect()))
             }
@@ -59,11 +82,12 @@ impl Asking {
     }
 }
 
-/// An answer, or none when the person pressed Escape or Ctrl-C.
+/// An answer, or none when the person pressed Escape.
 fn answered<T>(answer: Result<T, InquireError>) -> anyhow::Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
-        Err(InquireError::OperationCanceled | InquireError::OperationInterrupted) => Ok(None),
+        Err(InquireError::OperationCanceled) => Ok(None),
+        Err(InquireError::OperationInterrupted) => Err(Interrupted.into()),
         Err(error) => Err(error).context("the question could not be asked"),
     }
 }

@@ -17,6 +17,19 @@ pub(super) struct Session {
     pub(super) state_dir: PathBuf,
 }
 
+/// Refuses to serve as a source of another Gatefold: a source that leads back to this very
+/// configuration would start itself for ever.
+pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
+    if environment.get_filled(INSIDE).is_none() {
+        return Ok(());
+    }
+    Err(failure::with_help(
+        "Gatefold was started by Gatefold, which would go round in circles",
+        // The last line is what the outer one shows.
+        "take Gatefold out of Gatefold's sources",
+    ))
+}
+
 /// Finds and reads the configuration and builds the gateway. Nothing is connected yet.
 pub(super) async fn open(shared: &Shared, environment: &Environment) -> anyhow::Result<Session> {
     let inputs = shared.inputs().located(environment)?;

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// What a process that a second signal ends at once exits with, as shells have it for Ctrl-C.
-const INTERRUPTED: u8 = 130;
+/// What a process exits with that Ctrl-C ended before it was done, as shells have it.
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// Watches for SIGINT and SIGTERM from now on: the first fires the token, the second exits.
 pub(super) fn on_signal() -> io::Result<CancellationToken> {

@@ -25,12 +25,18 @@ pub(super) struct Known<'a> {
     pub(super) environment: &'a Environment,
 }
 
+impl Known<'_> {
+    fn is_gatefold(&self, server: &ClientServer) -> bool {
+        setup::is_gatefold(server, self.config.server.listen)
+    }
+}
+
 pub(super) fn look(known: &Known<'_>) -> Vec<Finding> {
     let Ok(machine) = setup::machine(known.environment) else {
         return Vec::new();
     };
     let files = setup::find(&machine, &Client::ALL, known.environment);
-    let connected: Vec<_> = files.iter().filter(|file| is_connected(file)).collect();
+    let connected: Vec<_> = files.iter().filter(|file| is_connected(file, known)).collect();
     let is_connected = |client| connected.iter().any(|found| found.file.client == client);
     let look = |found: &FoundFile| client(found, is_connected(found.file.client), known);
     let mut findings: Vec<_> = files.iter().flat_map(look).collect();
@@ -40,8 +46,8 @@ pub(super) fn look(known: &Known<'_>) -> Vec<Finding> {
     findings
 }
 
-fn is_connected(found: &FoundFile) -> bool {
-    found.servers.as_ref().is_ok_and(|servers| servers.iter().any(setup::is_gatefold))
+fn is_connected(found: &FoundFile, known: &Known<'_>) -> bool {
+    found.servers.as_ref().is_ok_and(|servers| servers.iter().any(|one| known.is_gatefold(one)))
 }
 
 /// What is to be said about one file of a client, which has Gatefold there or in another one.
@@ -55,12 +61,12 @@ fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Findi
         let what = "Gatefold is not in its configuration";
         return vec![finding(file, Level::Note, what).fix(connect(file, known))];
     }
-    let ours = servers.iter().filter(|server| setup::is_gatefold(server));
+    let ours = servers.iter().filter(|server| known.is_gatefold(server));
     let mut findings: Vec<_> = ours.map(|entry| judged(file, entry, known)).collect();
     // A file that was read a moment ago can be read.
     let held = setup::held(file, known.config, known.environment).unwrap_or_default();
-    if !held.is_empty() {
-        let names = held.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if !held.names.is_empty() {
+        let names = held.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let what = format!("it still holds servers that Gatefold offers as well: {names}");
         findings.push(finding(file, Level::Warning, what).fix(connect(file, known)));
     }

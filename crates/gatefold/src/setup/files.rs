@@ -8,6 +8,9 @@ use tempfile::NamedTempFile;
 
 use super::SetupError;
 
+/// The most symbolic links that are followed one after the other, as Linux has it.
+const LINKS: usize = 40;
+
 /// The text of a client's file, or nothing when there is no such file.
 pub fn read(path: &Path) -> Result<Option<String>, SetupError> {
     read_limited(path, gatefold_clients::FILE_BYTES as u64)
@@ -30,8 +33,8 @@ pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<String>, Se
 }
 
 /// Puts `text` in the place of what was read, all of it or nothing: readers see the old file or
-/// the new one. A symbolic link stays one, permissions stay, folders are made. `None` removes the
-/// file.
+/// the new one. A symbolic link stays one, also where nothing lies at its end yet; permissions stay,
+/// folders are made. `None` removes the file.
 ///
 /// What another program wrote in between is not overwritten: that is an error.
 pub(super) fn replace(
@@ -40,14 +43,14 @@ pub(super) fn replace(
     text: Option<&str>,
 ) -> Result<(), SetupError> {
     let failed = |error| SetupError::File { path: path.to_owned(), act: "written", error };
+    let target = writable_target(path)?;
     let Some(text) = text else {
         unchanged(path, read_before)?;
-        return match fs::remove_file(path) {
+        return match fs::remove_file(&target) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
             _ => Ok(()),
         };
     };
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().map_or_else(PathBuf::new, Path::to_owned);
     fs::create_dir_all(&folder).map_err(failed)?;
     let mut file = NamedTempFile::new_in(&folder).map_err(failed)?;
@@ -59,6 +62,33 @@ pub(super) fn replace(
     unchanged(path, read_before)?;
     file.persist(&target).map_err(|error| failed(error.error))?;
     Ok(())
+}
+
+/// Where a path leads, whether something lies there or not. A file that nobody may write is
+/// refused: it must not be replaced only because its folder allows it.
+pub(super) fn writable_target(path: &Path) -> Result<PathBuf, SetupError> {
+    let failed = |error| SetupError::File { path: path.to_owned(), act: "written", error };
+    let target = target(path).map_err(failed)?;
+    let read_only = || SetupError::ReadOnly { path: target.clone() };
+    match fs::metadata(&target) {
+        Ok(old) if old.permissions().readonly() => Err(read_only()),
+        Ok(_) => match File::options().append(true).open(&target) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(read_only()),
+            _ => Ok(target),
+        },
+        Err(_) => Ok(target),
+    }
+}
+
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut target = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = target.parent().unwrap_or(&target).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
 }
 
 fn unchanged(path: &Path, read_before: Option<&str>) -> Result<(), SetupError> {

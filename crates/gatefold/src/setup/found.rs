@@ -1,12 +1,17 @@
 //! Which clients are there, and which servers each of them has.
 
-use std::path::Path;
+use std::net::{IpAddr, SocketAddr};
 
 use gatefold_clients::{Client, ConfigFile, Machine, Os, Variables, config_files};
 
 use super::SetupError;
 use crate::Environment;
-use crate::config::{ClientServer, ConfigError, Connection, servers_as_written};
+use crate::config::{
+    ClientServer, ConfigError, Connection, DEFAULT_LISTEN, listen_address, servers_as_written,
+};
+
+/// The port of an address that names none (RFC 9110, section 4.2.1).
+const HTTP_PORT: u16 = 80;
 
 /// A client's file that exists, and the servers in it.
 #[derive(Debug)]
@@ -57,15 +62,50 @@ pub fn servers_of(
     servers_as_written(&file.path, &file.servers, environment)
 }
 
-/// Whether an entry starts this program, wherever it lies, or asks for its address.
-pub fn is_gatefold(server: &ClientServer) -> bool {
+/// Whether an entry starts Gatefold, wherever it lies and whatever starts it, or asks for the address
+/// on this machine that it listens on.
+pub fn is_gatefold(server: &ClientServer, listen: SocketAddr) -> bool {
     match &server.connection {
         Connection::Stdio { command, args, .. } => {
-            let program = Path::new(command).file_stem();
-            program.is_some_and(|program| program == "gatefold")
-                && args.iter().any(|a| a == "stdio")
+            let lines = std::iter::once(command).chain(args);
+            // A shell has a whole command line in one argument.
+            let mut words = lines
+                .flat_map(|line| std::iter::once(line.as_str()).chain(line.split_whitespace()));
+            words.any(is_program) && words.any(|word| unquoted(word) == "stdio")
         }
-        Connection::Http { .. } => server.name == "gatefold",
+        Connection::Http { url, .. } => {
+            let url = url.parse::<http::Uri>().ok().filter(is_loopback);
+            url.is_some_and(|url| {
+                let is_named = server.name == "gatefold" && url.path() == "/mcp";
+                is_named || url.port_u16().unwrap_or(HTTP_PORT) == listen.port()
+            })
+        }
         Connection::Disabled | Connection::Unusable(_) => false,
     }
+}
+
+/// The address that a configuration's text has Gatefold listen on.
+pub fn listen_in(text: Option<&str>) -> SocketAddr {
+    let root = text.and_then(|text| toml::from_str::<toml::Table>(text).ok()).unwrap_or_default();
+    let listen = root.get("server").and_then(|server| server.get("listen"));
+    let listen = listen.and_then(toml::Value::as_str).and_then(listen_address);
+    listen.unwrap_or(DEFAULT_LISTEN)
+}
+
+/// A path, a package or an image of Gatefold's name: `gatefold.exe`, `gatefold@1`, `x/gatefold:1`.
+fn is_program(word: &str) -> bool {
+    let file = unquoted(word).rsplit(['/', '\\']).next().unwrap_or_default();
+    file.split(['.', '@', ':', '=']).next() == Some("gatefold")
+}
+
+fn unquoted(word: &str) -> &str {
+    word.trim_matches(['"', '\'', ';', '&', '(', ')'])
+}
+
+fn is_loopback(url: &http::Uri) -> bool {
+    let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
+    let is_http = url.scheme_str() == Some("http");
+    is_http
+        && (host.eq_ignore_ascii_case("localhost")
+            || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()))
 }

@@ -9,7 +9,7 @@ use gatefold_clients::{Client, Scope};
 
 use self::identity::Known;
 use self::naming::Names;
-use super::found::{FoundFile, is_gatefold};
+use super::found::{FoundFile, is_gatefold, listen_in};
 use super::secrecy::{self, FoundSecret};
 use super::{SecretStyle, SetupError};
 use crate::config::{ClientServer, Connection, Fault};
@@ -74,6 +74,7 @@ pub fn plan(
     style: SecretStyle,
     environment: &Environment,
 ) -> Plan {
+    let listen = listen_in(existing);
     let existing = existing.unwrap_or_default();
     let mut known = Known::of(existing);
     let mut names = Names::new(style, environment, existing);
@@ -86,7 +87,7 @@ pub fn plan(
         for server in file.servers.iter().flatten() {
             let mut server = server.clone();
             settle_folder(&mut server, scope, environment);
-            let why = if is_gatefold(&server) {
+            let why = if is_gatefold(&server, listen) {
                 Some(Why::Gatefold)
             } else if let Some(fault) = unusable(&server, scope) {
                 Some(Why::Unusable(Box::new(fault)))

@@ -6,6 +6,7 @@ mod app;
 mod client_configs;
 mod commands;
 mod config;
+mod connect;
 mod demo;
 mod doctor;
 mod examples;

@@ -2,9 +2,12 @@
 //! binary and files of every client.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use gatefold::Environment;
+use gatefold::setup::{SecretStyle, find, machine, plan};
 use gatefold_clients::Client;
 
 use crate::process::{BINARY, Run, command, run};
@@ -45,11 +48,29 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../gatefold-clients/tests/files")
 }
 
+/// Programs that the files name, which lie where the shell finds them.
+const PROGRAMS: &[&str] = &[
+    "npx",
+    "npx.cmd",
+    "uvx",
+    "docker",
+    "node",
+    "python",
+    "a-mcp",
+    "db-mcp",
+    "mail-mcp",
+    "shell-mcp",
+    "inline-mcp",
+    "plain-mcp",
+];
+
 /// A home with one client's file in it, and the project to work in.
 struct Home {
     scratch: Scratch,
     file: PathBuf,
     before: Vec<u8>,
+    /// What import takes out of the file, by the variables that take it.
+    secrets: Vec<(String, String)>,
 }
 
 impl Home {
@@ -60,7 +81,20 @@ impl Home {
         fs::create_dir_all(scratch.path().join("project")).unwrap();
         let before = fs::read(fixtures().join(client).join(fixture)).unwrap();
         fs::write(&file, &before).unwrap();
-        Self { scratch, file, before }
+        fs::create_dir(scratch.path().join("bin")).unwrap();
+        for program in PROGRAMS {
+            let program = scratch.path().join("bin").join(program);
+            fs::write(&program, "#!/bin/sh\n").unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let home = scratch.path().to_str().unwrap();
+        let environment = Environment::new([("HOME", home)], scratch.path().join("project"));
+        let client = Client::parse(client).unwrap();
+        let found = find(&machine(&environment).unwrap(), &[client], &environment);
+        let plan = plan(&found, None, SecretStyle::Variable, &environment);
+        let secrets = plan.secrets.iter().map(|s| (s.name.clone(), s.value.expose().to_owned()));
+        let secrets = secrets.collect();
+        Self { scratch, file, before, secrets }
     }
 
     /// Runs the binary in the project, with every variable that the files name.
@@ -74,6 +108,11 @@ impl Home {
                 command.env(name, "set");
             }
         }
+        // Who imports has them in the clients' files only.
+        if args[0] != "import" {
+            command.envs(self.secrets.iter().map(|(name, value)| (name, value)));
+        }
+        command.env("PATH", format!("{}/bin:/usr/bin:/bin", self.scratch.path().display()));
         ended(command)
     }
 
@@ -213,7 +252,7 @@ fn what_a_client_changed_since_stays_when_gatefold_leaves() {
     succeeded(home.run(&["import", "claude-code", "--yes", "--secrets", "variables"]));
     succeeded(home.run(&["connect", "claude-code", "--yes"]));
     let connected = fs::read_to_string(&home.file).unwrap();
-    assert!(!connected.contains("with-space-server") && !connected.contains("/opt/tools"));
+    assert!(!connected.contains("server-filesystem"), "{connected}");
     fs::write(&home.file, connected.replace("\"numStartups\": 214", "\"numStartups\": 215"))
         .unwrap();
     let undone = succeeded(home.run(&["disconnect", "claude-code"]));
@@ -252,7 +291,7 @@ fn wrong_files_and_names_are_refused_and_left_alone() {
         (&["connect", "emacs"], 2, "there is no client `emacs`"),
         (&["import", "emacs"], 2, "use one of `claude-code`"),
         (&["connect", "goose", "--project"], 2, "no configuration for a single project"),
-        (&["connect", "zed", "--yes", "--name", "not a name"], 1, "cannot name a server"),
+        (&["connect", "zed", "--yes", "--name", "not a name"], 2, "cannot name a server"),
         (&["connect", "claude-desktop", "--yes", "--http"], 1, "connect it over stdio"),
         (&["disconnect"], 2, "required"),
         (&["import", "goose"], 1, "no MCP servers found in the files of Goose"),
@@ -267,7 +306,7 @@ fn wrong_files_and_names_are_refused_and_left_alone() {
 #[cfg(unix)]
 #[test]
 fn a_symbolic_link_stays_one_and_permissions_stay() {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::symlink;
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", "[sources.a]\ncommand = 'x'\n");
     for folder in [".cursor", "dotfiles"] {

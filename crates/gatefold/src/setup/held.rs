@@ -1,0 +1,101 @@
+//! Which servers of a client Gatefold offers as well, so that the client need not start them.
+
+use std::path::PathBuf;
+
+use gatefold_clients::{ConfigFile, Scope};
+use gatefold_core::Secret;
+
+use crate::Environment;
+use crate::config::{Config, ConfigError, Connection, servers_put_in};
+
+/// The servers of a client's file that are sources of the configuration as well.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Gatefold reaches the same, as the same user and with the same settings.
+    pub names: Vec<String>,
+    /// The same, but Gatefold cannot start it: the program is not there.
+    pub missing: Vec<String>,
+}
+
+/// Finds the servers that can go because Gatefold has them, with the values of variables in the
+/// place of references on both sides. A source that is off, or that cannot be used, has none.
+pub fn held(
+    file: &ConfigFile,
+    config: &Config,
+    environment: &Environment,
+) -> Result<Held, ConfigError> {
+    let mut held = Held::default();
+    if !file.path.exists() {
+        return Ok(held);
+    }
+    let servers = servers_put_in(&file.path, &file.servers, environment)?;
+    // What the client does not start does not go, lest Gatefold starts what somebody switched off.
+    for server in servers.into_iter().filter(|server| server.is_enabled) {
+        let Some(wanted) = Reached::of(&server.connection, own_folder(file, environment)) else {
+            continue;
+        };
+        let mut sources = config.sources.iter().map(|source| &source.connection);
+        let same = sources.find(|source| Reached::of(source, None).as_ref() == Some(&wanted));
+        match same {
+            Some(source) if can_start(source, environment) => held.names.push(server.name),
+            Some(_) => held.missing.push(server.name),
+            None => {}
+        }
+    }
+    Ok(held)
+}
+
+/// Where a client starts the servers of a file that says nothing about it, as far as that is known.
+fn own_folder(file: &ConfigFile, environment: &Environment) -> Option<PathBuf> {
+    (file.scope == Scope::Project).then(|| environment.directory().to_owned())
+}
+
+/// All that says what is reached, as whom and with which settings, in a fixed order.
+#[derive(PartialEq, Eq)]
+enum Reached<'a> {
+    Stdio {
+        command: &'a str,
+        args: &'a [String],
+        env: Vec<(String, &'a Secret)>,
+        inherited: Vec<&'a str>,
+        cwd: Option<PathBuf>,
+    },
+    Http {
+        url: &'a str,
+        headers: Vec<(String, &'a Secret)>,
+    },
+}
+
+impl<'a> Reached<'a> {
+    fn of(connection: &'a Connection, folder: Option<PathBuf>) -> Option<Self> {
+        match connection {
+            Connection::Stdio { command, args, env, inherit_env, cwd } => {
+                let mut inherited: Vec<_> = inherit_env.iter().map(String::as_str).collect();
+                inherited.sort_unstable();
+                let env = sorted(env, str::to_owned);
+                Some(Self::Stdio { command, args, env, inherited, cwd: cwd.clone().or(folder) })
+            }
+            Connection::Http { url, headers } => {
+                // Names of headers mean the same in either case (RFC 9110, section 5.1).
+                Some(Self::Http { url, headers: sorted(headers, str::to_ascii_lowercase) })
+            }
+            Connection::Disabled | Connection::Unusable(_) => None,
+        }
+    }
+}
+
+fn sorted(pairs: &[(String, Secret)], name: fn(&str) -> String) -> Vec<(String, &Secret)> {
+    let mut pairs: Vec<_> = pairs.iter().map(|(key, value)| (name(key), value)).collect();
+    pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
+    pairs
+}
+
+fn can_start(connection: &Connection, environment: &Environment) -> bool {
+    let Connection::Stdio { command, env, cwd, .. } = connection else {
+        return true;
+    };
+    let folder = environment.directory().join(cwd.clone().unwrap_or_default());
+    let own_path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.expose());
+    let path = own_path.or_else(|| environment.get("PATH")).unwrap_or_default();
+    which::which_in(command, Some(path), folder).is_ok()
+}

@@ -1,0 +1,508 @@
+//! `connect` and `disconnect` where things are not as one would hope: no record, files that other
+//! people changed, links, names from elsewhere, several scopes of one file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::process::{BINARY, Run, command, run};
+use crate::scratch::Scratch;
+use crate::terminal::Window;
+
+const CONFIG: &str = "[sources.a]\ncommand = 'true'\n";
+
+/// A home with a configuration and, with a text, Cursor's file.
+fn home(cursor: &str) -> (Scratch, PathBuf) {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", CONFIG);
+    fs::create_dir(scratch.path().join(".cursor")).unwrap();
+    scratch.write(".cursor/mcp.json", cursor);
+    let file = scratch.path().join(".cursor/mcp.json");
+    (scratch, file)
+}
+
+fn succeeded(run: Run) -> String {
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""), "{}", run.stdout);
+    run.stdout
+}
+
+fn refused(run: &Run, code: i32, part: &str) {
+    assert_eq!(run.code, Some(code), "{}{}", run.stdout, run.stderr);
+    assert!(run.stderr.contains(part), "{}", run.stderr);
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+fn records(scratch: &Scratch) -> usize {
+    let folder = scratch.path().join(".local/state/gatefold/clients");
+    fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
+const HELD: &str = r#"{"mcpServers": {"a": {"command": "true"}, "b": {"command": "b"}}}"#;
+
+#[test]
+fn records_lie_in_one_place_whatever_is_said_about_the_state() {
+    let (scratch, file) = home(HELD);
+    succeeded(run(&scratch, &["connect", "cursor", "--yes", "--state-dir", "elsewhere"]));
+    assert!(!text(&file).contains("\"a\""), "{}", text(&file));
+    assert_eq!(records(&scratch), 1);
+    let undone = succeeded(run(&scratch, &["disconnect", "cursor"]));
+    assert!(undone.contains("to the byte"), "{undone}");
+    assert_eq!(text(&file), HELD);
+}
+
+#[test]
+fn a_record_that_an_older_gatefold_kept_elsewhere_is_found() {
+    for options in [&[][..], &["--state-dir", "elsewhere"]] {
+        let (scratch, file) = home(HELD);
+        succeeded(run(&scratch, &["connect", "cursor", "--yes", "--state-dir", "elsewhere"]));
+        let folder = scratch.path().join("elsewhere");
+        fs::create_dir(&folder).unwrap();
+        let own = scratch.path().join(".local/state/gatefold/clients");
+        fs::rename(&own, folder.join("clients")).unwrap();
+        succeeded(run(&scratch, &[&["disconnect", "cursor"], options].concat()));
+        assert_eq!(text(&file), HELD);
+        assert_eq!(fs::read_dir(folder.join("clients")).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn connecting_again_finds_a_record_that_an_older_gatefold_kept_elsewhere() {
+    let (scratch, file) = home(HELD);
+    succeeded(run(&scratch, &["connect", "cursor", "--yes", "--state-dir", "elsewhere"]));
+    fs::create_dir(scratch.path().join("elsewhere")).unwrap();
+    let own = scratch.path().join(".local/state/gatefold/clients");
+    fs::rename(&own, scratch.path().join("elsewhere/clients")).unwrap();
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    assert_eq!(records(&scratch), 1);
+    assert_eq!(fs::read_dir(scratch.path().join("elsewhere/clients")).unwrap().count(), 0);
+    succeeded(run(&scratch, &["disconnect", "cursor"]));
+    assert_eq!(text(&file), HELD);
+}
+
+#[test]
+fn without_a_record_only_force_takes_the_entry_out_and_says_what_that_leaves() {
+    let (scratch, file) = home(HELD);
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    let connected = text(&file);
+    fs::remove_dir_all(scratch.path().join(".local")).unwrap();
+    refused(&run(&scratch, &["disconnect", "cursor"]), 1, "nothing is kept about what it replaced");
+    assert_eq!(text(&file), connected);
+    let forced = succeeded(run(&scratch, &["disconnect", "cursor", "--force"]));
+    assert!(forced.contains("not restored") && !forced.contains("before, to"), "{forced}");
+    assert!(!text(&file).contains("gatefold") && text(&file).contains("\"b\""), "{}", text(&file));
+}
+
+#[test]
+fn a_dry_run_and_a_file_that_is_away_leave_the_record() {
+    let (scratch, file) = home(HELD);
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    let connected = text(&file);
+    fs::remove_file(&file).unwrap();
+    for options in [&["--dry-run"][..], &[]] {
+        let away = run(&scratch, &[&["disconnect", "cursor"], options].concat());
+        refused(&away, 1, "Gatefold is not in ");
+        assert_eq!(records(&scratch), 1);
+    }
+    // Restored by hand, the record is of no use, but a dry run is no time to drop it.
+    fs::write(&file, HELD).unwrap();
+    refused(&run(&scratch, &["disconnect", "cursor", "--dry-run"]), 1, "Gatefold is not in ");
+    assert_eq!(records(&scratch), 1);
+    fs::write(&file, connected).unwrap();
+    succeeded(run(&scratch, &["disconnect", "cursor", "--dry-run"]));
+    succeeded(run(&scratch, &["disconnect", "cursor"]));
+    assert_eq!((text(&file).as_str(), records(&scratch)), (HELD, 0));
+}
+
+/// Which of the servers `connect` takes out, for one source and one server of a client.
+fn taken(source: &str, server: &str) -> bool {
+    let (scratch, _) = home(&format!(r#"{{"mcpServers": {{"it": {server}}}}}"#));
+    scratch.write("gatefold.toml", format!("[sources.it]\n{source}\n"));
+    let planned = run(&scratch, &["connect", "cursor", "--dry-run", "--json"]);
+    planned.json()["connected"][0]["taken_out"].as_array().unwrap().len() == 1
+}
+
+#[test]
+fn only_a_server_that_gatefold_reaches_in_the_same_way_is_taken_out() {
+    for (source, server, expected) in [
+        ("command = 'true'", r#"{"command": "true"}"#, true),
+        ("command = 'true'", r#"{"command": "true", "args": ["x"]}"#, false),
+        ("command = 'true'\nenv = { A = '1' }", r#"{"command": "true"}"#, false),
+        ("command = 'true'", r#"{"command": "true", "env": {"A": "1"}}"#, false),
+        ("command = 'true'\nenv = { A = '1' }", r#"{"command": "true", "env": {"A": "2"}}"#, false),
+        (
+            "command = 'true'\nenv = { A = '${TOKEN}', B = 'b' }",
+            r#"{"command": "true", "env": {"B": "b", "A": "${env:TOKEN}"}}"#,
+            true,
+        ),
+        // The literal and the reference come to the same.
+        (
+            "command = 'true'\nenv = { A = '${TOKEN}' }",
+            r#"{"command": "true", "env": {"A": "s3cret"}}"#,
+            true,
+        ),
+        (
+            "command = 'true'\nenv = { A = '${UNSET}' }",
+            r#"{"command": "true", "env": {"A": "${env:UNSET}"}}"#,
+            false,
+        ),
+        ("command = 'true'\ncwd = '/tmp'", r#"{"command": "true"}"#, false),
+        ("command = 'true'\ncwd = '/tmp'", r#"{"command": "true", "cwd": "/tmp"}"#, true),
+        ("command = 'true'\ninherit_env = ['A']", r#"{"command": "true"}"#, false),
+        ("command = 'true'\nenabled = false", r#"{"command": "true"}"#, false),
+        ("command = 'true'", r#"{"command": "true", "disabled": true}"#, false),
+        ("command = 'no-such-program'", r#"{"command": "no-such-program"}"#, false),
+        ("url = 'https://x.example/mcp'", r#"{"url": "https://x.example/mcp"}"#, true),
+        (
+            "url = 'https://x.example/mcp'\nheaders = { Authorization = 'one' }",
+            r#"{"url": "https://x.example/mcp", "headers": {"Authorization": "another"}}"#,
+            false,
+        ),
+        (
+            "url = 'https://x.example/mcp'\nheaders = { Authorization = '${TOKEN}' }",
+            r#"{"url": "https://x.example/mcp", "headers": {"authorization": "${env:TOKEN}"}}"#,
+            true,
+        ),
+    ] {
+        assert_eq!(taken(source, server), expected, "{source}\n{server}");
+    }
+}
+
+#[test]
+fn a_server_whose_program_is_missing_stays_and_is_named() {
+    let server = r#"{"mcpServers": {"lost": {"command": "no-such-program"}}}"#;
+    let (scratch, file) = home(server);
+    scratch.write("gatefold.toml", "[sources.x]\ncommand = 'no-such-program'\n");
+    let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    assert!(told.contains("left in") && told.contains("lost"), "{told}");
+    assert!(text(&file).contains("no-such-program"));
+}
+
+#[test]
+fn a_program_that_reads_json_has_to_say_that_it_means_it() {
+    let (scratch, file) = home(HELD);
+    for command in ["connect", "import"] {
+        let asked = run(&scratch, &[command, "cursor", "--json"]);
+        assert_eq!(asked.code, Some(2), "{}", asked.stdout);
+        assert!(asked.stdout.contains("--dry-run"), "{}", asked.stdout);
+        assert_eq!((text(&file).as_str(), records(&scratch)), (HELD, 0));
+        assert_eq!(run(&scratch, &[command, "cursor", "--json", "--dry-run"]).code, Some(0));
+        assert_eq!(text(&file), HELD);
+    }
+    let written = run(&scratch, &["connect", "cursor", "--json", "--yes"]);
+    assert_eq!(written.json()["connected"][0]["written"], true);
+}
+
+/// Runs the command at a terminal and presses keys, each when its text shows. Gives what is on the
+/// screen at the end.
+async fn at_a_terminal(scratch: &Scratch, line: &str, keys: &[(&str, &str)]) -> String {
+    let home = scratch.path().display();
+    let line = format!("clear; cd {home}; HOME={home} '{BINARY}' {line}; echo left $?");
+    let window = Window::open(scratch, 150, 30, &line);
+    for (text, key) in keys {
+        window.await_text(|shown| shown.contains(text)).await;
+        window.tmux(&["send-keys", key]);
+    }
+    let has_left = |shown: &str| shown.lines().any(|line| line.starts_with("left "));
+    window.await_text(has_left).await
+}
+
+#[tokio::test]
+async fn escape_and_ctrl_c_stop_without_writing() {
+    let put = "Put Gatefold into ~/.cursor/mcp.json?";
+    let out = "Take it out of its file?";
+    for (line, keys, code, said) in [
+        ("connect cursor", &[(put, "Escape")][..], 0, "nothing was written"),
+        ("connect cursor", &[(put, "C-c")], 130, "nothing was written"),
+        ("connect cursor", &[(put, "Enter"), (out, "Escape")], 0, "nothing was written"),
+        ("connect cursor", &[(put, "Enter"), (out, "C-c")], 130, "nothing was written"),
+        ("import cursor", &[("Write these", "Escape")], 0, "nothing was written"),
+        ("import cursor", &[("Write these", "C-c")], 130, "nothing was written"),
+    ] {
+        let (scratch, file) = home(HELD);
+        let config = text(&scratch.path().join("gatefold.toml"));
+        let shown = at_a_terminal(&scratch, line, keys).await;
+        assert!(
+            shown.contains(&format!("left {code}")) && shown.contains(said),
+            "{keys:?} {shown}"
+        );
+        assert_eq!((text(&file).as_str(), records(&scratch)), (HELD, 0));
+        assert_eq!(text(&scratch.path().join("gatefold.toml")), config);
+    }
+}
+
+#[tokio::test]
+async fn a_person_is_asked_before_the_file_is_touched_and_before_servers_go() {
+    let put = "Put Gatefold into ~/.cursor/mcp.json?";
+    let (scratch, file) = home("{}");
+    let keys = [(put, "n"), ("? (Y/n) n", "Enter")];
+    let shown = at_a_terminal(&scratch, "connect cursor", &keys).await;
+    assert!(shown.contains("nothing was written"), "{shown}");
+    assert_eq!(text(&file), "{}");
+    fs::write(&file, HELD).unwrap();
+    let keys = [(put, "Enter"), ("out of its file?", "n"), ("file? (Y/n) n", "Enter")];
+    let shown = at_a_terminal(&scratch, "connect cursor", &keys).await;
+    assert!(shown.contains("connected Cursor"), "{shown}");
+    assert!(text(&file).contains("\"a\"") && text(&file).contains("gatefold"), "{}", text(&file));
+}
+
+/// Whether an entry of this name counts as Gatefold, which listens on port 8420.
+fn counts(name: &str, server: &str) -> bool {
+    let (scratch, _) = home(&format!(r#"{{"mcpServers": {{"{name}": {server}}}}}"#));
+    scratch.write("gatefold.toml", format!("{CONFIG}\n[server]\nlisten = '127.0.0.1:8555'\n"));
+    let listed = run(&scratch, &["connect", "--json"]).json();
+    listed["clients"][0]["gatefold"] == name
+}
+
+#[test]
+fn gatefold_is_known_by_what_is_started_and_where_it_leads() {
+    for (name, server, expected) in [
+        ("x", r#"{"command": "/opt/gatefold", "args": ["stdio"]}"#, true),
+        ("x", r#"{"command": "C:\\My Tools\\gatefold.exe", "args": ["stdio"]}"#, true),
+        ("x", r#"{"command": "env", "args": ["A=b", "gatefold", "--log", "x", "stdio"]}"#, true),
+        ("x", r#"{"command": "sh", "args": ["-c", "exec '/my tools/gatefold' stdio"]}"#, true),
+        ("x", r#"{"command": "uvx", "args": ["gatefold@latest", "stdio"]}"#, true),
+        ("x", r#"{"command": "cmd", "args": ["/c", "gatefold", "stdio"]}"#, true),
+        ("gatefold", r#"{"command": "other", "args": ["stdio"]}"#, false),
+        ("x", r#"{"command": "gatefold", "args": ["demo-server"]}"#, false),
+        ("x", r#"{"command": "stdio", "args": ["gatefold"]}"#, false),
+        ("x", r#"{"url": "http://127.0.0.1:8555/mcp"}"#, true),
+        ("x", r#"{"url": "http://localhost:8555/mcp"}"#, true),
+        ("x", r#"{"url": "http://127.0.0.1:9000/mcp"}"#, false),
+        ("gatefold", r#"{"url": "http://127.0.0.1:9000/mcp"}"#, true),
+        ("gatefold", r#"{"url": "http://127.0.0.1:9000/other"}"#, false),
+        ("gatefold", r#"{"url": "https://gatefold.example/mcp"}"#, false),
+        ("x", r#"{"url": "http://10.0.0.1:8555/mcp"}"#, false),
+    ] {
+        assert_eq!(counts(name, server), expected, "{name}: {server}");
+    }
+}
+
+#[test]
+fn gatefold_does_not_serve_inside_gatefold() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", CONFIG);
+    for line in [&["stdio"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+        let output = command(&scratch, line).env("GATEFOLD_INSIDE", "1").output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("was started by Gatefold"), "{said}");
+    }
+    // A source that leads to the very same configuration.
+    let own = scratch.path().join("gatefold.toml");
+    scratch.write(
+        "gatefold.toml",
+        format!(
+            "[sources.loop]\ncommand = '{BINARY}'\nargs = ['stdio', '--config', '{}']\n",
+            own.display()
+        ),
+    );
+    let checked = run(&scratch, &["check", "--state-dir", "state"]);
+    assert_eq!(checked.code, Some(1));
+    let last = "take Gatefold out of Gatefold's sources";
+    assert!(checked.stdout.contains(last), "{}", checked.stdout);
+}
+
+#[test]
+fn a_file_that_somebody_restored_is_connected_afresh() {
+    let (scratch, file) = home(HELD);
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    let other = r#"{"mcpServers": {"b": {"command": "b"}, "a": {"command": "mine"}}}"#;
+    fs::write(&file, other).unwrap();
+    let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    assert!(!told.contains("taken out"), "{told}");
+    assert!(text(&file).contains("mine"), "{}", text(&file));
+    let undone = succeeded(run(&scratch, &["disconnect", "cursor"]));
+    assert!(undone.contains("to the byte"), "{undone}");
+    assert_eq!(text(&file), other);
+}
+
+#[test]
+fn what_is_still_out_stays_on_record_when_somebody_took_the_entry_out() {
+    let (scratch, file) = home(HELD);
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    fs::write(&file, r#"{"mcpServers": {"b": {"command": "b"}}}"#).unwrap();
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    succeeded(run(&scratch, &["disconnect", "cursor"]));
+    let value: serde_json::Value = serde_json::from_str(&text(&file)).unwrap();
+    assert_eq!(value, serde_json::from_str::<serde_json::Value>(HELD).unwrap());
+}
+
+#[test]
+fn a_server_of_the_entrys_name_that_is_not_ours_stays() {
+    let (scratch, file) = home(HELD);
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    let mine = r#"{"mcpServers": {"gatefold": {"command": "my-own"}, "b": {"command": "b"}}}"#;
+    fs::write(&file, mine).unwrap();
+    succeeded(run(&scratch, &["disconnect", "cursor"]));
+    assert!(text(&file).contains("my-own") && text(&file).contains("\"a\""), "{}", text(&file));
+    let again = run(&scratch, &["connect", "cursor", "--yes"]);
+    refused(&again, 1, "`--name OTHER`");
+}
+
+#[test]
+fn two_scopes_of_one_file_come_apart_in_any_order() {
+    let project = |scratch: &Scratch| scratch.path().canonicalize().unwrap().display().to_string();
+    let before = |scratch: &Scratch| {
+        format!(
+            "{{\n  \"mcpServers\": {{\n    \"a\": {{\"command\": \"true\"}}\n  }},\n  \
+             \"projects\": {{\n    \"{}\": {{\"mcpServers\": {{\"p\": {{\"command\": \"p\"}}}} }}\n  \
+             }}\n}}",
+            project(scratch)
+        )
+    };
+    let user = &["claude-code"][..];
+    let own = &["claude-code", "--project"][..];
+    for (connects, disconnects) in [
+        ([user, own, user], [user, own]),
+        ([user, own, own], [own, user]),
+        ([own, user, user], [user, own]),
+        ([own, user, own], [own, user]),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("gatefold.toml", CONFIG);
+        let (file, before) = (scratch.path().join(".claude.json"), before(&scratch));
+        fs::write(&file, &before).unwrap();
+        for (at, scope) in connects.into_iter().enumerate() {
+            // The last time with something to change.
+            let keep: &[&str] = if at < 2 { &["--keep"] } else { &["--name", "other"] };
+            succeeded(run(&scratch, &[&["connect", "--yes"], scope, keep].concat()));
+        }
+        for scope in disconnects {
+            succeeded(run(&scratch, &[&["disconnect"], scope].concat()));
+        }
+        assert_eq!(text(&file), before, "{connects:?} {disconnects:?}");
+        assert_eq!(records(&scratch), 0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_followed_there_and_back() {
+    let (scratch, file) = home("");
+    fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink("../dotfiles/cursor.json", &file).unwrap();
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    let target = scratch.path().join("dotfiles/cursor.json");
+    assert!(file.is_symlink() && text(&target).contains("gatefold"));
+    succeeded(run(&scratch, &["disconnect", "cursor"]));
+    assert!(file.is_symlink() && !target.exists());
+}
+
+#[test]
+fn a_file_that_may_not_be_written_is_not_replaced() {
+    let (scratch, file) = home(HELD);
+    let mut permissions = fs::metadata(&file).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&file, permissions).unwrap();
+    for how in ["--dry-run", "--yes"] {
+        refused(&run(&scratch, &["connect", "cursor", how]), 1, "is read-only");
+    }
+    assert_eq!((text(&file).as_str(), records(&scratch)), (HELD, 0));
+}
+
+#[test]
+fn names_with_control_characters_are_refused_or_shown() {
+    let evil = r#"{"mcpServers": {"ev\nil\u001b[2J": {"command": "true"}}}"#;
+    let (scratch, file) = home(evil);
+    for name in ["a\nb", "a\x1b[2J", "a b", ""] {
+        let named = run(&scratch, &["connect", "cursor", "--yes", "--name", name]);
+        assert!(!named.stderr.contains('\x1b'), "{:?}", named.stderr);
+        refused(&named, 2, "cannot name a server");
+    }
+    let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    assert!(told.contains("ev il␛[2J") && !told.contains('\x1b'), "{told:?}");
+    assert!(!text(&file).contains("ev"), "{}", text(&file));
+    succeeded(run(&scratch, &["disconnect", "cursor"]));
+    assert_eq!(text(&file), evil);
+}
+
+#[test]
+fn what_comes_next_names_the_configuration_that_was_chosen() {
+    let (scratch, _) = home("{}");
+    scratch.write("my own.toml", CONFIG);
+    let told = succeeded(run(&scratch, &["connect", "cursor", "--yes", "--config", "my own.toml"]));
+    let expected = format!("disconnect cursor --config '{}/my own.toml'", scratch.path().display());
+    assert!(told.contains(&expected), "{told}");
+}
+
+#[test]
+fn nothing_is_written_when_one_of_several_names_or_files_is_wrong() {
+    let (scratch, file) = home(HELD);
+    refused(&run(&scratch, &["connect", "cursor", "emacs", "--yes"]), 2, "no client `emacs`");
+    scratch.write(".claude.json", "{broken");
+    assert_eq!(run(&scratch, &["connect", "cursor", "claude-code", "--yes"]).code, Some(2));
+    assert_eq!((text(&file).as_str(), records(&scratch)), (HELD, 0));
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    let connected = text(&file);
+    assert_eq!(run(&scratch, &["disconnect", "cursor", "emacs"]).code, Some(2));
+    refused(&run(&scratch, &["disconnect", "cursor", "goose"]), 1, "Gatefold is not in ");
+    assert_eq!(text(&file), connected);
+    // The same client twice is one.
+    let told = succeeded(run(&scratch, &["disconnect", "cursor", "Cursor"]));
+    assert_eq!(told.matches("disconnected").count(), 1, "{told}");
+}
+
+#[test]
+fn another_entry_that_leads_to_gatefold_is_not_passed_over() {
+    let (scratch, file) =
+        home(r#"{"mcpServers": {"mine": {"command": "gatefold", "args": ["stdio"]}}}"#);
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    let undone = run(&scratch, &["disconnect", "cursor"]);
+    refused(&undone, 1, "another entry still leads to Gatefold: mine");
+    succeeded(run(&scratch, &["disconnect", "cursor", "--force"]));
+    assert!(!text(&file).contains("mine"), "{}", text(&file));
+}
+
+const NEEDY: &str = "\
+# token = '${NOT_THIS}'
+[sources.a]
+command = 'true'
+env = { A = '${API_KEY}', B = '${WITH:-default}', C = '${HOME}', D = '$${PLAIN}' }
+[sources.off]
+enabled = false
+command = 'true'
+env = { A = '${NOR_THIS}' }
+";
+
+#[test]
+fn an_entry_hands_on_the_variables_that_the_configuration_needs() {
+    for (client, file, expected) in [
+        ("claude-code", ".claude.json", Some(r#""API_KEY": "${API_KEY}""#)),
+        ("cursor", ".cursor/mcp.json", Some(r#""API_KEY": "${env:API_KEY}""#)),
+        ("vs-code", ".config/Code/User/mcp.json", Some(r#""API_KEY": "${env:API_KEY}""#)),
+        ("windsurf", ".codeium/windsurf/mcp_config.json", Some(r#""API_KEY": "${env:API_KEY}""#)),
+        ("gemini-cli", ".gemini/settings.json", Some(r#""API_KEY": "$API_KEY""#)),
+        ("codex", ".codex/config.toml", Some(r#"env_vars = ["API_KEY"]"#)),
+        ("claude-desktop", ".config/Claude/claude_desktop_config.json", None),
+        ("zed", ".config/zed/settings.json", None),
+        ("goose", ".config/goose/config.yaml", None),
+        ("lm-studio", ".lmstudio/mcp.json", None),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("gatefold.toml", NEEDY);
+        let told = succeeded(run(&scratch, &["connect", client, "--yes"]));
+        let written = text(&scratch.path().join(file));
+        assert_eq!(told.contains("your shell's variables: API_KEY;"), expected.is_none(), "{told}");
+        for other in ["NOT_THIS", "NOR_THIS", "WITH", "HOME", "PLAIN"] {
+            assert!(!written.contains(other), "{client}: {written}");
+        }
+        match expected {
+            Some(expected) => assert!(written.contains(expected), "{client}: {written}"),
+            None => assert!(!written.contains("API_KEY"), "{client}: {written}"),
+        }
+        let again = succeeded(run(&scratch, &["connect", client, "--yes"]));
+        assert!(again.contains("already"), "{client}: {again}");
+        succeeded(run(&scratch, &["disconnect", client]));
+        assert!(!scratch.path().join(file).exists(), "{client}");
+    }
+}
+
+#[test]
+fn a_gateway_that_runs_by_itself_needs_nothing_of_a_client() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", NEEDY);
+    let told = succeeded(run(&scratch, &["connect", "zed", "--yes", "--http"]));
+    assert!(!told.contains("API_KEY"), "{told}");
+}
