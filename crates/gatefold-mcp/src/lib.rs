@@ -9,4 +9,6 @@ mod downstream;
 mod upstream;
 
 pub use downstream::{HttpEndpoint, Server, serve_http, serve_stdio};
-pub use upstream::{HttpSettings, McpPorts, McpSettings, McpSource, StdioSettings, Transport};
+pub use upstream::{
+    HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StdioSettings, Transport,
+};

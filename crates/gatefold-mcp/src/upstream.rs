@@ -15,5 +15,6 @@ mod stdio;
 mod tap;
 mod wire;
 
+pub use process::INSIDE;
 pub use settings::{HttpSettings, McpSettings, StdioSettings, Transport};
 pub use source::{McpPorts, McpSource};

@@ -43,6 +43,11 @@ const INHERITED: &[&str] = &[
     "npm_config_cache",
 ];
 
+/// The variable by which a child knows that Gatefold started it, or started what started it. A
+/// Gatefold that finds it must not serve: a client's file that leads to it would go round in
+/// circles.
+pub const INSIDE: &str = "GATEFOLD_INSIDE";
+
 /// How long a child may take to end by itself once its input is closed, and again once it was
 /// asked to.
 const GRACE: Duration = Duration::from_secs(1);
@@ -95,6 +100,7 @@ fn command(settings: &StdioSettings) -> Command {
     for (name, value) in &settings.env {
         command.env(name, value.expose());
     }
+    command.env(INSIDE, "1");
     if let Some(directory) = &settings.cwd {
         command.current_dir(directory);
     }

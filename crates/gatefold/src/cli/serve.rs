@@ -18,6 +18,7 @@ pub(super) async fn run(
     shared: &Shared,
     environment: &Environment,
 ) -> anyhow::Result<ExitCode> {
+    session::refuse_inside(environment)?;
     let stop = stop::on_signal()?;
     let session = session::open(shared, environment).await?;
     let app = session.app;

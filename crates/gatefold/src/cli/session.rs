@@ -6,6 +6,7 @@ use std::sync::Arc;
 use gatefold::config::{Config, Connection, Inputs, default_state_dir, load};
 use gatefold::{App, Environment};
 use gatefold_core::SystemClock;
+use gatefold_mcp::INSIDE;
 
 use super::arguments::Shared;
 use super::failure;

@@ -14,6 +14,7 @@ const FIRST_TOOLS_WAIT: Duration = Duration::from_secs(1);
 
 /// Serves one client. Standard output belongs to the protocol alone.
 pub(super) async fn run(shared: &Shared, environment: &Environment) -> anyhow::Result<ExitCode> {
+    session::refuse_inside(environment)?;
     let stop = stop::on_signal()?;
     let session = session::open(shared, environment).await?;
     let app = session.app;
