@@ -82,7 +82,9 @@ pub fn plan(
         names.note(server);
     }
     let mut plan = Plan::default();
-    for file in found {
+    // A user's own server is not left to a project that has it too.
+    let of_scope = |scope| found.iter().filter(move |file| file.file.scope == scope);
+    for file in of_scope(Scope::User).chain(of_scope(Scope::Project)) {
         let (client, scope) = (file.file.client, file.file.scope);
         for server in file.servers.iter().flatten() {
             let mut server = server.clone();

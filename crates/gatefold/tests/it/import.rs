@@ -296,6 +296,15 @@ fn servers_of_a_project_are_taken_only_when_asked_for() {
 }
 
 #[test]
+fn a_users_server_is_taken_though_a_project_has_it_too() {
+    let same = r#"{"mcpServers": {"docs": {"url": "https://docs.example/mcp"}}}"#;
+    let scratch = home(&[("project/.cursor/mcp.json", same), (".lmstudio/mcp.json", same)]);
+    let imported = in_project(&scratch, &IMPORT);
+    assert!(config(&scratch).contains("From LM Studio"), "{}", imported.stdout);
+    assert!(imported.stdout.contains("left out: it is the same as `docs`"), "{}", imported.stdout);
+}
+
+#[test]
 fn a_dry_run_with_nothing_new_shows_no_file() {
     let scratch = home(&TWO_SCOPES[1..]);
     let dry = in_project(&scratch, &["import", "--dry-run", "--secrets", "variables"]);

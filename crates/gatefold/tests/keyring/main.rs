@@ -25,6 +25,7 @@ fn main() -> ExitCode {
     let trials = [
         ("a_secret_lives_from_set_to_remove", a_secret_lives_from_set_to_remove as fn()),
         ("setting_a_secret_again_replaces_it", setting_a_secret_again_replaces_it),
+        ("an_import_leaves_what_the_keyring_has", an_import_leaves_what_the_keyring_has),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().map(trial).collect()).exit_code()
 }
@@ -103,4 +104,33 @@ fn setting_a_secret_again_replaces_it() {
     assert_eq!(said.lines().filter(|line| *line == "it-again").count(), 1, "{said}");
     let (code, said) = run(&["secret", "remove", "it-again"], "");
     assert_eq!(code, Some(0), "{said}");
+}
+
+fn an_import_leaves_what_the_keyring_has() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |args: &[&str], input| gatefold(home.path(), args, input);
+    let (code, said) = run(&["secret", "set", "IT_GITHUB_TOKEN"], "other\n");
+    assert_eq!(code, Some(0), "{said}");
+    std::fs::create_dir(home.path().join(".cursor")).unwrap();
+    let text =
+        r#"{"mcpServers": {"gh": {"command": "gh", "env": {"IT_GITHUB_TOKEN": "hunter2"}}}}"#;
+    std::fs::write(home.path().join(".cursor/mcp.json"), text).unwrap();
+
+    let import = ["import", "cursor", "--yes", "--secrets", "keyring"];
+    let (code, said) = run(&import, "");
+    assert_eq!(code, Some(0), "{said}");
+    let config = home.path().join(".config/gatefold/gatefold.toml");
+    let written = std::fs::read_to_string(&config).unwrap();
+    assert!(written.contains("${secret:GH_IT_GITHUB_TOKEN}"), "{written}");
+    let (_, said) = run(&import, "");
+    assert!(said.contains("it is `sources.gh` already"), "{said}");
+
+    // The same value again is the same secret.
+    std::fs::remove_file(&config).unwrap();
+    let (code, said) = run(&import, "");
+    assert_eq!((code, std::fs::read_to_string(&config).unwrap()), (Some(0), written), "{said}");
+    for name in ["IT_GITHUB_TOKEN", "GH_IT_GITHUB_TOKEN"] {
+        let (code, said) = run(&["secret", "remove", name], "");
+        assert_eq!(code, Some(0), "{said}");
+    }
 }

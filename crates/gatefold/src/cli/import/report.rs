@@ -185,8 +185,30 @@ fn whence(name: &str, plan: &Plan) -> String {
             source.map(|one| format!("its value is in {}'s `{}`", one.client, one.server.name));
         return place.unwrap_or_else(|| "its value is where it was".to_owned());
     }
-    let asks = plan.sources.iter().find(|one| one.server.asked.iter().any(|asked| asked == name));
-    asks.map_or_else(|| "the client has it".to_owned(), |one| format!("{} asks for it", one.client))
+    if let Some(asks) = plan.sources.iter().find(|one| one.server.asked.iter().any(|a| a == name)) {
+        return format!("{} asks for it", asks.client);
+    }
+    let has = plan.sources.iter().find(|one| refers(&one.server.connection, name));
+    has.map_or_else(
+        || "the client has it".to_owned(),
+        |one| format!("`{}` has it from {}", one.key, one.client),
+    )
+}
+
+fn refers(connection: &Connection, name: &str) -> bool {
+    let reference = format!("${{{name}}}");
+    let has = |text: &str| text.contains(&reference);
+    match connection {
+        Connection::Stdio { command, args, env, .. } => {
+            has(command)
+                || args.iter().any(|arg| has(arg))
+                || env.iter().any(|(_, value)| has(value.expose()))
+        }
+        Connection::Http { url, headers } => {
+            has(url) || headers.iter().any(|(_, value)| has(value.expose()))
+        }
+        Connection::Disabled | Connection::Unusable(_) => false,
+    }
 }
 
 /// What a command needs so that it reads this configuration: nothing when it would by itself.

@@ -64,6 +64,7 @@ impl Known {
 }
 
 /// Whether a text of the configuration is this one, each reference in it being any text at all.
+/// Both are in Gatefold's notation.
 fn stands_for(written: &str, text: &str) -> bool {
     if written == text {
         return true;
@@ -201,7 +202,7 @@ mod tests {
             ("postgres://a:${A}@${H}/d", "postgres://a:p@h/d", true),
             ("postgres://a:${A}@h/d", "postgres://a:p@h/e", false),
             ("$${A}", "x", false),
-            ("$${A}${B}", "${A}b", true),
+            ("$${A}${B}", "$${A}b", true),
         ] {
             assert_eq!(stands_for(written, text), expected, "{written} {text}");
         }

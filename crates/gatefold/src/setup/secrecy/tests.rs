@@ -123,6 +123,13 @@ fn a_text_for_people_shows_its_secrets() {
 }
 
 #[test]
+fn a_text_that_is_too_long_to_search_is_a_secret() {
+    let long = "key:$".repeat(1024 * 1024);
+    assert!(is_secret("X", &long) && has_secret(&long));
+    assert_eq!(taken("x", &[&long]).0, ["${MY_DB_SECRET}"]);
+}
+
+#[test]
 fn a_secret_in_a_command_is_seen() {
     for (command, expected) in [
         ("npx", false),
