@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use gatefold::Environment;
 use gatefold::config::{Config, Inputs, default_state_dir, load, user_config_file};
-use gatefold::setup::{self, Act, Connected, Connector, Records, SetupError};
+use gatefold::setup::{self, Act, Connected, Connector, Held, Records, SetupError};
 use gatefold_clients::{Client, ConfigFile, Entry, Launch, Machine, Scope, config_files};
 use serde_json::{Value, json};
 
@@ -46,9 +46,9 @@ pub(super) fn run(
     for client in clients {
         let file = place(&machine, client, connect.project, environment)?;
         let held = setup::held(&file, &config, environment)?;
-        let take_out = if connect.keep { Vec::new() } else { held.names };
-        let result = connector.connect(&file, &entry, &take_out, Act::Try)?;
-        plans.push(Plan { client, file, take_out, missing: held.missing, result, is_wanted: true });
+        let held = if connect.keep { Held::default() } else { held };
+        let result = connector.connect(&file, &entry, &held.names, Act::Try)?;
+        plans.push(Plan { client, file, held, result, is_wanted: true });
     }
     let is_dry = connect.caution.dry_run;
     if !is_dry && plans.iter().any(|plan| !plan.result.is_unchanged) {
@@ -60,7 +60,7 @@ pub(super) fn run(
     }
     let mut is_well = true;
     for plan in plans.iter_mut().filter(|plan| !is_dry && plan.is_to_be_written()) {
-        plan.result = connector.connect(&plan.file, &entry, &plan.take_out, Act::Write)?;
+        plan.result = connector.connect(&plan.file, &entry, &plan.held.names, Act::Write)?;
         is_well &= is_seen(&connector, plan, output)?;
     }
     let told = Told { connect, shared, entry: &entry, environment, output };
@@ -73,9 +73,7 @@ struct Plan {
     client: Client,
     file: ConfigFile,
     /// Servers that Gatefold offers as well.
-    take_out: Vec<String>,
-    /// The same, but for the programs, which are not there.
-    missing: Vec<String>,
+    held: Held,
     result: Connected,
     is_wanted: bool,
 }
@@ -120,20 +118,20 @@ fn ask(asking: Asking, plans: &mut [Plan], environment: &Environment) -> anyhow:
             return Ok(false);
         };
         plan.is_wanted = is_wanted;
-        if !is_wanted || plan.take_out.is_empty() {
+        if !is_wanted || plan.held.names.is_empty() {
             continue;
         }
         let Some(goes) = asking.confirm(&format!(
             "{} starts {} itself, which Gatefold offers too. Take {} out of its file?",
             plan.client,
-            plan.take_out.join(", "),
-            if plan.take_out.len() == 1 { "it" } else { "them" },
+            plan.held.names.join(", "),
+            if plan.held.names.len() == 1 { "it" } else { "them" },
         ))?
         else {
             return Ok(false);
         };
         if !goes {
-            plan.take_out.clear();
+            plan.held.names.clear();
         }
     }
     Ok(plans.iter().any(Plan::is_to_be_written))
@@ -232,6 +230,7 @@ impl Told<'_> {
             self.one(plan);
         }
         let is_dry = self.connect.caution.dry_run;
+        self.unpassed_by_all(plans);
         let written: Vec<_> = plans.iter().filter(|p| !is_dry && p.is_to_be_written()).collect();
         if written.is_empty() {
             return;
@@ -266,36 +265,49 @@ impl Told<'_> {
             format!("{} {client}: {path}{has_name}", output.style().good("connected"))
         };
         output.line(&title);
-        if !plan.is_wanted {
+        if !plan.is_wanted || result.is_unchanged {
             return;
         }
-        if !result.taken_out.is_empty() && !result.is_unchanged {
-            let act = if is_dry { "would be taken out" } else { "taken out" };
-            let names = names(&result.taken_out);
-            output.paragraph("  ", &format!("{act}, as Gatefold offers them: {names}"));
+        let act = if is_dry { "would be taken out" } else { "taken out" };
+        for (what, names) in [
+            (&*format!("{act}, as Gatefold offers them"), &result.taken_out),
+            ("left in, as Gatefold does not find their programs", &plan.held.missing),
+            ("left in, as Gatefold's own are off, unusable or different", &plan.held.unlike),
+        ] {
+            if !names.is_empty() {
+                output.paragraph("  ", &format!("{what}: {}", shown_names(names)));
+            }
         }
-        if !plan.missing.is_empty() {
-            let names = names(&plan.missing);
-            let why = "left in, as Gatefold does not find their programs";
-            output.paragraph("  ", &format!("{why}: {names}"));
-        }
-        let variables = self.unpassed(plan);
-        if !variables.is_empty() {
-            output.paragraph(
-                "  ",
-                &format!(
-                    "{client} starts programs without your shell's variables: {}; import with \
-                     `--secrets keyring`, or set them for the whole session",
-                    variables.join(", ")
-                ),
-            );
-        }
+    }
+
+    /// Which clients do not hand on what Gatefold needs, and what helps.
+    fn unpassed_by_all(&self, plans: &[Plan]) {
+        let without: Vec<_> = plans.iter().filter(|p| !self.unpassed(p).is_empty()).collect();
+        let Some(first) = without.first() else {
+            return;
+        };
+        let titles: Vec<_> = without.iter().map(|plan| plan.client.title()).collect();
+        let s = if titles.len() == 1 { "s" } else { "" };
+        self.output.line("");
+        self.output.paragraph(
+            "",
+            &format!(
+                "{} start{s} programs without your shell's variables: {}; import with `--secrets \
+                 keyring`, or set them for the whole session",
+                titles.join(", "),
+                self.unpassed(first).join(", ")
+            ),
+        );
     }
 
     /// The variables that Gatefold needs and this client does not hand on.
     fn unpassed(&self, plan: &Plan) -> &[String] {
         match &self.entry.launch {
-            Launch::Stdio { variables, .. } if !plan.client.refers_to_variables() => variables,
+            Launch::Stdio { variables, .. }
+                if plan.is_to_be_written() && !plan.client.refers_to_variables() =>
+            {
+                variables
+            }
             _ => &[],
         }
     }
@@ -307,7 +319,8 @@ impl Told<'_> {
             "file": result.path,
             "name": result.name,
             "taken_out": result.taken_out,
-            "missing_programs": plan.missing,
+            "missing_programs": plan.held.missing,
+            "unlike_sources": plan.held.unlike,
             "missing_variables": self.unpassed(plan),
             "written": !self.connect.caution.dry_run && plan.is_to_be_written(),
             "backup": result.backup,
@@ -316,7 +329,7 @@ impl Told<'_> {
 }
 
 /// Names from a file, each on one line.
-pub(super) fn names(names: &[String]) -> String {
+pub(super) fn shown_names(names: &[String]) -> String {
     names.iter().map(|name| visible::on_one_line(name)).collect::<Vec<_>>().join(", ")
 }
 

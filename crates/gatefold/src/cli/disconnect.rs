@@ -7,7 +7,7 @@ use gatefold_clients::{Client, ConfigFile, Machine, config_files};
 use serde_json::{Value, json};
 
 use super::arguments::{Disconnect, Shared};
-use super::connect::{clients, connector, names, place};
+use super::connect::{clients, connector, place, shown_names};
 use super::output::Output;
 use super::paths;
 
@@ -74,7 +74,7 @@ fn is_gone(connector: &Connector<'_>, file: &ConfigFile, output: &Output) -> any
             "{}: another entry still leads to Gatefold: {}\n  help: `gatefold disconnect {} --force` \
              takes it out",
             file.path.display(),
-            names(&left),
+            shown_names(&left),
             file.client.id()
         ));
     }
@@ -103,7 +103,7 @@ fn tell(
     };
     output.paragraph("  ", how);
     if let Some(backup) = &undone.backup {
-        let names = names(&undone.not_restored);
+        let names = shown_names(&undone.not_restored);
         let why = "not put back, because others of their names are there";
         output.paragraph("  ", &format!("{why}: {names}"));
         output.line(&format!("  the file as it was is kept in {}", backup.display()));

@@ -6,7 +6,7 @@ use gatefold_clients::{ConfigFile, Scope};
 use gatefold_core::Secret;
 
 use crate::Environment;
-use crate::config::{Config, ConfigError, Connection, servers_put_in};
+use crate::config::{Config, ConfigError, Connection, SourceConfig, servers_put_in};
 
 /// The servers of a client's file that are sources of the configuration as well.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Held {
     pub names: Vec<String>,
     /// The same, but Gatefold cannot start it: the program is not there.
     pub missing: Vec<String>,
+    /// A source has the same name, and is off, cannot be used, or reaches something else.
+    pub unlike: Vec<String>,
 }
 
 /// Finds the servers that can go because Gatefold has them, with the values of variables in the
@@ -31,14 +33,17 @@ pub fn held(
     let servers = servers_put_in(&file.path, &file.servers, environment)?;
     // What the client does not start does not go, lest Gatefold starts what somebody switched off.
     for server in servers.into_iter().filter(|server| server.is_enabled) {
-        let Some(wanted) = Reached::of(&server.connection, own_folder(file, environment)) else {
-            continue;
+        let wanted = Reached::of(&server.connection, own_folder(file, environment));
+        let is_same = |source: &&SourceConfig| {
+            wanted.is_some() && Reached::of(&source.connection, None) == wanted
         };
-        let mut sources = config.sources.iter().map(|source| &source.connection);
-        let same = sources.find(|source| Reached::of(source, None).as_ref() == Some(&wanted));
-        match same {
-            Some(source) if can_start(source, environment) => held.names.push(server.name),
+        let is_namesake = |source: &SourceConfig| source.origin.key == server.name;
+        match config.sources.iter().find(is_same) {
+            Some(source) if can_start(&source.connection, environment) => {
+                held.names.push(server.name);
+            }
             Some(_) => held.missing.push(server.name),
+            None if config.sources.iter().any(is_namesake) => held.unlike.push(server.name),
             None => {}
         }
     }

@@ -180,6 +180,19 @@ fn a_server_whose_program_is_missing_stays_and_is_named() {
 }
 
 #[test]
+fn a_server_that_stays_because_its_source_is_not_the_same_is_named() {
+    for source in
+        ["command = 'true'\nenabled = false", "command = 'true'\nenv = { A = '${UNSET}' }"]
+    {
+        let (scratch, file) = home(HELD);
+        scratch.write("gatefold.toml", format!("[sources.a]\n{source}\n"));
+        let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+        assert!(told.contains("off, unusable or different: a\n"), "{told}");
+        assert!(text(&file).contains("\"a\""), "{}", text(&file));
+    }
+}
+
+#[test]
 fn a_program_that_reads_json_has_to_say_that_it_means_it() {
     let (scratch, file) = home(HELD);
     for command in ["connect", "import"] {
