@@ -240,14 +240,13 @@ async fn leaving_a_hidden_prompt_gives_the_terminal_back() {
         let scratch = Scratch::new();
         let window = Window::open(&scratch, 80, 20, &between_looks("secret set TOKEN"));
         window.await_text(|text| text.contains("(hidden)")).await;
-        window.tmux(&["send-keys", "hunter2"]);
         if leave == "kill" {
             let shell = window.tmux(&["display-message", "-p", "#{pane_pid}"]);
             for asking in children_of(shell.trim().parse().unwrap()) {
                 Command::new("kill").args(["-INT", &asking.to_string()]).status().unwrap();
             }
         } else {
-            window.tmux(&["send-keys", leave]);
+            window.tmux(&["send-keys", "hunter2", leave]);
         }
         let shown = window.await_text(|text| text.contains("left 130")).await;
         assert!(!shown.contains("hunter2"), "{shown}");
