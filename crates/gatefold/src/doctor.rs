@@ -186,8 +186,11 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
 fn options(subject: &Subject) -> String {
     let config = subject.inputs.config.as_deref().map(|path| ("--config", path));
     let state_dir = subject.state_dir.as_deref().map(|path| ("--state-dir", path));
-    let chosen = config.into_iter().chain(state_dir);
-    chosen.map(|(option, path)| format!(" {option} {}", shell::quoted(path))).collect()
+    let mut options = String::new();
+    for (option, path) in config.into_iter().chain(state_dir) {
+        options.extend([" ", option, " ", &shell::quoted(path)]);
+    }
+    options
 }
 
 fn version() -> Finding {
