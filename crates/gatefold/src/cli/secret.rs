@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use gatefold::secrets::{self, SecretError, SecretName, VALUE_LIMIT_BYTES};
 use gatefold_core::Secret as Value;
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::json;
 
 use super::arguments::Secret;
@@ -26,7 +26,7 @@ pub(super) async fn run(secret: &Secret, output: &Output) -> anyhow::Result<Exit
 
 async fn set(name: SecretName, output: &Output) -> anyhow::Result<ExitCode> {
     let asked = name.clone();
-    let _hidden = Hidden::start();
+    let _terminal = Terminal::kept();
     // Nobody may ever answer, so the thread that waits is one that a signal leaves behind.
     let value = tokio::task::spawn_blocking(move || value_of(&asked)).await?;
     if value.as_ref().err().is_some_and(is_interruption) {
@@ -41,23 +41,18 @@ async fn set(name: SecretName, output: &Output) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The terminal as it was, while it shows nothing of what is typed. Dropped, it is so again, and what
-/// was typed and not read is gone: whoever reads in the background may never get to it.
-struct Hidden(Option<Termios>);
+/// The terminal as it is before a prompt hides what is typed. Dropped, it is so again, and what was
+/// typed and not read is gone: whoever reads in the background may never get to it. Should that one
+/// put the terminal back later, it is to the same.
+struct Terminal(Option<Termios>);
 
-impl Hidden {
-    /// Begins before the prompt shows, so that nothing that is typed at once is seen.
-    fn start() -> Self {
-        let before = tcgetattr(std::io::stdin()).ok();
-        if let Some(mut hidden) = before.clone() {
-            hidden.local_modes.remove(LocalModes::ECHO);
-            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &hidden);
-        }
-        Self(before)
+impl Terminal {
+    fn kept() -> Self {
+        Self(tcgetattr(std::io::stdin()).ok())
     }
 }
 
-impl Drop for Hidden {
+impl Drop for Terminal {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Flush, before);

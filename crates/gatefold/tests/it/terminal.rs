@@ -240,6 +240,12 @@ async fn leaving_a_hidden_prompt_gives_the_terminal_back() {
         let scratch = Scratch::new();
         let window = Window::open(&scratch, 80, 20, &between_looks("secret set TOKEN"));
         window.await_text(|text| text.contains("(hidden)")).await;
+        let tty = window.tmux(&["display-message", "-p", "#{pane_tty}"]);
+        let is_hidden = || {
+            let settings = Command::new("stty").args(["-a", "-F", tty.trim()]).output().unwrap();
+            String::from_utf8(settings.stdout).unwrap().contains("-echo ")
+        };
+        assert!(wait_until(LIMIT, is_hidden).await);
         if leave == "kill" {
             let shell = window.tmux(&["display-message", "-p", "#{pane_pid}"]);
             for asking in children_of(shell.trim().parse().unwrap()) {

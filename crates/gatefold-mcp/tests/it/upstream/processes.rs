@@ -75,11 +75,14 @@ async fn environment() {
     let seen = world.text("up__env", "{}").await;
     let seen: BTreeSet<String> = serde_json::from_str(&seen).unwrap();
     for name in &seen {
-        let expected = HARMLESS.contains(&name.as_str()) || name == "UP_TOKEN" || name == passed;
+        let given = ["UP_TOKEN", passed, gatefold_mcp::INSIDE];
+        let expected = HARMLESS.contains(&name.as_str()) || given.contains(&name.as_str());
         assert!(expected, "the child sees {name}");
     }
     assert!(!seen.contains(kept_back));
-    for (name, value) in [("UP_TOKEN", "hunter2"), (passed, "gatefold-mcp")] {
+    for (name, value) in
+        [("UP_TOKEN", "hunter2"), (passed, "gatefold-mcp"), (gatefold_mcp::INSIDE, "1")]
+    {
         let arguments = serde_json::json!({"name": name}).to_string();
         assert_eq!(world.text("up__env", &arguments).await, value);
     }
