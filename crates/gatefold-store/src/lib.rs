@@ -25,4 +25,4 @@ pub use calls::{CallFilter, CallRecord, OutcomeTotal, Totals};
 pub use error::StoreError;
 pub use health::{Health, examine};
 pub use sources::{KnownSource, SourceKey};
-pub use store::{Durability, Retention, Store, StoreOptions};
+pub use store::{Durability, Retention, Store, StoreOptions, create_private_directory};

@@ -168,7 +168,9 @@ fn prepare(state_dir: &Path) -> Result<(Owner, SealKey), StoreError> {
     Ok((owner, seal_key))
 }
 
-fn create_private_directory(path: &Path) -> io::Result<()> {
+/// Makes a directory, and those above it, that only its owner may look into. One that is there
+/// stays as it is.
+pub fn create_private_directory(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

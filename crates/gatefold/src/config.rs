@@ -40,6 +40,7 @@ use gatefold_policy::Policy;
 
 pub use gatefold_store::Durability;
 
+pub(crate) use clients::folder_of;
 pub use clients::{ClientServer, servers_as_written, servers_put_in};
 pub use error::{ConfigError, Fault, Faults};
 pub use load::{Inputs, load};

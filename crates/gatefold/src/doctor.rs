@@ -11,7 +11,6 @@ mod disk;
 mod port;
 mod programs;
 mod remote;
-mod shell;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -21,8 +20,8 @@ use std::time::Duration;
 use gatefold_core::SystemClock;
 use serde::Serialize;
 
-use crate::Environment;
 use crate::config::{Config, Inputs, default_state_dir};
+use crate::{Environment, shell};
 
 /// How long a single question may take: a program's version, a name, one request.
 const QUESTION_DEADLINE: Duration = Duration::from_secs(4);
@@ -162,6 +161,7 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
     let program = subject.program.as_deref();
     let clients = clients::look(&clients::Known {
         config: &known,
+        inputs: &subject.inputs,
         options: options(subject),
         program,
         is_running,

@@ -11,6 +11,7 @@ pub mod doctor;
 mod environment;
 pub mod secrets;
 pub mod setup;
+pub mod shell;
 
 pub use app::{
     App, AppError, ConfigWatch, Connected, Connecting, Reloaded, Status, TokenCosts, WatchError,

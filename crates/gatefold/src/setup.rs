@@ -21,7 +21,7 @@ pub use files::read;
 pub use found::{FoundFile, find, is_gatefold, listen_in, machine, servers_of};
 pub use held::{Held, held};
 pub use import::{Plan, Planned, Skipped, Why, plan, user_config_file, variables_in};
-pub use needs::variables_needed;
+pub use needs::{Needs, needs};
 pub use rendered::{SecretStyle, append, write};
 pub use secrecy::{FoundSecret, is_secret};
 pub use undo::Records;

@@ -284,7 +284,6 @@ pub(crate) struct Status {
 pub(crate) enum Tools {
     /// List all tools
     #[command(after_long_help = "Example:\n  gatefold tools list --domain files")]
-    #[command(after_long_help = "Example:\n  gatefold secret list")]
     List {
         /// Of this domain only
         #[arg(long)]
@@ -335,7 +334,6 @@ impl Tools {
 pub(crate) enum Secret {
     /// Store a secret; its value is asked for, or read from standard input
     #[command(after_long_help = "Example:\n  gatefold secret set GITHUB_TOKEN")]
-    #[command(after_long_help = "Example:\n  gatefold secret set GITHUB_TOKEN")]
     Set { name: String },
     /// Print the names of all secrets, never a value
     #[command(after_long_help = "Example:\n  gatefold secret list")]
@@ -344,7 +342,6 @@ pub(crate) enum Secret {
         format: Format,
     },
     /// Take a secret out of the keyring
-    #[command(after_long_help = "Example:\n  gatefold secret remove GITHUB_TOKEN")]
     #[command(after_long_help = "Example:\n  gatefold secret remove GITHUB_TOKEN")]
     Remove { name: String },
 }

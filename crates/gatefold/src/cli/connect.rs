@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use gatefold::Environment;
 use gatefold::config::{Config, Inputs, default_state_dir, load, user_config_file};
-use gatefold::setup::{self, Act, Connected, Connector, Held, Records, SetupError};
+use gatefold::setup::{self, Act, Connected, Connector, Held, Needs, Records, SetupError};
 use gatefold_clients::{Client, ConfigFile, Entry, Launch, Machine, Scope, config_files};
 use serde_json::{Value, json};
 
@@ -39,13 +39,16 @@ pub(super) fn run(
     let inputs = shared.inputs().located(environment)?;
     let config = load(&inputs, environment)?;
     let connector = connector(shared, &config, environment)?;
-    let variables = setup::variables_needed(&inputs, &machine, environment);
+    let needs = setup::needs(&inputs, &machine, environment);
+    let variables = needs.variables.clone();
     let launch = launch(connect, shared, &inputs, &config, variables, environment);
     let entry = Entry { name: connect.name.clone(), launch };
     let mut plans = Vec::new();
     for client in clients {
         let file = place(&machine, client, connect.project, environment)?;
-        let held = setup::held(&file, &config, environment)?;
+        let hands_on = connect.http || client.refers_to_variables();
+        let unmet = if hands_on { &Needs::default() } else { &needs };
+        let held = setup::held(&file, &config, unmet, environment)?;
         let held = if connect.keep { Held::default() } else { held };
         let result = connector.connect(&file, &entry, &held.names, Act::Try)?;
         plans.push(Plan { client, file, held, result, is_wanted: true });
@@ -272,6 +275,7 @@ impl Told<'_> {
         for (what, names) in [
             (&*format!("{act}, as Gatefold offers them"), &result.taken_out),
             ("left in, as Gatefold does not find their programs", &plan.held.missing),
+            ("left in, as Gatefold needs variables for them", &plan.held.dependent),
             ("left in, as Gatefold's own are off, unusable or different", &plan.held.unlike),
         ] {
             if !names.is_empty() {
@@ -320,6 +324,7 @@ impl Told<'_> {
             "name": result.name,
             "taken_out": result.taken_out,
             "missing_programs": plan.held.missing,
+            "needy_sources": plan.held.dependent,
             "unlike_sources": plan.held.unlike,
             "missing_variables": self.unpassed(plan),
             "written": !self.connect.caution.dry_run && plan.is_to_be_written(),

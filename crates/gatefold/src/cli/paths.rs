@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gatefold::Environment;
+use gatefold::{Environment, shell};
 
 /// A path with the user's home shortened to `~`.
 pub(super) fn shown(path: &Path, environment: &Environment) -> String {
@@ -15,10 +15,9 @@ pub(super) fn shown(path: &Path, environment: &Environment) -> String {
 
 /// A path as a shell takes it, with the user's home shortened where that is possible.
 pub(super) fn as_argument(path: &Path, environment: &Environment) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+~".contains(c);
     let short = shown(path, environment);
-    if short.chars().all(is_plain) {
-        return short;
+    match short.strip_prefix("~/") {
+        Some(rest) if shell::quoted(Path::new(rest)) == rest => short,
+        _ => shell::quoted(path),
     }
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }

@@ -14,6 +14,8 @@ use gatefold_catalog::GroupRules;
 use gatefold_core::Domain;
 use gatefold_policy::Effect;
 
+pub(crate) use launch::folder_of;
+
 use super::error::Faults;
 use super::expand::{Dialect, variable_of_input};
 use super::reader::{Field, Reader, Table, Values};

@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 
 use gatefold_clients::{Client, ConfigFile, Scope};
 
-use super::{Finding, Level, Section, shell};
+use super::{Finding, Level, Section};
 use crate::Environment;
-use crate::config::{ClientServer, Config, ConfigError, Connection};
-use crate::setup::{self, FoundFile};
+use crate::config::{ClientServer, Config, ConfigError, Connection, Inputs};
+use crate::setup::{self, FoundFile, Needs};
+use crate::shell;
 
 /// What the clients' entries are held against.
 pub(super) struct Known<'a> {
     pub(super) config: &'a Config,
+    pub(super) inputs: &'a Inputs,
     /// The options that chose it, for commands that are to use the same one.
     pub(super) options: String,
     /// This program.
@@ -28,6 +30,17 @@ pub(super) struct Known<'a> {
 impl Known<'_> {
     fn is_gatefold(&self, server: &ClientServer) -> bool {
         setup::is_gatefold(server, self.config.server.listen)
+    }
+
+    /// What Gatefold would lack when this client starts it.
+    fn unmet(&self, client: Client) -> Needs {
+        let inputs = self.inputs.clone().located(self.environment);
+        match (setup::machine(self.environment), inputs) {
+            (Ok(machine), Ok(inputs)) if !client.refers_to_variables() => {
+                setup::needs(&inputs, &machine, self.environment)
+            }
+            _ => Needs::default(),
+        }
     }
 }
 
@@ -64,9 +77,11 @@ fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Findi
     let ours = servers.iter().filter(|server| known.is_gatefold(server));
     let mut findings: Vec<_> = ours.map(|entry| judged(file, entry, known)).collect();
     // A file that was read a moment ago can be read.
-    let held = setup::held(file, known.config, known.environment).unwrap_or_default();
+    let unmet = known.unmet(file.client);
+    let held = setup::held(file, known.config, &unmet, known.environment).unwrap_or_default();
     if !held.names.is_empty() {
-        let names = held.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let names =
+            held.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let what = format!("it still holds servers that Gatefold offers as well: {names}");
         findings.push(finding(file, Level::Warning, what).fix(connect(file, known)));
     }

@@ -4,10 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use super::{Finding, Level, Section, shell};
+use super::{Finding, Level, Section};
 use crate::Environment;
 use crate::config::{Config, ConfigError, Connection, Inputs, SourceConfig, load};
 use crate::setup::is_secret;
+use crate::shell;
 
 /// Permissions of others than the owner.
 const OTHERS: u32 = 0o077;

@@ -9,7 +9,8 @@ use std::time::Duration;
 use rustix::fs::{Access, access, statvfs};
 use tokio::time::timeout;
 
-use super::{Finding, Level, Section, shell};
+use super::{Finding, Level, Section};
+use crate::shell;
 
 /// How long the database may take to be looked through. A large one takes seconds.
 const DATABASE_DEADLINE: Duration = Duration::from_secs(8);

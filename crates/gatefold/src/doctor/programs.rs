@@ -9,9 +9,10 @@ use futures::future::join_all;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::{Finding, Level, QUESTION_DEADLINE, Section, shell};
+use super::{Finding, Level, QUESTION_DEADLINE, Section};
 use crate::Environment;
 use crate::config::{Connection, SourceConfig};
+use crate::shell;
 
 /// The floor of current MCP servers for Node.
 const NODE_FLOOR: u32 = 18;

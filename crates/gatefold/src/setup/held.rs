@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use gatefold_clients::{ConfigFile, Scope};
 use gatefold_core::Secret;
 
+use super::Needs;
 use crate::Environment;
 use crate::config::{Config, ConfigError, Connection, SourceConfig, servers_put_in};
 
@@ -15,15 +16,20 @@ pub struct Held {
     pub names: Vec<String>,
     /// The same, but Gatefold cannot start it: the program is not there.
     pub missing: Vec<String>,
+    /// The same, but Gatefold needs variables for it that this client does not hand on.
+    pub dependent: Vec<String>,
     /// A source has the same name, and is off, cannot be used, or reaches something else.
     pub unlike: Vec<String>,
 }
 
 /// Finds the servers that can go because Gatefold has them, with the values of variables in the
 /// place of references on both sides. A source that is off, or that cannot be used, has none.
+///
+/// `unmet` is what Gatefold would lack when this client starts it.
 pub fn held(
     file: &ConfigFile,
     config: &Config,
+    unmet: &Needs,
     environment: &Environment,
 ) -> Result<Held, ConfigError> {
     let mut held = Held::default();
@@ -39,10 +45,13 @@ pub fn held(
         };
         let is_namesake = |source: &SourceConfig| source.origin.key == server.name;
         match config.sources.iter().find(is_same) {
-            Some(source) if can_start(&source.connection, environment) => {
-                held.names.push(server.name);
+            Some(source) if !can_start(&source.connection, environment) => {
+                held.missing.push(server.name);
             }
-            Some(_) => held.missing.push(server.name),
+            Some(source) if unmet.sources.contains(&source.origin.key) => {
+                held.dependent.push(server.name);
+            }
+            Some(_) => held.names.push(server.name),
             None if config.sources.iter().any(is_namesake) => held.unlike.push(server.name),
             None => {}
         }

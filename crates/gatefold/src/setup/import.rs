@@ -12,7 +12,7 @@ use self::naming::Names;
 use super::found::{FoundFile, is_gatefold, listen_in};
 use super::secrecy::{self, FoundSecret};
 use super::{SecretStyle, SetupError};
-use crate::config::{ClientServer, Connection, Fault};
+use crate::config::{ClientServer, Connection, Fault, folder_of};
 use crate::{Environment, config};
 
 /// What is to be written, and what is not.
@@ -189,7 +189,7 @@ fn settle_folder(server: &mut ClientServer, scope: Scope, environment: &Environm
     let file = environment.directory().join(&server.origin.file);
     let base = match scope {
         Scope::Project => environment.directory(),
-        Scope::User => file.parent().unwrap_or(Path::new("/")),
+        Scope::User => folder_of(&file),
     };
     *cwd = match cwd.take().as_deref().and_then(Path::to_str) {
         Some(text) if text.starts_with("${") => Some(text.into()),

@@ -26,25 +26,41 @@ const GIVEN: &[&str] = &[
     "USERPROFILE",
 ];
 
-/// The variables that a configuration refers to without a default, in order, without those that
-/// every client passes on. Sources that are off need none. What cannot be read refers to none.
-pub fn variables_needed(
-    inputs: &Inputs,
-    machine: &Machine,
-    environment: &Environment,
-) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut note = |text: &str| {
+/// What a configuration asks of the environment, and for whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Variables that are referred to without a default, in order, without those that every client
+    /// passes on.
+    pub variables: Vec<String>,
+    /// The keys of the sources that refer to one of them.
+    pub sources: Vec<String>,
+}
+
+impl Needs {
+    /// Notes a text of a source, or of no source.
+    fn note(&mut self, source: Option<&str>, text: &str) {
         for name in variables_in(text) {
-            if !GIVEN.contains(&name.as_str()) && !names.contains(&name) {
-                names.push(name);
+            if GIVEN.contains(&name.as_str()) {
+                continue;
+            }
+            if !self.variables.contains(&name) {
+                self.variables.push(name);
+            }
+            if let Some(key) = source.filter(|key| !self.sources.iter().any(|one| one == key)) {
+                self.sources.push(key.to_owned());
             }
         }
-    };
+    }
+}
+
+/// What the configuration needs. Sources that are off need nothing. What cannot be read refers to
+/// nothing.
+pub fn needs(inputs: &Inputs, machine: &Machine, environment: &Environment) -> Needs {
+    let mut needs = Needs::default();
     if let Some(path) = &inputs.config {
         let text = read(&environment.directory().join(path)).ok().flatten();
         let root = text.and_then(|text| toml::from_str::<toml::Table>(&text).ok());
-        strings(&Value::Table(root.unwrap_or_default()), &mut note);
+        of_table(&root.unwrap_or_default(), &mut needs);
     }
     let files = Client::ALL.iter().flat_map(|client| config_files(machine, *client));
     let mut places: Vec<_> = files.map(|file| file.servers).collect();
@@ -53,13 +69,26 @@ pub fn variables_needed(
     for path in &inputs.mcp_configs {
         let servers = places.iter().filter_map(|at| servers_as_written(path, at, environment).ok());
         for server in servers.flatten().filter(|server| server.is_enabled) {
-            of_connection(&server.connection, &mut note);
+            of_connection(&server.connection, &mut |text| needs.note(Some(&server.name), text));
         }
     }
-    names
+    needs
 }
 
-fn strings(value: &Value, note: &mut impl FnMut(&str)) {
+fn of_table(root: &toml::Table, needs: &mut Needs) {
+    for (name, section) in root {
+        match section {
+            Value::Table(sources) if name == "sources" => {
+                for (key, source) in sources {
+                    strings(source, &mut |text| needs.note(Some(key), text));
+                }
+            }
+            section => strings(section, &mut |text| needs.note(None, text)),
+        }
+    }
+}
+
+fn strings(value: &Value, note: &mut dyn FnMut(&str)) {
     match value {
         Value::String(text) => note(text),
         Value::Array(items) => items.iter().for_each(|item| strings(item, note)),
@@ -69,7 +98,7 @@ fn strings(value: &Value, note: &mut impl FnMut(&str)) {
     }
 }
 
-fn of_connection(connection: &Connection, note: &mut impl FnMut(&str)) {
+fn of_connection(connection: &Connection, note: &mut dyn FnMut(&str)) {
     let pairs = match connection {
         Connection::Stdio { command, args, env, cwd, .. } => {
             let cwd = cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gatefold_clients::{ConfigFile, Undo};
 use gatefold_core::Digest;
+use gatefold_store::create_private_directory;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -111,6 +112,8 @@ impl Records {
             undo: undo.clone(),
         };
         let text = serde_json::to_string_pretty(&new).expect("a record has only string keys");
+        let made = create_private_directory(&self.folders[0]);
+        made.map_err(|error| SetupError::File { path: record.clone(), act: "written", error })?;
         // A new file is readable by its owner alone.
         files::replace(&record, old.as_deref(), Some(&text))?;
         forget_in(file, &self.folders[1..])

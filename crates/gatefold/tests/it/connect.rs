@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::process::{BINARY, Run, command, run};
+use crate::process::{BINARY, Run, command, ended, run};
 use crate::scratch::Scratch;
 use crate::terminal::Window;
 
@@ -518,4 +518,41 @@ fn a_gateway_that_runs_by_itself_needs_nothing_of_a_client() {
     scratch.write("gatefold.toml", NEEDY);
     let told = succeeded(run(&scratch, &["connect", "zed", "--yes", "--http"]));
     assert!(!told.contains("API_KEY"), "{told}");
+}
+
+#[test]
+fn a_server_that_needs_variables_stays_with_a_client_that_hands_none_on() {
+    let servers = r#"{"mcpServers": {
+  "needy": {"command": "true", "env": {"API_KEY": "k"}},
+  "plain": {"command": "true", "args": ["plain"]}
+}}"#;
+    for (client, file, stays) in
+        [("lm-studio", ".lmstudio/mcp.json", true), ("gemini-cli", ".gemini/settings.json", false)]
+    {
+        let scratch = Scratch::new();
+        scratch.write(
+            "gatefold.toml",
+            "[sources.needy]\ncommand = 'true'\nenv = { API_KEY = '${API_KEY}' }\n\
+             [sources.plain]\ncommand = 'true'\nargs = ['plain']\n",
+        );
+        fs::create_dir(scratch.path().join(file).parent().unwrap()).unwrap();
+        scratch.write(file, servers);
+        let run = |args: &[&str]| {
+            ended({
+                let mut command = command(&scratch, args);
+                command.env("API_KEY", "k");
+                command
+            })
+        };
+        let told = succeeded(run(&["connect", client, "--yes"]));
+        let written = text(&scratch.path().join(file));
+        assert_eq!(written.contains("\"needy\""), stays, "{client}: {written}");
+        assert!(!written.contains("\"plain\""), "{client}: {written}");
+        assert_eq!(told.contains("as Gatefold needs variables for them: needy"), stays, "{told}");
+        let found = run(&["doctor", "--offline"]).stdout;
+        assert!(!found.contains("still holds"), "{client}: {found}");
+        assert!(!found.contains("others may look"), "{client}: {found}");
+        succeeded(run(&["disconnect", client]));
+        assert_eq!(text(&scratch.path().join(file)), servers);
+    }
 }

@@ -267,7 +267,7 @@ fn a_relative_folder_of_a_project_is_below_the_project() {
         cwd.clone().unwrap()
     };
     assert_eq!(folder("a"), scratch.path().join("project/tools"));
-    assert_eq!(folder("b"), scratch.path().join(".gemini/tools"));
+    assert_eq!(folder("b"), scratch.path().join("tools"));
     assert_eq!(folder("c"), scratch.path().join("x"));
     assert_eq!(folder("d").to_str(), Some("${WORK}/x"));
 }

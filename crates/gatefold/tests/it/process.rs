@@ -1,7 +1,7 @@
 //! The real binary, run as a person would.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -57,7 +57,15 @@ pub(crate) fn run_with_input(scratch: &Scratch, args: &[&str], input: &str) -> R
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
+    ran(child.wait_with_output().unwrap())
+}
+
+/// Runs a command to its end.
+pub(crate) fn ended(mut command: Command) -> Run {
+    ran(command.output().unwrap())
+}
+
+fn ran(output: Output) -> Run {
     Run {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).unwrap(),

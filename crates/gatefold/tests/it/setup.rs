@@ -4,13 +4,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use gatefold::Environment;
 use gatefold::setup::{SecretStyle, find, machine, plan};
 use gatefold_clients::Client;
 
-use crate::process::{BINARY, Run, command, run};
+use crate::process::{BINARY, Run, command, ended, run};
 use crate::scratch::Scratch;
 
 /// Every file that `gatefold-clients` has for its own tests: client, file, and where the client
@@ -88,7 +87,9 @@ impl Home {
             fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         }
         let home = scratch.path().to_str().unwrap();
-        let environment = Environment::new([("HOME", home)], scratch.path().join("project"));
+        // As the binary is run, where `TOKEN` is set to something else.
+        let variables = [("HOME", home), ("TOKEN", "set")];
+        let environment = Environment::new(variables, scratch.path().join("project"));
         let client = Client::parse(client).unwrap();
         let found = find(&machine(&environment).unwrap(), &[client], &environment);
         let plan = plan(&found, None, SecretStyle::Variable, &environment);
@@ -129,15 +130,6 @@ impl Home {
             .replace(home, "/home/ada")
             .replace(" (not installed here)", "")
             .replace(" (there is no such program here)", "")
-    }
-}
-
-fn ended(mut command: Command) -> Run {
-    let output = command.output().unwrap();
-    Run {
-        code: output.status.code(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! How a client reaches a server: a program or an address, in each client's words for it.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gatefold_core::Secret;
 
@@ -126,11 +126,17 @@ fn folder(field: &Field<'_>) -> Option<PathBuf> {
     }
     let environment = field.reader.environment;
     let file = environment.directory().join(field.reader.path);
-    let base = file.parent().unwrap_or(&file);
-    let is_clients =
-        base.file_name().and_then(OsStr::to_str).is_some_and(|name| CLIENT_FOLDERS.contains(&name));
-    let base = base.parent().filter(|_| is_clients).unwrap_or(base);
-    Some(environment.resolve(&text, base))
+    Some(environment.resolve(&text, folder_of(&file)))
+}
+
+/// The project, or the home, that a client's file belongs to.
+pub(crate) fn folder_of(file: &Path) -> &Path {
+    let folder = file.parent().unwrap_or(file);
+    let is_clients = folder
+        .file_name()
+        .and_then(OsStr::to_str)
+        .is_some_and(|name| CLIENT_FOLDERS.contains(&name));
+    folder.parent().filter(|_| is_clients).unwrap_or(folder)
 }
 
 /// The variables that stand in the file, and Goose's that it keeps elsewhere and only names.

@@ -54,6 +54,8 @@ const VARIABLES: &[(&str, &str, bool)] = &[
     // References.
     ("GITHUB_TOKEN", "${GITHUB_TOKEN}", false),
     ("AUTHORIZATION", "Bearer ${TOKEN}", false),
+    ("API_KEY", "value: ${TOKEN}", false),
+    ("API_KEY", "value: hunter2", true),
     ("BASIC_AUTH", "${USER}:${PASSWORD}", false),
     ("DATABASE_URL", "postgres://ann:${PW}@db/app", false),
     ("REGION", "${REGION:-eu}", false),

@@ -18,6 +18,9 @@ pub(super) struct Place {
 /// Schemes before a credential, as in `Authorization: Bearer ...`, in lower case.
 const SCHEMES: &[&str] = &["bearer ", "basic ", "token ", "apikey "];
 
+/// The longest label in front of a reference, in bytes.
+const LABEL_BYTES: usize = 12;
+
 /// The longest text that is looked through, in bytes. No server's arguments are longer, and the
 /// search takes time by the square of a text made for that.
 const TEXT_BYTES: usize = 16 * 1024;
@@ -207,11 +210,18 @@ fn begins_with(text: &str, scheme: &str) -> bool {
     text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
-/// A value without the scheme that it begins with: `Bearer ${NAME}` reads better than one long
-/// reference, and the secret is the token.
+/// A value without the scheme that it begins with, or the label as in `value: ${NAME}`: `Bearer
+/// ${NAME}` reads better than one long reference, and the secret is the token.
 pub(super) fn after_scheme(value: &str) -> &str {
-    let scheme = SCHEMES.iter().find(|scheme| begins_with(value, scheme));
-    scheme.map_or(value, |scheme| value[scheme.len()..].trim_start())
+    if let Some(scheme) = SCHEMES.iter().find(|scheme| begins_with(value, scheme)) {
+        return value[scheme.len()..].trim_start();
+    }
+    let is_label =
+        |text: &str| text.len() <= LABEL_BYTES && text.bytes().all(|b| b.is_ascii_lowercase());
+    match value.split_once(": ") {
+        Some((label, rest)) if is_label(label) => rest.trim_start(),
+        _ => value,
+    }
 }
 
 /// What lets somebody in at an address: what stands before the host, random parts of the path,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// A path as one word, quoted where a shell would take it apart.
-pub(super) fn quoted(path: &Path) -> String {
+pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
