@@ -210,7 +210,7 @@ impl McpSource {
     /// Looks after an open session until it ends or nobody uses it any more.
     async fn attend(self: Arc<Self>, identity: UpstreamIdentity, session: Arc<Session>) {
         if let Err(error) = self.list_once(&session).await {
-            tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
+            self.listing_failed(&identity, &session, &error);
         }
         loop {
             let uses = session.uses();
@@ -222,7 +222,7 @@ impl McpSource {
                 () = session.list_changed.notified() => {
                     tokio::time::sleep(GATHERING).await;
                     if let Err(error) = self.list(&session).await {
-                        tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
+                        self.listing_failed(&identity, &session, &error);
                     }
                 }
                 () = tokio::time::sleep(self.settings.idle_stop) => {
@@ -248,6 +248,19 @@ impl McpSource {
         }
         tracing::info!(domain = %self.settings.domain, "stopped for want of use");
         true
+    }
+
+    fn listing_failed(
+        &self,
+        identity: &UpstreamIdentity,
+        session: &Arc<Session>,
+        error: &ListError,
+    ) {
+        // Whoever ended the session, or saw it end, has said so.
+        let state = self.lock();
+        if !state.is_closed && holds(&state, identity, session) {
+            tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
+        }
     }
 
     /// Notes that a session has ended by itself.

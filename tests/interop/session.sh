@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# Plays a newcomer's first two minutes in a real terminal: from an empty home with a Claude Code
+# configuration of five real servers to a call by the official SDK, and back to the byte.
+#
+#   session.sh            plays it; fails when a step does not show what it should, or when the
+#                         commands take longer than two minutes
+#   session.sh --write    also writes what the terminal showed to docs/session.md
+#
+# GATEFOLD_BIN names the binary (default: target/release/gatefold), INTEROP_DIR the scratch directory.
+# Exits 77 when tmux, Python, npm, git or a keyring is missing and cannot be installed.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+export INTEROP_DIR=${INTEROP_DIR:-$root/target/interop}
+binary=${GATEFOLD_BIN:-$root/target/release/gatefold}
+
+readonly ALL_LIMIT_S=120
+readonly STEP_LIMIT_S=60
+readonly COLUMNS_WIDE=100
+readonly SHOWN_HOME=/home/ada
+
+scratch=
+typed=
+took_ms=0
+
+main() {
+    [ "${1:-}" != --inside ] || { play "${2:-}"; return; }
+    [ -x "$binary" ] || die "$binary was not found: run \`cargo build --release\` or set GATEFOLD_BIN"
+    if ! command -v tmux >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        { apt-get update -qq && apt-get install -y -qq tmux; } >/dev/null || true
+    fi
+    command -v tmux >/dev/null || { echo 'session: tmux is missing' >&2; exit 77; }
+    "$here/setup.sh"
+    # The terminal's programs find a keyring of their own, as they would on a desktop.
+    GATEFOLD_BIN=$(cd "$(dirname "$binary")" && pwd)/$(basename "$binary") \
+        "$here/secret-service.sh" "${BASH_SOURCE[0]}" --inside "${1:-}"
+}
+
+play() {
+    scratch=$(mktemp -d)
+    trap clean_up EXIT
+    make_home
+    open_terminal
+    run 'cat ~/.claude.json' '"mcpServers"'
+    run 'gatefold import' 'wrote 5 sources' 'Write these sources'
+    run 'cat ~/.config/gatefold/gatefold.toml' 'TICKETS_TOKEN = "${secret:TICKETS_TOKEN}"'
+    run 'gatefold check' ' tools, which cost a model '
+    run 'gatefold connect claude-code' 'connected Claude Code' 'Put Gatefold into' 'Claude Code starts'
+    run 'cat ~/.claude.json' '"gatefold"'
+    run 'python first_call.py ~/.claude.json' 'the server has its token: True'
+    run 'gatefold doctor' 'checks were fine'
+    run 'gatefold disconnect claude-code' 'to the byte'
+    run 'cmp ~/.claude.json before.json && echo the same' 'the same'
+    tmux -S "$scratch/tmux" capture-pane -p -J -S - -t session >"$scratch/shown"
+    ! grep -q 'not-a-real-token' "$scratch/home/.config/gatefold/gatefold.toml" || die 'a secret is in clear'
+    [ $took_ms -lt $((ALL_LIMIT_S * 1000)) ] || die "the commands took $took_ms ms"
+    echo "the session's commands took $((took_ms / 1000)).$((took_ms % 1000 / 100)) s"
+    if [ "$1" = --write ]; then write_page; fi
+}
+
+# A home with nothing but a client's configuration, and the programs that it names.
+make_home() {
+    local home=$scratch/home packages=$INTEROP_DIR/npm/node_modules/.bin
+    mkdir -p "$home/bin" "$home/notes" "$home/garden"
+    ln -s "$GATEFOLD_BIN" "$home/bin/gatefold"
+    # Python finds its packages by the path that it was started with.
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$INTEROP_DIR/python-old/bin/python" >"$home/bin/python"
+    chmod +x "$home/bin/python"
+    ln -s "$INTEROP_DIR/npm/node" "$home/bin/node"
+    for server in mcp-server-everything mcp-server-filesystem mcp-server-memory; do
+        ln -s "$packages/$server" "$home/bin/$server"
+    done
+    for server in mcp-server-git mcp-server-time; do ln -s "$INTEROP_DIR/servers/bin/$server" "$home/bin/$server"; done
+    cp "$here/clients/first_call.py" "$home/"
+    git -C "$home/garden" init -q -b main
+    cat >"$home/.claude.json" <<'JSON'
+{
+  "numStartups": 12,
+  "mcpServers": {
+    "everything": {
+      "command": "mcp-server-everything",
+      "env": { "TICKETS_TOKEN": "not-a-real-token" }
+    },
+    "files": { "command": "mcp-server-filesystem", "args": ["HOME/notes"] },
+    "memory": { "command": "mcp-server-memory" },
+    "git": { "command": "mcp-server-git", "args": ["--repository", "HOME/garden"] },
+    "time": { "command": "mcp-server-time" }
+  },
+  "theme": "dark"
+}
+JSON
+    sed -i "s#HOME/#$home/#" "$home/.claude.json"
+    cp "$home/.claude.json" "$home/before.json"
+}
+
+open_terminal() {
+    tmux -S "$scratch/tmux" -f /dev/null new-session -d -s session -x $COLUMNS_WIDE -y 50 -c "$scratch/home" \
+        env -i HOME="$scratch/home" PATH="$scratch/home/bin:/usr/bin:/bin" TERM=screen-256color LANG=C.UTF-8 \
+        DBUS_SESSION_BUS_ADDRESS="$DBUS_SESSION_BUS_ADDRESS" PS1='$ ' bash --norc --noprofile
+    tmux -S "$scratch/tmux" set-option -t session history-limit 5000 >/dev/null
+    wait_for_prompt 1
+}
+
+# run COMMAND EXPECTED [QUESTION...]: types a command, presses Enter at each of its questions, waits until
+# the shell is back, and looks for a text in what is on the screen since.
+run() {
+    local line=$1 expected=$2 before started
+    shift 2
+    typed=$line
+    before=$(prompts)
+    started=$(date +%s%N)
+    tmux -S "$scratch/tmux" send-keys -t session -l "$line"
+    tmux -S "$scratch/tmux" send-keys -t session Enter
+    local question
+    for question; do
+        wait_until "the question of \`$line\`" shows "$question"
+        tmux -S "$scratch/tmux" send-keys -t session Enter
+    done
+    wait_for_prompt $((before + 1))
+    took_ms=$((took_ms + ($(date +%s%N) - started) / 1000000))
+    shows "$expected" || { screen >&2; die "\`$line\` did not show: $expected"; }
+}
+
+screen() { tmux -S "$scratch/tmux" capture-pane -p -J -S - -t session; }
+since_typed() {
+    screen | awk -v line="$ $typed" 'index($0, line) == 1 { text = "" } { text = text $0 "\n" } END { printf "%s", text }'
+}
+shows() { since_typed | grep -qF -- "$1"; }
+prompts() { screen | grep -cE '^\$( |$)' || true; }
+at_prompt() { [ "$(prompts)" -ge "$1" ] && screen | grep -v '^$' | tail -n 1 | grep -qE '^\$ *$'; }
+wait_for_prompt() { wait_until 'the prompt' at_prompt "$1"; }
+
+wait_until() {
+    local what=$1 deadline=$((SECONDS + STEP_LIMIT_S))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $deadline ] || { screen >&2; die "$what did not come within $STEP_LIMIT_S s"; }
+        sleep 0.05
+    done
+}
+
+write_page() {
+    {
+        cat <<'PAGE'
+# The first two minutes, recorded
+
+<!-- Written by `tests/interop/session.sh --write`: what a real terminal showed. -->
+
+From an empty home with a Claude Code configuration of five real servers to a first call by the
+official SDK, and back. Nothing is cut; the questions were answered with Enter. The token that stood in
+Claude Code's file goes to the keyring and reaches its server from there.
+
+PAGE
+        printf 'All commands together took %d.%d s.\n\n```text\n' $((took_ms / 1000)) $((took_ms % 1000 / 100))
+        sed -e "s#$scratch/home#$SHOWN_HOME#g" -e 's/ *$//' "$scratch/shown" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
+        printf '```\n'
+    } >"$root/docs/session.md"
+    echo 'wrote docs/session.md'
+}
+
+clean_up() {
+    tmux -S "$scratch/tmux" kill-server 2>/dev/null || true
+    rm -rf "$scratch"
+}
+
+die() {
+    echo "session: $1" >&2
+    exit 1
+}
+
+main "$@"
