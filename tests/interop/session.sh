@@ -97,13 +97,13 @@ JSON
 open_terminal() {
     tmux -S "$scratch/tmux" -f /dev/null new-session -d -s session -x $COLUMNS_WIDE -y 50 -c "$scratch/home" \
         env -i HOME="$scratch/home" PATH="$scratch/home/bin:/usr/bin:/bin" TERM=screen-256color LANG=C.UTF-8 \
-        DBUS_SESSION_BUS_ADDRESS="$DBUS_SESSION_BUS_ADDRESS" PS1='$ ' bash --norc --noprofile
+        DBUS_SESSION_BUS_ADDRESS="$DBUS_SESSION_BUS_ADDRESS" PS1='$ ' PROMPT_COMMAND="echo \$? >'$scratch/status'" bash --norc --noprofile
     tmux -S "$scratch/tmux" set-option -t session history-limit 5000 >/dev/null
     wait_for_prompt 1
 }
 
 # run COMMAND EXPECTED [QUESTION...]: types a command, presses Enter at each of its questions, waits until
-# the shell is back, and looks for a text in what is on the screen since.
+# the shell is back, and looks for a success and for a text in what is on the screen since.
 run() {
     local line=$1 expected=$2 before started
     shift 2
@@ -119,12 +119,13 @@ run() {
     done
     wait_for_prompt $((before + 1))
     took_ms=$((took_ms + ($(date +%s%N) - started) / 1000000))
+    [ "$(cat "$scratch/status")" = 0 ] || { screen >&2; die "\`$line\` failed"; }
     shows "$expected" || { screen >&2; die "\`$line\` did not show: $expected"; }
 }
 
 screen() { tmux -S "$scratch/tmux" capture-pane -p -J -S - -t session; }
 since_typed() {
-    screen | awk -v line="$ $typed" 'index($0, line) == 1 { text = "" } { text = text $0 "\n" } END { printf "%s", text }'
+    screen | awk -v line="$ $typed" 'index($0, line) == 1 { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
 }
 shows() { since_typed | grep -qF -- "$1"; }
 prompts() { screen | grep -cE '^\$( |$)' || true; }
@@ -147,9 +148,10 @@ write_page() {
 
 <!-- Written by `tests/interop/session.sh --write`: what a real terminal showed. -->
 
-From an empty home with a Claude Code configuration of five real servers to a first call by the
-official SDK, and back. Nothing is cut; the questions were answered with Enter. The token that stood in
-Claude Code's file goes to the keyring and reaches its server from there.
+From a home with nothing but a Claude Code configuration of five real servers to a first call by the
+official SDK, and back. The programs are installed already: Gatefold, the servers and Python. The questions
+were answered with Enter. The token that stood in Claude Code's file goes to the keyring and reaches its
+server from there. Nothing is cut; the scratch home is shown as `/home/ada`.
 
 PAGE
         printf 'All commands together took %d.%d s.\n\n```text\n' $((took_ms / 1000)) $((took_ms % 1000 / 100))

@@ -48,7 +48,7 @@ pub use locate::{FILE_NAME, default_state_dir, user_config_file};
 pub use schema::schema;
 pub use sections::{SourceLimits, listen_address};
 pub use shown::{Setting, settings};
-pub use texts::{reference, template, wrapped};
+pub use texts::{reference, template};
 
 /// The address that a gateway listens on unless it is told otherwise.
 pub const DEFAULT_LISTEN: SocketAddr =

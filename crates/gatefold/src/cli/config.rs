@@ -7,7 +7,6 @@ use gatefold::Environment;
 use gatefold::config::keys::{Applies, Found, Key, SECTIONS, Section, find};
 use gatefold::config::{
     Config, Connection, Inputs, Setting, SourceConfig, load, reference, schema, settings, template,
-    wrapped,
 };
 use serde_json::{Value, json};
 
@@ -16,9 +15,6 @@ use super::failure::usage;
 use super::output::Output;
 use super::session;
 use super::table::Table;
-
-/// How wide explanations are.
-const WIDTH: usize = 88;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
@@ -162,9 +158,7 @@ fn applies(applies: Applies) -> &'static str {
 }
 
 fn paragraph(sentences: &[&str], output: &Output) {
-    for line in wrapped(&sentences.join(" "), WIDTH) {
-        output.line(&line);
-    }
+    output.lines(&output.style().sentence(&sentences.join(" "), 0));
 }
 
 fn print(table: &Table, output: &Output) {

@@ -127,13 +127,13 @@ impl Output {
 
     pub(super) fn json(&self, value: &impl Serialize) {
         let text = serde_json::to_string_pretty(value).expect("results have only string keys");
-        self.print(&text);
+        self.print(&visible::escaped(&text));
     }
 
     /// Prints a value on one line, as one of many.
     pub(super) fn json_line(&self, value: &impl Serialize) {
         let text = serde_json::to_string(value).expect("results have only string keys");
-        self.print(&text);
+        self.print(&visible::escaped(&text));
     }
 
     fn print(&self, text: &str) {

@@ -92,17 +92,37 @@ pub(super) fn on_one_line(text: &str) -> String {
     line
 }
 
+/// JSON's text with what would steer a terminal escaped, which is the same JSON (RFC 8259, section 7).
+pub(super) fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\x7f' || is_steering(c) {
+            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
+/// Control characters beyond ASCII, and marks that reorder a line: they show a text as another.
+fn is_steering(c: char) -> bool {
+    matches!(
+        c,
+        '\u{80}'..='\u{9f}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
+}
+
 /// Control characters as Unicode's pictures of them where there are any, and by their number else.
-/// Marks that reorder a line count too: they show a text as another.
 fn push_visible(text: &mut String, c: char) {
     match c {
         '\0'..='\x1f' => text.extend(char::from_u32(0x2400 + u32::from(c))),
         '\x7f' => text.push('\u{2421}'),
-        '\u{80}'..='\u{9f}'
-        | '\u{200e}'
-        | '\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}' => {
+        _ if is_steering(c) => {
             let _ = write!(text, "<U+{:04X}>", u32::from(c));
         }
         _ => text.push(c),
@@ -126,6 +146,15 @@ mod tests {
         ] {
             assert_eq!(shown(text, false), expected);
         }
+    }
+
+    #[test]
+    fn json_with_what_would_steer_a_terminal_escaped_is_the_same_json() {
+        let value = serde_json::json!({"a\u{9b}31m": ["evil\u{202e}txt", "\x7f\x1b[2J", "工具"]});
+        let text = escaped(&value.to_string());
+        assert!(!text.chars().any(|c| c.is_control() || is_steering(c)), "{text:?}");
+        assert!(text.contains("\\u009b") && text.contains("工具"), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn comment(text: &mut String, sentences: &[&str]) {
 }
 
 /// A text in lines of at most `width` characters, longer words aside.
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
