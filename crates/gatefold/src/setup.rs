@@ -9,6 +9,7 @@ mod files;
 mod found;
 mod held;
 mod import;
+mod lines;
 mod needs;
 mod rendered;
 mod secrecy;

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use gatefold_clients::{Client, ConfigFile, Machine, Os, Variables, config_files};
 
 use super::SetupError;
+use super::lines::starts_gatefold;
 use crate::Environment;
 use crate::config::{
     ClientServer, ConfigError, Connection, DEFAULT_LISTEN, listen_address, servers_as_written,
@@ -63,21 +64,17 @@ pub fn servers_of(
 }
 
 /// Whether an entry starts Gatefold, wherever it lies and whatever starts it, or asks for the address
-/// on this machine that it listens on.
+/// that it listens on, or for one on this machine that is like it.
 pub fn is_gatefold(server: &ClientServer, listen: SocketAddr) -> bool {
     match &server.connection {
-        Connection::Stdio { command, args, .. } => {
-            let lines = std::iter::once(command).chain(args);
-            // A shell has a whole command line in one argument.
-            let mut words = lines
-                .flat_map(|line| std::iter::once(line.as_str()).chain(line.split_whitespace()));
-            words.any(is_program) && words.any(|word| unquoted(word) == "stdio")
-        }
+        Connection::Stdio { command, args, .. } => starts_gatefold(command, args),
         Connection::Http { url, .. } => {
-            let url = url.parse::<http::Uri>().ok().filter(is_loopback);
+            let url = url.parse::<http::Uri>().ok().filter(is_plain);
             url.is_some_and(|url| {
+                let is_port = url.port_u16().unwrap_or(HTTP_PORT) == listen.port();
                 let is_named = server.name == "gatefold" && url.path() == "/mcp";
-                is_named || url.port_u16().unwrap_or(HTTP_PORT) == listen.port()
+                let is_address = address(&url).is_some_and(|address| address == listen.ip());
+                is_port && is_address || is_loopback(&url) && (is_port || is_named)
             })
         }
         Connection::Disabled | Connection::Unusable(_) => false,
@@ -92,20 +89,15 @@ pub fn listen_in(text: Option<&str>) -> SocketAddr {
     listen.unwrap_or(DEFAULT_LISTEN)
 }
 
-/// A path, a package or an image of Gatefold's name: `gatefold.exe`, `gatefold@1`, `x/gatefold:1`.
-fn is_program(word: &str) -> bool {
-    let file = unquoted(word).rsplit(['/', '\\']).next().unwrap_or_default();
-    file.split(['.', '@', ':', '=']).next() == Some("gatefold")
-}
-
-fn unquoted(word: &str) -> &str {
-    word.trim_matches(['"', '\'', ';', '&', '(', ')'])
+fn is_plain(url: &http::Uri) -> bool {
+    url.scheme_str() == Some("http")
 }
 
 fn is_loopback(url: &http::Uri) -> bool {
-    let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
-    let is_http = url.scheme_str() == Some("http");
-    is_http
-        && (host.eq_ignore_ascii_case("localhost")
-            || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()))
+    url.host().is_some_and(|host| host.eq_ignore_ascii_case("localhost"))
+        || address(url).is_some_and(|address| address.is_loopback())
+}
+
+fn address(url: &http::Uri) -> Option<IpAddr> {
+    url.host()?.trim_matches(['[', ']']).parse().ok()
 }

@@ -276,7 +276,73 @@ fn gatefold_is_known_by_what_is_started_and_where_it_leads() {
         ("x", r#"{"command": "env", "args": ["A=b", "gatefold", "--log", "x", "stdio"]}"#, true),
         ("x", r#"{"command": "sh", "args": ["-c", "exec '/my tools/gatefold' stdio"]}"#, true),
         ("x", r#"{"command": "uvx", "args": ["gatefold@latest", "stdio"]}"#, true),
+        (
+            "x",
+            r#"{"command": "uvx", "args": ["--from", "gatefold==1", "gatefold", "stdio"]}"#,
+            true,
+        ),
+        ("x", r#"{"command": "npx", "args": ["-y", "@gatefold/gatefold@1", "stdio"]}"#, true),
+        ("x", r#"{"command": "npx", "args": ["-c", "gatefold stdio"]}"#, true),
+        (
+            "x",
+            r#"{"command": "bash", "args": ["-lc", "cd /x && A=b gatefold --color never stdio"]}"#,
+            true,
+        ),
         ("x", r#"{"command": "cmd", "args": ["/c", "gatefold", "stdio"]}"#, true),
+        (
+            "x",
+            r#"{"command": "cmd.exe", "args": ["/D", "/C", "\"C:\\My Tools\\gatefold.exe\" stdio"]}"#,
+            true,
+        ),
+        (
+            "x",
+            r#"{"command": "docker", "args": ["run", "-i", "--rm", "-v", "/a:/b", "x/gatefold:1", "stdio"]}"#,
+            true,
+        ),
+        (
+            "x",
+            r#"{"command": "docker", "args": ["run", "--rm", "-it", "x/gatefold", "--state-dir", "/d", "stdio"]}"#,
+            true,
+        ),
+        (
+            "x",
+            r#"{"command": "gatefold", "args": ["--config=stdio", "--log", "x", "stdio"]}"#,
+            true,
+        ),
+        (
+            "x",
+            r#"{"command": "uvx", "args": ["mcp-server-git", "--repository", "/home/ada/gatefold", "--transport", "stdio"]}"#,
+            false,
+        ),
+        (
+            "x",
+            r#"{"command": "npx", "args": ["-y", "server-files", "/home/ada/gatefold", "stdio"]}"#,
+            false,
+        ),
+        (
+            "x",
+            r#"{"command": "uv", "args": ["run", "--directory", "/home/ada/gatefold", "server.py", "stdio"]}"#,
+            false,
+        ),
+        (
+            "x",
+            r#"{"command": "docker", "args": ["run", "-v", "/a:/gatefold", "--rm", "mcp/git", "--transport", "stdio"]}"#,
+            false,
+        ),
+        (
+            "x",
+            r#"{"command": "docker", "args": ["run", "-i", "mcp/git", "/gatefold", "stdio"]}"#,
+            false,
+        ),
+        (
+            "x",
+            r#"{"command": "sh", "args": ["-c", "cd /home/ada/gatefold && server --transport stdio"]}"#,
+            false,
+        ),
+        ("x", r#"{"command": "sh", "args": ["gatefold", "stdio"]}"#, false),
+        ("x", r#"{"command": "python", "args": ["server.py", "gatefold", "stdio"]}"#, false),
+        ("x", r#"{"command": "gatefold", "args": ["--config", "stdio", "demo-server"]}"#, false),
+        ("x", r#"{"command": "gatefold", "args": ["demo-server", "stdio"]}"#, false),
         ("gatefold", r#"{"command": "other", "args": ["stdio"]}"#, false),
         ("x", r#"{"command": "gatefold", "args": ["demo-server"]}"#, false),
         ("x", r#"{"command": "stdio", "args": ["gatefold"]}"#, false),
@@ -289,6 +355,26 @@ fn gatefold_is_known_by_what_is_started_and_where_it_leads() {
         ("x", r#"{"url": "http://10.0.0.1:8555/mcp"}"#, false),
     ] {
         assert_eq!(counts(name, server), expected, "{name}: {server}");
+    }
+}
+
+#[test]
+fn an_address_that_gatefold_listens_on_is_known_when_it_is_not_this_machines_own() {
+    for (listen, written) in [
+        ("192.168.7.7:8420", "http://192.168.7.7:8420/mcp"),
+        ("[fd00::7]:8420", "http://[fd00::7]:8420/mcp"),
+        ("0.0.0.0:8420", "http://127.0.0.1:8420/mcp"),
+        ("[::]:8420", "http://127.0.0.1:8420/mcp"),
+    ] {
+        let (scratch, file) = home("{}");
+        scratch.write("gatefold.toml", format!("{CONFIG}\n[server]\nlisten = '{listen}'\n"));
+        succeeded(run(&scratch, &["connect", "cursor", "--http", "--yes"]));
+        assert!(text(&file).contains(written), "{}", text(&file));
+        let another = written.replace("7.7", "7.8").replace("::7]", "::8]").replace(".1:", ".2:");
+        scratch.write(".cursor/mcp.json", text(&file).replace(written, &another));
+        let listed = run(&scratch, &["connect", "--json"]).json();
+        let is_loopback = another.contains("127.");
+        assert_eq!(listed["clients"][0]["gatefold"] == "gatefold", is_loopback, "{another}");
     }
 }
 
