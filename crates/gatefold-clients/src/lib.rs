@@ -23,6 +23,7 @@ pub use edit::{Change, Undo, Undone, connect, disconnect, remove, repeat, restor
 pub use entry::{Entry, Launch};
 pub use error::EditError;
 pub use places::{ConfigFile, Format, Machine, Os, Scope, Variables, config_files};
+pub use toml::toml_key;
 
 /// The largest configuration file that is edited, in bytes.
 pub const FILE_BYTES: usize = 4 * 1024 * 1024;

@@ -65,11 +65,11 @@ pub(crate) fn insert(
         Body::New(value) => {
             let line = newline(&text);
             let header: Vec<_> =
-                path.iter().map(String::as_str).chain([name]).map(written_key).collect();
+                path.iter().map(String::as_str).chain([name]).map(toml_key).collect();
             let members = if let Value::Table(members) = value { members.as_slice() } else { &[] };
             let lines = members
                 .iter()
-                .map(|(key, value)| format!("{} = {}{line}", written_key(key), render(value)));
+                .map(|(key, value)| format!("{} = {}{line}", toml_key(key), render(value)));
             let block = format!("[{}]{line}{}", header.join("."), lines.collect::<String>());
             text = insert_section(&text, &known, path, spot, &block);
         }
@@ -156,7 +156,7 @@ fn insert_inline(
     spot: Spot<'_>,
 ) -> Result<String, EditError> {
     let member = match body {
-        Body::New(value) => format!("{} = {}", written_key(name), render(value)),
+        Body::New(value) => format!("{} = {}", toml_key(name), render(value)),
         Body::Back([Piece { text, kind: Kind::Braced }]) => text.clone(),
         Body::Back(_) => return Err(unfit()),
     };
@@ -207,7 +207,7 @@ fn insert_pairs(text: &str, known: &[Statement], home: &[String], lines: &str) -
         None if home.is_empty() => insert_lines(text, 0, lines, None),
         None => {
             let line = newline(text);
-            let header: Vec<_> = home.iter().map(|key| written_key(key)).collect();
+            let header: Vec<_> = home.iter().map(|key| toml_key(key)).collect();
             let block = format!("[{}]{line}{lines}", header.join("."));
             insert_lines(text, text.len(), &block, Some(line))
         }
@@ -245,7 +245,8 @@ fn insert_lines(text: &str, at: usize, lines: &str, blank: Option<&str>) -> Stri
     out
 }
 
-fn written_key(key: &str) -> String {
+/// A key as TOML wants it, in quotes unless it can stand bare.
+pub fn toml_key(key: &str) -> String {
     let bare = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
     if !key.is_empty() && key.bytes().all(bare) { key.to_owned() } else { quoted(key) }
 }
@@ -263,7 +264,7 @@ fn render(value: &Value) -> String {
         Value::Table(members) => {
             let members: Vec<_> = members
                 .iter()
-                .map(|(key, value)| format!("{} = {}", written_key(key), render(value)))
+                .map(|(key, value)| format!("{} = {}", toml_key(key), render(value)))
                 .collect();
             format!("{{ {} }}", members.join(", "))
         }

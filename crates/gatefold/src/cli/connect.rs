@@ -351,15 +351,7 @@ fn config_option(shared: &Shared, environment: &Environment) -> String {
 fn list(machine: &Machine, listen: SocketAddr, environment: &Environment, output: &Output) {
     let mut table = Table::new(&["client", "file", "servers", "gatefold"]).numbers(&[2]);
     let mut rows = Vec::new();
-    let places = Client::ALL.iter().flat_map(|client| config_files(machine, *client));
-    let mut seen: Vec<ConfigFile> = Vec::new();
-    for file in places {
-        // In the user's home, a project's file and the user's own may be the same.
-        let is_seen = seen.iter().any(|one| one.path == file.path && one.servers == file.servers);
-        if is_seen || !file.path.exists() {
-            continue;
-        }
-        seen.push(file.clone());
+    for file in setup::existing(machine, &Client::ALL) {
         let servers = setup::servers_of(&file, environment);
         let name = servers.as_ref().ok().and_then(|servers| {
             let ours = servers.iter().find(|server| setup::is_gatefold(server, listen));

@@ -39,9 +39,8 @@ pub fn machine(environment: &Environment) -> Result<Machine, SetupError> {
     })
 }
 
-/// Reads the files of these clients, in the clients' order. Places with no server at all are left
-/// out, files that cannot be read are not.
-pub fn find(machine: &Machine, clients: &[Client], environment: &Environment) -> Vec<FoundFile> {
+/// The files of these clients that are there, in the clients' order, each once.
+pub fn existing(machine: &Machine, clients: &[Client]) -> Vec<ConfigFile> {
     let mut there: Vec<ConfigFile> = Vec::new();
     for file in clients.iter().flat_map(|client| config_files(machine, *client)) {
         // In the user's home, a project's file and the user's own may be the same.
@@ -50,8 +49,15 @@ pub fn find(machine: &Machine, clients: &[Client], environment: &Environment) ->
             there.push(file);
         }
     }
-    let read =
-        there.into_iter().map(|file| FoundFile { servers: servers_of(&file, environment), file });
+    there
+}
+
+/// Reads the files of these clients, in the clients' order. Places with no server at all are left
+/// out, files that cannot be read are not.
+pub fn find(machine: &Machine, clients: &[Client], environment: &Environment) -> Vec<FoundFile> {
+    let read = existing(machine, clients)
+        .into_iter()
+        .map(|file| FoundFile { servers: servers_of(&file, environment), file });
     read.filter(|found| !matches!(&found.servers, Ok(servers) if servers.is_empty())).collect()
 }
 

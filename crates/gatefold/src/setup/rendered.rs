@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use gatefold_clients::toml_key;
 use gatefold_core::Secret;
 use gatefold_policy::Effect;
 use toml::Value;
@@ -63,7 +64,7 @@ fn block(source: &Planned) -> String {
     let Planned { key, client, server, .. } = source;
     // A comment ends with its line, whatever a folder is called.
     let file = server.origin.file.display().to_string().replace(char::is_control, "?");
-    let mut block = format!("# From {client}: {file}\n[sources.{}]\n", name(key));
+    let mut block = format!("# From {client}: {file}\n[sources.{}]\n", toml_key(key));
     let mut put = |key: &str, value: &Value| {
         let _ = writeln!(block, "{key} = {value}");
     };
@@ -118,10 +119,4 @@ fn put_pairs(put: &mut impl FnMut(&str, &Value), key: &str, pairs: &[(String, Se
         let pairs = pairs.iter().map(|(name, value)| (name.clone(), text(value.expose())));
         put(key, &Value::Table(pairs.collect()));
     }
-}
-
-/// A key, in quotes where TOML wants them.
-fn name(key: &str) -> String {
-    let is_bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-    if !key.is_empty() && key.bytes().all(is_bare) { key.to_owned() } else { text(key).to_string() }
 }
