@@ -274,9 +274,9 @@ impl Told<'_> {
         let act = if is_dry { "would be taken out" } else { "taken out" };
         for (what, names) in [
             (&*format!("{act}, as Gatefold offers them"), &result.taken_out),
-            ("left in, as Gatefold does not find their programs", &plan.held.missing),
-            ("left in, as Gatefold needs variables for them", &plan.held.dependent),
-            ("left in, as Gatefold's own are off, unusable or different", &plan.held.unlike),
+            ("left in, as Gatefold does not find their programs", &plan.held.missing_program),
+            ("left in, as Gatefold needs variables for them", &plan.held.needs_variables),
+            ("left in, as Gatefold's own are off, unusable or different", &plan.held.unlike_source),
         ] {
             if !names.is_empty() {
                 output.paragraph("  ", &format!("{what}: {}", shown_names(names)));
@@ -323,9 +323,11 @@ impl Told<'_> {
             "file": result.path,
             "name": result.name,
             "taken_out": result.taken_out,
-            "missing_programs": plan.held.missing,
-            "needy_sources": plan.held.dependent,
-            "unlike_sources": plan.held.unlike,
+            "left_in": {
+                "missing_program": plan.held.missing_program,
+                "needs_variables": plan.held.needs_variables,
+                "unlike_source": plan.held.unlike_source,
+            },
             "missing_variables": self.unpassed(plan),
             "written": !self.connect.caution.dry_run && plan.is_to_be_written(),
             "backup": result.backup,

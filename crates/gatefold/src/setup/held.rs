@@ -15,11 +15,11 @@ pub struct Held {
     /// Gatefold reaches the same, as the same user and with the same settings.
     pub names: Vec<String>,
     /// The same, but Gatefold cannot start it: the program is not there.
-    pub missing: Vec<String>,
+    pub missing_program: Vec<String>,
     /// The same, but Gatefold needs variables for it that this client does not hand on.
-    pub dependent: Vec<String>,
+    pub needs_variables: Vec<String>,
     /// A source has the same name, and is off, cannot be used, or reaches something else.
-    pub unlike: Vec<String>,
+    pub unlike_source: Vec<String>,
 }
 
 /// Finds the servers that can go because Gatefold has them, with the values of variables in the
@@ -46,13 +46,13 @@ pub fn held(
         let is_namesake = |source: &SourceConfig| source.origin.key == server.name;
         match config.sources.iter().find(is_same) {
             Some(source) if !can_start(&source.connection, environment) => {
-                held.missing.push(server.name);
+                held.missing_program.push(server.name);
             }
             Some(source) if unmet.sources.contains(&source.origin.key) => {
-                held.dependent.push(server.name);
+                held.needs_variables.push(server.name);
             }
             Some(_) => held.names.push(server.name),
-            None if config.sources.iter().any(is_namesake) => held.unlike.push(server.name),
+            None if config.sources.iter().any(is_namesake) => held.unlike_source.push(server.name),
             None => {}
         }
     }
