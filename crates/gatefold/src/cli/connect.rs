@@ -271,6 +271,10 @@ impl Told<'_> {
         if !plan.is_wanted || result.is_unchanged {
             return;
         }
+        if result.is_replaced {
+            let act = if is_dry { "would replace" } else { "replaced" };
+            output.line(&format!("  {act} the entry for Gatefold that was there as `{name}`"));
+        }
         let act = if is_dry { "would be taken out" } else { "taken out" };
         for (what, names) in [
             (&*format!("{act}, as Gatefold offers them"), &result.taken_out),
@@ -323,6 +327,7 @@ impl Told<'_> {
             "file": result.path,
             "name": result.name,
             "taken_out": result.taken_out,
+            "replaced": result.is_replaced,
             "left_in": {
                 "missing_program": plan.held.missing_program,
                 "needs_variables": plan.held.needs_variables,

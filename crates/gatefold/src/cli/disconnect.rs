@@ -40,7 +40,7 @@ pub(super) fn run(
             tell(file.client, &undone, disconnect.dry_run, environment, output);
         }
         if act == Act::Write {
-            is_well &= is_gone(&connector, &file, output)?;
+            is_well &= is_gone(&connector, &file, &undone, output)?;
         }
         done.push(as_json(file.client, &undone, disconnect.dry_run));
     }
@@ -66,9 +66,15 @@ fn connected_place(
     Ok(found.cloned().unwrap_or(first))
 }
 
-/// Looks whether another entry leads to Gatefold still.
-fn is_gone(connector: &Connector<'_>, file: &ConfigFile, output: &Output) -> anyhow::Result<bool> {
-    let left = connector.connected(file)?;
+/// Looks whether another entry leads to Gatefold still, and is not one that `connect` replaced.
+fn is_gone(
+    connector: &Connector<'_>,
+    file: &ConfigFile,
+    undone: &Disconnected,
+    output: &Output,
+) -> anyhow::Result<bool> {
+    let mut left = connector.connected(file)?;
+    left.retain(|name| !undone.restored.contains(name));
     if !left.is_empty() {
         output.complain(&format!(
             "{}: another entry still leads to Gatefold: {}\n  help: `gatefold disconnect {} --force` \

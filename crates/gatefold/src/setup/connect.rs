@@ -28,6 +28,8 @@ pub struct Connected {
     pub name: String,
     /// Servers that were taken out.
     pub taken_out: Vec<String>,
+    /// Whether another entry for Gatefold had the name.
+    pub is_replaced: bool,
     /// Whether the file says the same as before.
     pub is_unchanged: bool,
     /// Where the file as it was is kept.
@@ -44,6 +46,8 @@ pub struct Disconnected {
     pub is_removed: bool,
     /// Whether there was a record of what the entry replaced.
     pub is_recorded: bool,
+    /// Servers that `connect` took out and that are there again.
+    pub restored: Vec<String>,
     /// Servers that could not be put back, because others of their names are there now.
     pub not_restored: Vec<String>,
     /// Where the file as it was is kept on, when something could not be put back.
@@ -95,17 +99,27 @@ impl Connector<'_> {
         let now = files::read(&file.path)?;
         let records = self.records_for(file);
         let before = records.load(file)?;
-        let start = match &before {
+        let mut start = match &before {
             Some(before) => self.start(file, now.as_deref(), before, &records, take_out)?,
             None => Start { text: now.clone(), take_out: take_out.to_vec(), above: Vec::new() },
         };
+        // The entry of a record is out of the text by now.
+        let is_recorded = before.as_ref().is_some_and(|before| before.name() == entry.name);
+        if !is_recorded
+            && !start.take_out.contains(&entry.name)
+            && self.connected(file)?.contains(&entry.name)
+        {
+            start.take_out.push(entry.name.clone());
+        }
         let text = start.text.as_deref();
         let change = gatefold_clients::connect(file, text, entry, &start.take_out).map_err(edit)?;
         let (text, mut kept) = repeated(Some(change.text), start.above).map_err(edit)?;
+        let gone = change.undo.taken().filter(|name| *name != entry.name);
         let connected = Connected {
             path: file.path.clone(),
             name: entry.name.clone(),
-            taken_out: change.undo.taken().map(str::to_owned).collect(),
+            taken_out: gone.map(str::to_owned).collect(),
+            is_replaced: change.undo.taken().any(|name| name == entry.name),
             is_unchanged: now == text,
             backup: records.path(file),
         };
@@ -150,6 +164,7 @@ impl Connector<'_> {
             is_exact: false,
             is_removed: false,
             is_recorded: false,
+            restored: Vec::new(),
             not_restored: Vec::new(),
             backup: None,
         })
@@ -186,6 +201,8 @@ impl Connector<'_> {
         let (text, mut kept) = repeated(undone.text, above.unwrap_or_default()).map_err(edit)?;
         let is_exact = undone.is_exact && kept.is_empty();
         let keeps_backup = !undone.not_restored.is_empty();
+        let mut restored: Vec<_> = before.taken().map(str::to_owned).collect();
+        restored.retain(|name| !undone.not_restored.contains(name));
         if !keeps_backup {
             kept.push(Kept { file: file.clone(), old: Some(before), new: None });
         }
@@ -198,6 +215,7 @@ impl Connector<'_> {
             is_exact,
             is_removed: text.is_none(),
             is_recorded: true,
+            restored,
             not_restored: undone.not_restored,
             backup: keeps_backup.then(|| records.path(file)),
         }))
@@ -256,7 +274,10 @@ impl Connector<'_> {
         take_out: &[String],
     ) -> Result<Start, SetupError> {
         let edit = |error| refused(file, error);
-        let is_there = now.is_some_and(|now| self.is_there(file, now, before).unwrap_or_default());
+        let is_there = match now {
+            Some(now) => self.is_there(file, now, before)?,
+            None => false,
+        };
         let above = now.and_then(|now| above(file, now, before, records));
         let undone = match now {
             Some(_) if above.is_some() => Undone {

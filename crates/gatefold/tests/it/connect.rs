@@ -4,6 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use gatefold::Environment;
+use gatefold::config::DEFAULT_LISTEN;
+use gatefold::setup::{Act, Connector, Records, SetupError};
+use gatefold_clients::{Client, ConfigFile, Entry, Format, Launch, Scope};
+
 use crate::process::{BINARY, Run, command, ended, run};
 use crate::scratch::Scratch;
 use crate::terminal::Window;
@@ -641,4 +646,65 @@ fn a_server_that_needs_variables_stays_with_a_client_that_hands_none_on() {
         succeeded(run(&["disconnect", client]));
         assert_eq!(text(&scratch.path().join(file)), servers);
     }
+}
+
+#[test]
+fn an_entry_of_ours_without_a_record_is_replaced_and_comes_back_to_the_byte() {
+    for entry in [
+        r#"{"command": "/gone/gatefold", "args": ["stdio"]}"#,
+        r#"{ "type":"stdio", "command" : "gatefold","args":["stdio"], "env":{} }"#,
+        r#"{"url": "http://127.0.0.1:1/mcp"}"#,
+    ] {
+        let old = format!(
+            r#"{{"mcpServers": {{"a": {{"command": "true"}}, "gatefold": {entry}, "b": {{"command": "b"}}}}}}"#
+        );
+        let (scratch, file) = home(&old);
+        let tried = run(&scratch, &["connect", "cursor", "--dry-run", "--json"]).json();
+        assert_eq!(tried["connected"][0]["replaced"], true);
+        assert_eq!(tried["connected"][0]["taken_out"], serde_json::json!(["a"]));
+        let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+        assert!(told.contains("replaced the entry for Gatefold"), "{told}");
+        assert!(text(&file).contains(BINARY) && !text(&file).contains(entry), "{}", text(&file));
+        let again = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+        assert!(again.contains("already"), "{again}");
+        succeeded(run(&scratch, &["connect", "cursor", "--yes", "--http"]));
+        succeeded(run(&scratch, &["disconnect", "cursor"]));
+        assert_eq!(text(&file), old);
+    }
+}
+
+#[test]
+fn an_entry_of_ours_beside_a_recorded_one_is_replaced_too() {
+    let old = r#"{"mcpServers": {"gatefold": {"command": "gatefold", "args": ["stdio"]}}}"#;
+    let (scratch, file) = home(old);
+    succeeded(run(&scratch, &["connect", "cursor", "--yes", "--name", "other"]));
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    let servers: serde_json::Value = serde_json::from_str(&text(&file)).unwrap();
+    assert_eq!(servers["mcpServers"].as_object().unwrap().len(), 1, "{servers}");
+    succeeded(run(&scratch, &["disconnect", "cursor"]));
+    assert_eq!(text(&file), old);
+}
+
+#[test]
+fn a_file_whose_servers_cannot_be_read_is_not_taken_for_one_without_the_entry() {
+    let scratch = Scratch::new();
+    let home = scratch.path().to_str().unwrap();
+    let environment = Environment::new([("HOME", home)], scratch.path());
+    let records = Records::new(&scratch.path().join("state"));
+    let connector = Connector { environment: &environment, listen: DEFAULT_LISTEN, records };
+    // Servers are read by the file's name, entries are edited by its format.
+    let file = ConfigFile {
+        client: Client::Cursor,
+        scope: Scope::User,
+        path: scratch.path().join("mcp.toml"),
+        format: Format::Json,
+        servers: vec!["mcpServers".to_owned()],
+    };
+    let args = vec!["stdio".to_owned()];
+    let launch = Launch::Stdio { command: "gatefold".to_owned(), args, variables: Vec::new() };
+    let entry = Entry { name: "gatefold".to_owned(), launch };
+    connector.connect(&file, &entry, &[], Act::Write).unwrap();
+    scratch.write("mcp.toml", text(&file.path).replace("stdio", "stdio --log x"));
+    let refused = connector.connect(&file, &entry, &[], Act::Try).unwrap_err();
+    assert!(matches!(refused, SetupError::Config(_)), "{refused}");
 }

@@ -529,7 +529,23 @@ fn clients_that_are_not_right_are_named_with_their_fix() {
         let line = found(&scratch, &run, what.split_once(": ").unwrap().1);
         assert!(line.starts_with(expected), "{line}");
         assert_eq!(run.code, Some(i32::from(expected.starts_with("fault"))), "{}", run.stdout);
+        fix_works(&scratch, &line, what);
     }
+}
+
+/// Runs the command that a finding names, and looks that nothing is found afterwards.
+fn fix_works(scratch: &Scratch, line: &str, what: &str) {
+    let fix = line.split_once(" => ").unwrap().1;
+    let Some(args) = fix.strip_prefix("gatefold connect ") else {
+        return;
+    };
+    let args: Vec<_> = ["connect", "--yes"].into_iter().chain(args.split(' ')).collect();
+    let fixed = run(scratch, &args);
+    assert_eq!(fixed.code, Some(0), "{fix}: {}{}", fixed.stdout, fixed.stderr);
+    let after = run(scratch, &["doctor", "--json", "--offline"]);
+    let what = what.split_once(": ").unwrap().1;
+    assert!(!after.stdout.contains(what), "{fix}: {}", after.stdout);
+    assert_eq!(run(scratch, &["disconnect", "cursor"]).code, Some(0));
 }
 
 #[test]
