@@ -51,7 +51,14 @@ pub(super) fn run(
         let held = setup::held(&file, &config, unmet, environment)?;
         let held = if connect.keep { Held::default() } else { held };
         let result = connector.connect(&file, &entry, &held.names, Act::Try)?;
-        plans.push(Plan { client, file, held, result, is_wanted: true });
+        plans.push(Plan {
+            client,
+            file,
+            held,
+            result,
+            is_wanted: true,
+            outcome: Outcome::Unwritten,
+        });
     }
     let is_dry = connect.caution.dry_run;
     if !is_dry && plans.iter().any(|plan| !plan.result.is_unchanged) {
@@ -61,13 +68,20 @@ pub(super) fn run(
             return Ok(ExitCode::SUCCESS);
         }
     }
-    let mut is_well = true;
+    // One that fails must not keep anybody from hearing what was done to the others.
     for plan in plans.iter_mut().filter(|plan| !is_dry && plan.is_to_be_written()) {
-        plan.result = connector.connect(&plan.file, &entry, &plan.held.names, Act::Write)?;
-        is_well &= is_seen(&connector, plan, output)?;
+        match connector.connect(&plan.file, &entry, &plan.held.names, Act::Write) {
+            Ok(result) => plan.result = result,
+            Err(error) => {
+                plan.outcome = Outcome::Failed(error.to_string());
+                continue;
+            }
+        }
+        plan.outcome = unseen(&connector, plan).map_or(Outcome::Written, Outcome::Unseen);
     }
     let told = Told { connect, shared, entry: &entry, environment, output };
     told.all(&plans);
+    let is_well = plans.iter().all(|plan| plan.outcome.error().is_none());
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -79,6 +93,29 @@ struct Plan {
     held: Held,
     result: Connected,
     is_wanted: bool,
+    outcome: Outcome,
+}
+
+/// What became of a client's file.
+enum Outcome {
+    Unwritten,
+    Written,
+    /// It was written, and something is wrong with it.
+    Unseen(String),
+    Failed(String),
+}
+
+impl Outcome {
+    fn error(&self) -> Option<&str> {
+        match self {
+            Self::Unwritten | Self::Written => None,
+            Self::Unseen(error) | Self::Failed(error) => Some(error),
+        }
+    }
+
+    fn is_written(&self) -> bool {
+        matches!(self, Self::Written | Self::Unseen(_))
+    }
 }
 
 impl Plan {
@@ -140,17 +177,18 @@ fn ask(asking: Asking, plans: &mut [Plan], environment: &Environment) -> anyhow:
     Ok(plans.iter().any(Plan::is_to_be_written))
 }
 
-/// Looks whether the client's file has the entry now, as whoever reads it next will see it.
-fn is_seen(connector: &Connector<'_>, plan: &Plan, output: &Output) -> anyhow::Result<bool> {
-    let is_seen = connector.connected(&plan.file)?.contains(&plan.result.name);
-    if !is_seen {
-        output.complain(&format!(
+/// Looks whether the client's file has the entry now, as whoever reads it next will see it, and
+/// says what is wrong otherwise.
+fn unseen(connector: &Connector<'_>, plan: &Plan) -> Option<String> {
+    match connector.connected(&plan.file) {
+        Ok(names) if names.contains(&plan.result.name) => None,
+        Ok(_) => Some(format!(
             "{}: was written, and Gatefold is not seen in it\n  help: look what it has as `{}`",
             plan.result.path.display(),
             plan.result.name
-        ));
+        )),
+        Err(error) => Some(error.to_string()),
     }
-    Ok(is_seen)
 }
 
 /// The file that a new entry goes into: the first that has servers, else the first of all.
@@ -231,10 +269,12 @@ impl Told<'_> {
         }
         for plan in plans {
             self.one(plan);
+            if let Some(error) = plan.outcome.error() {
+                self.output.error(error);
+            }
         }
-        let is_dry = self.connect.caution.dry_run;
         self.unpassed_by_all(plans);
-        let written: Vec<_> = plans.iter().filter(|p| !is_dry && p.is_to_be_written()).collect();
+        let written: Vec<_> = plans.iter().filter(|plan| plan.outcome.is_written()).collect();
         if written.is_empty() {
             return;
         }
@@ -258,6 +298,10 @@ impl Told<'_> {
         let name = &result.name;
         let has_name = if name == "gatefold" { String::new() } else { format!(", as `{name}`") };
         let is_dry = self.connect.caution.dry_run;
+        if matches!(plan.outcome, Outcome::Failed(_)) {
+            output.line(&format!("{} {client}: {path}", output.style().bad("did not connect")));
+            return;
+        }
         let title = if result.is_unchanged {
             format!("{client} has `{name}` in {path} already")
         } else if !plan.is_wanted {
@@ -312,7 +356,9 @@ impl Told<'_> {
     fn unpassed(&self, plan: &Plan) -> &[String] {
         match &self.entry.launch {
             Launch::Stdio { variables, .. }
-                if plan.is_to_be_written() && !plan.client.refers_to_variables() =>
+                if plan.is_to_be_written()
+                    && !matches!(plan.outcome, Outcome::Failed(_))
+                    && !plan.client.refers_to_variables() =>
             {
                 variables
             }
@@ -334,8 +380,9 @@ impl Told<'_> {
                 "unlike_source": plan.held.unlike_source,
             },
             "missing_variables": self.unpassed(plan),
-            "written": !self.connect.caution.dry_run && plan.is_to_be_written(),
+            "written": plan.outcome.is_written(),
             "backup": result.backup,
+            "error": plan.outcome.error(),
         })
     }
 }

@@ -65,18 +65,34 @@ pub(super) fn replace(
 }
 
 /// Where a path leads, whether something lies there or not. A file that nobody may write is
-/// refused: it must not be replaced only because its folder allows it.
+/// refused: it must not be replaced only because its folder allows it. So is one whose folder takes
+/// no new file, as the one that is to replace it.
 pub(super) fn writable_target(path: &Path) -> Result<PathBuf, SetupError> {
     let failed = |error| SetupError::File { path: path.to_owned(), act: "written", error };
     let target = target(path).map_err(failed)?;
-    let read_only = || SetupError::ReadOnly { path: target.clone() };
-    match fs::metadata(&target) {
-        Ok(old) if old.permissions().readonly() => Err(read_only()),
-        Ok(_) => match File::options().append(true).open(&target) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(read_only()),
-            _ => Ok(target),
-        },
-        Err(_) => Ok(target),
+    let read_only = |path: &Path| SetupError::ReadOnly { path: path.to_owned() };
+    if let Ok(old) = fs::metadata(&target) {
+        let is_refused = || match File::options().append(true).open(&target) {
+            Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+            Ok(_) => false,
+        };
+        if old.permissions().readonly() || is_refused() {
+            return Err(read_only(&target));
+        }
+    }
+    // Folders that are not there yet are made in the last that is.
+    let folder = target.ancestors().skip(1).find(|folder| folder.exists());
+    let Some(folder) = folder else {
+        return Ok(target);
+    };
+    match tempfile::tempfile_in(folder) {
+        Ok(_) => Ok(target),
+        Err(error) => Err(match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                read_only(folder)
+            }
+            _ => failed(error),
+        }),
     }
 }
 

@@ -685,6 +685,123 @@ fn an_entry_of_ours_beside_a_recorded_one_is_replaced_too() {
     assert_eq!(text(&file), old);
 }
 
+/// The file's name under which the only record lies.
+#[cfg(unix)]
+fn record(scratch: &Scratch) -> String {
+    let folder = scratch.path().join(".local/state/gatefold/clients");
+    let mut names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    names.next().unwrap().into_string().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn what_was_written_is_told_when_another_client_fails() {
+    for options in [&[][..], &["--json"]] {
+        let (scratch, file) = home("{}");
+        // A record that only shows to be in the way when it is written.
+        succeeded(run(&scratch, &["connect", "zed", "--yes"]));
+        let name = record(&scratch);
+        succeeded(run(&scratch, &["disconnect", "zed"]));
+        let folder = scratch.path().join(".local/state/gatefold/clients");
+        let nowhere = scratch.path().join("gatefold.toml/nowhere");
+        std::os::unix::fs::symlink(nowhere, folder.join(name)).unwrap();
+        let line = ["connect", "cursor", "zed", "lm-studio", "--yes"];
+        let connected = run(&scratch, &[&line, options].concat());
+        assert_eq!(connected.code, Some(1), "{}{}", connected.stdout, connected.stderr);
+        assert!(text(&file).contains("gatefold"), "{}", text(&file));
+        assert!(scratch.path().join(".lmstudio/mcp.json").exists());
+        assert!(!scratch.path().join(".config/zed/settings.json").exists());
+        if options.is_empty() {
+            let told = &connected.stdout;
+            assert!(told.contains("connected Cursor: "), "{told}");
+            assert!(told.contains("did not connect Zed: "), "{told}");
+            assert!(told.contains("`gatefold disconnect cursor lm-studio`"), "{told}");
+            assert!(connected.stderr.contains("error: "), "{}", connected.stderr);
+            continue;
+        }
+        let connected = connected.json();
+        for (at, is_written) in [(0, true), (1, false), (2, true)] {
+            let one = &connected["connected"][at];
+            assert_eq!((&one["written"] == true, one["error"].is_null()), (is_written, is_written));
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_was_undone_is_told_when_another_client_fails() {
+    for options in [&[][..], &["--json"]] {
+        let (scratch, file) = home(HELD);
+        succeeded(run(&scratch, &["connect", "zed", "--yes"]));
+        // A folder in the place of an older record cannot be removed as one.
+        fs::create_dir_all(scratch.path().join("elsewhere/clients").join(record(&scratch)))
+            .unwrap();
+        succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+        let line = ["disconnect", "zed", "cursor", "--state-dir", "elsewhere"];
+        let undone = run(&scratch, &[&line, options].concat());
+        assert_eq!(undone.code, Some(1), "{}{}", undone.stdout, undone.stderr);
+        assert_eq!(text(&file), HELD);
+        if options.is_empty() {
+            assert!(undone.stdout.contains("did not disconnect Zed: "), "{}", undone.stdout);
+            assert!(undone.stdout.contains("disconnected Cursor: "), "{}", undone.stdout);
+            assert!(undone.stderr.contains("cannot be removed"), "{}", undone.stderr);
+            continue;
+        }
+        let undone = undone.json();
+        assert!(undone["disconnected"][0]["error"].is_string(), "{undone}");
+        assert_eq!(undone["disconnected"][1]["written"], true, "{undone}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_takes_no_file_is_found_before_any_file_is_written() {
+    let (scratch, file) = home("{}");
+    // Nobody can make a file there, not even root.
+    std::os::unix::fs::symlink("/proc/self", scratch.path().join(".lmstudio")).unwrap();
+    for how in ["--dry-run", "--yes"] {
+        let line = ["connect", "cursor", "lm-studio", how];
+        refused(&run(&scratch, &line), 1, "/.lmstudio");
+        assert_eq!((text(&file).as_str(), records(&scratch)), ("{}", 0));
+    }
+}
+
+#[test]
+fn every_place_of_a_client_in_the_scope_is_undone() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", CONFIG);
+    let user = scratch.path().join(".config/Code/User");
+    fs::create_dir_all(&user).unwrap();
+    fs::create_dir(scratch.path().join(".vscode")).unwrap();
+    let (older, newer) = (user.join("settings.json"), user.join("mcp.json"));
+    let old = r#"{"mcp": {"servers": {"b": {"command": "b"}}}}"#;
+    fs::write(&older, old).unwrap();
+    succeeded(run(&scratch, &["connect", "vs-code", "--yes"]));
+    assert!(text(&older).contains("gatefold"), "{}", text(&older));
+    let new = r#"{"servers": {"c": {"command": "c"}}}"#;
+    fs::write(&newer, new).unwrap();
+    succeeded(run(&scratch, &["connect", "vs-code", "--yes"]));
+    succeeded(run(&scratch, &["connect", "vs-code", "--project", "--yes"]));
+    let tried = run(&scratch, &["disconnect", "vs-code", "--dry-run", "--json"]).json();
+    assert_eq!(tried["disconnected"].as_array().unwrap().len(), 2, "{tried}");
+    let undone = succeeded(run(&scratch, &["disconnect", "vs-code"]));
+    assert_eq!(undone.matches("disconnected VS Code").count(), 2, "{undone}");
+    assert_eq!((text(&older), text(&newer)), (old.to_owned(), new.to_owned()));
+    // Another scope is not touched.
+    let project = scratch.path().join(".vscode/mcp.json");
+    assert!(text(&project).contains("gatefold"));
+    succeeded(run(&scratch, &["disconnect", "vs-code", "--project"]));
+    assert!(!project.exists());
+    // A record of what somebody undid by hand does not stand in the way of the other place.
+    succeeded(run(&scratch, &["connect", "vs-code", "--yes"]));
+    fs::write(&newer, new).unwrap();
+    fs::write(&older, r#"{"mcp": {"servers": {"g": {"command": "gatefold", "args": ["stdio"]}}}}"#)
+        .unwrap();
+    refused(&run(&scratch, &["disconnect", "vs-code"]), 1, "settings.json, but nothing is kept");
+    succeeded(run(&scratch, &["disconnect", "vs-code", "--force"]));
+    assert!(!text(&older).contains("gatefold"), "{}", text(&older));
+}
+
 #[test]
 fn a_file_whose_servers_cannot_be_read_is_not_taken_for_one_without_the_entry() {
     let scratch = Scratch::new();
