@@ -265,7 +265,7 @@ async fn a_person_is_asked_before_the_file_is_touched_and_before_servers_go() {
     assert!(text(&file).contains("\"a\"") && text(&file).contains("gatefold"), "{}", text(&file));
 }
 
-/// Whether an entry of this name counts as Gatefold, which listens on port 8420.
+/// Whether an entry of this name counts as Gatefold, which listens on port 8555.
 fn counts(name: &str, server: &str) -> bool {
     let (scratch, _) = home(&format!(r#"{{"mcpServers": {{"{name}": {server}}}}}"#));
     scratch.write("gatefold.toml", format!("{CONFIG}\n[server]\nlisten = '127.0.0.1:8555'\n"));
@@ -274,83 +274,53 @@ fn counts(name: &str, server: &str) -> bool {
 }
 
 #[test]
-fn gatefold_is_known_by_what_is_started_and_where_it_leads() {
+fn gatefold_is_known_by_the_program_that_is_started() {
+    for line in [
+        &["/opt/gatefold", "stdio"][..],
+        &["C:\\My Tools\\gatefold.exe", "stdio"],
+        &["env", "A=b", "gatefold", "--log", "x", "stdio"],
+        &["sh", "-c", "exec '/my tools/gatefold' stdio"],
+        &["uvx", "gatefold@latest", "stdio"],
+        &["uvx", "--from", "gatefold==1", "gatefold", "stdio"],
+        &["npx", "-y", "@gatefold/gatefold@1", "stdio"],
+        &["npx", "-c", "gatefold stdio"],
+        &["bash", "-lc", "cd /x && A=b gatefold --color never stdio"],
+        &["cmd", "/c", "gatefold", "stdio"],
+        &["cmd.exe", "/D", "/C", "\"C:\\My Tools\\gatefold.exe\" stdio"],
+        &["docker", "run", "-i", "--rm", "-v", "/a:/b", "x/gatefold:1", "stdio"],
+        &["docker", "run", "--rm", "-it", "x/gatefold", "--state-dir", "/d", "stdio"],
+        &["gatefold", "--config=stdio", "--log", "x", "stdio"],
+    ] {
+        let server = serde_json::json!({ "command": line[0], "args": line[1..] });
+        assert!(counts("x", &server.to_string()), "{line:?}");
+    }
+}
+
+#[test]
+fn gatefold_is_not_known_by_a_name_or_by_another_programs_arguments() {
+    for line in [
+        &["uvx", "mcp-server-git", "--repository", "/home/ada/gatefold", "--transport", "stdio"][..],
+        &["npx", "-y", "server-files", "/home/ada/gatefold", "stdio"],
+        &["uv", "run", "--directory", "/home/ada/gatefold", "server.py", "stdio"],
+        &["docker", "run", "-v", "/a:/gatefold", "--rm", "mcp/git", "--transport", "stdio"],
+        &["docker", "run", "-i", "mcp/git", "/gatefold", "stdio"],
+        &["sh", "-c", "cd /home/ada/gatefold && server --transport stdio"],
+        &["sh", "gatefold", "stdio"],
+        &["python", "server.py", "gatefold", "stdio"],
+        &["gatefold", "--config", "stdio", "demo-server"],
+        &["gatefold", "demo-server", "stdio"],
+        &["gatefold", "demo-server"],
+        &["stdio", "gatefold"],
+        &["other", "stdio"],
+    ] {
+        let server = serde_json::json!({ "command": line[0], "args": line[1..] });
+        assert!(!counts("gatefold", &server.to_string()), "{line:?}");
+    }
+}
+
+#[test]
+fn gatefold_is_known_by_where_an_address_leads() {
     for (name, server, expected) in [
-        ("x", r#"{"command": "/opt/gatefold", "args": ["stdio"]}"#, true),
-        ("x", r#"{"command": "C:\\My Tools\\gatefold.exe", "args": ["stdio"]}"#, true),
-        ("x", r#"{"command": "env", "args": ["A=b", "gatefold", "--log", "x", "stdio"]}"#, true),
-        ("x", r#"{"command": "sh", "args": ["-c", "exec '/my tools/gatefold' stdio"]}"#, true),
-        ("x", r#"{"command": "uvx", "args": ["gatefold@latest", "stdio"]}"#, true),
-        (
-            "x",
-            r#"{"command": "uvx", "args": ["--from", "gatefold==1", "gatefold", "stdio"]}"#,
-            true,
-        ),
-        ("x", r#"{"command": "npx", "args": ["-y", "@gatefold/gatefold@1", "stdio"]}"#, true),
-        ("x", r#"{"command": "npx", "args": ["-c", "gatefold stdio"]}"#, true),
-        (
-            "x",
-            r#"{"command": "bash", "args": ["-lc", "cd /x && A=b gatefold --color never stdio"]}"#,
-            true,
-        ),
-        ("x", r#"{"command": "cmd", "args": ["/c", "gatefold", "stdio"]}"#, true),
-        (
-            "x",
-            r#"{"command": "cmd.exe", "args": ["/D", "/C", "\"C:\\My Tools\\gatefold.exe\" stdio"]}"#,
-            true,
-        ),
-        (
-            "x",
-            r#"{"command": "docker", "args": ["run", "-i", "--rm", "-v", "/a:/b", "x/gatefold:1", "stdio"]}"#,
-            true,
-        ),
-        (
-            "x",
-            r#"{"command": "docker", "args": ["run", "--rm", "-it", "x/gatefold", "--state-dir", "/d", "stdio"]}"#,
-            true,
-        ),
-        (
-            "x",
-            r#"{"command": "gatefold", "args": ["--config=stdio", "--log", "x", "stdio"]}"#,
-            true,
-        ),
-        (
-            "x",
-            r#"{"command": "uvx", "args": ["mcp-server-git", "--repository", "/home/ada/gatefold", "--transport", "stdio"]}"#,
-            false,
-        ),
-        (
-            "x",
-            r#"{"command": "npx", "args": ["-y", "server-files", "/home/ada/gatefold", "stdio"]}"#,
-            false,
-        ),
-        (
-            "x",
-            r#"{"command": "uv", "args": ["run", "--directory", "/home/ada/gatefold", "server.py", "stdio"]}"#,
-            false,
-        ),
-        (
-            "x",
-            r#"{"command": "docker", "args": ["run", "-v", "/a:/gatefold", "--rm", "mcp/git", "--transport", "stdio"]}"#,
-            false,
-        ),
-        (
-            "x",
-            r#"{"command": "docker", "args": ["run", "-i", "mcp/git", "/gatefold", "stdio"]}"#,
-            false,
-        ),
-        (
-            "x",
-            r#"{"command": "sh", "args": ["-c", "cd /home/ada/gatefold && server --transport stdio"]}"#,
-            false,
-        ),
-        ("x", r#"{"command": "sh", "args": ["gatefold", "stdio"]}"#, false),
-        ("x", r#"{"command": "python", "args": ["server.py", "gatefold", "stdio"]}"#, false),
-        ("x", r#"{"command": "gatefold", "args": ["--config", "stdio", "demo-server"]}"#, false),
-        ("x", r#"{"command": "gatefold", "args": ["demo-server", "stdio"]}"#, false),
-        ("gatefold", r#"{"command": "other", "args": ["stdio"]}"#, false),
-        ("x", r#"{"command": "gatefold", "args": ["demo-server"]}"#, false),
-        ("x", r#"{"command": "stdio", "args": ["gatefold"]}"#, false),
         ("x", r#"{"url": "http://127.0.0.1:8555/mcp"}"#, true),
         ("x", r#"{"url": "http://localhost:8555/mcp"}"#, true),
         ("x", r#"{"url": "http://127.0.0.1:9000/mcp"}"#, false),
