@@ -258,7 +258,7 @@ async fn a_person_is_asked_before_the_file_is_touched_and_before_servers_go() {
     let shown = at_a_terminal(&scratch, "connect cursor", &keys).await;
     assert!(shown.contains("nothing was written"), "{shown}");
     assert_eq!(text(&file), "{}");
-    fs::write(&file, HELD).unwrap();
+    let (scratch, file) = home(HELD);
     let keys = [(put, "Enter"), ("out of its file?", "n"), ("file? (Y/n) n", "Enter")];
     let shown = at_a_terminal(&scratch, "connect cursor", &keys).await;
     assert!(shown.contains("connected Cursor"), "{shown}");
