@@ -17,7 +17,9 @@ const MESSAGE_LIMIT: usize = 300;
 pub(crate) struct Traffic {
     calls: AtomicU64,
     errors: AtomicU64,
-    /// A ring of microseconds. A slot read while it is written tells of one call or the other.
+    /// How many calls got a slot of the ring.
+    timed: AtomicU64,
+    /// A ring of microseconds, in which zero is a slot that no call was noted in yet.
     latencies: [AtomicU32; LATENCIES],
     last_error: Mutex<Option<LastError>>,
 }
@@ -31,7 +33,8 @@ pub struct TrafficReport {
     /// count.
     pub errors: u64,
     /// How long the source took over half of the last 256 calls at most, in microseconds; waiting
-    /// for a place is not part of it.
+    /// for a place is not part of it, and cancelled calls, which tell when their callers lost
+    /// patience, are not among them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_us: Option<u32>,
     /// The same for 99 of 100.
@@ -57,6 +60,7 @@ impl Default for Traffic {
         Self {
             calls: AtomicU64::new(0),
             errors: AtomicU64::new(0),
+            timed: AtomicU64::new(0),
             latencies: [const { AtomicU32::new(0) }; LATENCIES],
             last_error: Mutex::default(),
         }
@@ -72,12 +76,12 @@ impl Traffic {
         called: &ToolId,
         result: &Result<Outcome, CallError>,
     ) {
-        let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
-        let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        let place = usize::try_from(number % LATENCIES as u64).expect("it is below 256");
-        self.latencies[place].store(micros, Ordering::Relaxed);
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        if let Err(CallError::Cancelled) = result {
+            return;
+        }
+        self.note(took);
         let (kind, message) = match result {
-            Err(CallError::Cancelled) => return,
             Err(error) => (error.kind().as_str(), shortened(error)),
             Ok(Outcome::Done(payload)) if payload.is_error => {
                 ("tool_error", "the tool answered with an error".to_owned())
@@ -89,14 +93,24 @@ impl Traffic {
         self.last_error.lock().unwrap_or_else(PoisonError::into_inner).replace(error);
     }
 
+    fn note(&self, took: Duration) {
+        let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+        self.slot().store(micros.max(1), Ordering::Relaxed);
+    }
+
+    /// The next place of the ring. Until it is written, a report sees what was there before.
+    fn slot(&self) -> &AtomicU32 {
+        let number = self.timed.fetch_add(1, Ordering::Relaxed);
+        let place = usize::try_from(number % LATENCIES as u64).expect("it is below 256");
+        &self.latencies[place]
+    }
+
     pub(crate) fn report(&self) -> TrafficReport {
-        let calls = self.calls.load(Ordering::Relaxed);
-        let kept = usize::try_from(calls).unwrap_or(usize::MAX).min(LATENCIES);
-        let latencies = self.latencies[..kept].iter();
-        let mut latencies: Vec<_> = latencies.map(|one| one.load(Ordering::Relaxed)).collect();
+        let latencies = self.latencies.iter().map(|one| one.load(Ordering::Relaxed));
+        let mut latencies: Vec<_> = latencies.filter(|micros| *micros > 0).collect();
         latencies.sort_unstable();
         TrafficReport {
-            calls,
+            calls: self.calls.load(Ordering::Relaxed),
             errors: self.errors.load(Ordering::Relaxed),
             median_us: quantile(&latencies, 50),
             p99_us: quantile(&latencies, 99),
@@ -121,18 +135,50 @@ mod tests {
 
     use super::*;
 
+    fn ended(traffic: &Traffic, took: Duration, result: &Result<Outcome, CallError>) {
+        traffic.ended(took, || Timestamp::from_millis(0), &ToolId::new("a__b"), result);
+    }
+
+    fn failed() -> Result<Outcome, CallError> {
+        Err(CallError::Unavailable {
+            domain: Domain::from_key("a"),
+            reason: "x".to_owned(),
+            source: None,
+        })
+    }
+
     #[test]
     fn quantiles_are_those_of_the_last_calls() {
         assert_eq!((quantile(&[], 50), quantile(&[7], 99)), (None, Some(7)));
         let traffic = Traffic::default();
-        let id = ToolId::new("a__b");
         for millis in 1..=1000 {
-            let took = Duration::from_millis(millis);
-            traffic.ended(took, || Timestamp::from_millis(0), &id, &Err(CallError::Cancelled));
+            ended(&traffic, Duration::from_millis(millis), &failed());
         }
         let report = traffic.report();
-        assert_eq!((report.calls, report.errors), (1000, 0));
+        assert_eq!((report.calls, report.errors), (1000, 1000));
         assert_eq!((report.median_us, report.p99_us), (Some(872_000), Some(998_000)));
+    }
+
+    #[test]
+    fn a_cancelled_call_counts_and_tells_of_no_latency() {
+        let traffic = Traffic::default();
+        ended(&traffic, Duration::from_mins(1), &Err(CallError::Cancelled));
+        let report = traffic.report();
+        assert_eq!((report.calls, report.errors, report.median_us), (1, 0, None));
+        ended(&traffic, Duration::from_millis(5), &failed());
+        ended(&traffic, Duration::from_mins(1), &Err(CallError::Cancelled));
+        assert_eq!(traffic.report().p99_us, Some(5000));
+    }
+
+    #[test]
+    fn a_call_whose_latency_is_not_noted_yet_is_not_one_of_no_time() {
+        let traffic = Traffic::default();
+        let slot = traffic.slot();
+        traffic.calls.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(traffic.report().median_us, None);
+        slot.store(3, Ordering::Relaxed);
+        ended(&traffic, Duration::ZERO, &failed());
+        assert_eq!(traffic.report().median_us, Some(1));
     }
 
     #[test]
