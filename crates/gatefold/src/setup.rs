@@ -20,6 +20,7 @@ use std::path::PathBuf;
 pub use connect::{Act, Connected, Connector, Disconnected, Unrecorded};
 pub use files::read;
 pub use found::{FoundFile, existing, find, is_gatefold, listen_in, machine, servers_of};
+pub(crate) use held::Reached;
 pub use held::{Held, held};
 pub use import::{Plan, Planned, Skipped, Why, plan, user_config_file, variables_in};
 pub use needs::{Needs, needs};

@@ -1,17 +1,21 @@
 //! The files: whether there are any, what is wrong in them, and who else may read them.
 
 use std::fs;
+use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::{Finding, Level, Section};
 use crate::Environment;
 use crate::config::{Config, ConfigError, Connection, Inputs, SourceConfig, load};
-use crate::setup::is_secret;
+use crate::setup::{Reached, is_secret};
 use crate::shell;
 
 /// Permissions of others than the owner.
 const OTHERS: u32 = 0o077;
+
+/// The most of a file that is looked through, in bytes: as much as is loaded.
+const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The most lines of one file that are named for holding secrets.
 const NAMED_LINES: usize = 5;
@@ -93,24 +97,14 @@ fn twins(sources: &[SourceConfig]) -> Vec<Finding> {
 
 /// Whether two connections reach the same server in the same way.
 fn same(one: &Connection, other: &Connection) -> bool {
-    match one {
-        Connection::Stdio { command, args, env, cwd, .. } => {
-            let own = (command, args, env, cwd);
-            matches!(other, Connection::Stdio { command, args, env, cwd, .. }
-                if own == (command, args, env, cwd))
-        }
-        Connection::Http { url, headers } => {
-            let own = (url, headers);
-            matches!(other, Connection::Http { url, headers } if own == (url, headers))
-        }
-        Connection::Disabled | Connection::Unusable(_) => false,
-    }
+    let reached = Reached::of(one, None);
+    reached.is_some() && reached == Reached::of(other, None)
 }
 
 /// Whether others may read a file that holds secrets in clear.
 fn readable(path: &Path) -> Option<Finding> {
     let mode = fs::metadata(path).ok()?.permissions().mode();
-    let text = fs::read_to_string(path).ok()?;
+    let text = text(path).ok()?;
     let lines = clear_secrets(&text);
     if lines.is_empty() {
         return None;
@@ -126,6 +120,19 @@ fn readable(path: &Path) -> Option<Finding> {
         format!("secrets stand in clear, in a file that others can read ({:o})", mode & 0o777);
     let finding = Finding::new(Section::Configuration, Level::Warning, what).at(place);
     Some(finding.fix(format!("chmod 600 {}", shell::quoted(path))))
+}
+
+/// A file's text. What is not a file, such as a pipe that nobody writes to, is not opened.
+fn text(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut text = String::new();
+    fs::File::open(path)?.take(FILE_LIMIT_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_LIMIT_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(text)
 }
 
 /// The lines on which something that looks like a secret is written out, counted from 1.
@@ -163,7 +170,34 @@ fn name_before<'a>(parts: &[&'a str]) -> &'a str {
 
 #[cfg(test)]
 mod tests {
+    use gatefold_core::Secret;
+
     use super::*;
+
+    #[test]
+    fn the_order_of_variables_makes_no_other_server_and_inherited_ones_do() {
+        let stdio = |names: &[&str], inherited: &[&str]| Connection::Stdio {
+            command: "sh".to_owned(),
+            args: Vec::new(),
+            env: names.iter().map(|name| ((*name).to_owned(), Secret::new("x"))).collect(),
+            inherit_env: inherited.iter().map(|name| (*name).to_owned()).collect(),
+            cwd: None,
+        };
+        assert!(same(&stdio(&["A", "B"], &[]), &stdio(&["B", "A"], &[])));
+        assert!(!same(&stdio(&["A"], &["C"]), &stdio(&["A"], &[])));
+        assert!(!same(&Connection::Disabled, &Connection::Disabled));
+    }
+
+    #[test]
+    fn only_a_file_of_a_size_that_is_loaded_is_looked_through() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(FILE_LIMIT_BYTES).unwrap();
+        assert!(text(file.path()).is_ok());
+        file.as_file().set_len(FILE_LIMIT_BYTES + 1).unwrap();
+        assert_eq!(text(file.path()).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        let kind = text(Path::new("/dev/zero")).unwrap_err().kind();
+        assert_eq!(kind, io::ErrorKind::InvalidInput);
+    }
 
     #[test]
     fn secrets_in_clear_are_seen_and_references_are_not() {

@@ -6,8 +6,8 @@ use gatefold_clients::{ConfigFile, Scope};
 use gatefold_core::Secret;
 
 use super::Needs;
-use crate::Environment;
 use crate::config::{Config, ConfigError, Connection, SourceConfig, servers_put_in};
+use crate::{Environment, programs};
 
 /// The servers of a client's file that are sources of the configuration as well.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn own_folder(file: &ConfigFile, environment: &Environment) -> Option<PathBuf> {
 
 /// All that says what is reached, as whom and with which settings, in a fixed order.
 #[derive(PartialEq, Eq)]
-enum Reached<'a> {
+pub(crate) enum Reached<'a> {
     Stdio {
         command: &'a str,
         args: &'a [String],
@@ -81,7 +81,7 @@ enum Reached<'a> {
 }
 
 impl<'a> Reached<'a> {
-    fn of(connection: &'a Connection, folder: Option<PathBuf>) -> Option<Self> {
+    pub(crate) fn of(connection: &'a Connection, folder: Option<PathBuf>) -> Option<Self> {
         match connection {
             Connection::Stdio { command, args, env, inherit_env, cwd } => {
                 let mut inherited: Vec<_> = inherit_env.iter().map(String::as_str).collect();
@@ -105,11 +105,6 @@ fn sorted(pairs: &[(String, Secret)], name: fn(&str) -> String) -> Vec<(String, 
 }
 
 fn can_start(connection: &Connection, environment: &Environment) -> bool {
-    let Connection::Stdio { command, env, cwd, .. } = connection else {
-        return true;
-    };
-    let folder = environment.directory().join(cwd.clone().unwrap_or_default());
-    let own_path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.expose());
-    let path = own_path.or_else(|| environment.get("PATH")).unwrap_or_default();
-    which::which_in(command, Some(path), folder).is_ok()
+    !matches!(connection, Connection::Stdio { .. })
+        || programs::found(connection, environment).is_some()
 }
