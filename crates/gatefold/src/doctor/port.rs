@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
 
 use gatefold_egress::{HttpClient, Settings};
 use http::Method;
@@ -17,6 +18,9 @@ const STATUS_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The state of a listening socket, see proc_pid_net(5).
 const LISTENING: &str = "0A";
+
+/// How to restart a gateway without a service manager's starting a second one.
+const RESTART: &str = "a service through its manager, any other where it runs";
 
 /// The most processes that are looked through for the holder of a port.
 const PROCESS_LIMIT: usize = 8192;
@@ -54,10 +58,7 @@ async fn taken(listen: SocketAddr) -> Finding {
     let address = SocketAddr::new(ip, listen.port());
     let status = timeout(QUESTION_DEADLINE, status(address)).await.ok().flatten();
     let Some(status) = status else {
-        let holder = holder(listen.port()).map(|who| format!(": {who}")).unwrap_or_default();
-        let what = format!("another program listens there{holder}");
-        return found(Level::Fault, what)
-            .fix("stop it, or choose another port: `listen` in `[server]`");
+        return silent(listen, holder(listen.port()).as_ref());
     };
     let version = status["version"].as_str().unwrap_or_default();
     let process = &status["process"];
@@ -65,9 +66,42 @@ async fn taken(listen: SocketAddr) -> Finding {
     if parts(version) < parts(env!("CARGO_PKG_VERSION")) {
         let what = format!("{what}; this program is newer");
         return found(Level::Warning, what)
-            .fix(format!("restart it: kill {process}, then gatefold serve"));
+            .fix(format!("restart process {process} the way it was started: {RESTART}"));
     }
     found(Level::Ok, what)
+}
+
+/// What listens there and gives no status, as a gateway that others can reach does not either.
+fn silent(listen: SocketAddr, holder: Option<&Holder>) -> Finding {
+    let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
+    let is_local = listen.ip().is_loopback();
+    match holder {
+        Some(Holder { id, is_gatefold: true, .. }) if is_local => {
+            let what = format!("a Gatefold listens there, process {id}, and gives no status");
+            let fix =
+                format!("if it does not answer, restart it the way it was started: {RESTART}");
+            found(Level::Warning, what).fix(fix)
+        }
+        Some(Holder { id, is_gatefold: true, .. }) => {
+            let what = format!(
+                "a Gatefold listens there, process {id}; it gives no status on an address that \
+                 others can reach"
+            );
+            found(Level::Ok, what)
+        }
+        None if !is_local => {
+            let port = listen.port();
+            let what = "a program listens there, which may be a Gatefold: on an address that \
+                        others can reach it gives no status";
+            found(Level::Note, what.to_owned())
+                .fix(format!("see which it is: sudo lsof -iTCP:{port} -sTCP:LISTEN"))
+        }
+        holder => {
+            let who = holder.map(|it| format!(": `{}`, process {}", it.name, it.id));
+            let what = format!("another program listens there{}", who.unwrap_or_default());
+            found(Level::Fault, what).fix("stop it, or choose another port: `listen` in `[server]`")
+        }
+    }
 }
 
 async fn status(address: SocketAddr) -> Option<Value> {
@@ -83,8 +117,15 @@ fn parts(version: &str) -> Vec<u64> {
     version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect()
 }
 
+/// A process that listens.
+struct Holder {
+    id: u32,
+    name: String,
+    is_gatefold: bool,
+}
+
 /// Who listens on a port, as far as /proc tells this user.
-fn holder(port: u16) -> Option<String> {
+fn holder(port: u16) -> Option<Holder> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(fs::read_to_string);
     let inode = tables.iter().flatten().find_map(|table| inode_of(table, port))?;
     let socket = format!("socket:[{inode}]");
@@ -97,7 +138,15 @@ fn holder(port: u16) -> Option<String> {
     };
     let id = ids.into_iter().find(holds)?;
     let name = fs::read_to_string(format!("/proc/{id}/comm")).ok()?;
-    Some(format!("`{}`, process {id}", name.trim()))
+    let program = fs::read_link(format!("/proc/{id}/exe"));
+    let is_gatefold = program.is_ok_and(|program| is_gatefold(&program));
+    Some(Holder { id, name: name.trim().to_owned(), is_gatefold })
+}
+
+/// Whether a process's program is Gatefold, be it replaced since, see proc_pid_exe(5).
+fn is_gatefold(program: &Path) -> bool {
+    let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.strip_suffix(" (deleted)").unwrap_or(name) == "gatefold"
 }
 
 /// The inode of the socket that listens on a port.
@@ -121,6 +170,28 @@ mod tests {
                      \x20  1: 0100007F:20E4 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0 0 42 1\n";
         assert_eq!(inode_of(table, 8420), Some("42"));
         assert_eq!(inode_of(table, 8421), None);
+    }
+
+    #[test]
+    fn only_what_is_surely_not_a_gateway_is_a_fault_where_gateways_give_no_status() {
+        let holder = |is_gatefold| Holder { id: 7, name: "x".to_owned(), is_gatefold };
+        for (listen, holder, expected) in [
+            ("0.0.0.0:8420", Some(holder(true)), Level::Ok),
+            ("0.0.0.0:8420", None, Level::Note),
+            ("0.0.0.0:8420", Some(holder(false)), Level::Fault),
+            ("127.0.0.1:8420", Some(holder(true)), Level::Warning),
+            ("127.0.0.1:8420", None, Level::Fault),
+        ] {
+            let finding = silent(listen.parse().unwrap(), holder.as_ref());
+            assert_eq!(finding.level, expected, "{listen} {}", finding.what);
+            assert_eq!(finding.fix.is_none(), expected == Level::Ok);
+        }
+    }
+
+    #[test]
+    fn a_gatefold_that_was_replaced_is_one_still() {
+        assert!(is_gatefold(Path::new("/usr/bin/gatefold (deleted)")));
+        assert!(!is_gatefold(Path::new("/usr/bin/gatefold-mock")));
     }
 
     #[test]
