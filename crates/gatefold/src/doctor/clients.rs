@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use gatefold_clients::{Client, ConfigFile, Scope};
@@ -11,8 +12,11 @@ use gatefold_clients::{Client, ConfigFile, Scope};
 use super::{Finding, Level, Section};
 use crate::Environment;
 use crate::config::{ClientServer, Config, ConfigError, Connection, Inputs};
-use crate::setup::{self, FoundFile, Needs};
-use crate::shell;
+use crate::setup::{self, FoundFile, Held, Needs};
+use crate::{programs, shell};
+
+/// The port of an address that names none (RFC 9110, section 4.2.1).
+const HTTP_PORT: u16 = 80;
 
 /// What the clients' entries are held against.
 pub(super) struct Known<'a> {
@@ -76,16 +80,52 @@ fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Findi
     }
     let ours = servers.iter().filter(|server| known.is_gatefold(server));
     let mut findings: Vec<_> = ours.map(|entry| judged(file, entry, known)).collect();
+    // A gateway that runs already has its own variables.
+    let is_started = |one: &ClientServer| matches!(one.connection, Connection::Stdio { .. });
+    let starts = servers.iter().any(|one| known.is_gatefold(one) && is_started(one));
+    let unmet = if starts { known.unmet(file.client) } else { Needs::default() };
     // A file that was read a moment ago can be read.
-    let unmet = known.unmet(file.client);
     let held = setup::held(file, known.config, &unmet, known.environment).unwrap_or_default();
     if !held.names.is_empty() {
-        let names =
-            held.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let names = listed(&held.names);
         let what = format!("it still holds servers that Gatefold offers as well: {names}");
         findings.push(finding(file, Level::Warning, what).fix(connect(file, known)));
     }
+    findings.extend(left_in(file, &held, known));
     findings
+}
+
+/// Servers that stay in a client's file although Gatefold is to have them.
+fn left_in(file: &ConfigFile, held: &Held, known: &Known<'_>) -> Vec<Finding> {
+    let again = connect(file, known);
+    let reasons = [
+        (
+            &held.missing,
+            "Gatefold does not find their programs",
+            "give the whole path as `command` of each source, then: ",
+        ),
+        (
+            &held.dependent,
+            "Gatefold needs variables for them that this client does not hand on",
+            "write `${secret:NAME}` for `${NAME}` in each source, and store it with `gatefold secret \
+             set NAME`, then: ",
+        ),
+        (
+            &held.unlike,
+            "the sources of their names are off, cannot be used or reach something else",
+            "make each source as the client's entry is, or rename one of the two, then: ",
+        ),
+    ];
+    let left = reasons.into_iter().filter(|(names, ..)| !names.is_empty());
+    let left = left.map(|(names, why, cure)| {
+        let what = format!("servers are left in, because {why}: {}", listed(names));
+        finding(file, Level::Note, what).fix(format!("{cure}{again}"))
+    });
+    left.collect()
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn finding(file: &ConfigFile, level: Level, what: impl std::fmt::Display) -> Finding {
@@ -129,7 +169,10 @@ fn judged(file: &ConfigFile, entry: &ClientServer, known: &Known<'_>) -> Finding
         return finding(file, Level::Note, what).fix(fix);
     }
     match &entry.connection {
-        Connection::Stdio { command, args, .. } => program(file, command, args, known),
+        Connection::Stdio { command, args, .. } => {
+            let found = programs::found(&entry.connection, known.environment);
+            program(file, command, args, found, known)
+        }
         Connection::Http { url, .. } => address(file, url, known),
         // No entry of ours is any of these.
         Connection::Disabled | Connection::Unusable(_) => {
@@ -140,18 +183,20 @@ fn judged(file: &ConfigFile, entry: &ClientServer, known: &Known<'_>) -> Finding
 }
 
 /// An entry that starts a program.
-fn program(file: &ConfigFile, command: &str, args: &[String], known: &Known<'_>) -> Finding {
+fn program(
+    file: &ConfigFile,
+    command: &str,
+    args: &[String],
+    found: Option<PathBuf>,
+    known: &Known<'_>,
+) -> Finding {
     let environment = known.environment;
-    let is_reference = command.contains("${");
-    let path = environment.get("PATH").unwrap_or_default();
-    let found = which::which_in(command, Some(path), environment.directory());
-    let found = match found {
-        _ if is_reference => return finding(file, Level::Ok, "Gatefold is connected"),
-        Ok(found) => found,
-        Err(_) => {
-            let what = format!("its entry starts `{command}`, which is not there");
-            return finding(file, Level::Fault, what).fix(connect(file, known));
-        }
+    if command.contains("${") {
+        return finding(file, Level::Ok, "Gatefold is connected");
+    }
+    let Some(found) = found else {
+        let what = format!("its entry starts `{command}`, which is not there");
+        return finding(file, Level::Fault, what).fix(connect(file, known));
     };
     let config = args.iter().position(|arg| arg == "--config").and_then(|at| args.get(at + 1));
     let chosen = config.filter(|path| !path.contains("${"));
@@ -171,12 +216,7 @@ fn program(file: &ConfigFile, command: &str, args: &[String], known: &Known<'_>)
 /// An entry that asks a gateway which has to run already.
 fn address(file: &ConfigFile, url: &str, known: &Known<'_>) -> Finding {
     let listen = known.config.server.listen;
-    let uri = url.parse::<http::Uri>().unwrap_or_default();
-    let is_local = matches!(uri.host(), Some("127.0.0.1" | "localhost" | "[::1]"));
-    if !is_local {
-        return finding(file, Level::Ok, "Gatefold is connected, on another machine");
-    }
-    if uri.port_u16() != Some(listen.port()) {
+    if !leads_to(url, listen) {
         let what = format!("its entry leads to `{url}`, and `listen` in `[server]` is `{listen}`");
         return finding(file, Level::Warning, what).fix(format!("{} --http", connect(file, known)));
     }
@@ -185,4 +225,38 @@ fn address(file: &ConfigFile, url: &str, known: &Known<'_>) -> Finding {
         return finding(file, Level::Warning, what).fix(format!("gatefold serve{}", known.options));
     }
     finding(file, Level::Ok, "Gatefold is connected, over HTTP")
+}
+
+/// Whether a URL's address is one that a gateway listens on.
+fn leads_to(url: &str, listen: SocketAddr) -> bool {
+    let uri = url.parse::<http::Uri>().unwrap_or_default();
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let is_there = match host.parse::<IpAddr>() {
+        Ok(address) => address == listen.ip(),
+        Err(_) => host.eq_ignore_ascii_case("localhost") && listen.ip().is_loopback(),
+    };
+    let port = uri.port_u16().unwrap_or(HTTP_PORT);
+    port == listen.port() && (is_there || listen.ip().is_unspecified())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_leads_to_an_address_that_is_listened_on() {
+        for (url, listen, expected) in [
+            ("http://127.0.0.1:8420/mcp", "127.0.0.1:8420", true),
+            ("http://localhost:8420/mcp", "127.0.0.1:8420", true),
+            ("http://[::1]:8420/mcp", "[::1]:8420", true),
+            ("http://localhost/mcp", "127.0.0.1:80", true),
+            ("http://127.0.0.1:8421/mcp", "127.0.0.1:8420", false),
+            ("http://192.0.2.7:8420/mcp", "192.0.2.7:8420", true),
+            ("http://127.0.0.1:8420/mcp", "192.0.2.7:8420", false),
+            ("http://127.0.0.1:8420/mcp", "0.0.0.0:8420", true),
+            ("http://192.0.2.7:8420/mcp", "0.0.0.0:8420", true),
+        ] {
+            assert_eq!(leads_to(url, listen.parse().unwrap()), expected, "{url} {listen}");
+        }
+    }
 }
