@@ -26,8 +26,9 @@ use crate::{Environment, shell};
 /// How long a single question may take: a program's version, a name, one request.
 const QUESTION_DEADLINE: Duration = Duration::from_secs(4);
 
-/// How long all sources together may take to connect, whatever their own deadlines are.
-const CONNECT_DEADLINE: Duration = Duration::from_secs(12);
+/// How long a source may take to connect, and again to list its tools, where its own deadline is
+/// later. More than the deadline that sources have by default.
+pub const CONNECT_LIMIT: Duration = Duration::from_secs(20);
 
 /// How bad a finding is, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -145,6 +146,8 @@ pub struct Subject {
     /// The program that clients are to start.
     pub program: Option<PathBuf>,
     pub reach: Reach,
+    /// How long one source is waited for at most, whatever its own deadline is.
+    pub connect_limit: Duration,
 }
 
 /// Looks at everything. Works without a configuration and with a broken one.
@@ -156,7 +159,7 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
     let (on_disk, (port, is_running), programs) = tokio::join!(
         disk::look(state_dir.as_deref()),
         port::look(known.server.listen),
-        programs::look(&known.sources, environment),
+        programs::look(&known.sources, subject.reach, environment),
     );
     let program = subject.program.as_deref();
     let clients = clients::look(&clients::Known {
@@ -176,7 +179,8 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
         && let Some(config) = config
     {
         let state_dir = state_dir.filter(|_| store_works);
-        sources.extend(connections::look(config, state_dir.as_deref(), &sources).await);
+        let limit = subject.connect_limit;
+        sources.extend(connections::look(config, state_dir.as_deref(), &sources, limit).await);
     }
     findings.extend(sources);
     Diagnosis::of(findings)
@@ -185,9 +189,10 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
 /// The options with which another command looks at the same files.
 fn options(subject: &Subject) -> String {
     let config = subject.inputs.config.as_deref().map(|path| ("--config", path));
+    let clients = subject.inputs.mcp_configs.iter().map(|path| ("--mcp-config", path.as_path()));
     let state_dir = subject.state_dir.as_deref().map(|path| ("--state-dir", path));
     let mut options = String::new();
-    for (option, path) in config.into_iter().chain(state_dir) {
+    for (option, path) in config.into_iter().chain(clients).chain(state_dir) {
         options.extend([" ", option, " ", &shell::quoted(path)]);
     }
     options

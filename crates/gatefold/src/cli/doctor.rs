@@ -22,6 +22,7 @@ pub(super) async fn run(
             state_dir: shared.state_dir.clone(),
             program: std::env::current_exe().ok(),
             reach: if doctor.offline { Reach::Offline } else { Reach::Connect },
+            connect_limit: doctor::CONNECT_LIMIT,
         };
         let diagnosis = doctor::examine(&subject, environment).await;
         if output.is_json() {

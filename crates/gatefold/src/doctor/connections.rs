@@ -10,21 +10,28 @@ use gatefold_core::Domain;
 use gatefold_dispatch::{SourceReport, SourceState};
 use tokio::time::timeout;
 
-use super::{CONNECT_DEADLINE, Finding, Level, Section, clock, programs, remote};
+use super::remote::{self, Asked};
+use super::{Finding, Level, Section, clock, programs};
 use crate::config::{Config, Connection, SourceConfig};
 use crate::{App, Connected, build};
 
 /// How much of its deadline a source may take before that is worth a note.
 const SLOW_SHARE: u32 = 2;
 
+/// How many times the limit of one source all of them may take, which are connected at the same
+/// time: for the handshake, for the list of tools, and to spare.
+const LIMITS: u32 = 3;
+
 /// How the words for a server that takes too long begin.
 const LATE: &str = "it did not answer within";
 
 /// `known` is what was found about the sources before; a source with a fault is not blamed twice.
+/// No source is waited for longer than `limit`, so that a slow one costs no more than itself.
 pub(super) async fn look(
     config: Config,
     state_dir: Option<&Path>,
     known: &[Finding],
+    limit: Duration,
 ) -> Vec<Finding> {
     let is_blamed = |source: &SourceConfig| {
         let place = source.origin.to_string();
@@ -34,10 +41,15 @@ pub(super) async fn look(
     fit.sources.retain(|source| !is_blamed(source));
     let Some(state_dir) = state_dir else {
         // No gateway can be made, but addresses can be asked.
-        return join_all(fit.sources.iter().map(asked)).await.into_iter().flatten().collect();
+        let asked = join_all(fit.sources.iter().map(asked)).await.into_iter().flatten();
+        let fault = |asked| if let Asked::Fault(finding) = asked { Some(finding) } else { None };
+        return asked.filter_map(fault).collect();
     };
     let pinned = fit.disclosure.pinned.clone();
     let sources = fit.sources.clone();
+    for source in &mut fit.sources {
+        source.connect_deadline = source.connect_deadline.min(limit);
+    }
     let app = match build(fit, state_dir, clock()).await {
         Ok(app) => app,
         Err(error) => {
@@ -48,14 +60,15 @@ pub(super) async fn look(
         }
     };
     let mut connected: HashMap<Domain, Connected> = HashMap::new();
-    let in_time = timeout(CONNECT_DEADLINE, app.connect(&())).await;
-    let is_whole = in_time.is_ok();
+    let in_time = timeout(limit * LIMITS, app.connect(&())).await;
+    // Of a source that did not connect nobody knows what a pattern would match.
+    let is_whole = in_time.as_ref().is_ok_and(|all| all.iter().all(|one| one.result.is_ok()));
     for one in in_time.unwrap_or_default() {
         connected.insert(one.source.domain.clone(), one);
     }
     let judged = sources.iter().map(|source| {
         let report = app.reports().into_iter().find(|report| report.domain == source.domain);
-        fared(source, connected.remove(&source.domain), report)
+        fared(source, connected.remove(&source.domain), report, limit)
     });
     let judged: Vec<_> = judged.collect();
     let mut findings = join_all(judged).await.concat();
@@ -74,18 +87,19 @@ fn is_idle(pattern: &gatefold_catalog::Pattern, app: &App) -> bool {
     !app.pin().view().tools().any(|tool| pattern.matches(tool.id().as_str()))
 }
 
-async fn asked(source: &SourceConfig) -> Option<Finding> {
+async fn asked(source: &SourceConfig) -> Option<Asked> {
     let Connection::Http { url, headers } = &source.connection else {
         return None;
     };
     remote::diagnose(source, url, headers).await
 }
 
-/// `connected` is none for all sources where one of them took longer than the doctor waits.
+/// `connected` is none for all sources where one of them kept to no limit.
 async fn fared(
     source: &SourceConfig,
     connected: Option<Connected>,
     report: Option<SourceReport>,
+    limit: Duration,
 ) -> Vec<Finding> {
     match &source.connection {
         Connection::Disabled => return vec![found(source, Level::Ok, "disabled")],
@@ -100,11 +114,11 @@ async fn fared(
         None if matches!(state, Some(SourceState::Running | SourceState::Idle)) => None,
         None => {
             let told = report.as_ref().and_then(|report| report.status.error.clone());
-            let limit = CONNECT_DEADLINE.as_secs();
-            Some(told.unwrap_or_else(|| format!("it did not answer within {limit} s")))
+            Some(told.unwrap_or_else(|| format!("{LATE} {} s", (limit * LIMITS).as_secs_f32())))
         }
     };
     match (error, report) {
+        (Some(_), _) if gave_up(source, took, limit) => vec![impatient(source, limit)],
         (Some(error), _) => vec![failed(source, &error).await],
         (None, Some(report)) => healthy(source, &report, took),
         (None, None) => Vec::new(),
@@ -115,10 +129,29 @@ fn found(source: &SourceConfig, level: Level, what: impl fmt::Display) -> Findin
     Finding::new(Section::Sources, level, format!("{}: {what}", source.domain)).at(&source.origin)
 }
 
-async fn failed(source: &SourceConfig, error: &str) -> Finding {
-    if let Some(finding) = asked(source).await {
-        return finding;
+/// Whether a source that failed had time left by its own deadline.
+fn gave_up(source: &SourceConfig, took: Option<Duration>, limit: Duration) -> bool {
+    source.connect_deadline > limit && took.is_none_or(|took| took >= limit)
+}
+
+fn impatient(source: &SourceConfig, limit: Duration) -> Finding {
+    let (limit, own) = (limit.as_secs_f32(), source.connect_deadline.as_secs_f32());
+    let mut what = format!(
+        "{LATE} {limit} s, and this command waits no longer; its own `connect_deadline` is {own} s"
+    );
+    if programs::may_download(&source.connection) {
+        what.push_str("; its first start may be downloading it");
     }
+    let fix = "wait for it with `gatefold check`, which gives up only at its `connect_deadline`";
+    found(source, Level::Warning, what).fix(fix)
+}
+
+async fn failed(source: &SourceConfig, error: &str) -> Finding {
+    let answer = match asked(source).await {
+        Some(Asked::Fault(finding)) => return finding,
+        Some(Asked::Answer { host, status }) => Some((host, status)),
+        None => None,
+    };
     let known = format!("`{}` is unavailable: ", source.domain);
     let why = error.strip_prefix(&known).unwrap_or(error);
     if why.starts_with(LATE) && programs::may_download(&source.connection) {
@@ -127,9 +160,14 @@ async fn failed(source: &SourceConfig, error: &str) -> Finding {
         let fix = "start it once in a shell, wait, and try again; or raise its `connect_deadline`";
         return found(source, Level::Warning, what).fix(fix);
     }
-    let fix = match &source.connection {
-        Connection::Stdio { .. } => "run its command in a shell and see what it says",
-        _ => "see that server's log; `gatefold check --log debug` says more",
+    let fix = match (&source.connection, answer) {
+        (Connection::Stdio { .. }, _) => {
+            "run its command in a shell and see what it says".to_owned()
+        }
+        (_, Some((host, status))) => format!(
+            "see that server's log: `{host}` answered {status} to a handshake that was sent alone"
+        ),
+        _ => "see that server's log".to_owned(),
     };
     found(source, Level::Fault, format!("no connection: {why}")).fix(fix)
 }

@@ -6,19 +6,22 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use futures::future::join_all;
+use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::{Finding, Level, QUESTION_DEADLINE, Section};
-use crate::Environment;
+use super::{Finding, Level, QUESTION_DEADLINE, Reach, Section};
 use crate::config::{Connection, SourceConfig};
-use crate::shell;
+use crate::{Environment, programs, shell};
 
 /// The floor of current MCP servers for Node.
 const NODE_FLOOR: u32 = 18;
 
 /// The longest first line of a script that is read, in bytes, as Linux has it.
 const SHEBANG_BYTES: u64 = 256;
+
+/// The most that is read of what a program prints, in bytes.
+const ANSWER_BYTES: u64 = 4096;
 
 /// Where to get what a command needs.
 const INSTALLS: &[(&str, &str)] = &[
@@ -46,11 +49,15 @@ pub(super) fn may_download(connection: &Connection) -> bool {
     name.is_some_and(|name| FETCHERS.contains(&name))
 }
 
-pub(super) async fn look(sources: &[SourceConfig], environment: &Environment) -> Vec<Finding> {
-    join_all(sources.iter().map(|source| program(source, environment))).await.concat()
+pub(super) async fn look(
+    sources: &[SourceConfig],
+    reach: Reach,
+    environment: &Environment,
+) -> Vec<Finding> {
+    join_all(sources.iter().map(|source| program(source, reach, environment))).await.concat()
 }
 
-async fn program(source: &SourceConfig, environment: &Environment) -> Vec<Finding> {
+async fn program(source: &SourceConfig, reach: Reach, environment: &Environment) -> Vec<Finding> {
     let Connection::Stdio { command, args, env, cwd, .. } = &source.connection else {
         return Vec::new();
     };
@@ -58,14 +65,13 @@ async fn program(source: &SourceConfig, environment: &Environment) -> Vec<Findin
         Finding::new(Section::Sources, level, format!("{}: {what}", source.domain))
             .at(&source.origin)
     };
-    let folder = environment.directory().join(cwd.clone().unwrap_or_default());
+    let folder = programs::folder(cwd.as_deref(), environment);
     if !folder.is_dir() {
         let what = format!("its `cwd` is not a folder: `{}`", folder.display());
         return vec![found(Level::Fault, what).fix(format!("mkdir -p {}", shell::quoted(&folder)))];
     }
-    let own_path = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.expose());
-    let path = own_path.or_else(|| environment.get("PATH")).unwrap_or_default();
-    let Ok(program) = which::which_in(command, Some(path), &folder) else {
+    let path = programs::search_path(env, environment);
+    let Some(program) = programs::found(&source.connection, environment) else {
         return vec![missing(command, args, &folder, &found)];
     };
     let mut findings = Vec::new();
@@ -85,7 +91,7 @@ async fn program(source: &SourceConfig, environment: &Environment) -> Vec<Findin
         let what = format!("an argument names `{argument}`, which does not exist");
         found(Level::Note, what).fix("check the path, unless the server makes it")
     }));
-    findings.push(runtime(command, &program, path, &found).await);
+    findings.push(runtime(command, &program, path, reach, &found).await);
     findings
 }
 
@@ -150,17 +156,20 @@ async fn runtime(
     command: &str,
     program: &Path,
     path: &str,
+    reach: Reach,
     found: &impl Fn(Level, String) -> Finding,
 ) -> Finding {
     let name = Path::new(command).file_name().and_then(|name| name.to_str()).unwrap_or(command);
     match name {
         "npx" | "npm" | "node" => node(path, found).await,
-        "docker" => match ask(program, &["version", "--format", "{{.Server.Version}}"], path).await
-        {
-            Some(version) => found(Level::Ok, format!("docker's engine {version} answers")),
-            None => found(Level::Fault, "docker's engine does not answer".to_owned())
-                .fix("start it: systemctl start docker, or Docker Desktop"),
-        },
+        // Its engine may be on another machine, see `DOCKER_HOST`.
+        "docker" if reach == Reach::Connect => {
+            match ask(program, &["version", "--format", "{{.Server.Version}}"], path).await {
+                Some(version) => found(Level::Ok, format!("docker's engine {version} answers")),
+                None => found(Level::Fault, "docker's engine does not answer".to_owned())
+                    .fix("start it: systemctl start docker, or Docker Desktop"),
+            }
+        }
         _ => found(Level::Ok, format!("`{}` is there", program.display())),
     }
 }
@@ -181,14 +190,22 @@ async fn node(path: &str, found: &impl Fn(Level, String) -> Finding) -> Finding 
     }
 }
 
-/// The first line that a program prints, if it ends well in time.
+/// The first line that a program prints, if it ends well in time or prints more than is read.
 async fn ask(program: &Path, args: &[&str], path: &str) -> Option<String> {
     let mut command = Command::new(program);
     command.args(args).env("PATH", path).stdin(Stdio::null()).kill_on_drop(true);
-    let output = timeout(QUESTION_DEADLINE, command.output()).await.ok()?.ok()?;
-    let text = String::from_utf8_lossy(&output.stdout);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let answer = async {
+        let mut text = Vec::new();
+        child.stdout.take()?.take(ANSWER_BYTES).read_to_end(&mut text).await.ok()?;
+        let is_cut = text.len() as u64 == ANSWER_BYTES;
+        let is_well = is_cut || child.wait().await.ok()?.success();
+        is_well.then_some(text)
+    };
+    let text = timeout(QUESTION_DEADLINE, answer).await.ok()??;
+    let text = String::from_utf8_lossy(&text);
     let line = text.lines().next().unwrap_or_default().trim().to_owned();
-    (output.status.success() && !line.is_empty()).then_some(line)
+    (!line.is_empty()).then_some(line)
 }
 
 #[cfg(test)]

@@ -21,12 +21,20 @@ struct Answer {
     location: String,
 }
 
-/// Why this source cannot be reached. `None` when its address answers as a server does.
+/// What came of asking an address.
+pub(super) enum Asked {
+    /// Why the source cannot be reached.
+    Fault(Finding),
+    /// It answers a handshake as a server does.
+    Answer { host: String, status: u16 },
+}
+
+/// Asks a source's address as a client would. `None` when nothing can be asked from here.
 pub(super) async fn diagnose(
     source: &SourceConfig,
     url: &str,
     headers: &[(String, Secret)],
-) -> Option<Finding> {
+) -> Option<Asked> {
     let settings = Settings {
         connect_timeout: QUESTION_DEADLINE,
         read_timeout: Some(QUESTION_DEADLINE),
@@ -42,7 +50,7 @@ pub(super) async fn diagnose(
         Ok(answer) => answer,
         Err(error) => {
             let (what, fix) = unreachable(error.as_ref(), url);
-            return Some(fault(what, fix));
+            return Some(Asked::Fault(fault(what, fix)));
         }
     };
     let is_events = if matches!(answer.status, 400 | 404 | 405) {
@@ -51,7 +59,10 @@ pub(super) async fn diagnose(
     } else {
         false
     };
-    judged(&answer, is_events, url, headers).map(|(what, fix)| fault(what, fix))
+    Some(match judged(&answer, is_events, url, headers) {
+        Some((what, fix)) => Asked::Fault(fault(what, fix)),
+        None => Asked::Answer { host: host_of(url), status: answer.status },
+    })
 }
 
 async fn ask(
@@ -89,9 +100,7 @@ async fn ask(
 
 /// Nobody answered: the name, the port, TLS or time.
 fn unreachable(error: Option<&EgressError>, url: &str) -> (String, String) {
-    let host = url.parse::<http::Uri>().ok();
-    let host = host.as_ref().and_then(|uri| uri.authority()).map(http::uri::Authority::as_str);
-    let host = host.and_then(|host| host.rsplit('@').next()).unwrap_or("the server").to_owned();
+    let host = host_of(url);
     let Some(error) = error else {
         let what = format!("`{host}` did not answer in time");
         return (what, "see whether the server is up, and a proxy needed".to_owned());
@@ -124,6 +133,13 @@ fn unreachable(error: Option<&EgressError>, url: &str) -> (String, String) {
     }
     let what = format!("`{host}` cannot be reached: {causes}");
     (what, "check `url` and the network; `HTTPS_PROXY` and `NO_PROXY` are honoured".to_owned())
+}
+
+/// Host and port, without credentials.
+fn host_of(url: &str) -> String {
+    let uri = url.parse::<http::Uri>().ok();
+    let host = uri.as_ref().and_then(|uri| uri.authority()).map(http::uri::Authority::as_str);
+    host.and_then(|host| host.rsplit('@').next()).unwrap_or("the server").to_owned()
 }
 
 /// What an answer to a handshake says about the address, and the fix.

@@ -4,15 +4,26 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use axum::routing::any;
+use gatefold::Environment;
+use gatefold::config::Inputs;
+use gatefold::doctor::{self, Level, Reach, Subject};
 use serde_json::Value;
 
 use crate::process::{BINARY, Gateway, Run, command, run, two_sources};
 use crate::scratch::Scratch;
+
+/// Runs a command that was printed as a fix.
+fn run_fix(scratch: &Scratch, line: &str) -> Run {
+    let fix = line.split_once(" => ").unwrap().1.replace('~', scratch.path().to_str().unwrap());
+    let args: Vec<_> = fix.split(' ').skip(1).chain(["--yes"]).collect();
+    run(scratch, &args)
+}
 
 /// A free port that nobody listens on any more.
 fn dead_port() -> u16 {
@@ -41,14 +52,14 @@ fn found(scratch: &Scratch, run: &Run, what: &str) -> String {
     line.replace(scratch.path().to_str().unwrap(), "~")
 }
 
-fn doctor(scratch: &Scratch) -> Run {
+fn diagnosed(scratch: &Scratch) -> Run {
     run(scratch, &["doctor", "--json"])
 }
 
 /// One source's fault: what is said, and the fix.
 fn check(scratch: &Scratch, sources: &str, expected: &str) {
     configure(scratch, sources);
-    let run = doctor(scratch);
+    let run = diagnosed(scratch);
     let (what, _) = expected.split_once(" => ").unwrap();
     let what = what.split_once(": ").unwrap().1;
     assert_eq!(found(scratch, &run, what), expected);
@@ -65,7 +76,7 @@ fn a_healthy_setup_has_no_fault() {
     assert_eq!(run.code, Some(0), "{}", run.stdout);
     assert!(run.stdout.ends_with("checks were fine\n"), "{}", run.stdout);
     assert!(!run.stdout.contains("fault") && !run.stdout.contains("warning"), "{}", run.stdout);
-    let again = doctor(&scratch);
+    let again = diagnosed(&scratch);
     assert!(found(&scratch, &again, "units: ").starts_with("ok"));
     let connected = found(&scratch, &again, "tools over");
     assert!(connected.starts_with("ok: "), "{connected}");
@@ -75,11 +86,11 @@ fn a_healthy_setup_has_no_fault() {
 #[test]
 fn no_configuration_and_a_broken_one_are_faults_and_no_crash() {
     let scratch = Scratch::new();
-    let none = doctor(&scratch);
+    let none = diagnosed(&scratch);
     assert_eq!(none.code, Some(1));
     assert!(found(&scratch, &none, "no configuration found").starts_with("fault: "));
     scratch.write("gatefold.toml", "[sources.a]\ncomand = 'x'\n[limits]\nmax = 1\n");
-    let broken = doctor(&scratch);
+    let broken = diagnosed(&scratch);
     assert_eq!(broken.code, Some(1));
     assert_eq!(
         found(&scratch, &broken, "comand"),
@@ -94,7 +105,7 @@ fn a_secret_that_no_keyring_has_is_a_fault() {
                     machine";
     let scratch = Scratch::new();
     configure(&scratch, "[sources.a]\ncommand = 'sh'\nenv = { T = '${secret:t}' }\n");
-    let run = doctor(&scratch);
+    let run = diagnosed(&scratch);
     let line = found(&scratch, &run, "needs the secret `t`");
     assert!(line.starts_with(expected), "{line}");
     assert!(line.ends_with("=> set a variable instead and refer to it: `${T}`"), "{line}");
@@ -140,7 +151,7 @@ fn programs_that_cannot_run_are_named_with_their_fix() {
 fn check_in(scratch: &Scratch, sources: &str, expected: &str) {
     let folder = scratch.path().to_str().unwrap();
     configure(scratch, sources);
-    let run = doctor(scratch);
+    let run = diagnosed(scratch);
     let what = expected.split_once(" => ").unwrap().0.split_once(": ").unwrap().1;
     assert_eq!(found(scratch, &run, &what.replace('~', folder)), expected);
     assert_eq!(run.code, Some(1), "{}", run.stdout);
@@ -172,6 +183,31 @@ fn an_old_node_is_a_warning() {
         "warning: a: Node v16.20.0 is older than current servers need => install Node 18 or \
          later: https://nodejs.org"
     );
+}
+
+#[test]
+fn a_program_that_prints_without_end_is_read_to_its_first_line() {
+    let scratch = Scratch::new();
+    scratch.write("node", "#!/bin/sh\nexec yes v16.20.0\n").write("npx", "#!/bin/sh\nexit 1\n");
+    chmod(&scratch.path().join("node"), 0o755);
+    chmod(&scratch.path().join("npx"), 0o755);
+    let path = scratch.path().display();
+    let source =
+        format!("[sources.a]\ncommand = 'npx'\nenv = {{ PATH = '{path}:/usr/bin:/bin' }}\n");
+    configure(&scratch, &source);
+    let run = run(&scratch, &["doctor", "--json", "--offline"]);
+    assert!(found(&scratch, &run, "Node v16.20.0").starts_with("warning: "), "{}", run.stdout);
+}
+
+#[test]
+fn offline_no_engine_is_asked_that_may_be_on_another_machine() {
+    let scratch = Scratch::new();
+    scratch.write("docker", "#!/bin/sh\n: > asked\necho 1.0\n");
+    chmod(&scratch.path().join("docker"), 0o755);
+    configure(&scratch, "[sources.a]\ncommand = './docker'\n");
+    let offline = run(&scratch, &["doctor", "--json", "--offline"]);
+    assert!(found(&scratch, &offline, "docker` is there").starts_with("ok: a: "));
+    assert!(!scratch.path().join("asked").exists());
 }
 
 /// Answers every request with a status, or as an HTTP+SSE server does.
@@ -240,7 +276,7 @@ async fn credentials_that_are_not_taken_are_named_and_not_shown() {
         "fault: a: the server answers 401: it does not take the credentials that it got => renew \
          the value of the header `Authorization`",
     );
-    assert!(!doctor(&scratch).stdout.contains("hunter2"));
+    assert!(!diagnosed(&scratch).stdout.contains("hunter2"));
 }
 
 #[test]
@@ -268,7 +304,7 @@ fn whatever_is_not_in_order_has_its_fix_and_is_said_once() {
     scratch.write(".claude.json", "{\"mcpServers\": {");
     fs::create_dir_all(scratch.path().join(".local/state/gatefold")).unwrap();
     chmod(&scratch.path().join(".local/state/gatefold"), 0o755);
-    let all = doctor(&scratch).json();
+    let all = diagnosed(&scratch).json();
     let findings = all["findings"].as_array().unwrap();
     let wrong: Vec<_> = findings.iter().filter(|finding| finding["level"] != "ok").collect();
     assert!(wrong.len() >= 6, "{all:#}");
@@ -291,6 +327,61 @@ fn the_fix_uses_the_configuration_that_was_looked_at() {
 }
 
 #[test]
+fn the_fix_keeps_to_the_clients_files_that_were_looked_at() {
+    let scratch = Scratch::new();
+    let data = scratch.path().join("data").display().to_string();
+    let servers = serde_json::json!({ "mcpServers": {
+        "issues": { "command": BINARY, "args": ["demo-server", "issues", "--scratch", data] },
+    }});
+    scratch.write("q.json", servers.to_string());
+    fs::create_dir_all(scratch.path().join(".cursor")).unwrap();
+    scratch.write(".cursor/mcp.json", r#"{"mcpServers": {"x": {"command": "x"}}}"#);
+    let run = run(&scratch, &["doctor", "--json", "--offline", "--mcp-config", "q.json"]);
+    let line = found(&scratch, &run, "not in its configuration");
+    assert!(line.ends_with("=> gatefold connect cursor --mcp-config q.json"), "{line}");
+    let connected = run_fix(&scratch, &line);
+    assert_eq!(connected.code, Some(0), "{}", connected.stderr);
+    let entry = fs::read_to_string(scratch.path().join(".cursor/mcp.json")).unwrap();
+    assert!(entry.contains("q.json"), "{entry}");
+}
+
+#[test]
+fn a_server_that_stays_in_a_client_is_a_note_that_says_why() {
+    let scratch = Scratch::new();
+    let missing = "[sources.gone]\ncommand = '/no/such/server'\n";
+    let unlike = "[sources.other]\ncommand = 'sh'\n";
+    configure(&scratch, &format!("{}{missing}{unlike}", two_sources(&scratch)));
+    fs::create_dir_all(scratch.path().join(".cursor")).unwrap();
+    let entry = serde_json::json!({ "mcpServers": {
+        "gatefold": { "command": BINARY, "args": ["stdio"] },
+        "gone": { "command": "/no/such/server" },
+        "other": { "command": "cat" },
+    }});
+    scratch.write(".cursor/mcp.json", entry.to_string());
+    let run = run(&scratch, &["doctor", "--json", "--offline"]);
+    assert_eq!(
+        found(&scratch, &run, "does not find their programs"),
+        "note: Cursor: servers are left in, because Gatefold does not find their programs: `gone` \
+         => give the whole path as `command` of each source, then: gatefold connect cursor"
+    );
+    let line = found(&scratch, &run, "something else: `other`");
+    assert!(line.starts_with("note: Cursor: servers are left in, because the sources"), "{line}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_answers_and_fails_all_the_same_is_named_with_its_status() {
+    let port = web(200).await;
+    let scratch = Scratch::new();
+    configure(&scratch, &format!("[sources.a]\nurl = 'http://u:pw@127.0.0.1:{port}/mcp'\n"));
+    let line = found(&scratch, &diagnosed(&scratch), "a: no connection");
+    let fix = format!(
+        "=> see that server's log: `127.0.0.1:{port}` answered 200 to a handshake that was sent \
+         alone"
+    );
+    assert!(line.ends_with(&fix), "{line}");
+}
+
+#[test]
 fn a_dead_port_is_named() {
     let port = dead_port();
     check(
@@ -310,7 +401,7 @@ async fn the_port_is_free_ours_or_somebody_elses() {
     let listen = |port: &str| format!("[server]\nlisten = '127.0.0.1:{port}'\n");
     let port = other.local_addr().unwrap().port().to_string();
     scratch.write("gatefold.toml", format!("{}{}", two_sources(&scratch), listen(&port)));
-    let taken = doctor(&scratch);
+    let taken = diagnosed(&scratch);
     let line = found(&scratch, &taken, "another program listens");
     assert!(line.starts_with("fault: ") && line.contains("stop it, or choose"), "{line}");
     assert_eq!(taken.code, Some(1));
@@ -321,10 +412,44 @@ async fn the_port_is_free_ours_or_somebody_elses() {
     let address = gateway.address();
     let port = address.rsplit(':').next().unwrap();
     scratch.write("gatefold.toml", format!("{}{}", two_sources(&scratch), listen(port)));
-    let ours = doctor(&scratch);
+    let ours = diagnosed(&scratch);
     let line = found(&scratch, &ours, "a gateway of version");
     assert!(line.starts_with("ok: ") && line.contains(&gateway.pid().to_string()), "{line}");
     assert!(found(&scratch, &ours, "one running gateway or command uses it").starts_with("ok: "));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn our_own_gateway_is_known_where_others_can_reach_it() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", two_sources(&scratch));
+    let gateway = Gateway::start(&scratch, &["serve", "--listen", "0.0.0.0:0"]);
+    gateway.await_log("listening").await;
+    let listen = format!("[server]\nlisten = '{}'\n", gateway.address());
+    scratch.write("gatefold.toml", format!("{}{listen}", two_sources(&scratch)));
+    let run = diagnosed(&scratch);
+    let line = found(&scratch, &run, "a Gatefold listens there");
+    let process = format!("process {};", gateway.pid());
+    assert!(line.starts_with("ok: ") && line.contains(&process), "{line}");
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_older_gateway_is_restarted_the_way_it_was_started() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let status = r#"{"version": "0.0.0", "process": 7, "sources": []}"#;
+    let app = Router::new().fallback(any(move || async move { status }));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let scratch = Scratch::new();
+    let listen = format!("[server]\nlisten = '{address}'\n");
+    scratch.write("gatefold.toml", format!("{}{listen}", two_sources(&scratch)));
+    let run = run(&scratch, &["doctor", "--json", "--offline"]);
+    let line = found(&scratch, &run, "this program is newer");
+    assert!(line.starts_with("warning: ") && !line.contains("kill"), "{line}");
+    let fix = "=> restart process 7 the way it was started: a service through its manager, any \
+               other where it runs";
+    assert!(line.ends_with(fix), "{line}");
 }
 
 #[test]
@@ -362,7 +487,7 @@ fn a_pattern_that_pins_nothing_is_a_warning() {
     let pinned = "[disclosure]\npinned = ['nothing__*']\n";
     configure(&scratch, &format!("{}{pinned}", two_sources(&scratch)));
     assert_eq!(
-        found(&scratch, &doctor(&scratch), "pinned"),
+        found(&scratch, &diagnosed(&scratch), "pinned"),
         "warning: `disclosure.pinned` matches no tool: nothing__* => correct it: `gatefold tools \
          list` has the ids"
     );
@@ -376,7 +501,7 @@ fn a_damaged_database_and_an_open_directory_are_found() {
     fs::create_dir_all(&state).unwrap();
     chmod(&state, 0o755);
     fs::write(state.join("gatefold.db"), "this is no database, and long enough to be one").unwrap();
-    let run = doctor(&scratch);
+    let run = diagnosed(&scratch);
     assert_eq!(run.code, Some(1));
     assert_eq!(
         found(&scratch, &run, "others may look"),
@@ -390,7 +515,7 @@ fn a_damaged_database_and_an_open_directory_are_found() {
     );
     fs::remove_dir_all(&state).unwrap();
     fs::write(&state, "").unwrap();
-    let run = doctor(&scratch);
+    let run = diagnosed(&scratch);
     assert!(found(&scratch, &run, "something else than a directory").starts_with("fault: "));
 }
 
@@ -461,21 +586,48 @@ fn a_first_start_that_downloads_is_a_warning_and_blames_nobody_else() {
             "[sources.slow]\ncommand = '{path}/uvx'\nargs = ['x']\nconnect_deadline = '{deadline}'\n"
         )
     };
-    // The first gives up by itself, the second takes longer than the doctor waits.
-    for (deadline, limit) in [("1s", "1 s"), ("50s", "12 s")] {
-        configure(&scratch, &format!("{}{}", two_sources(&scratch), slow(deadline)));
-        let run = doctor(&scratch);
-        assert_eq!(
-            found(&scratch, &run, "slow: it did not answer"),
-            format!(
-                "warning: slow: it did not answer within {limit}; its first start may be \
-                 downloading it => start it once in a shell, wait, and try again; or raise its \
-                 `connect_deadline`"
-            )
-        );
-        assert!(found(&scratch, &run, "issues: 14 tools").starts_with("ok"), "{}", run.stdout);
-        assert_eq!(run.code, Some(0), "{}", run.stdout);
-    }
+    configure(&scratch, &format!("{}{}", two_sources(&scratch), slow("1s")));
+    let run = diagnosed(&scratch);
+    assert_eq!(
+        found(&scratch, &run, "slow: it did not answer"),
+        "warning: slow: it did not answer within 1 s; its first start may be downloading it => \
+         start it once in a shell, wait, and try again; or raise its `connect_deadline`"
+    );
+    assert!(found(&scratch, &run, "issues: 14 tools").starts_with("ok"), "{}", run.stdout);
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_with_time_left_is_not_blamed_and_costs_no_other_its_result() {
+    let scratch = Scratch::new();
+    let slow = "[sources.slow]\ncommand = 'sleep'\nargs = ['600']\nconnect_deadline = '50s'\n";
+    let failing = "[sources.quits]\ncommand = 'sh'\nargs = ['-c', 'exit 3']\n";
+    configure(&scratch, &format!("{}{slow}{failing}", two_sources(&scratch)));
+    let subject = Subject {
+        inputs: Inputs { config: Some("gatefold.toml".into()), ..Inputs::default() },
+        state_dir: Some(scratch.path().join("state")),
+        program: None,
+        reach: Reach::Connect,
+        connect_limit: Duration::from_secs(6),
+    };
+    let home = scratch.path().to_str().unwrap();
+    let variables = [("PATH", "/usr/bin:/bin"), ("HOME", home)];
+    let environment = Environment::new(variables, scratch.path());
+    let diagnosis = doctor::examine(&subject, &environment).await;
+    let said = |start: &str| {
+        let one = diagnosis.findings.iter().find(|one| one.what.starts_with(start));
+        one.unwrap_or_else(|| panic!("no `{start}` in {diagnosis:#?}"))
+    };
+    let slow = said("slow: it did");
+    assert_eq!(slow.level, Level::Warning);
+    assert_eq!(
+        slow.what,
+        "slow: it did not answer within 6 s, and this command waits no longer; its own \
+         `connect_deadline` is 50 s"
+    );
+    assert_eq!(said("quits: no connection").level, Level::Fault);
+    // How long it took is known only of a source whose own result was kept.
+    assert!(said("issues: 14 tools").what.contains(", connected in "), "{diagnosis:#?}");
 }
 
 #[test]
