@@ -8,7 +8,7 @@ use std::path::Path;
 use super::{Finding, Level, Section};
 use crate::Environment;
 use crate::config::{Config, ConfigError, Connection, Inputs, SourceConfig, load};
-use crate::setup::{Reached, is_secret};
+use crate::setup::{Reached, has_secret, is_secret};
 use crate::shell;
 
 /// Permissions of others than the owner.
@@ -152,7 +152,12 @@ fn has_clear_secret(line: &str) -> bool {
         let is_key =
             parts.get(at + 1).is_some_and(|after| after.trim_start().starts_with(['=', ':']));
         let value = parts[at];
-        !is_key && !value.contains("${") && is_secret(name_before(&parts[..at]), value)
+        let is_clear = match name_before(&parts[..at]) {
+            // An argument in a list, which is mostly none, as `import` has it.
+            "" => has_secret(value),
+            name => is_secret(name, value),
+        };
+        !is_key && !value.contains("${") && is_clear
     })
 }
 

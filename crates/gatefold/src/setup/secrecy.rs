@@ -91,7 +91,7 @@ fn is_plain_for_a_secret(name: &str, value: &str) -> bool {
 }
 
 /// Whether a text for people has a secret in it.
-pub(super) fn has_secret(text: &str) -> bool {
+pub(crate) fn has_secret(text: &str) -> bool {
     texts::has_secret(text)
 }
 
