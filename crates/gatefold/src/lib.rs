@@ -9,6 +9,7 @@ mod app;
 pub mod config;
 pub mod doctor;
 mod environment;
+mod files;
 pub mod programs;
 pub mod secrets;
 pub mod setup;

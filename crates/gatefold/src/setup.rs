@@ -15,6 +15,7 @@ mod rendered;
 mod secrecy;
 mod undo;
 
+use std::io;
 use std::path::PathBuf;
 
 pub use connect::{Act, Connected, Connector, Disconnected, Unrecorded};
@@ -42,8 +43,7 @@ pub enum SetupError {
     #[error("{}: {error}", path.display())]
     Edit { path: PathBuf, error: gatefold_clients::EditError },
     #[error(
-        "{}: cannot be {act}: {error}\n  help: check that the user who runs this may do so",
-        path.display()
+        "{}: cannot be {act}: {}\n  help: {}", path.display(), reason(error), remedy(error)
     )]
     File { path: PathBuf, act: &'static str, error: std::io::Error },
     #[error(
@@ -83,4 +83,25 @@ pub enum SetupError {
         record.display(), path.display()
     )]
     Record { record: PathBuf, path: PathBuf, error: serde_json::Error },
+}
+
+/// Why a file cannot be read or written, in words that are not the system's where these say less.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => "it is too large".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// What to do about it.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::InvalidData => "save the file as UTF-8",
+        io::ErrorKind::FileTooLarge => "that is no configuration; look what is in it",
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => {
+            "put a regular file there, or a link to one"
+        }
+        _ => "check that the user who runs this may do so",
+    }
 }

@@ -1,5 +1,4 @@
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::{Fault, Faults, Lines, is_link_loop};
@@ -9,7 +8,7 @@ use super::sections::Draft;
 use super::toml_file::SyntaxFault;
 use super::tree::Node;
 use super::{Config, ConfigError, clients, locate, resolve, sections, toml_file};
-use crate::Environment;
+use crate::{Environment, files};
 
 /// The largest configuration file, in bytes.
 const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
@@ -81,7 +80,8 @@ pub(super) fn read(
     environment: &Environment,
     faults: &mut Vec<Fault>,
 ) -> Result<Option<String>, ConfigError> {
-    let bytes = read_limited(&environment.directory().join(path)).map_err(|error| {
+    let read = files::read(&environment.directory().join(path), FILE_LIMIT_BYTES);
+    let bytes = read.map_err(|error| {
         let hint = match error.kind() {
             io::ErrorKind::NotFound => "check the path",
             io::ErrorKind::PermissionDenied => "let the user that runs Gatefold read it",
@@ -108,13 +108,4 @@ pub(super) fn read(
         hint: "save the file as UTF-8".to_owned(),
     });
     Ok(None)
-}
-
-fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(FILE_LIMIT_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > FILE_LIMIT_BYTES {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(bytes)
 }

@@ -1,12 +1,13 @@
 //! Reading and replacing the files of other programs.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use super::SetupError;
+use crate::files;
 
 /// The most symbolic links that are followed one after the other, as Linux has it.
 const LINKS: usize = 40;
@@ -18,18 +19,11 @@ pub fn read(path: &Path) -> Result<Option<String>, SetupError> {
 
 /// A text of at most so many bytes, or nothing when there is no such file.
 pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<String>, SetupError> {
-    let failed = |error| SetupError::File { path: path.to_owned(), act: "read", error };
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
-    };
-    let mut text = String::new();
-    file.take(limit + 1).read_to_string(&mut text).map_err(failed)?;
-    if text.len() as u64 > limit {
-        return Err(failed(io::ErrorKind::FileTooLarge.into()));
+    match files::read_text(path, limit) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(SetupError::File { path: path.to_owned(), act: "read", error }),
     }
-    Ok(Some(text))
 }
 
 /// Puts `text` in the place of what was read, all of it or nothing: readers see the old file or
@@ -72,6 +66,10 @@ pub(super) fn writable_target(path: &Path) -> Result<PathBuf, SetupError> {
     let target = target(path).map_err(failed)?;
     let read_only = |path: &Path| SetupError::ReadOnly { path: path.to_owned() };
     if let Ok(old) = fs::metadata(&target) {
+        // Opening a pipe may wait for ever.
+        if !old.is_file() {
+            return Err(failed(files::not_regular()));
+        }
         let is_refused = || match File::options().append(true).open(&target) {
             Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
             Ok(_) => false,

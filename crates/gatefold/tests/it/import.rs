@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use gatefold::setup::{self, Plan, SecretStyle, Why};
 use gatefold_clients::Client;
 use gatefold_core::Secret;
 
-use crate::process::{Run, command, run};
+use crate::process::{Gateway, Run, command, run};
 use crate::scratch::Scratch;
 
 /// A keyring with these secrets, which nobody may change.
@@ -395,4 +396,37 @@ fn a_program_that_is_not_there_is_taken_and_said_to_be_missing() {
     let imported = in_project(&scratch, &IMPORT).stdout;
     assert!(imported.contains("no-such-program (not installed here)"), "{imported}");
     assert!(imported.contains("  sh\n") && imported.contains("wrote 2 sources"), "{imported}");
+}
+
+#[tokio::test]
+async fn a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for() {
+    for line in [
+        &["connect", "claude-code", "--project", "--yes"][..],
+        &["import", "claude-code", "--dry-run", "--secrets", "variables"],
+        &["check", "--mcp-config", ".mcp.json"],
+        &["check", "--config", ".mcp.json"],
+    ] {
+        let scratch = home(&[(".config/gatefold/gatefold.toml", "")]);
+        let made = Command::new("mkfifo").arg(scratch.path().join(".mcp.json")).status();
+        assert!(made.unwrap().success());
+        let mut ran = Gateway::start(&scratch, line);
+        assert_ne!(ran.ended().await, Some(0), "{line:?}");
+        let said = ran.log();
+        let is_told = said.contains("it is not a regular file\n  help: ");
+        assert!(is_told || line[0] == "import", "{line:?}: {said}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_text_is_told_from_one_that_may_not_be_read() {
+    for (bytes, part) in [
+        (b"[sources.a]\ncommand = 'caf\xE9'".to_vec(), "UTF-8\n  help: save the file as UTF-8"),
+        (vec![b'#'; 9 << 20], "it is too large\n  help: that is no configuration"),
+    ] {
+        let scratch = home(&TWO_SCOPES);
+        scratch.write("own.toml", bytes);
+        let imported = run(&scratch, &[&IMPORT[..], &["--config", "own.toml"]].concat());
+        assert_eq!(imported.code, Some(1));
+        assert!(imported.stderr.contains(part), "{}", imported.stderr);
+    }
 }

@@ -1,0 +1,45 @@
+//! Reading files that people and other programs name: never without an end, never without a limit.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// Opens a regular file, also at the end of links. Anything else is refused: a pipe may never
+/// answer, and a device never end.
+fn open(path: &Path) -> io::Result<File> {
+    // Opening a pipe waits for whoever writes to it, unless told not to (fifo(7)).
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() {
+        Ok(file)
+    } else if kind.is_dir() {
+        Err(io::ErrorKind::IsADirectory.into())
+    } else {
+        Err(not_regular())
+    }
+}
+
+/// What is said of pipes, sockets and devices.
+pub(crate) fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
+}
+
+/// A file of at most so many bytes. A larger one is [`io::ErrorKind::FileTooLarge`].
+pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
+}
+
+/// As [`read`], for a text. One that is not UTF-8 is [`io::ErrorKind::InvalidData`].
+pub(crate) fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-8");
+    String::from_utf8(read(path, limit)?).map_err(not_text)
+}
