@@ -1,9 +1,10 @@
 use std::error::Error;
+use std::io;
 
 use reqwest::Url;
 
 use crate::client::Elsewhere;
-use crate::resolve::NotPublic;
+use crate::resolve::{NotPublic, Unresolved};
 
 /// Why a request got no answer, or none that may be used.
 ///
@@ -50,7 +51,24 @@ pub enum EgressError {
     Setup(#[source] reqwest::Error),
 }
 
+/// What stood between a request and its server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The name has no address.
+    Name,
+    /// Nothing listens there.
+    Refused,
+    /// No secure connection was agreed on.
+    Tls,
+    Other,
+}
+
 impl EgressError {
+    /// What stood in the way, as far as the kinds of what is behind this error tell.
+    pub fn obstacle(&self) -> Obstacle {
+        obstacle(self)
+    }
+
     /// Judges an error of the client's, and takes the URL out of it.
     pub(crate) fn new(url: &Url, error: reqwest::Error) -> Self {
         if let Some(NotPublic { host }) = cause(&error) {
@@ -96,19 +114,55 @@ pub fn redacted(url: &Url) -> String {
 }
 
 fn cause<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
-    let mut next: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = next {
-        if let Some(cause) = error.downcast_ref() {
-            return Some(cause);
+    causes(error).find_map(|cause| cause.downcast_ref())
+}
+
+/// An error and what is behind it. An I/O error that was made of another stands for that one, and
+/// `source` passes over it.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| {
+        let error: &'a (dyn Error + 'static) = *error;
+        let within = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        within.map(|within| within as &(dyn Error + 'static)).or_else(|| error.source())
+    })
+}
+
+fn obstacle(error: &(dyn Error + 'static)) -> Obstacle {
+    let of = |error: &(dyn Error + 'static)| {
+        let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        if error.is::<Unresolved>() {
+            Some(Obstacle::Name)
+        } else if error.is::<rustls::Error>() {
+            Some(Obstacle::Tls)
+        } else if io == Some(io::ErrorKind::ConnectionRefused) {
+            Some(Obstacle::Refused)
+        } else {
+            None
         }
-        next = error.source();
-    }
-    None
+    };
+    causes(error).find_map(of).unwrap_or(Obstacle::Other)
 }
 
 fn too_large(size: Option<u64>, limit: u64) -> String {
     match size {
         Some(size) => format!("the answer has {size} bytes, more than the limit: {limit}"),
         None => format!("the answer has more bytes than the limit: {limit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stood_in_the_way_is_told_by_kinds_and_not_by_words() {
+        let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+        let tls = io::Error::new(io::ErrorKind::InvalidData, rustls::Error::DecryptError);
+        let name = Unresolved(io::Error::other("no address"));
+        let words = io::Error::other("lookup of a tls certificate refused");
+        assert_eq!(obstacle(&io::Error::other(refused)), Obstacle::Refused);
+        assert_eq!(obstacle(&io::Error::other(tls)), Obstacle::Tls);
+        assert_eq!(obstacle(&io::Error::other(name)), Obstacle::Name);
+        assert_eq!(obstacle(&words), Obstacle::Other);
     }
 }

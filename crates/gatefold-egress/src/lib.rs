@@ -15,4 +15,4 @@ mod resolve;
 pub use address::AddressPolicy;
 pub use body::read_capped;
 pub use client::{HttpClient, Redirects, Settings};
-pub use error::{EgressError, redacted};
+pub use error::{EgressError, Obstacle, redacted};

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{fmt, io};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::lookup_host;
@@ -25,12 +25,17 @@ impl fmt::Display for NotPublic {
 
 impl std::error::Error for NotPublic {}
 
+/// The system knows no address of a name.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct Unresolved(pub(crate) io::Error);
+
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let policy = self.0;
         Box::pin(async move {
             // The port is the connector's business; zero stands for the scheme's own.
-            let found = lookup_host((name.as_str(), 0)).await?;
+            let found = lookup_host((name.as_str(), 0)).await.map_err(Unresolved)?;
             let allowed: Vec<_> = found.filter(|address| policy.allows(address.ip())).collect();
             if allowed.is_empty() {
                 return Err(NotPublic { host: name.as_str().to_owned() }.into());

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use gatefold_core::Secret;
-use gatefold_egress::{EgressError, HttpClient, Settings};
+use gatefold_egress::{EgressError, HttpClient, Obstacle, Settings};
 use http::Method;
 use tokio::time::timeout;
 
@@ -115,24 +115,25 @@ fn unreachable(error: Option<&EgressError>, url: &str) -> (String, String) {
         causes = cause.to_string();
         next = cause.source();
     }
-    let lower = causes.to_lowercase();
-    if lower.contains("lookup") || lower.contains("name or service") || lower.contains("resolve") {
-        let what = format!("the name in `{host}` does not resolve");
-        return (what, "check the spelling of `url`, and the network".to_owned());
-    }
-    if lower.contains("refused") {
-        let what = format!("nothing listens on `{host}`");
-        return (what, "start that server, or correct the port in `url`".to_owned());
-    }
-    if lower.contains("certificate") || lower.contains("tls") || lower.contains("corrupt message") {
-        let what = format!("no secure connection to `{host}`: {causes}");
-        return (
-            what,
-            "check `https://` against `http://`, and the server's certificate".to_owned(),
-        );
-    }
-    let what = format!("`{host}` cannot be reached: {causes}");
-    (what, "check `url` and the network; `HTTPS_PROXY` and `NO_PROXY` are honoured".to_owned())
+    let (what, fix) = match error.obstacle() {
+        Obstacle::Name => (
+            format!("the name in `{host}` does not resolve"),
+            "check the spelling of `url`, and the network",
+        ),
+        Obstacle::Refused => (
+            format!("nothing listens on `{host}`"),
+            "start that server, or correct the port in `url`",
+        ),
+        Obstacle::Tls => (
+            format!("no secure connection to `{host}`: {causes}"),
+            "check `https://` against `http://`, and the server's certificate",
+        ),
+        Obstacle::Other => (
+            format!("`{host}` cannot be reached: {causes}"),
+            "check `url` and the network; `HTTPS_PROXY` and `NO_PROXY` are honoured",
+        ),
+    };
+    (what, fix.to_owned())
 }
 
 /// Host and port, without credentials.
