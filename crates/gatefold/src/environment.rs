@@ -18,11 +18,14 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads variables and working directory. A variable that is not Unicode counts as not set.
+    /// Reads variables and working directory. A variable that is not Unicode counts as not set, and
+    /// so does one whose value is its own reference: some clients hand a reference to what is not set
+    /// on as it stands.
     /// Secrets come from the user's keyring, which nobody asks before a file refers to one.
     pub fn of_process() -> Self {
         let unicode = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
+            let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
+            (!is_own_reference(&name, &value)).then_some((name, value))
         };
         Self {
             variables: std::env::vars_os().filter_map(unicode).collect(),
@@ -37,8 +40,9 @@ impl Environment {
         variables: [(&str, &str); N],
         directory: impl Into<PathBuf>,
     ) -> Self {
-        let owned = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Self { variables: owned.into(), directory: directory.into(), secrets: Lookup::default() }
+        let set = variables.into_iter().filter(|(name, value)| !is_own_reference(name, value));
+        let owned = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Self { variables: owned.collect(), directory: directory.into(), secrets: Lookup::default() }
     }
 
     /// The same with this keyring.
@@ -86,6 +90,16 @@ impl Environment {
             None => base.join(path),
         }
     }
+}
+
+/// Whether a variable holds `${NAME}`, `${env:NAME}` or `$NAME` of itself and nothing else.
+fn is_own_reference(name: &str, value: &str) -> bool {
+    let Some(reference) = value.strip_prefix('$') else {
+        return false;
+    };
+    let inner = reference.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let inner = inner.map_or(reference, |inner| inner.strip_prefix("env:").unwrap_or(inner));
+    inner == name
 }
 
 impl std::fmt::Debug for Environment {
