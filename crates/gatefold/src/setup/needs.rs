@@ -7,7 +7,9 @@ use super::{read, variables_in};
 use crate::Environment;
 use crate::config::{Connection, Inputs, servers_as_written};
 
-/// What every client gives the programs that it starts.
+/// What every client gives the programs that it starts: the default environment of servers over
+/// stdio in the official SDKs, `DEFAULT_INHERITED_ENV_VARS` of the one for TypeScript
+/// (`client/stdio.ts`) and of the one for Python (`client/stdio`), on Unix and on Windows.
 const GIVEN: &[&str] = &[
     "HOME",
     "LOGNAME",
