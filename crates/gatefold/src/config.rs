@@ -43,6 +43,7 @@ pub use gatefold_store::Durability;
 pub(crate) use clients::folder_of;
 pub use clients::{ClientServer, servers_as_written, servers_put_in};
 pub use error::{ConfigError, Fault, Faults};
+pub(crate) use expand::{Part, SECRET, is_name, parts, references, value};
 pub use load::{Inputs, load};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
 pub use schema::schema;

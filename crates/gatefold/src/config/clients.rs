@@ -6,6 +6,7 @@
 //! Members unknown here are the client's own business.
 
 mod launch;
+mod switches;
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,8 +17,10 @@ use gatefold_policy::Effect;
 
 pub(crate) use launch::folder_of;
 
+use self::switches::Switches;
+
 use super::error::Faults;
-use super::expand::{Dialect, variable_of_input};
+use super::expand::{self, Dialect, variable_of_input};
 use super::reader::{Field, Reader, Table, Values};
 use super::sections::{self, SourceLimits};
 use super::sources::{DraftDomain, SourceDraft};
@@ -128,7 +131,7 @@ fn servers_at(
     let node = root.as_ref().and_then(|root| {
         place.iter().try_fold(root, |node, key| node.get(key)).filter(|node| !node.is_null())
     });
-    let servers = node.map(|node| servers(&reader, place.join("."), node));
+    let servers = root.as_ref().zip(node).map(|(root, node)| servers(&reader, root, place, node));
     faults.extend(reader.take_faults());
     if faults.is_empty() {
         Ok(servers.unwrap_or_default())
@@ -160,15 +163,16 @@ pub(super) fn read<'a>(
         let (_, outer) = path.split_last()?;
         let around = outer.iter().try_fold(&root, |node, key| node.get(key))?;
         let node = path.iter().try_fold(&root, |node, key| node.get(key))?;
-        Some((path.join("."), around, node))
+        Some((path, around, node))
     });
-    let Some((key, around, node)) = found else {
+    let Some((path, around, node)) = found else {
         let hint = "give a file with `mcpServers`, `servers` or `context_servers`";
         reader.fault(&root.span, "", "names no MCP servers", hint);
         return Vec::new();
     };
     reader.set_inputs(inputs(around));
-    servers(reader, key, node).into_iter().map(|server| draft(server, limits)).collect()
+    let place: Vec<_> = path.iter().map(|&member| member.to_owned()).collect();
+    servers(reader, &root, &place, node).into_iter().map(|server| draft(server, limits)).collect()
 }
 
 /// What a client answers its own questions with at first, by the question's id: VS Code's
@@ -188,13 +192,17 @@ fn inputs(around: &Node) -> Vec<(String, String)> {
     shown.filter_map(|input| Some((text(input, "id")?, text(input, "default")?))).collect()
 }
 
-fn servers(reader: &Reader<'_>, key: String, node: &Node) -> Vec<ClientServer> {
-    let table = reader.field(key, node.span.clone(), node).table();
+fn servers(reader: &Reader<'_>, root: &Node, place: &[String], node: &Node) -> Vec<ClientServer> {
+    let table = reader.field(place.join("."), node.span.clone(), node).table();
     let fields = table.iter().flat_map(Table::fields);
     let read: Vec<_> = fields.collect();
     // What is wrong with the table itself stays a fault of the file.
     let faults = reader.take_faults();
-    let servers = read.into_iter().map(|(name, field)| server(name, &field)).collect();
+    let switches = Switches::of(reader, root, place);
+    let mut servers: Vec<_> = read.into_iter().map(|(name, field)| server(name, &field)).collect();
+    for server in &mut servers {
+        server.is_enabled &= !switches.is_off(&server.name);
+    }
     reader.put_back(faults);
     servers
 }
@@ -266,7 +274,7 @@ fn server(name: &str, field: &Field<'_>) -> ClientServer {
 fn references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::Text(text) => {
-            let inner = text.split("${").skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
+            let inner = expand::references(text);
             found.extend(inner.map(|inner| inner.split(":-").next().unwrap_or(inner)));
         }
         Value::List(items) => {

@@ -5,7 +5,7 @@ use crate::Environment;
 use crate::secrets::{SecretError, SecretName};
 
 /// What marks a reference to the keyring.
-const SECRET: &str = "secret:";
+pub(crate) const SECRET: &str = "secret:";
 
 /// Whose notation a file follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,23 +40,66 @@ pub(super) fn expand(
     dialect: Dialect,
 ) -> Result<Expanded, ExpandFault> {
     let mut expanded = Expanded { text: String::with_capacity(text.len()), is_secret: false };
-    let mut rest = text;
-    while let Some(start) = rest.find("${") {
-        let (before, reference) = rest.split_at(start);
-        if let Some(before) = before.strip_suffix('$') {
-            expanded.text.push_str(before);
-            expanded.text.push_str("${");
-            rest = &reference[2..];
-            continue;
+    for part in parts(text) {
+        match part {
+            Part::Plain(text) => expanded.text.push_str(text),
+            Part::Reference(inner) => {
+                expanded.text.push_str(&value_of(inner, environment, dialect)?);
+                expanded.is_secret = true;
+            }
+            Part::Unclosed(_) => return Err(unclosed()),
         }
-        let (inner, after) = reference[2..].split_once('}').ok_or_else(unclosed)?;
-        expanded.text.push_str(before);
-        expanded.text.push_str(&value_of(inner, environment, dialect)?);
-        expanded.is_secret = true;
-        rest = after;
     }
-    expanded.text.push_str(rest);
     Ok(expanded)
+}
+
+/// A piece of a text that may refer to something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part<'t> {
+    /// Stands for itself. Of `$${` only the latter two are left.
+    Plain(&'t str),
+    /// What stands between `${` and `}`.
+    Reference(&'t str),
+    /// A `${` that nothing closes, and all behind it.
+    Unclosed(&'t str),
+}
+
+/// The pieces of a text, in order. None of them is empty, but for `${}`.
+pub(crate) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let whole = rest;
+        let start = whole.find("${").unwrap_or(whole.len());
+        let is_escaped = whole[..start].ends_with('$') && start < whole.len();
+        let (part, after) = match start {
+            0 if whole.is_empty() => return None,
+            0 => {
+                whole[2..].split_once('}').map_or((Part::Unclosed(whole), ""), |(inner, after)| {
+                    (Part::Reference(inner), after)
+                })
+            }
+            1 if is_escaped => (Part::Plain(&whole[1..3]), &whole[3..]),
+            _ => {
+                let (plain, after) = whole.split_at(start - usize::from(is_escaped));
+                (Part::Plain(plain), after)
+            }
+        };
+        rest = after;
+        Some(part)
+    })
+}
+
+/// What a text refers to, in order: what stands between `${` and `}`.
+pub(crate) fn references(text: &str) -> impl Iterator<Item = &str> {
+    parts(text).filter_map(|part| match part {
+        Part::Reference(inner) => Some(inner),
+        Part::Plain(_) | Part::Unclosed(_) => None,
+    })
+}
+
+/// What a reference of a `gatefold.toml` comes to, if that is known here.
+pub(crate) fn value(inner: &str, environment: &Environment) -> Option<String> {
+    value_of(inner, environment, Dialect::Gatefold).ok()
 }
 
 fn unclosed() -> ExpandFault {
@@ -155,7 +198,7 @@ pub(super) fn variable_of_input(id: &str) -> String {
     id.chars().map(upper).collect()
 }
 
-pub(super) fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -211,6 +254,22 @@ mod tests {
             ("${userHome}/x ${workspaceFolder}/y", Ok("/home/ann/x /project/y")),
         ] {
             check(Dialect::Client, text, expected);
+        }
+    }
+
+    #[test]
+    fn a_text_falls_into_its_parts() {
+        use Part::{Plain, Reference, Unclosed};
+        for (text, expected) in [
+            ("", &[][..]),
+            ("a$b", &[Plain("a$b")]),
+            ("a${B}c", &[Plain("a"), Reference("B"), Plain("c")]),
+            ("a$${B}${C}", &[Plain("a"), Plain("${"), Plain("B}"), Reference("C")]),
+            ("$$${B", &[Plain("$"), Plain("${"), Plain("B")]),
+            ("x${B and more", &[Plain("x"), Unclosed("${B and more")]),
+            ("$", &[Plain("$")]),
+        ] {
+            assert_eq!(parts(text).collect::<Vec<_>>(), expected, "{text}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gatefold_core::{Domain, Secret};
 
 use crate::Environment;
-use crate::config::{ClientServer, Connection};
+use crate::config::{ClientServer, Connection, SECRET, references};
 use crate::secrets::SecretError;
 use crate::setup::{FoundSecret, SecretStyle, variables_in};
 
@@ -94,6 +94,7 @@ impl<'e> Names<'e> {
 
 /// The names of the keyring that a configuration refers to.
 fn secrets_in(text: &str) -> Vec<String> {
-    let inner = text.split("${secret:").skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
-    inner.map(str::to_owned).collect()
+    // One line after the other: what one leaves open is not the next one's.
+    let inner = text.lines().flat_map(references);
+    inner.filter_map(|inner| inner.strip_prefix(SECRET)).map(str::to_owned).collect()
 }
