@@ -132,6 +132,15 @@ pub fn system() -> Arc<dyn Keyring> {
 
 /// Puts a secret into the user's keyring, in the place of what is there under its name.
 pub fn store(name: &SecretName, value: &Secret) -> Result<(), SecretError> {
+    store_in(&*system(), name, value)
+}
+
+/// As [`store`], into this keyring.
+pub(crate) fn store_in(
+    keyring: &dyn Keyring,
+    name: &SecretName,
+    value: &Secret,
+) -> Result<(), SecretError> {
     if value.expose().is_empty() {
         return Err(SecretError::IllegalValue("empty"));
     }
@@ -141,7 +150,7 @@ pub fn store(name: &SecretName, value: &Secret) -> Result<(), SecretError> {
     if value.expose().contains('\0') {
         return Err(SecretError::IllegalValue("not text: it holds a NUL character"));
     }
-    system().set(name, value, UNLOCK_DEADLINE)
+    keyring.set(name, value, UNLOCK_DEADLINE)
 }
 
 /// A secret of the user's keyring.

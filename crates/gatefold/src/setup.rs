@@ -23,6 +23,7 @@ pub use files::read;
 pub use found::{FoundFile, existing, find, is_gatefold, listen_in, machine, servers_of};
 pub(crate) use held::Reached;
 pub use held::{Held, held};
+pub use import::{KeepFault, Unkept, keep};
 pub use import::{Plan, Planned, Skipped, Why, plan, user_config_file, variables_in};
 pub use needs::{Needs, needs};
 pub use rendered::{SecretStyle, append, write};

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold::secrets::{self, SecretError, SecretName};
-use gatefold::setup::{self, FoundSecret, Plan, Planned, SecretStyle};
-use gatefold_clients::Client;
+use gatefold::secrets::{self, SecretError};
+use gatefold::setup::{self, KeepFault, Plan, Planned, SecretStyle, SetupError, Unkept};
+use gatefold_clients::{Client, Scope};
 
 use super::arguments::{Import, SecretsTo, Shared};
 use super::output::Output;
@@ -20,12 +20,7 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let is_asked = !import.caution.yes && !import.caution.dry_run;
-    if output.is_json() && is_asked {
-        return Err(failure::usage(
-            "a person cannot be asked with `--json`\n  help: add `--yes` or `--dry-run`",
-        ));
-    }
+    let asking = Asking::new(&import.caution, output.is_json())?;
     let clients = clients(&import.clients)?;
     let machine = setup::machine(environment)?;
     let found = setup::find(&machine, &clients, environment);
@@ -36,26 +31,23 @@ pub(super) fn run(
     let existing = setup::read(&target)?;
     let style = style(import.secrets);
     let mut plan = setup::plan(&found, existing.as_deref(), style, environment);
-    only(&mut plan, import)?;
+    only(&mut plan, import, asking)?;
     if !output.is_json() {
         report::show(&found, &plan, environment, output);
         // Where variables are written at once, they are listed with what to set them to.
-        if is_asked || import.caution.dry_run || style == SecretStyle::Keyring {
+        if asking == Asking::Person || import.caution.dry_run || style == SecretStyle::Keyring {
             report::secrets(&plan, style, output);
         }
     }
     let is_dry = import.caution.dry_run || plan.sources.is_empty();
-    if !is_dry
-        && !ask(&mut plan, Asking::new(&import.caution, output.is_json())?, &target, environment)?
-    {
+    if !is_dry && !ask(&mut plan, import, asking, &target, environment)? {
         output.line("nothing was written");
         return Ok(ExitCode::SUCCESS);
     }
     let text = setup::append(existing.as_deref(), &plan, &target)?;
     let added = text.strip_prefix(existing.as_deref().unwrap_or_default()).unwrap_or(&text);
     if !is_dry {
-        keep(&plan, style)?;
-        setup::write(&target, existing.as_deref(), &text)?;
+        write(&plan, style, || setup::write(&target, existing.as_deref(), &text))?;
     }
     if output.is_json() {
         output.json(&report::as_json(&found, &plan, &target, environment, is_dry));
@@ -110,8 +102,8 @@ fn style(to: SecretsTo) -> SecretStyle {
     }
 }
 
-/// Keeps the servers that the command line asks for.
-fn only(plan: &mut Plan, import: &Import) -> anyhow::Result<()> {
+/// Keeps the servers that the command line asks for. A person chooses about a project's.
+fn only(plan: &mut Plan, import: &Import, asking: Asking) -> anyhow::Result<()> {
     let names = &import.only;
     let is_called = |one: &Planned, name: &String| *name == one.key || *name == one.server.name;
     let is_known = |name: &&String| plan.sources.iter().any(|one| is_called(one, name));
@@ -129,7 +121,7 @@ fn only(plan: &mut Plan, import: &Import) -> anyhow::Result<()> {
     let is_named = |one: &Planned| names.iter().any(|name| is_called(one, name));
     if !names.is_empty() {
         plan.retain(is_named);
-    } else if !import.project {
+    } else if !import.project && asking == Asking::Yes {
         plan.leave_projects(is_named);
     }
     Ok(())
@@ -138,17 +130,25 @@ fn only(plan: &mut Plan, import: &Import) -> anyhow::Result<()> {
 /// Asks which servers to take. False when none are wanted.
 fn ask(
     plan: &mut Plan,
+    import: &Import,
     asking: Asking,
     target: &Path,
     environment: &Environment,
 ) -> anyhow::Result<bool> {
-    let item = |one: &Planned| visible::on_one_line(&format!("{}  ({})", one.key, one.client));
+    let item = |one: &Planned| {
+        let whose = if one.scope == Scope::Project { ", of this project" } else { "" };
+        visible::on_one_line(&format!("{}  ({}{whose})", one.key, one.client))
+    };
     let items: Vec<_> = plan.sources.iter().map(item).collect();
     let question = visible::on_one_line(&format!(
         "Write these sources to {}?",
         paths::shown(target, environment)
     ));
-    let Some(chosen) = asking.choose(&question, items)? else {
+    // Everybody's configuration takes a project's servers only from who says so.
+    let is_named = import.project || !import.only.is_empty();
+    let is_ticked = |at: &usize| is_named || plan.sources[*at].scope == Scope::User;
+    let ticked = (0..plan.sources.len()).filter(is_ticked).collect();
+    let Some(chosen) = asking.choose(&question, items, ticked)? else {
         return Ok(false);
     };
     let keys: Vec<_> = chosen.iter().map(|at| plan.sources[*at].key.clone()).collect();
@@ -156,32 +156,36 @@ fn ask(
     Ok(!plan.sources.is_empty())
 }
 
-/// Puts the secrets into the keyring, before anything refers to them.
-fn keep(plan: &Plan, style: SecretStyle) -> anyhow::Result<()> {
+/// Puts the secrets into the keyring, before anything refers to them, and writes.
+fn write(
+    plan: &Plan,
+    style: SecretStyle,
+    write: impl FnOnce() -> Result<(), SetupError>,
+) -> anyhow::Result<()> {
     if style == SecretStyle::Variable {
-        return Ok(());
+        return Ok(write()?);
     }
-    plan.secrets.iter().try_for_each(keep_one)
+    setup::keep(&plan.secrets, &*secrets::system(), write).map_err(unwritten)
 }
 
-/// What the keyring has under the name stays there: others may refer to it.
-fn keep_one(secret: &FoundSecret) -> anyhow::Result<()> {
-    let name = SecretName::parse(&secret.name)?;
-    match secrets::get(&name) {
-        Ok(kept) if kept == secret.value => return Ok(()),
-        Ok(_) | Err(SecretError::NotText(_)) => {
-            return Err(failure::with_help(
-                format!("the keyring has another secret `{name}`; nothing was written"),
-                format!("import again, or remove it: `gatefold secret remove {name}`"),
-            ));
-        }
-        Err(SecretError::Missing(_)) => {}
-        Err(error) => return Err(unkept(&name, &error)),
+fn unwritten(Unkept { why, left }: Unkept) -> anyhow::Error {
+    let error = match why {
+        KeepFault::Taken(name) => failure::with_help(
+            format!("the keyring has another secret `{name}`; nothing was written"),
+            format!("import again, or remove it: `gatefold secret remove {name}`"),
+        ),
+        KeepFault::Unstored(name, error) => unkept(&name, &error),
+        KeepFault::Unwritten(error) => error.into(),
+    };
+    if left.is_empty() {
+        return error;
     }
-    secrets::store(&name, &secret.value).map_err(|error| unkept(&name, &error))
+    let left: Vec<_> = left.iter().map(|name| format!("`gatefold secret remove {name}`")).collect();
+    let also = format!("the keyring keeps what was stored before: {}", left.join(", "));
+    anyhow::anyhow!("{error}; {also}")
 }
 
-fn unkept(name: &SecretName, error: &SecretError) -> anyhow::Error {
+fn unkept(name: &str, error: &SecretError) -> anyhow::Error {
     let help = match error {
         SecretError::NoKeyring(_) => "import with `--secrets variables`".to_owned(),
         SecretError::Refused | SecretError::Slow(_) | SecretError::Failed(_) => {

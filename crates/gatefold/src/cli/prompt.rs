@@ -62,19 +62,19 @@ impl Asking {
         }
     }
 
-    /// Asks which of these, all of them chosen at first. `None` when the person gave up.
+    /// Asks which of these; `ticked` are chosen at first. `None` when the person gave up.
     pub(super) fn choose(
         self,
         question: &str,
         items: Vec<String>,
+        ticked: Vec<usize>,
     ) -> anyhow::Result<Option<Vec<usize>>> {
-        let all: Vec<_> = (0..items.len()).collect();
         match self {
-            Self::Yes => Ok(Some(all)),
+            Self::Yes => Ok(Some(ticked)),
             Self::Person => {
                 let question = visible::on_one_line(question);
                 let items = items.into_iter().map(|item| visible::on_one_line(&item)).collect();
-                let chosen = MultiSelect::new(&question, items).with_default(&all).raw_prompt();
+                let chosen = MultiSelect::new(&question, items).with_default(&ticked).raw_prompt();
                 let chosen = answered(chosen)?;
                 Ok(chosen.map(|chosen| chosen.into_iter().map(|option| option.index).collect()))
             }

@@ -1,18 +1,21 @@
 //! What an import would do: which servers become sources, under which names, and which do not.
 
 mod identity;
+mod keep;
 mod naming;
 
 use std::path::{Path, PathBuf};
 
 use gatefold_clients::{Client, Scope};
 
+pub use self::keep::{KeepFault, Unkept, keep};
+
 use self::identity::Known;
 use self::naming::Names;
 use super::found::{FoundFile, is_gatefold, listen_in};
 use super::secrecy::{self, FoundSecret};
 use super::{SecretStyle, SetupError};
-use crate::config::{ClientServer, Connection, Fault, folder_of};
+use crate::config::{ClientServer, Connection, Fault, folder_of, is_name, references};
 use crate::{Environment, config};
 
 /// What is to be written, and what is not.
@@ -51,6 +54,8 @@ pub struct Skipped {
 pub enum Why {
     /// The configuration has it, under this name.
     AlreadyThere(String),
+    /// As far as is known here: the source of this name refers to what is not set.
+    MayBeThere(String),
     /// Another client has it too, and it becomes this source.
     SameAs(String),
     /// It is Gatefold.
@@ -76,7 +81,7 @@ pub fn plan(
 ) -> Plan {
     let listen = listen_in(existing);
     let existing = existing.unwrap_or_default();
-    let mut known = Known::of(existing);
+    let mut known = Known::of(existing, environment);
     let mut names = Names::new(style, environment, existing);
     for server in found.iter().flat_map(|file| file.servers.iter().flatten()) {
         names.note(server);
@@ -110,7 +115,7 @@ fn planned(
     client: Client,
     scope: Scope,
     mut server: ClientServer,
-    known: &mut Known,
+    known: &mut Known<'_>,
     names: &mut Names<'_>,
 ) -> Planned {
     let key = known.add(&server, client);
@@ -200,16 +205,12 @@ fn settle_folder(server: &mut ClientServer, scope: Scope, environment: &Environm
 
 /// The variables without a default that a text in Gatefold's notation refers to, in order.
 pub fn variables_in(text: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find("${") {
-        let (before, reference) = rest.split_at(start);
-        let name = reference[2..].split('}').next().unwrap_or_default();
-        let is_plain = !before.ends_with('$') && !name.contains(':');
-        if is_plain && !names.iter().any(|known| known == name) {
+    let mut names: Vec<String> = Vec::new();
+    // One line after the other: what one leaves open is not the next one's.
+    for name in text.lines().flat_map(references).filter(|inner| is_name(inner)) {
+        if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
         }
-        rest = &reference[2..];
     }
     names
 }

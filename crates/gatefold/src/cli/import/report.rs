@@ -126,6 +126,9 @@ fn described(one: &Planned) -> String {
 fn why(one: &Skipped, environment: &Environment) -> String {
     match &one.why {
         Why::AlreadyThere(key) => format!("it is `sources.{key}` already"),
+        Why::MayBeThere(key) => {
+            format!("it may be `sources.{key}` already, which refers to what is not set here")
+        }
         Why::SameAs(key) => format!("it is the same as `{key}`"),
         Why::Gatefold => "it is Gatefold".to_owned(),
         Why::Project => {
@@ -219,13 +222,8 @@ fn config_flag(target: &Path, environment: &Environment) -> String {
     if by_default.is_some_and(|path| path == *target) {
         return String::new();
     }
-    let path = target.strip_prefix(environment.directory()).unwrap_or(target).display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    if path.chars().all(is_plain) {
-        format!(" --config {path}")
-    } else {
-        format!(" --config '{}'", path.replace('\'', "'\\''"))
-    }
+    let path = target.strip_prefix(environment.directory()).unwrap_or(target);
+    format!(" --config {}", paths::as_argument(path, environment))
 }
 
 pub(super) fn as_json(

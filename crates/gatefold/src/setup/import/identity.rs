@@ -7,35 +7,57 @@ use gatefold_core::{Domain, Secret};
 use gatefold_policy::Effect;
 
 use super::Why;
-use crate::config::{ClientServer, Connection};
+use crate::Environment;
+use crate::config::{self, ClientServer, Connection, Part};
 
 /// All that makes a server what it is, in a form that can be compared text by text.
 type Identity = Vec<String>;
 
 /// The sources that there are already, and those that come to them.
-pub(super) struct Known {
+pub(super) struct Known<'e> {
+    environment: &'e Environment,
     existing: Vec<(String, Identity)>,
     added: Vec<(String, Identity)>,
 }
 
-impl Known {
+impl<'e> Known<'e> {
     /// The sources of a configuration's text.
-    pub(super) fn of(existing: &str) -> Self {
-        Self { existing: written_sources(existing), added: Vec::new() }
+    pub(super) fn of(existing: &str, environment: &'e Environment) -> Self {
+        Self { environment, existing: written_sources(existing), added: Vec::new() }
     }
 
     /// The source that a server is already.
     pub(super) fn same(&self, server: &ClientServer) -> Option<Why> {
         let identity = of_server(server);
-        // Where the configuration refers to a secret, the client may have the secret itself.
-        let is_same = |(_, known): &&(String, Identity)| {
-            known.len() == identity.len()
-                && known.iter().zip(&identity).all(|(known, text)| stands_for(known, text))
-        };
-        let added = self.added.iter().find(|(_, known)| *known == identity);
-        let existing = self.existing.iter().find(is_same);
-        let existing = existing.map(|(key, _)| Why::AlreadyThere(key.clone()));
-        existing.or_else(|| added.map(|(key, _)| Why::SameAs(key.clone())))
+        if let Some((key, _)) = self.added.iter().find(|(_, known)| *known == identity) {
+            return Some(Why::SameAs(key.clone()));
+        }
+        // What is off here adds nothing to a source that is on.
+        let from = usize::from(!server.is_enabled);
+        let likeness = |known: &Identity| self.likeness(&known[from..], &identity[from..]);
+        let existing = self.existing.iter().map(|(key, known)| (key, likeness(known)));
+        let best = existing.max_by_key(|(_, likeness)| *likeness)?;
+        match best {
+            (key, Likeness::Same) => Some(Why::AlreadyThere(key.clone())),
+            (key, Likeness::Perhaps) => Some(Why::MayBeThere(key.clone())),
+            (_, Likeness::Different) => None,
+        }
+    }
+
+    fn likeness(&self, known: &[String], texts: &[String]) -> Likeness {
+        let nothing = |_: &str| None;
+        let could_be = known.len() == texts.len()
+            && known
+                .iter()
+                .zip(texts)
+                .all(|(known, text)| stands_for(known, text, &nothing) != Likeness::Different);
+        if !could_be {
+            return Likeness::Different;
+        }
+        // The keyring is asked only about what everything else agrees on.
+        let value = |inner: &str| config::value(inner, self.environment);
+        let all = known.iter().zip(texts).map(|(known, text)| stands_for(known, text, &value));
+        all.min().unwrap_or(Likeness::Same)
     }
 
     /// Takes note of a server that becomes a source, and gives the source's name.
@@ -63,34 +85,57 @@ impl Known {
     }
 }
 
-/// Whether a text of the configuration is this one, each reference in it being any text at all.
-/// Both are in Gatefold's notation.
-fn stands_for(written: &str, text: &str) -> bool {
+/// How sure it is that two texts come to the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Likeness {
+    Different,
+    /// They do if a reference has the one value that makes it so.
+    Perhaps,
+    Same,
+}
+
+/// Whether a text of the configuration comes to this one. A reference in it stands for its value,
+/// and for any text at all where `value` knows none. Both are in Gatefold's notation.
+fn stands_for(written: &str, text: &str, value: &dyn Fn(&str) -> Option<String>) -> Likeness {
     if written == text {
-        return true;
+        return Likeness::Same;
     }
     let mut literals = vec![String::new()];
-    let mut rest = written;
-    while let Some(start) = rest.find("${") {
-        let (before, reference) = rest.split_at(start);
+    for part in config::parts(written) {
         let last = literals.last_mut().expect("there is always one");
-        last.push_str(before);
-        rest = &reference[2..];
-        if before.ends_with('$') {
-            last.push_str("${");
-        } else if let Some((_, after)) = rest.split_once('}') {
-            literals.push(String::new());
-            rest = after;
+        match part {
+            Part::Plain(text) | Part::Unclosed(text) => last.push_str(text),
+            Part::Reference(inner) => match value(inner) {
+                Some(value) => last.push_str(&value),
+                None => literals.push(String::new()),
+            },
         }
     }
-    literals.last_mut().expect("there is always one").push_str(rest);
-    let [first, middle @ .., last] = literals.as_slice() else { return false };
-    let Some(mut rest) = text.strip_prefix(first.as_str()) else { return false };
+    let text = put_in(text, value);
+    let is_like = match literals.as_slice() {
+        [whole] if *whole == text => return Likeness::Same,
+        [first, middle @ .., last] => fits(first, middle, last, &text),
+        _ => false,
+    };
+    if is_like { Likeness::Perhaps } else { Likeness::Different }
+}
+
+/// Whether a text has these pieces in this order, with something at least behind the last gap.
+fn fits(first: &str, middle: &[String], last: &str, text: &str) -> bool {
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
     for literal in middle {
         let Some((_, after)) = rest.split_once(literal.as_str()) else { return false };
         rest = after;
     }
-    rest.len() > last.len() && rest.ends_with(last.as_str())
+    rest.len() > last.len() && rest.ends_with(last)
+}
+
+fn put_in(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
+    let part = |part| match part {
+        Part::Plain(text) | Part::Unclosed(text) => text.to_owned(),
+        Part::Reference(inner) => value(inner).unwrap_or_else(|| format!("${{{inner}}}")),
+    };
+    config::parts(text).map(part).collect()
 }
 
 fn of_server(server: &ClientServer) -> Identity {
@@ -191,20 +236,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reference_stands_for_any_text() {
+    fn a_reference_stands_for_its_value_or_else_for_any_text() {
+        use Likeness::{Different, Perhaps, Same};
+        let value = |inner: &str| (inner == "KNOWN").then(|| "hunter2".to_owned());
         for (written, text, expected) in [
-            ("a", "a", true),
-            ("a", "b", false),
-            ("${secret:A}", "hunter2", true),
-            ("${secret:A}", "", false),
-            ("Bearer ${A}", "Bearer hunter2", true),
-            ("Bearer ${A}", "Basic hunter2", false),
-            ("postgres://a:${A}@${H}/d", "postgres://a:p@h/d", true),
-            ("postgres://a:${A}@h/d", "postgres://a:p@h/e", false),
-            ("$${A}", "x", false),
-            ("$${A}${B}", "$${A}b", true),
+            ("a", "a", Same),
+            ("a", "b", Different),
+            ("${secret:A}", "hunter2", Perhaps),
+            ("${secret:A}", "", Different),
+            ("Bearer ${A}", "Bearer hunter2", Perhaps),
+            ("Bearer ${A}", "Basic hunter2", Different),
+            ("postgres://a:${A}@${H}/d", "postgres://a:p@h/d", Perhaps),
+            ("postgres://a:${A}@h/d", "postgres://a:p@h/e", Different),
+            ("$${A}", "x", Different),
+            ("$${A}${B}", "$${A}b", Perhaps),
+            ("Bearer ${KNOWN}", "Bearer hunter2", Same),
+            ("Bearer ${KNOWN}", "Bearer hunter3", Different),
+            ("${KNOWN}:${A}", "hunter2:x", Perhaps),
+            ("${KNOWN}:${A}", "hunter3:x", Different),
+            ("${KNOWN}", "${KNOWN}", Same),
         ] {
-            assert_eq!(stands_for(written, text), expected, "{written} {text}");
+            assert_eq!(stands_for(written, text, &value), expected, "{written} {text}");
         }
     }
 }
