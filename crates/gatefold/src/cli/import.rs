@@ -20,13 +20,13 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let asking = Asking::new(&import.caution, output.is_json())?;
     let clients = clients(&import.clients)?;
     let machine = setup::machine(environment)?;
     let found = setup::find(&machine, &clients, environment);
     if found.is_empty() {
         return Err(nothing_found(&clients));
     }
+    let asking = Asking::new(&import.caution, output.is_json())?;
     let target = target(shared, environment)?;
     let existing = setup::read(&target)?;
     let style = style(import.secrets);
