@@ -9,16 +9,13 @@ use std::time::Duration;
 
 use gatefold_core::{Clock as _, SystemClock};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::output::Output;
-use super::status::ask;
+use super::status::{Silence, ask};
 use super::stop;
 use screen::{Input, Screen};
-
-/// How long a gateway's answer may take before the view says that there is none.
-const ANSWER_WAIT: Duration = Duration::from_secs(5);
 
 /// Shows what the gateway does until somebody leaves. It may come and go meanwhile.
 pub(super) async fn run(
@@ -36,10 +33,8 @@ pub(super) async fn run(
 }
 
 /// What the gateway says, or why there is nothing; none when it is time to leave.
-async fn asked(address: SocketAddr, stop: &CancellationToken) -> Option<Result<Value, String>> {
-    let late = || format!("what listens on {address} gives no answer");
-    let asked = timeout(ANSWER_WAIT, ask(address));
-    stop.run_until_cancelled(asked).await.map(|asked| asked.unwrap_or_else(|_| Err(late())))
+async fn asked(address: SocketAddr, stop: &CancellationToken) -> Option<Result<Value, Silence>> {
+    stop.run_until_cancelled(ask(address)).await
 }
 
 /// One line, or one JSON object on a line, each time.

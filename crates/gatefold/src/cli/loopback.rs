@@ -11,8 +11,11 @@ use tokio::time::timeout;
 /// The largest answer that is read.
 const ANSWER_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
 
+/// How long an answer to a question about the gateway itself may take.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(2);
+
 /// How long an answer may take, a tool's work included.
-const DEADLINE: Duration = Duration::from_secs(70);
+const WORK_DEADLINE: Duration = Duration::from_secs(70);
 
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -30,7 +33,7 @@ pub(super) fn reachable(listen: SocketAddr) -> SocketAddr {
 
 pub(super) async fn get(address: SocketAddr, path: &str) -> io::Result<Answer> {
     let head = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n");
-    exchange(address, head).await
+    exchange(address, head, ANSWER_DEADLINE).await
 }
 
 pub(super) async fn post(
@@ -47,12 +50,12 @@ pub(super) async fn post(
     for (name, value) in headers {
         request.extend([name, ": ", value, "\r\n"]);
     }
-    exchange(address, request + "\r\n" + json).await
+    exchange(address, request + "\r\n" + json, WORK_DEADLINE).await
 }
 
 /// Sends one request and reads until the other side closes, as it does in HTTP/1.0 (RFC 1945).
-async fn exchange(address: SocketAddr, request: String) -> io::Result<Answer> {
-    let exchanged = timeout(DEADLINE, async {
+async fn exchange(address: SocketAddr, request: String, deadline: Duration) -> io::Result<Answer> {
+    let exchanged = timeout(deadline, async {
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(request.as_bytes()).await?;
         let mut answer = String::new();

@@ -1,3 +1,4 @@
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -67,25 +68,38 @@ async fn tokens_on_record(app: &App) -> Value {
     json!({ "definitions": costs.definitions, "surface": costs.surface })
 }
 
+/// Why no gateway tells its status.
+#[derive(Debug)]
+pub(super) struct Silence {
+    pub(super) why: String,
+    pub(super) help: Option<&'static str>,
+}
+
 /// The running gateway's own words, or why there are none.
-pub(super) async fn ask(address: SocketAddr) -> Result<Value, String> {
+pub(super) async fn ask(address: SocketAddr) -> Result<Value, Silence> {
+    let of_another = |why| Silence { why, help: Some("see `gatefold doctor`") };
     let answer = loopback::get(address, "/status").await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::ConnectionRefused => format!("no gateway runs on {address}"),
-        _ => format!("what listens on {address} gave no answer: {error}"),
+        ErrorKind::ConnectionRefused => {
+            Silence { why: format!("no gateway runs on {address}"), help: None }
+        }
+        ErrorKind::TimedOut => {
+            of_another(format!("something listens on {address} and does not answer"))
+        }
+        _ => of_another(format!("what listens on {address} gave no answer: {error}")),
     })?;
     let status = serde_json::from_str::<Value>(&answer.body).ok();
     status.filter(|status| answer.status == 200 && status["sources"].is_array()).ok_or_else(|| {
-        format!(
+        of_another(format!(
             "what listens on {address} tells no status: it is another program, or a gateway that \
              is reachable from other machines"
-        )
+        ))
     })
 }
 
 /// What is printed for people.
 fn lines(
     address: SocketAddr,
-    running: &Result<Value, String>,
+    running: &Result<Value, Silence>,
     on_record: &OnRecord,
     style: Style,
 ) -> Vec<String> {
@@ -101,8 +115,10 @@ fn lines(
             lines.extend(style.sentence(&text, 2));
             &status["sources"]
         }
-        Err(why) => {
+        Err(Silence { why, help }) => {
             lines.extend(style.sentence(&format!("{}: {why}", style.strong("not running")), 2));
+            lines
+                .extend(help.iter().flat_map(|help| style.sentence(&format!("  help: {help}"), 4)));
             &on_record.sources
         }
     };
@@ -171,11 +187,12 @@ pub(super) fn state(source: &Value, style: Style) -> String {
 
 /// What tools cost a model with and without Gatefold, and what that comes to.
 pub(super) fn token_lines(tokens: &Value) -> Vec<String> {
-    let lists = match tokens["lists"].as_u64() {
-        Some(1) => "1 list".to_owned(),
-        _ => format!("{} lists", counted(&tokens["lists"])),
+    let over = match (&tokens["saved"], tokens["lists"].as_u64()) {
+        (Value::Null, _) => String::new(),
+        (_, Some(1)) => " over 1 list of tools".to_owned(),
+        _ => format!(" over {} lists of tools", counted(&tokens["lists"])),
     };
-    vec![costs_line(tokens), format!("{} over {lists} of tools", saved(tokens))]
+    vec![costs_line(tokens), format!("{}{over}", saved(tokens))]
 }
 
 fn costs_line(tokens: &Value) -> String {
@@ -256,9 +273,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_saved_is_said_with_the_lists_it_is_counted_over() {
+        for (saved, lists, expected) in [
+            (json!(null), 0, "tokens saved: not counted yet"),
+            (json!(5), 1, "tokens saved: 5 over 1 list of tools"),
+            (json!(-5), 2, "tokens saved: -5 over 2 lists of tools"),
+        ] {
+            let lines = token_lines(&json!({ "saved": saved, "lists": lists }));
+            assert_eq!(lines.last().map(String::as_str), Some(expected));
+        }
+    }
+
+    #[test]
     fn a_status_fits_every_width() {
         let address: SocketAddr = "127.0.0.1:8420".parse().unwrap();
-        let nobody = Err(format!("no gateway runs on {address}"));
+        let why = format!("something listens on {address} and does not answer");
+        let nobody = Err(Silence { why, help: Some("see `gatefold doctor`") });
         insta::assert_snapshot!(across_widths(|style| lines(
             address,
             &nobody,

@@ -1,8 +1,13 @@
 //! The one-shot commands: what they print, and how they exit.
 
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::process::Stdio;
+use std::time::Instant;
+
 use serde_json::{Value, json};
 
-use crate::process::{run, run_with_input, two_sources};
+use crate::process::{LIMIT, command, run, run_with_input, two_sources};
 use crate::scratch::Scratch;
 
 fn scratch_with_sources() -> Scratch {
@@ -272,6 +277,37 @@ fn a_status_without_a_running_gateway_tells_what_is_on_record() {
     assert_eq!(status["running"], Value::Null);
     assert_eq!(status["state"]["calls"]["outcomes"][0]["calls"], json!(1));
     assert_eq!(status["state"]["sources"][0]["tools"], json!(14));
+}
+
+#[test]
+fn a_status_of_something_that_never_answers_tells_what_is_on_record() {
+    let scratch = scratch_with_sources();
+    // The system accepts connections for it, and nobody ever reads from them.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let started = Instant::now();
+    let status = run(&scratch, &["status", "--listen", &address]);
+    assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
+    assert_eq!(status.code, Some(0), "{}", status.stderr);
+    let says = format!(
+        "not running: something listens on {address} and does not answer\n  \
+         help: see `gatefold doctor`\n"
+    );
+    assert!(status.stdout.starts_with(&says), "{}", status.stdout);
+    assert!(status.stdout.contains("calls on record: none"), "{}", status.stdout);
+    let status = run(&scratch, &["status", "--json", "--listen", &address]).json();
+    assert_eq!(status["running"], Value::Null);
+    assert_eq!(status["state"]["sources"].as_array().unwrap().len(), 2);
+
+    let mut watching = command(&scratch, &["status", "--watch", "--listen", &address])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(watching.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    watching.kill().unwrap();
+    watching.wait().unwrap();
+    assert!(line.contains("does not answer; help: see `gatefold doctor`"), "{line}");
 }
 
 #[test]

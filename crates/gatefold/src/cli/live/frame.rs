@@ -4,30 +4,39 @@ use std::net::SocketAddr;
 
 use gatefold_core::{Clock as _, SystemClock};
 use serde_json::Value;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::cli::output::Style;
-use crate::cli::status;
+use crate::cli::status::{self, Silence};
 use crate::cli::table::{Table, grouped, shortened};
+use crate::cli::visible;
 
 /// What the gateway says, or why it says nothing.
-type Asked = Result<Value, String>;
+type Asked = Result<Value, Silence>;
 
 /// The lines for a window of so many rows, each within the style's width.
 pub(super) fn lines(address: SocketAddr, asked: &Asked, style: Style, rows: usize) -> Vec<String> {
     let foot = style.faint("q leaves");
     let running = match asked {
         Ok(running) => running,
-        Err(why) => {
+        Err(silence) => {
             let waiting = format!("waiting for a gateway on {address}");
-            let lines = vec![cut(&waiting, style), style.faint(&cut(why, style)), foot];
-            return lines.into_iter().take(rows).collect();
+            let help = silence.help.map(|help| format!("help: {help}"));
+            let why = std::iter::once(silence.why.clone()).chain(help);
+            let why = why.map(|line| style.faint(&cut(&line, style)));
+            let lines = std::iter::once(cut(&waiting, style)).chain(why).chain([foot]);
+            return lines.take(rows).collect();
         }
     };
     let mut lines = head(address, running, style);
     lines.push(String::new());
     let tail = tail(running, style);
     let room = rows.saturating_sub(lines.len() + tail.len() + 1);
-    lines.extend(sources(running, style, room));
+    let heads_and_sources = 1 + running["sources"].as_array().map_or(0, Vec::len);
+    let table_room = heads_and_sources.min(room.div_ceil(2));
+    let errors = errors(running, style, room.saturating_sub(table_room));
+    lines.extend(sources(running, style, room.saturating_sub(errors.len())));
+    lines.extend(errors);
     lines.extend(tail);
     lines.push(foot);
     lines.truncate(rows);
@@ -38,7 +47,10 @@ pub(super) fn lines(address: SocketAddr, asked: &Asked, style: Style, rows: usiz
 pub(super) fn summary(address: SocketAddr, asked: &Asked) -> String {
     let running = match asked {
         Ok(running) => running,
-        Err(why) => return format!("waiting for a gateway on {address}: {why}"),
+        Err(Silence { why, help }) => {
+            let help = help.map(|help| format!("; help: {help}")).unwrap_or_default();
+            return format!("waiting for a gateway on {address}: {why}{help}");
+        }
     };
     let sources = running["sources"].as_array().map(Vec::as_slice).unwrap_or_default();
     let failing = sources.iter().filter(|source| is_failing(source)).count();
@@ -74,17 +86,46 @@ fn tail(running: &Value, style: Style) -> Vec<String> {
     lines.iter().map(|line| cut(line, style)).collect()
 }
 
-/// The table of sources, failing ones first, in so many rows, its heads included.
-fn sources(running: &Value, style: Style, room: usize) -> Vec<String> {
+/// Failing ones first.
+fn in_order(running: &Value) -> Vec<&Value> {
     let mut sources: Vec<_> = running["sources"].as_array().into_iter().flatten().collect();
     sources.sort_by_key(|source| !is_failing(source));
+    sources
+}
+
+/// Why sources fail and what last went wrong at the others, whole where there is room for it.
+fn errors(running: &Value, style: Style, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for source in in_order(running) {
+        let domain = source["domain"].as_str().unwrap_or_default();
+        let last = source["traffic"]["last_error"]["message"].as_str();
+        let (head, error) = match (source["error"].as_str(), last) {
+            (Some(error), _) => (style.bad("failing"), error),
+            (None, Some(error)) => ("last error of".to_owned(), error),
+            (None, None) => continue,
+        };
+        let text = format!("{head} {domain}: {}", visible::on_one_line(error));
+        lines.extend(style.sentence(&text, 2).iter().flat_map(|line| folded(line, style)));
+    }
+    if lines.len() == 1 || room < 2 {
+        return Vec::new();
+    }
+    if lines.len() > room {
+        lines.truncate(room - 1);
+        lines.push(style.faint(&cut("and more, for which the window is too low", style)));
+    }
+    lines
+}
+
+/// The table of sources in so many rows, its heads included.
+fn sources(running: &Value, style: Style, room: usize) -> Vec<String> {
+    let sources = in_order(running);
     let rows = room.saturating_sub(1);
     let shown = if sources.len() > rows { rows.saturating_sub(1) } else { sources.len() };
-    let heads =
-        ["domain", "state", "tools", "calls", "now", "queue", "errors", "p50", "p99", "last error"];
+    let heads = ["domain", "state", "tools", "calls", "now", "queue", "errors", "p50", "p99"];
     let mut table = Table::new(&heads)
         .numbers(&[2, 3, 4, 5, 6, 7, 8])
-        .spare(&[5, 7, 2, 8, 4, 9, 6, 3])
+        .spare(&[5, 7, 2, 8, 4, 6, 3])
         .one_line_rows();
     for source in &sources[..shown] {
         table.row(row(source, style));
@@ -97,11 +138,9 @@ fn sources(running: &Value, style: Style, room: usize) -> Vec<String> {
     lines
 }
 
-fn row(source: &Value, style: Style) -> [String; 10] {
+fn row(source: &Value, style: Style) -> [String; 9] {
     let traffic = &source["traffic"];
     let count = |value: &Value| grouped(number(value));
-    let last = traffic["last_error"]["message"].as_str();
-    let error = source["error"].as_str().or(last).unwrap_or_default();
     [
         style.strong(source["domain"].as_str().unwrap_or_default()),
         status::state(source, style),
@@ -112,7 +151,6 @@ fn row(source: &Value, style: Style) -> [String; 10] {
         count(&traffic["errors"]),
         latency(&traffic["median_us"]),
         latency(&traffic["p99_us"]),
-        error.to_owned(),
     ]
 }
 
@@ -135,6 +173,26 @@ fn number(value: &Value) -> usize {
     value.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or_default()
 }
 
+/// The line in as many as its width asks for: a word that is longer than a line must not be lost.
+fn folded(line: &str, style: Style) -> Vec<String> {
+    let width = style.width().unwrap_or(usize::MAX).max(1);
+    if visible::unpainted(line).0.width() <= width {
+        return vec![line.to_owned()];
+    }
+    let mut lines = vec![String::new()];
+    let mut taken = 0;
+    for c in visible::unpainted(line).0.chars() {
+        let columns = c.width().unwrap_or(0);
+        if taken + columns > width {
+            lines.push(String::new());
+            taken = 0;
+        }
+        taken += columns;
+        lines.last_mut().expect("there is a first line").push(c);
+    }
+    lines
+}
+
 fn cut(line: &str, style: Style) -> String {
     style.width().map_or(line.to_owned(), |width| shortened(line, width))
 }
@@ -142,7 +200,6 @@ fn cut(line: &str, style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use unicode_width::UnicodeWidthStr as _;
 
     use super::*;
 
@@ -184,8 +241,28 @@ mod tests {
     }
 
     #[test]
+    fn errors_stand_whole_below_the_table() {
+        let path = "/a/path/of/many/folders/".repeat(5);
+        let mut running = running(3);
+        running["sources"][2]["error"] = format!("`{path}` was not found; install it").into();
+        running["sources"][0]["traffic"]["last_error"] =
+            json!({ "message": "`source_0` gave no answer within 60 s" });
+        for columns in [20, 40, 80, 200] {
+            let lines = lines(address(), &Ok(running.clone()), Style::plain().within(columns), 60);
+            let last_row = lines.iter().rposition(|line| line.starts_with("source_")).unwrap();
+            let below = lines[last_row + 1..].concat().replace(' ', "");
+            assert!(below.contains(&format!("failingsource_2:`{path}`wasnotfound;installit")));
+            assert!(below.contains("lasterrorofsource_0:`source_0`gavenoanswerwithin60s"));
+        }
+    }
+
+    #[test]
     fn without_a_gateway_the_view_waits() {
-        let lines = lines(address(), &Err("nobody".into()), Style::plain().within(80), 24);
-        assert_eq!(lines, ["waiting for a gateway on 127.0.0.1:8420", "nobody", "q leaves"]);
+        let mut silence = Silence { why: "nobody".to_owned(), help: None };
+        let waiting = |silence| lines(address(), &Err(silence), Style::plain().within(80), 24);
+        let head = "waiting for a gateway on 127.0.0.1:8420";
+        assert_eq!(waiting(silence), [head, "nobody", "q leaves"]);
+        silence = Silence { why: "somebody".to_owned(), help: Some("look") };
+        assert_eq!(waiting(silence), [head, "somebody", "help: look", "q leaves"]);
     }
 }
