@@ -1,7 +1,7 @@
 //! The command line described: help, completions and manual pages, all from the same definition.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -12,6 +12,8 @@ use gatefold::Environment;
 
 use super::arguments::Arguments;
 use super::failure::with_help;
+use super::output::terminal_width;
+use super::prose::wrapped;
 
 /// Commands by what somebody wants who looks for one.
 const GROUPS: [(&str, &[&str]); 5] = [
@@ -22,17 +24,23 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Shell", &["completions", "man", "help"]),
 ];
 
+/// The widest a line of help is, also where a terminal is wider or there is none.
+const HELP_COLUMNS: usize = 100;
+
 /// Reads the command line. Help and faults of usage end the process here, in the colours that
 /// were asked for.
 pub(super) fn parse() -> Arguments {
-    let command = command().color(colour_asked_for(std::env::args()));
+    let columns = io::stdout().is_terminal().then(terminal_width).flatten();
+    let columns = columns.unwrap_or(HELP_COLUMNS).min(HELP_COLUMNS);
+    let command = command(columns).color(colour_asked_for(std::env::args()));
     let matches = command.get_matches();
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-fn command() -> Command {
-    let command = Arguments::command();
-    let commands = groups(&command);
+/// The definition, with help that fits so many columns.
+fn command(columns: usize) -> Command {
+    let command = Arguments::command().max_term_width(HELP_COLUMNS);
+    let commands = groups(&command, columns);
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}Options:\n{{options}}{{after-help}}"
     ))
@@ -58,7 +66,7 @@ fn colour_asked_for(arguments: impl Iterator<Item = String>) -> ColorChoice {
 }
 
 /// The commands with what each is for, under heads. One that no group names stands in the last.
-fn groups(command: &Command) -> String {
+fn groups(command: &Command, columns: usize) -> String {
     let shown: Vec<_> = command.get_subcommands().filter(|one| !one.is_hide_set()).collect();
     let width = shown.iter().map(|one| one.get_name().len()).max().unwrap_or(0);
     let group_of = |name: &str| {
@@ -76,6 +84,9 @@ fn groups(command: &Command) -> String {
         let _ = writeln!(text, "{head}:");
         for one in members {
             let about = one.get_about().map(ToString::to_string).unwrap_or_default();
+            let column = width + 4;
+            let about = wrapped(&about, Some(columns.saturating_sub(column)), 0);
+            let about = about.join(&format!("\n{:column$}", ""));
             let _ = writeln!(text, "  {:width$}  {about}", one.get_name());
         }
         text.push('\n');
@@ -85,7 +96,7 @@ fn groups(command: &Command) -> String {
 
 /// The definition without what is for our own processes only.
 fn public() -> Command {
-    let mut all = command();
+    let mut all = command(HELP_COLUMNS);
     let hidden: Vec<_> = all.get_subcommands().filter(|one| one.is_hide_set()).cloned().collect();
     if hidden.is_empty() {
         return all;
@@ -147,12 +158,28 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr as _;
+
     use super::*;
 
     #[test]
     fn the_definition_holds_together() {
-        command().debug_assert();
+        command(HELP_COLUMNS).debug_assert();
         public().debug_assert();
+    }
+
+    #[test]
+    fn help_is_wrapped() {
+        fn check(command: &mut Command) {
+            let help = command.render_long_help().to_string();
+            let longest = help.lines().max_by_key(|line| line.width()).unwrap_or_default();
+            assert!(longest.width() <= HELP_COLUMNS, "{longest}");
+            command.get_subcommands_mut().for_each(check);
+        }
+        let mut all = command(HELP_COLUMNS);
+        all.build();
+        check(&mut all);
+        assert!(groups(&all, 60).lines().all(|line| line.width() <= 60));
     }
 
     #[test]
@@ -176,6 +203,6 @@ mod tests {
                 check(one);
             }
         }
-        check(&command());
+        check(&command(HELP_COLUMNS));
     }
 }

@@ -156,7 +156,7 @@ impl Output {
 }
 
 /// The terminal's width. A width of nothing, as some pseudo terminals have it, is none.
-fn terminal_width() -> Option<usize> {
+pub(super) fn terminal_width() -> Option<usize> {
     let (columns, _) = crossterm::terminal::size().ok()?;
     Some(usize::from(columns)).filter(|columns| *columns > 0)
 }
