@@ -93,7 +93,7 @@ async fn dispatch(
         Command::Tools(tools) => tools::run(tools, shared, environment, output).await,
         Command::Status(status) => status::run(status, shared, environment, output).await,
         Command::Secret(secret) => secret::run(secret, output).await,
-        Command::Init(init) => init::run(init, environment, output),
+        Command::Init(init) => init::run(init, shared, environment, output),
         Command::Config(command) => config::run(command, shared, environment, output),
         Command::Demo(demo) => demo::run(demo, shared, environment, output).await,
         Command::DemoServer { name, scratch } => {

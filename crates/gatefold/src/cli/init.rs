@@ -9,12 +9,14 @@ use clap::Args;
 use gatefold::Environment;
 use gatefold::config::{FILE_NAME, template, user_config_file};
 
+use super::arguments::Shared;
 use super::failure::{usage, with_help};
 use super::output::Output;
+use super::paths;
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// Where to write it; without it `./gatefold.toml`
+    /// Where to write it, as `--config` says it too; without either `./gatefold.toml`
     #[arg(long, value_name = "FILE")]
     path: Option<PathBuf>,
     /// Write it to the user's own place, `~/.config/gatefold/gatefold.toml`
@@ -28,16 +30,11 @@ pub(crate) struct Init {
 /// Writes the file whole or not at all, and over no other unless it is told to.
 pub(super) fn run(
     init: &Init,
+    shared: &Shared,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let path = if init.user {
-        user_config_file(environment).ok_or_else(|| {
-            usage("there is no home directory: `HOME` is not set\n  help: name a file with `--path FILE`")
-        })?
-    } else {
-        init.path.clone().unwrap_or_else(|| FILE_NAME.into())
-    };
+    let path = target(init, shared, environment)?;
     write(&environment.directory().join(&path), init.force).map_err(|error| {
         let shown = path.display();
         match error.kind() {
@@ -53,9 +50,43 @@ pub(super) fn run(
     })?;
     output.line(&format!("wrote {}", path.display()));
     output.line("");
-    output
-        .line("It configures nothing yet. Put a source in it, then `gatefold check` connects it.");
+    output.paragraph("", &next_steps(&path, environment));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The one file that the command line names.
+fn target(init: &Init, shared: &Shared, environment: &Environment) -> anyhow::Result<PathBuf> {
+    let named = match (&init.path, &shared.config) {
+        (Some(_), Some(_)) => {
+            let fault = "`--path` and `--config` both say where to write";
+            return Err(usage(format!("{fault}\n  help: leave one of them out")));
+        }
+        (path, config) => path.as_ref().or(config.as_ref()),
+    };
+    match named {
+        Some(_) if init.user => {
+            let fault = "`--user` and `--config` both say where to write";
+            Err(usage(format!("{fault}\n  help: leave one of them out")))
+        }
+        Some(named) => Ok(named.clone()),
+        None if init.user => user_config_file(environment).ok_or_else(|| {
+            let fault = "there is no home directory: `HOME` is not set";
+            usage(format!("{fault}\n  help: name a file with `--path FILE`"))
+        }),
+        None => Ok(FILE_NAME.into()),
+    }
+}
+
+/// What to do with a file that configures nothing. Commands name it where they would not look.
+fn next_steps(path: &Path, environment: &Environment) -> String {
+    let is_users = user_config_file(environment).is_some_and(|users| path == users);
+    let chosen = format!(" --config {}", paths::as_argument(path, environment));
+    let import = if is_users { "" } else { &chosen };
+    let check = if is_users || path == Path::new(FILE_NAME) { "" } else { &chosen };
+    format!(
+        "It configures nothing yet. `gatefold import{import}` puts the servers of your MCP clients \
+         in it, or write a source yourself. Then `gatefold check{check}` connects them."
+    )
 }
 
 fn reason(kind: io::ErrorKind, error: &io::Error) -> String {

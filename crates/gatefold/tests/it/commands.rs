@@ -204,6 +204,34 @@ fn a_list_without_a_source_asked_for_fails() {
 }
 
 #[test]
+fn init_writes_the_file_that_the_command_line_names() {
+    let scratch = Scratch::new();
+    for (args, written) in [
+        (&["init", "--config", "other.toml"][..], "other.toml"),
+        (&["--config", "before.toml", "init"], "before.toml"),
+        (&["init", "--path", "path.toml"], "path.toml"),
+    ] {
+        let said = run(&scratch, args);
+        assert_eq!(said.code, Some(0), "{args:?}: {}", said.stderr);
+        assert!(said.stdout.starts_with(&format!("wrote {written}\n")), "{}", said.stdout);
+        let import = format!("`gatefold import --config {written}`");
+        assert!(said.stdout.contains(&import), "{}", said.stdout);
+        assert!(scratch.path().join(written).is_file());
+    }
+    for other in [&["--path", "a.toml"][..], &["--user"]] {
+        let refused = run(&scratch, &[&["init", "--config", "b.toml"], other].concat());
+        assert_eq!(refused.code, Some(2), "{other:?}");
+        assert!(refused.stderr.contains("both say where to write"), "{}", refused.stderr);
+    }
+    for name in ["gatefold.toml", "a.toml", "b.toml"] {
+        assert!(!scratch.path().join(name).exists(), "{name}");
+    }
+    let said = run(&scratch, &["init"]).stdout;
+    assert!(said.contains("`gatefold import --config gatefold.toml`"), "{said}");
+    assert!(said.contains("`gatefold check`"), "{said}");
+}
+
+#[test]
 fn what_is_wrong_with_the_command_line_or_the_configuration_exits_with_2() {
     let scratch = Scratch::new();
     scratch.write("wrong.toml", "[sources.a]\ncomand = 'x'");
