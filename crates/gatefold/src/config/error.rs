@@ -7,8 +7,9 @@ use serde::Serialize;
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error(
-        "no configuration found: looked for {}\n  help: write one with `gatefold init`, or start with \
-         `--mcp-config FILE` and the configuration of a client that you have",
+        "no configuration found: looked for {}\n  help: make one from the MCP clients that you \
+         have with `gatefold import`, write one with `gatefold init`, or start with `--mcp-config \
+         FILE` and a client's configuration",
         list(.looked_for)
     )]
     NotFound { looked_for: Vec<PathBuf> },

@@ -1,3 +1,4 @@
+use std::io;
 use std::path::PathBuf;
 
 use super::ConfigError;
@@ -15,8 +16,15 @@ pub(super) fn config_file(environment: &Environment) -> Result<PathBuf, ConfigEr
     }
     let user = user_config_file(environment);
     let looked_for: Vec<_> = std::iter::once(here).chain(user).collect();
-    match looked_for.iter().find(|path| path.is_file()) {
-        Some(found) => Ok(found.clone()),
+    if let Some(found) = looked_for.iter().find(|path| path.is_file()) {
+        return Ok(found.clone());
+    }
+    match looked_for.iter().find(|path| path.is_dir()) {
+        Some(directory) => Err(ConfigError::Unreadable {
+            path: directory.clone(),
+            hint: "move it away, or name a file with `--config FILE`",
+            error: io::ErrorKind::IsADirectory.into(),
+        }),
         None => Err(ConfigError::NotFound { looked_for }),
     }
 }

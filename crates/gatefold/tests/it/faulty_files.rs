@@ -86,13 +86,25 @@ fn a_client_configuration_without_servers_is_refused() {
 }
 
 #[test]
-fn without_any_file_both_ways_to_start_are_named() {
+fn a_directory_in_the_place_of_the_file_is_called_one() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path().join("gatefold.toml")).unwrap();
+    let error = Inputs::default().located(&scratch.environment()).unwrap_err();
+    let message = error.to_string().replace(scratch.path().to_str().unwrap(), "HERE");
+    insta::assert_snapshot!(message, @r#"
+    HERE/gatefold.toml: cannot be read: it is a directory
+      help: move it away, or name a file with `--config FILE`
+    "#);
+}
+
+#[test]
+fn without_any_file_all_ways_to_start_are_named() {
     let scratch = Scratch::new();
     let error = Inputs::default().located(&scratch.environment()).unwrap_err();
     assert!(matches!(error, ConfigError::NotFound { .. }));
     let message = error.to_string().replace(scratch.path().to_str().unwrap(), "HERE");
     insta::assert_snapshot!(message, @r#"
     no configuration found: looked for `HERE/gatefold.toml`, `/home/ann/.config/gatefold/gatefold.toml`
-      help: write one with `gatefold init`, or start with `--mcp-config FILE` and the configuration of a client that you have
+      help: make one from the MCP clients that you have with `gatefold import`, write one with `gatefold init`, or start with `--mcp-config FILE` and a client's configuration
     "#);
 }

@@ -616,7 +616,7 @@ fn a_wrong_command_line_says_what_is_right() {
 
     $ gatefold check
     error: no configuration found: looked for `HERE/gatefold.toml`, `HERE/.config/gatefold/gatefold.toml`
-      help: write one with `gatefold init`, or start with `--mcp-config FILE` and the configuration of a client that you have
+      help: make one from the MCP clients that you have with `gatefold import`, write one with `gatefold init`, or start with `--mcp-config FILE` and a client's configuration
     exit code 2
 
     $ gatefold check --config
