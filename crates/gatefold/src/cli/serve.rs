@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments::{Serve, Shared};
 use super::failure::with_help;
-use super::{reload, session, stop, tokens};
+use super::{loopback, reload, session, status, stop, tokens};
 
 pub(super) async fn run(
     serve: &Serve,
@@ -41,16 +41,34 @@ pub(super) async fn run(
 }
 
 pub(super) async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(listen).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => with_help(
+    let error = match TcpListener::bind(listen).await {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    if error.kind() == std::io::ErrorKind::AddrInUse {
+        return Err(in_use(listen).await);
+    }
+    Err(with_help(
+        format!("`{listen}` cannot be listened on: {error}"),
+        "choose another address with `--listen`",
+    ))
+}
+
+/// Who has the address: another gateway on this machine says so itself.
+async fn in_use(listen: SocketAddr) -> anyhow::Error {
+    let Ok(status) = status::ask(loopback::reachable(listen)).await else {
+        return with_help(
             format!("`{listen}` is in use by another program"),
             "stop that one, or choose another address with `--listen`",
+        );
+    };
+    let process = &status["process"];
+    with_help(
+        format!("`{listen}` is in use by Gatefold already: process {process}"),
+        format!(
+            "use that one, stop it with `kill {process}`, or choose another address with `--listen`"
         ),
-        _ => with_help(
-            format!("`{listen}` cannot be listened on: {error}"),
-            "choose another address with `--listen`",
-        ),
-    })
+    )
 }
 
 /// Serves MCP until `stop` fires and the calls under way have ended. The status is served too as

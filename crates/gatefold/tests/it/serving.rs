@@ -154,9 +154,10 @@ async fn an_address_in_use_is_named_with_the_way_out() {
     let second = run(&scratch, &["serve", "--listen", &gateway.address(), "--log", "off"]);
     assert_eq!(second.code, Some(1));
     let message = second.stderr.replace(&gateway.address(), "ADDRESS");
+    let message = message.replace(&gateway.pid().to_string(), "PID");
     insta::assert_snapshot!(message, @r#"
-    error: `ADDRESS` is in use by another program
-      help: stop that one, or choose another address with `--listen`
+    error: `ADDRESS` is in use by Gatefold already: process PID
+      help: use that one, stop it with `kill PID`, or choose another address with `--listen`
     "#);
 }
 
