@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use gatefold::AppError;
 use gatefold::config::{ConfigError, Fault};
+use gatefold::setup::SetupError;
 use serde_json::{Value, json};
 
 use super::output::Output;
@@ -53,8 +54,16 @@ pub(super) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
             output.complain(&format!("  because: {cause}"));
         }
     }
-    let is_usage = config_error(error).is_some() || error.is::<Usage>() || connect::is_usage(error);
+    let is_usage = config_error(error).is_some()
+        || error.is::<Usage>()
+        || is_unreadable_file(error)
+        || connect::is_usage(error);
     if is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
+}
+
+/// A client's file that cannot be read counts as a configuration that cannot.
+fn is_unreadable_file(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(SetupError::File { act: "read", .. }))
 }
 
 /// The fault and the help apart from each other, and every fault of a configuration by itself.

@@ -232,6 +232,23 @@ fn init_writes_the_file_that_the_command_line_names() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_exits_with_2_whoevers_it_is() {
+    let scratch = Scratch::new();
+    std::fs::create_dir_all(scratch.path().join(".cursor/mcp.json")).unwrap();
+    scratch.write("right.toml", two_sources(&scratch));
+    for args in [
+        &["check", "--mcp-config", ".cursor/mcp.json"][..],
+        &["check", "--config", ".cursor/mcp.json"],
+        &["connect", "cursor", "--yes", "--config", "right.toml"],
+        &["connect", "cursor", "--yes", "--config", ".cursor/mcp.json"],
+    ] {
+        let failed = run(&scratch, args);
+        assert_eq!(failed.code, Some(2), "{args:?}: {}{}", failed.stdout, failed.stderr);
+        assert!(failed.stderr.contains("cannot be read"), "{args:?}: {}", failed.stderr);
+    }
+}
+
+#[test]
 fn what_is_wrong_with_the_command_line_or_the_configuration_exits_with_2() {
     let scratch = Scratch::new();
     scratch.write("wrong.toml", "[sources.a]\ncomand = 'x'");
