@@ -138,13 +138,13 @@ impl Command {
         }
     }
 
-    /// Long-lived commands log what happens; one-shot ones only what needs attention; `check` and
-    /// `demo` tell what there is to tell themselves.
+    /// `serve` logs what happens, `stdio` only what needs attention, as its log is a client's; the
+    /// others tell what there is to tell themselves.
     pub(crate) fn default_log(&self) -> &'static str {
         match self {
             Self::Serve(_) => "info",
-            Self::Check(_) | Self::Doctor(_) | Self::Demo(_) => "error",
-            _ => "warn",
+            Self::Stdio => "warn",
+            _ => "error",
         }
     }
 }

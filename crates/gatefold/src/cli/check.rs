@@ -67,7 +67,7 @@ async fn findings(app: &App, connected: Vec<Connected>) -> anyhow::Result<Findin
     let finding = |mut report: SourceReport| {
         let connected = connected.remove(&report.domain);
         let failure = connected.as_ref().and_then(|one| one.result.as_ref().err());
-        report.status.error = failure.map(|error| reason(error, &report.domain));
+        report.status.error = failure.map(|error| reason(&error.to_string(), &report.domain));
         Finding {
             origin: origins.get(&report.domain).map(ToString::to_string).unwrap_or_default(),
             tokens: tokens.get(&report.domain).copied().unwrap_or_default(),
@@ -87,10 +87,9 @@ async fn findings(app: &App, connected: Vec<Connected>) -> anyhow::Result<Findin
 }
 
 /// The reason without the domain, which stands beside it.
-fn reason(error: &gatefold_core::CallError, domain: &Domain) -> String {
-    let text = error.to_string();
+pub(super) fn reason(error: &str, domain: &Domain) -> String {
     let known = format!("`{domain}` is unavailable: ");
-    text.strip_prefix(&known).map_or(text.clone(), str::to_owned)
+    error.strip_prefix(&known).unwrap_or(error).to_owned()
 }
 
 /// What the source's own words do not say.
@@ -116,18 +115,30 @@ fn warnings(app: &App) -> Vec<String> {
 
 /// What is printed for people.
 fn lines(findings: &Findings, style: Style) -> Vec<String> {
-    let mut lines = table(findings, style).lines(style);
-    let (tools, tokens) = (grouped(findings.tools), grouped(findings.tokens));
-    let costs =
-        format!("{tools} tools, which cost a model {tokens} tokens if it is shown them all");
-    lines.push(String::new());
-    lines.extend(style.sentence(&costs, 2));
+    let mut lines = Vec::new();
+    if !findings.sources.is_empty() {
+        lines.extend(table(findings, style).lines(style));
+        lines.push(String::new());
+    }
+    lines.extend(style.sentence(&costs(findings.tools, findings.tokens), 2));
     lines.extend(findings.sources.iter().flat_map(|finding| details(finding, style)));
     for warning in &findings.warnings {
         lines.push(String::new());
         lines.extend(style.sentence(&format!("{} {warning}", style.accent("note")), 2));
     }
     lines
+}
+
+fn costs(tools: usize, tokens: usize) -> String {
+    let tokens = grouped(tokens);
+    match tools {
+        0 => "no tools".to_owned(),
+        1 => format!("1 tool, which costs a model {tokens} tokens if it is shown it"),
+        _ => {
+            let tools = grouped(tools);
+            format!("{tools} tools, which cost a model {tokens} tokens if it is shown them all")
+        }
+    }
 }
 
 fn table(findings: &Findings, style: Style) -> Table {
@@ -206,6 +217,20 @@ mod tests {
         };
         let hint = error.map(|_| "`command` is the program alone; put its arguments in `args`");
         Finding { report, origin: "gatefold.toml:9".into(), tokens: 6540, took_ms: Some(35), hint }
+    }
+
+    #[test]
+    fn a_check_counts_tools_as_people_do() {
+        for (tools, expected) in [
+            (0, "no tools"),
+            (1, "1 tool, which costs a model 1,234 tokens if it is shown it"),
+            (2, "2 tools, which cost a model 1,234 tokens if it is shown them all"),
+        ] {
+            assert_eq!(costs(tools, 1234), expected);
+        }
+        let nothing =
+            Findings { ok: true, sources: Vec::new(), tools: 0, tokens: 0, warnings: Vec::new() };
+        assert_eq!(lines(&nothing, Style::plain()), ["no tools"]);
     }
 
     #[test]

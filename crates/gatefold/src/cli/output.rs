@@ -148,6 +148,11 @@ impl Output {
         self.complain(&format!("{} {text}", self.complaints.bad("error:")));
     }
 
+    /// Prints a warning to standard error.
+    pub(super) fn warning(&self, text: &str) {
+        self.complain(&format!("{} {text}", self.complaints.accent("warning:")));
+    }
+
     /// Prints a line to standard error.
     pub(super) fn complain(&self, text: &str) {
         let line = visible::shown(text, self.complaints.has_colour) + "\n";

@@ -11,7 +11,10 @@ use super::failure::with_help;
 use super::output::{Output, Style};
 use super::progress::Progress;
 use super::table::Table;
-use super::{call, session, stop};
+use super::{call, check, session, stop, visible};
+
+/// The way out where nothing is configured that could have tools.
+const NO_SOURCE: &str = "no source is configured; `gatefold import` takes them over from clients";
 
 /// A tool in a list, as `--json` prints it.
 #[derive(Serialize)]
@@ -48,7 +51,8 @@ pub(super) async fn run(
         if !is_known(tools, app.pin().view()) {
             let learned = app.learn(&Progress::new(output, "learning")).await;
             for (domain, reason) in learned {
-                tracing::warn!(%domain, reason, "this source's tools are not known");
+                let reason = visible::on_one_line(&check::reason(&reason, &domain));
+                output.warning(&format!("source `{domain}` is left out: {reason}"));
                 failed.push(domain);
             }
         }
@@ -96,7 +100,11 @@ fn list(
     if let Some(domain) = domain.filter(|domain| view.domain(domain).is_none()) {
         let known: Vec<_> = view.domains().map(|entry| entry.domain().as_str()).collect();
         let fault = format!("unknown domain `{domain}`");
-        return Err(with_help(fault, format!("the domains are {}", known.join(", "))));
+        let help = match known.as_slice() {
+            [] => NO_SOURCE.to_owned(),
+            known => format!("the domains are {}", known.join(", ")),
+        };
+        return Err(with_help(fault, help));
     }
     let is_asked = |one: &Domain| domain.is_none_or(|domain| one.as_str() == domain);
     let tools = view.tools().filter(|tool| is_asked(tool.domain()));
@@ -136,10 +144,14 @@ fn table(lines: &[Line<'_>], style: Style) -> Vec<String> {
 /// Finds a tool by any of its names.
 pub(super) fn resolve<'a>(view: &'a View, name: &str) -> anyhow::Result<&'a Tool> {
     let unknown = |nearest: Vec<String>| {
-        let help = if nearest.is_empty() {
-            "`gatefold tools list` shows them all".to_owned()
-        } else {
+        let help = if !nearest.is_empty() {
             format!("did you mean {}?", nearest.join(" or "))
+        } else if view.tool_count() > 0 {
+            "`gatefold tools list` shows them all".to_owned()
+        } else if view.domains().next().is_some() {
+            "no source could be reached; `gatefold check` says why".to_owned()
+        } else {
+            NO_SOURCE.to_owned()
         };
         with_help(format!("unknown tool `{name}`"), help)
     };

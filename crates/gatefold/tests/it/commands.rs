@@ -204,6 +204,41 @@ fn a_list_without_a_source_asked_for_fails() {
 }
 
 #[test]
+fn a_source_that_fails_is_told_once() {
+    let scratch = Scratch::new();
+    let gone = "[sources.gone]\ncommand = 'no-such-program'\n";
+    scratch.write("gatefold.toml", two_sources(&scratch) + gone);
+    let warning = "warning: source `gone` is left out: `no-such-program` was not found; install it, \
+                   or give its full path\n";
+    for args in
+        [&["tools", "list"][..], &["tools", "search", "issue"], &["tools", "list", "--json"]]
+    {
+        assert_eq!(run(&scratch, args).stderr, warning, "{args:?}");
+    }
+    let logged = run(&scratch, &["tools", "list", "--log", "warn"]).stderr;
+    assert!(logged.contains("WARN") && logged.contains(warning), "{logged}");
+}
+
+#[test]
+fn an_unknown_tool_where_there_are_none_says_why_there_are_none() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "[sources.gone]\ncommand = 'no-such-program'\n");
+    scratch.write("empty.toml", "");
+    for (args, help) in [
+        (&["tools", "call", "x"][..], "no source could be reached; `gatefold check` says why"),
+        (&["tools", "schema", "x", "--config", "empty.toml"], "no source is configured; "),
+        (
+            &["tools", "list", "--domain", "x", "--config", "empty.toml"],
+            "no source is configured; ",
+        ),
+    ] {
+        let failed = run(&scratch, args);
+        assert_eq!(failed.code, Some(1));
+        assert!(failed.stderr.contains(&format!("help: {help}")), "{args:?}: {}", failed.stderr);
+    }
+}
+
+#[test]
 fn init_writes_the_file_that_the_command_line_names() {
     let scratch = Scratch::new();
     for (args, written) in [
