@@ -13,13 +13,15 @@ pub(crate) struct Fixture {
 }
 
 /// Every file with the members that lead to its servers.
-const FILES: [(&str, &[&str]); 24] = [
+const FILES: [(&str, &[&str]); 26] = [
     ("claude-code/claude.json", &["mcpServers"]),
     ("claude-code/claude.json", &["projects", "/home/ada/code/engine", "mcpServers"]),
     ("claude-code/claude.json", &["projects", "/home/ada/code/empty", "mcpServers"]),
     ("claude-code/claude.json", &["projects", "/home/ada/code/other", "mcpServers"]),
     ("claude-code/mcp.json", &["mcpServers"]),
     ("claude-code/one-line.json", &["mcpServers"]),
+    ("claude-code/disabled.json", &["mcpServers"]),
+    ("claude-code/disabled.json", &["projects", "/home/ada/code/engine", "mcpServers"]),
     ("claude-desktop/claude_desktop_config.json", &["mcpServers"]),
     ("claude-desktop/windows.json", &["mcpServers"]),
     ("cursor/mcp.json", &["mcpServers"]),
