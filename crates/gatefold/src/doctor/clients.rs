@@ -100,18 +100,18 @@ fn left_in(file: &ConfigFile, held: &Held, known: &Known<'_>) -> Vec<Finding> {
     let again = connect(file, known);
     let reasons = [
         (
-            &held.missing,
+            &held.missing_program,
             "Gatefold does not find their programs",
             "give the whole path as `command` of each source, then: ",
         ),
         (
-            &held.dependent,
+            &held.needs_variables,
             "Gatefold needs variables for them that this client does not hand on",
             "write `${secret:NAME}` for `${NAME}` in each source, and store it with `gatefold secret \
              set NAME`, then: ",
         ),
         (
-            &held.unlike,
+            &held.unlike_source,
             "the sources of their names are off, cannot be used or reach something else",
             "make each source as the client's entry is, or rename one of the two, then: ",
         ),
