@@ -158,7 +158,7 @@ fn applies(applies: Applies) -> &'static str {
 }
 
 fn paragraph(sentences: &[&str], output: &Output) {
-    output.lines(&output.style().sentence(&sentences.join(" "), 0));
+    output.lines(&output.style().sentence(sentences.join(" ").trim_end(), 0));
 }
 
 fn print(table: &Table, output: &Output) {

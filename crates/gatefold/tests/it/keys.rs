@@ -180,8 +180,7 @@ fn a_key_is_explained() {
     };
     insta::assert_snapshot!(explained("sources.github.url"), @r#"
     sources.NAME.url
-    The address of a server over HTTP. The server speaks streamable HTTP there. What may be
-    secret in it is not shown.
+    The address of a server over HTTP. The server speaks streamable HTTP there. What may be secret in it is not shown.
 
       type       URL
                  with `http` or `https`, and a host
@@ -193,9 +192,7 @@ fn a_key_is_explained() {
     "#);
     insta::assert_snapshot!(explained("audit.durability"), @r#"
     audit.durability
-    What the record of a call outlives once it is open. With "process" it outlives a crash
-    of Gatefold, with "disk" a power cut too, which makes every call wait some milliseconds
-    for the disk.
+    What the record of a call outlives once it is open. With "process" it outlives a crash of Gatefold, with "disk" a power cut too, which makes every call wait some milliseconds for the disk.
 
       type       "process" or "disk"
       default    "process"
