@@ -43,7 +43,7 @@ play() {
     make_home
     open_terminal
     run 'cat ~/.claude.json' '"mcpServers"'
-    run 'gatefold import' 'wrote 5 sources' 'Write these sources'
+    run 'gatefold import' 'wrote 5 sources' 'Which servers' 'Write 5 sources'
     run 'cat ~/.config/gatefold/gatefold.toml' 'TICKETS_TOKEN = "${secret:TICKETS_TOKEN}"'
     run 'gatefold check' ' tools, which cost a model '
     run 'gatefold connect claude-code' 'connected Claude Code' 'Put Gatefold into' 'Claude Code starts'

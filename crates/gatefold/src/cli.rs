@@ -86,7 +86,7 @@ async fn dispatch(
         Command::Serve(serve) => serve::run(serve, shared, environment).await,
         Command::Stdio => stdio::run(shared, environment).await,
         Command::Import(import) => import::run(import, shared, environment, output),
-        Command::Connect(connect) => connect::run(connect, shared, environment, output),
+        Command::Connect(connect) => connect::run(connect, shared, environment, output).await,
         Command::Disconnect(it) => disconnect::run(it, shared, environment, output),
         Command::Check(_) => check::run(shared, environment, output).await,
         Command::Doctor(it) => doctor::run(it, shared, environment, output).await,

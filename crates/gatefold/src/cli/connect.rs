@@ -16,7 +16,7 @@ use super::table::Table;
 use super::{failure, import, loopback, paths, session, visible};
 
 /// Puts Gatefold into clients' files, or says where it is.
-pub(super) fn run(
+pub(super) async fn run(
     connect: &Connect,
     shared: &Shared,
     environment: &Environment,
@@ -43,12 +43,14 @@ pub(super) fn run(
     let variables = needs.variables.clone();
     let launch = launch(connect, shared, &inputs, &config, variables, environment);
     let entry = Entry { name: connect.name.clone(), launch };
+    let state_dir = session::state_dir(shared, &config, environment)?;
+    let reached = session::reached(&config, &state_dir).await;
     let mut plans = Vec::new();
     for client in clients {
         let file = place(&machine, client, connect.project, environment)?;
         let hands_on = connect.http || client.refers_to_variables();
         let unmet = if hands_on { &Needs::default() } else { &needs };
-        let held = setup::held(&file, &config, unmet, environment)?;
+        let held = setup::held(&file, &config, unmet, &reached, environment)?;
         let held = if connect.keep { Held::default() } else { held };
         let result = connector.connect(&file, &entry, &held.names, Act::Try)?;
         plans.push(Plan {
@@ -324,6 +326,7 @@ impl Told<'_> {
             (&*format!("{act}, as Gatefold offers them"), &result.taken_out),
             ("left in, as Gatefold does not find their programs", &plan.held.missing_program),
             ("left in, as Gatefold needs variables for them", &plan.held.needs_variables),
+            ("left in until `gatefold check` has reached them", &plan.held.never_reached),
             ("left in, as Gatefold's own are off, unusable or different", &plan.held.unlike_source),
         ] {
             if !names.is_empty() {
@@ -344,8 +347,9 @@ impl Told<'_> {
         self.output.paragraph(
             "",
             &format!(
-                "{} start{s} programs without your shell's variables: {}; import with `--secrets \
-                 keyring`, or set them for the whole session",
+                "{} start{s} programs without your shell's variables: {}; store each with `gatefold \
+                 secret set NAME` and write `${{secret:NAME}}` for `${{NAME}}` in the configuration, or \
+                 set them for the whole session",
                 titles.join(", "),
                 self.unpassed(first).join(", ")
             ),
@@ -377,6 +381,7 @@ impl Told<'_> {
             "left_in": {
                 "missing_program": plan.held.missing_program,
                 "needs_variables": plan.held.needs_variables,
+                "never_reached": plan.held.never_reached,
                 "unlike_source": plan.held.unlike_source,
             },
             "missing_variables": self.unpassed(plan),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use gatefold::Environment;
 use gatefold::secrets::{self, SecretError};
 use gatefold::setup::{self, KeepFault, Plan, Planned, SecretStyle, SetupError, Unkept};
-use gatefold_clients::{Client, Scope};
+use gatefold_clients::{Client, Machine, Scope, config_files};
 
 use super::arguments::{Import, SecretsTo, Shared};
 use super::output::Output;
@@ -24,7 +24,7 @@ pub(super) fn run(
     let machine = setup::machine(environment)?;
     let found = setup::find(&machine, &clients, environment);
     if found.is_empty() {
-        return Err(nothing_found(&clients));
+        return Err(nothing_found(&machine, &clients, environment));
     }
     let asking = Asking::new(&import.caution, output.is_json())?;
     let target = target(shared, environment)?;
@@ -77,10 +77,17 @@ pub(super) fn client(name: &str) -> anyhow::Result<Client> {
     })
 }
 
-fn nothing_found(clients: &[Client]) -> anyhow::Error {
-    let titles: Vec<_> = clients.iter().map(|client| client.title()).collect();
+fn nothing_found(
+    machine: &Machine,
+    clients: &[Client],
+    environment: &Environment,
+) -> anyhow::Error {
+    let files = clients.iter().flat_map(|client| config_files(machine, *client));
+    let mut paths: Vec<_> = files.map(|file| paths::shown(&file.path, environment)).collect();
+    paths.sort();
+    paths.dedup();
     failure::with_help(
-        format!("no MCP servers found in the files of {}", titles.join(", ")),
+        format!("no MCP servers found, in none of these files:\n  {}", paths.join("\n  ")),
         "pass a client's file as it is: `gatefold serve --mcp-config FILE`, or write a configuration: \
          `gatefold init`",
     )
@@ -140,20 +147,23 @@ fn ask(
         visible::on_one_line(&format!("{}  ({}{whose})", one.key, one.client))
     };
     let items: Vec<_> = plan.sources.iter().map(item).collect();
-    let question = visible::on_one_line(&format!(
-        "Write these sources to {}?",
-        paths::shown(target, environment)
-    ));
     // Everybody's configuration takes a project's servers only from who says so.
     let is_named = import.project || !import.only.is_empty();
     let is_ticked = |at: &usize| is_named || plan.sources[*at].scope == Scope::User;
     let ticked = (0..plan.sources.len()).filter(is_ticked).collect();
-    let Some(chosen) = asking.choose(&question, items, ticked)? else {
+    let question = "Which servers are to become sources?";
+    let Some(chosen) = asking.choose(question, items, ticked)? else {
         return Ok(false);
     };
     let keys: Vec<_> = chosen.iter().map(|at| plan.sources[*at].key.clone()).collect();
     plan.retain(|one| keys.contains(&one.key));
-    Ok(!plan.sources.is_empty())
+    if plan.sources.is_empty() {
+        return Ok(false);
+    }
+    let s = if plan.sources.len() == 1 { "" } else { "s" };
+    let path = paths::shown(target, environment);
+    let question = format!("Write {} source{s} to {path}?", plan.sources.len());
+    Ok(asking.confirm(&question)? == Some(true))
 }
 
 /// Puts the secrets into the keyring, before anything refers to them, and writes.

@@ -74,7 +74,12 @@ impl Asking {
             Self::Person => {
                 let question = visible::on_one_line(question);
                 let items = items.into_iter().map(|item| visible::on_one_line(&item)).collect();
-                let chosen = MultiSelect::new(&question, items).with_default(&ticked).raw_prompt();
+                let chosen = MultiSelect::new(&question, items)
+                    .with_default(&ticked)
+                    // Who types "n" means no, and not the servers with an "n".
+                    .without_filtering()
+                    .with_help_message("up and down, space to tick, enter to go on, esc to stop")
+                    .raw_prompt();
                 let chosen = answered(chosen)?;
                 Ok(chosen.map(|chosen| chosen.into_iter().map(|option| option.index).collect()))
             }

@@ -1,12 +1,14 @@
 //! What every command that works with sources begins with.
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gatefold::config::{Config, Connection, Inputs, default_state_dir, load};
+use gatefold::config::{Config, Connection, Inputs, SourceConfig, default_state_dir, load};
 use gatefold::{App, Environment};
-use gatefold_core::SystemClock;
+use gatefold_core::{Domain, SystemClock};
 use gatefold_mcp::INSIDE;
+use gatefold_store::{SourceKey, Store, StoreOptions};
 
 use super::arguments::Shared;
 use super::failure;
@@ -61,6 +63,27 @@ pub(super) fn warn_of_unusable(app: &App) {
 
 /// Where state lies: what the command line chose, else the configuration, else the user's own
 /// place for it.
+/// The sources whose tools are on record, under the settings that they have now. What cannot be
+/// read is on no record.
+pub(super) async fn reached(config: &Config, state_dir: &Path) -> HashSet<Domain> {
+    if !state_dir.is_dir() {
+        return HashSet::new();
+    }
+    let Ok(store) = Store::open(state_dir, StoreOptions::default()).await else {
+        return HashSet::new();
+    };
+    let key = |source: &SourceConfig| SourceKey {
+        domain: source.domain.clone(),
+        config: source.config_digest,
+    };
+    let keys: Vec<_> = config.sources.iter().map(key).collect();
+    let known = store.known_sources(&keys).await.unwrap_or_default();
+    if let Err(error) = store.close().await {
+        tracing::warn!(%error, "the store could not be closed");
+    }
+    known.into_iter().map(|known| known.key.domain).collect()
+}
+
 pub(super) fn state_dir(
     shared: &Shared,
     config: &Config,

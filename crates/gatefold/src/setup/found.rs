@@ -99,7 +99,7 @@ fn is_plain(url: &http::Uri) -> bool {
     url.scheme_str() == Some("http")
 }
 
-fn is_loopback(url: &http::Uri) -> bool {
+pub(super) fn is_loopback(url: &http::Uri) -> bool {
     url.host().is_some_and(|host| host.eq_ignore_ascii_case("localhost"))
         || address(url).is_some_and(|address| address.is_loopback())
 }

@@ -1,11 +1,12 @@
 //! Which servers of a client Gatefold offers as well, so that the client need not start them.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use gatefold_clients::{ConfigFile, Scope};
-use gatefold_core::Secret;
+use gatefold_core::{Domain, Secret};
 
-use super::Needs;
+use super::{Needs, found};
 use crate::config::{Config, ConfigError, Connection, SourceConfig, servers_put_in};
 use crate::{Environment, programs};
 
@@ -18,6 +19,9 @@ pub struct Held {
     pub missing_program: Vec<String>,
     /// The same, but Gatefold needs variables for it that this client does not hand on.
     pub needs_variables: Vec<String>,
+    /// The same, but Gatefold has not reached it yet and has no credentials for it: the client may
+    /// sign in to it by itself.
+    pub never_reached: Vec<String>,
     /// A source has the same name, and is off, cannot be used, or reaches something else.
     pub unlike_source: Vec<String>,
 }
@@ -25,11 +29,13 @@ pub struct Held {
 /// Finds the servers that can go because Gatefold has them, with the values of variables in the
 /// place of references on both sides. A source that is off, or that cannot be used, has none.
 ///
-/// `unmet` is what Gatefold would lack when this client starts it.
+/// `unmet` is what Gatefold would lack when this client starts it, `reached` the sources whose tools
+/// are known.
 pub fn held(
     file: &ConfigFile,
     config: &Config,
     unmet: &Needs,
+    reached: &HashSet<Domain>,
     environment: &Environment,
 ) -> Result<Held, ConfigError> {
     let mut held = Held::default();
@@ -51,12 +57,29 @@ pub fn held(
             Some(source) if unmet.sources.contains(&source.origin.key) => {
                 held.needs_variables.push(server.name);
             }
+            Some(source) if has_no_credentials(source) && !reached.contains(&source.domain) => {
+                held.never_reached.push(server.name);
+            }
             Some(_) => held.names.push(server.name),
             None if config.sources.iter().any(is_namesake) => held.unlike_source.push(server.name),
             None => {}
         }
     }
     Ok(held)
+}
+
+/// Whether a server is asked without anything that could let somebody in.
+fn has_no_credentials(source: &SourceConfig) -> bool {
+    match &source.connection {
+        Connection::Http { url, headers } => {
+            headers.is_empty() && !url.contains(['?', '@']) && !is_loopback(url)
+        }
+        _ => false,
+    }
+}
+
+fn is_loopback(url: &str) -> bool {
+    url.parse().is_ok_and(|url| found::is_loopback(&url))
 }
 
 /// Where a client starts the servers of a file that says nothing about it, as far as that is known.

@@ -158,7 +158,9 @@ fn only_a_server_that_gatefold_reaches_in_the_same_way_is_taken_out() {
         ("command = 'true'\nenabled = false", r#"{"command": "true"}"#, false),
         ("command = 'true'", r#"{"command": "true", "disabled": true}"#, false),
         ("command = 'no-such-program'", r#"{"command": "no-such-program"}"#, false),
-        ("url = 'https://x.example/mcp'", r#"{"url": "https://x.example/mcp"}"#, true),
+        ("url = 'https://x.example/mcp?key=k'", r#"{"url": "https://x.example/mcp?key=k"}"#, true),
+        // Nobody has reached it yet, and the client may sign in to it by itself.
+        ("url = 'https://x.example/mcp'", r#"{"url": "https://x.example/mcp"}"#, false),
         (
             "url = 'https://x.example/mcp'\nheaders = { Authorization = 'one' }",
             r#"{"url": "https://x.example/mcp", "headers": {"Authorization": "another"}}"#,
@@ -230,13 +232,26 @@ async fn at_a_terminal(scratch: &Scratch, line: &str, keys: &[(&str, &str)]) -> 
 async fn escape_and_ctrl_c_stop_without_writing() {
     let put = "Put Gatefold into ~/.cursor/mcp.json?";
     let out = "Take it out of its file?";
+    let write = "gatefold.toml?";
     for (line, keys, code, said) in [
         ("connect cursor", &[(put, "Escape")][..], 0, "nothing was written"),
         ("connect cursor", &[(put, "C-c")], 130, "nothing was written"),
         ("connect cursor", &[(put, "Enter"), (out, "Escape")], 0, "nothing was written"),
         ("connect cursor", &[(put, "Enter"), (out, "C-c")], 130, "nothing was written"),
-        ("import cursor", &[("Write these", "Escape")], 0, "nothing was written"),
-        ("import cursor", &[("Write these", "C-c")], 130, "nothing was written"),
+        ("import cursor", &[("Which servers", "Escape")], 0, "nothing was written"),
+        ("import cursor", &[("Which servers", "C-c")], 130, "nothing was written"),
+        (
+            "import cursor",
+            &[("Which servers", "Enter"), (write, "C-c")],
+            130,
+            "nothing was written",
+        ),
+        (
+            "import cursor",
+            &[("Which servers", "n"), ("Which servers", "Enter"), (write, "Escape")],
+            0,
+            "nothing was written",
+        ),
     ] {
         let (scratch, file) = home(HELD);
         let config = text(&scratch.path().join("gatefold.toml"));

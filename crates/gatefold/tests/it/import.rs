@@ -358,6 +358,8 @@ async fn a_project_s_servers_are_offered_and_not_ticked() {
         for key in keys {
             window.tmux(&["send-keys", key]);
         }
+        window.await_text(|shown| shown.contains("gatefold.toml? (Y/n)")).await;
+        window.tmux(&["send-keys", "Enter"]);
         window.await_text(|shown| shown.lines().any(|line| line.starts_with("left "))).await;
         let config = config(&scratch);
         assert!(config.contains("[sources.mine]"), "{config}");
@@ -639,7 +641,7 @@ fn a_file_that_is_no_text_is_told_from_one_that_may_not_be_read() {
         let scratch = home(&TWO_SCOPES);
         scratch.write("own.toml", bytes);
         let imported = run(&scratch, &[&IMPORT[..], &["--config", "own.toml"]].concat());
-        assert_eq!(imported.code, Some(1));
+        assert_eq!(imported.code, Some(2));
         assert!(imported.stderr.contains(part), "{}", imported.stderr);
     }
 }

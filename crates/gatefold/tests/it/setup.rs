@@ -17,6 +17,7 @@ use crate::scratch::Scratch;
 const FILES: &[(&str, &str, &str)] = &[
     ("claude-code", "claude.json", ".claude.json"),
     ("claude-code", "one-line.json", ".claude.json"),
+    ("claude-code", "disabled.json", ".claude.json"),
     ("claude-code", "mcp.json", "project/.mcp.json"),
     ("claude-desktop", "claude_desktop_config.json", ".config/Claude/claude_desktop_config.json"),
     ("claude-desktop", "windows.json", ".config/Claude/claude_desktop_config.json"),
@@ -286,7 +287,7 @@ fn wrong_files_and_names_are_refused_and_left_alone() {
         (&["connect", "zed", "--yes", "--name", "not a name"], 2, "cannot name a server"),
         (&["connect", "claude-desktop", "--yes", "--http"], 1, "connect it over stdio"),
         (&["disconnect"], 2, "required"),
-        (&["import", "goose"], 1, "no MCP servers found in the files of Goose"),
+        (&["import", "goose"], 1, "~/.config/goose/config.yaml"),
     ] {
         let run = run(&scratch, args);
         let said = format!("{}{}", run.stdout, run.stderr);
