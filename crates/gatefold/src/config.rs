@@ -50,6 +50,7 @@ pub use schema::schema;
 pub use sections::{SourceLimits, listen_address};
 pub use shown::{Setting, settings};
 pub use texts::{reference, template};
+pub(crate) use units::duration_text;
 
 /// The address that a gateway listens on unless it is told otherwise.
 pub const DEFAULT_LISTEN: SocketAddr =

@@ -22,11 +22,25 @@ pub(super) fn as_written(text: &str, environment: &Environment) -> String {
     translated + rest
 }
 
-/// A value that is `$NAME` and nothing else, as Gemini CLI has it, in braces.
-pub(super) fn in_braces(text: &str) -> Option<String> {
-    let name = text.strip_prefix('$')?;
-    let is_variable = is_name(name) && !name.bytes().any(|b| b.is_ascii_lowercase());
-    is_variable.then(|| format!("${{{name}}}"))
+/// The text with every `$NAME` in braces, as Gemini CLI reads it. A name with small letters is rather
+/// a shell's own, in the text of a command.
+pub(super) fn in_braces(text: &str) -> String {
+    let mut braced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('$') {
+        let (before, reference) = rest.split_at(start);
+        let after = &reference[1..];
+        let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let (name, after) = after.split_at(end.unwrap_or(after.len()));
+        braced.push_str(before);
+        if is_name(name) && !name.bytes().any(|b| b.is_ascii_lowercase()) {
+            braced.extend(["${", name, "}"]);
+        } else {
+            braced.extend(["$", name]);
+        }
+        rest = after;
+    }
+    braced + rest
 }
 
 /// The text with the defaults of a client's questions beside the references to their answers.
@@ -66,6 +80,19 @@ mod tests {
         let text = "${input:region} ${input:odd} ${input:none} ${region}";
         let expected = "${input:region:-eu} ${input:odd} ${input:none} ${region}";
         assert_eq!(with_defaults(text, &inputs), expected);
+    }
+
+    #[test]
+    fn names_of_variables_get_braces_wherever_they_stand() {
+        for (text, expected) in [
+            ("$A", "${A}"),
+            ("$HOME/Documents", "${HOME}/Documents"),
+            ("Bearer $MY_TOKEN", "Bearer ${MY_TOKEN}"),
+            ("${A} $B_2$C", "${A} ${B_2}${C}"),
+            ("for f in $f; do echo $1 $$ $", "for f in $f; do echo $1 $$ $"),
+        ] {
+            assert_eq!(in_braces(text), expected, "{text}");
+        }
     }
 
     #[test]

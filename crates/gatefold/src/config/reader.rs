@@ -65,6 +65,11 @@ impl<'a> Reader<'a> {
         Self { values, ..self }
     }
 
+    /// Whether this is a file of Gemini CLI, which takes `$NAME` for a variable wherever it stands.
+    fn is_geminis(&self) -> bool {
+        self.path.parent().and_then(Path::file_name).is_some_and(|folder| folder == ".gemini")
+    }
+
     pub(super) fn set_inputs(&self, inputs: Vec<(String, String)>) {
         self.inputs.replace(inputs);
     }
@@ -329,10 +334,8 @@ impl<'a> Field<'a> {
     /// A text that is to stand for this field's value, with its variables put in.
     pub(super) fn expanded(&self, text: &str) -> Option<Expanded> {
         let own = match self.reader.dialect {
-            Dialect::Client => Some(
-                in_braces(text)
-                    .unwrap_or_else(|| with_defaults(text, &self.reader.inputs.borrow())),
-            ),
+            Dialect::Client if self.reader.is_geminis() => Some(in_braces(text)),
+            Dialect::Client => Some(with_defaults(text, &self.reader.inputs.borrow())),
             Dialect::Gatefold => None,
         };
         let text = own.as_deref().unwrap_or(text);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use gatefold_clients::toml_key;
 use gatefold_core::Secret;
@@ -10,7 +11,10 @@ use toml::Value;
 
 use super::import::{Plan, Planned};
 use super::{SetupError, files};
-use crate::config::Connection;
+use crate::config::{Connection, duration_text};
+
+/// The shortest deadline that can be written.
+const LEAST: Duration = Duration::from_millis(1);
 
 /// What stands in a configuration where a secret stood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +97,7 @@ fn block(source: &Planned) -> String {
         put_list(&mut put, key, &patterns);
     }
     if let Some(deadline) = server.connect_deadline {
-        put("connect_deadline", &text(&format!("{}ms", deadline.as_millis().max(1))));
+        put("connect_deadline", &text(&duration_text(deadline.max(LEAST))));
     }
     if !server.is_enabled {
         put("enabled", &Value::Boolean(false));
