@@ -1,6 +1,5 @@
 //! What every command that works with sources begins with.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,12 +64,12 @@ pub(super) fn warn_of_unusable(app: &App) {
 /// place for it.
 /// The sources whose tools are on record, under the settings that they have now. What cannot be
 /// read is on no record.
-pub(super) async fn reached(config: &Config, state_dir: &Path) -> HashSet<Domain> {
+pub(super) async fn reached(config: &Config, state_dir: &Path) -> Vec<Domain> {
     if !state_dir.is_dir() {
-        return HashSet::new();
+        return Vec::new();
     }
     let Ok(store) = Store::open(state_dir, StoreOptions::default()).await else {
-        return HashSet::new();
+        return Vec::new();
     };
     let key = |source: &SourceConfig| SourceKey {
         domain: source.domain.clone(),

@@ -2,7 +2,6 @@
 //!
 //! What a client's entry is, is judged as `connect` and `import` judge it.
 
-use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -87,8 +86,7 @@ fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Findi
     let unmet = if starts { known.unmet(file.client) } else { Needs::default() };
     // A file that was read a moment ago can be read.
     // What may need a sign-in is not asked for here: that would open the store.
-    let none = HashSet::new();
-    let held = setup::held(file, known.config, &unmet, &none, known.environment);
+    let held = setup::held(file, known.config, &unmet, &[], known.environment);
     let held = held.unwrap_or_default();
     if !held.names.is_empty() {
         let names = listed(&held.names);

@@ -1,6 +1,5 @@
 //! Which servers of a client Gatefold offers as well, so that the client need not start them.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 
 use gatefold_clients::{ConfigFile, Scope};
@@ -35,7 +34,7 @@ pub fn held(
     file: &ConfigFile,
     config: &Config,
     unmet: &Needs,
-    reached: &HashSet<Domain>,
+    reached: &[Domain],
     environment: &Environment,
 ) -> Result<Held, ConfigError> {
     let mut held = Held::default();

@@ -169,7 +169,6 @@ fn a_file_to_begin_with_is_written_once() {
     scratch.load(&inputs).unwrap();
 }
 
-#[expect(clippy::too_many_lines, reason = "the snapshots are whole explanations")]
 #[test]
 fn a_key_is_explained() {
     let scratch = Scratch::new();
