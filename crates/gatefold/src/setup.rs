@@ -73,6 +73,12 @@ pub enum SetupError {
     )]
     NotConnected { path: PathBuf },
     #[error(
+        "{}: it is not there any more; the servers that were taken out of it are kept in {}\n  help: have \
+         the client make its file, and try again: the servers go back into it",
+        path.display(), record.display()
+    )]
+    Gone { path: PathBuf, record: PathBuf },
+    #[error(
         "Gatefold is in {}, but nothing is kept about what it replaced\n  help: `--force` takes only \
          the entry out",
         path.display()

@@ -140,10 +140,15 @@ impl Connector<'_> {
         unrecorded: Unrecorded,
         act: Act,
     ) -> Result<Disconnected, SetupError> {
-        // Without the file, the record stays: it is all that there is of the servers taken out.
         let not_connected = || SetupError::NotConnected { path: file.path.clone() };
-        let now = files::read(&file.path)?.ok_or_else(not_connected)?;
         let records = self.records_for(file);
+        let Some(now) = files::read(&file.path)? else {
+            // The record stays: it is all that there is of the servers taken out.
+            let has_taken =
+                records.load(file)?.is_some_and(|before| before.taken().next().is_some());
+            let gone = || SetupError::Gone { path: file.path.clone(), record: records.path(file) };
+            return Err(if has_taken { gone() } else { not_connected() });
+        };
         if let Some(before) = records.load(file)?
             && let Some(done) = self.undo(file, &now, before, &records, act)?
         {

@@ -107,7 +107,7 @@ fn a_dry_run_and_a_file_that_is_away_leave_the_record() {
     fs::remove_file(&file).unwrap();
     for options in [&["--dry-run"][..], &[]] {
         let away = run(&scratch, &[&["disconnect", "cursor"], options].concat());
-        refused(&away, 1, "Gatefold is not in ");
+        refused(&away, 1, "the servers that were taken out of it are kept in ");
         assert_eq!(records(&scratch), 1);
     }
     // Restored by hand, the record is of no use, but a dry run is no time to drop it.
@@ -118,6 +118,16 @@ fn a_dry_run_and_a_file_that_is_away_leave_the_record() {
     succeeded(run(&scratch, &["disconnect", "cursor", "--dry-run"]));
     succeeded(run(&scratch, &["disconnect", "cursor"]));
     assert_eq!((text(&file).as_str(), records(&scratch)), (HELD, 0));
+}
+
+#[test]
+fn servers_that_were_taken_out_go_into_a_file_that_the_client_made_anew() {
+    let (scratch, file) = home(HELD);
+    succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+    fs::write(&file, "{}").unwrap();
+    succeeded(run(&scratch, &["disconnect", "cursor"]));
+    assert!(text(&file).contains(r#""a": {"command": "true"}"#), "{}", text(&file));
+    assert_eq!(records(&scratch), 0);
 }
 
 /// Which of the servers `connect` takes out, for one source and one server of a client.

@@ -43,6 +43,8 @@ const HARMLESS_WORDS: &[&str] = &["MONKEY", "HOTKEY", "HOTKEYS", "BYPASS", "COMP
 /// Whole words that mark a secret, in upper case.
 const SECRET_WORDS: &[&str] = &[
     "PAT",
+    "PW",
+    "PSWD",
     "PIN",
     "AUTH",
     "AUTHORIZATION",

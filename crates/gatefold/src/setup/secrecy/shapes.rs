@@ -116,6 +116,12 @@ pub(super) fn is_uuid(value: &str) -> bool {
     lengths.eq([8, 4, 4, 4, 12]) && value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
 }
 
+/// Whether a word is a UUID, or one behind something else: some services make their tokens so.
+fn ends_with_uuid(word: &str) -> bool {
+    const LENGTH: usize = 36;
+    word.len().checked_sub(LENGTH).and_then(|start| word.get(start..)).is_some_and(is_uuid)
+}
+
 /// A value that a name such as `AUTH` may have without being a secret.
 pub(super) fn is_switch(value: &str) -> bool {
     const WORDS: &[&str] = &[
@@ -203,7 +209,7 @@ fn is_plain_word(word: &str) -> bool {
     word.chars().all(is_legal)
         && !word.ends_with('=')
         && !is_random(word)
-        && !is_uuid(word)
+        && !ends_with_uuid(word)
         && word.split_once(':').is_none_or(|(_, end)| is_small(end))
         && word.split(|c: char| !c.is_alphanumeric()).all(is_calm)
 }

@@ -54,6 +54,8 @@ const VARIABLES: &[(&str, &str, bool)] = &[
     // References.
     ("GITHUB_TOKEN", "${GITHUB_TOKEN}", false),
     ("AUTHORIZATION", "Bearer ${TOKEN}", false),
+    ("HUBSPOT", "pat-na1-11112222-3333-4444-5555-666677778888", true),
+    ("DB_PW", "hunter", true),
     ("API_KEY", "value: ${TOKEN}", false),
     ("API_KEY", "value: hunter2", true),
     ("BASIC_AUTH", "${USER}:${PASSWORD}", false),
@@ -176,6 +178,8 @@ const ARGUMENTS: &[(&[&str], &[&str])] = &[
     (&["-e", "X=p@ss!"], &["-e", "X=${MY_DB_X}"]),
     (&["-eX=p@ss!"], &["-eX=${MY_DB_X}"]),
     (&["--env=K_TOKEN=S"], &["--env=K_TOKEN=${K_TOKEN}"]),
+    (&["--env=PW=hunter"], &["--env=PW=${MY_DB_PW}"]),
+    (&["--env", "PW=hunter"], &["--env", "PW=${MY_DB_PW}"]),
     (&["--env", "LOG=debug"], &["--env", "LOG=debug"]),
     (&["-e", "GITHUB_TOKEN"], &["-e", "GITHUB_TOKEN"]),
     (
