@@ -91,7 +91,14 @@ fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Findi
     if !held.names.is_empty() {
         let names = listed(&held.names);
         let what = format!("it still holds servers that Gatefold offers as well: {names}");
-        findings.push(finding(file, Level::Warning, what).fix(connect(file, known)));
+        // `connect` edits the file that has the entry.
+        let fix = if servers.iter().any(|one| known.is_gatefold(one)) {
+            connect(file, known)
+        } else {
+            "take them out of this file: Gatefold's entry is in another one of this client"
+                .to_owned()
+        };
+        findings.push(finding(file, Level::Warning, what).fix(fix));
     }
     findings.extend(left_in(file, &held, known));
     findings

@@ -43,12 +43,14 @@ const HEAD: &str = "\
 /// The configuration with the planned sources behind what it has, which stays as it is.
 pub fn append(existing: Option<&str>, plan: &Plan, path: &Path) -> Result<String, SetupError> {
     let mut text = existing.unwrap_or(HEAD).to_owned();
+    // Lines end as they do in the file.
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
+        text.push_str(end);
     }
     for source in &plan.sources {
-        text.push('\n');
-        text.push_str(&block(source));
+        text.push_str(end);
+        text.push_str(&block(source).replace('\n', end));
     }
     match toml::from_str::<toml::Table>(&text) {
         Ok(_) => Ok(text),

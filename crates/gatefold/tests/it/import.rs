@@ -368,6 +368,17 @@ async fn a_project_s_servers_are_offered_and_not_ticked() {
 }
 
 #[test]
+fn lines_end_as_they_do_in_the_configuration() {
+    let scratch = home(&TWO_SCOPES);
+    scratch.write("own.toml", "[sources.first]\r\ncommand = 'true'");
+    let imported = run(&scratch, &[&IMPORT[..], &["--config", "own.toml"]].concat());
+    assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+    let text = std::fs::read_to_string(scratch.path().join("own.toml")).unwrap();
+    assert!(text.contains("[sources.mine]\r\n"), "{text}");
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+}
+
+#[test]
 fn no_secret_takes_the_name_of_another() {
     let servers = |token: &str| {
         format!(
