@@ -34,11 +34,14 @@ fn is_boundary(last: char, c: char, next_is_lower: bool) -> bool {
         || (last.is_numeric() != c.is_numeric())
 }
 
-/// A light stem: the plural and the commonest endings of English verbs go, nothing else.
+/// A light stem: the plural and the commonest endings of English verbs go, nothing else. A word with
+/// other letters is none of English.
 pub(crate) fn stem(word: &str) -> &str {
-    let cut = |ending: &str, least: usize| {
-        word.strip_suffix(ending).filter(|rest| rest.len() >= least && word.is_ascii())
-    };
+    if !word.is_ascii() {
+        return word;
+    }
+    let cut =
+        |ending: &str, least: usize| word.strip_suffix(ending).filter(|rest| rest.len() >= least);
     if let Some(rest) = cut("ies", 3) {
         // `ies` stands for `y`: both forms lose it.
         return rest;
@@ -52,9 +55,8 @@ pub(crate) fn stem(word: &str) -> &str {
         return word;
     }
     let word = cut("s", 3).unwrap_or(word);
-    let cut = |ending: &str, least: usize| {
-        word.strip_suffix(ending).filter(|rest| rest.len() >= least && word.is_ascii())
-    };
+    let cut =
+        |ending: &str, least: usize| word.strip_suffix(ending).filter(|rest| rest.len() >= least);
     let word = cut("ing", 4).or_else(|| cut("ed", 4)).unwrap_or(word);
     let doubled = word.len() > 4
         && word.as_bytes()[word.len() - 1] == word.as_bytes()[word.len() - 2]
@@ -113,6 +115,13 @@ mod tests {
             ("__", ""),
         ] {
             assert_eq!(split(text).join(" "), words);
+        }
+    }
+
+    #[test]
+    fn a_word_of_other_letters_stays_whole() {
+        for word in ["ㄅኊ", "ſſſſſ", "cafés", "öffnenn"] {
+            assert_eq!(stem(word), word);
         }
     }
 
