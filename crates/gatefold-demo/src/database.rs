@@ -1,17 +1,22 @@
 //! A SQLite database in the scratch folder that makes and fills itself on first start.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use jiff::{Timestamp, Unit};
 use sqlx::{
     SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
+use tokio::time::sleep;
 
 use crate::DemoError;
 
 /// How long a statement waits for another process to finish writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+/// <https://www.sqlite.org/rescode.html#busy>
+const SQLITE_BUSY: &str = "5";
 /// One writer at a time is SQLite's rule; the rest read.
 const MAX_CONNECTIONS: u32 = 4;
 
@@ -45,8 +50,7 @@ async fn connect(path: &Path, first: &'static str) -> Result<SqlitePool, sqlx::E
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
         .busy_timeout(BUSY_TIMEOUT);
-    let pool =
-        SqlitePoolOptions::new().max_connections(MAX_CONNECTIONS).connect_with(options).await?;
+    let pool = pool(options).await?;
     // The lock comes before the look, so that two processes cannot both find the file new.
     let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
     let version: i64 =
@@ -57,4 +61,21 @@ async fn connect(path: &Path, first: &'static str) -> Result<SqlitePool, sqlx::E
     }
     transaction.commit().await?;
     Ok(pool)
+}
+
+/// Connects. While another process gives a new file its journal, SQLite refuses at once, whatever the
+/// timeout is; so it is asked again.
+async fn pool(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
+    let deadline = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        let pool = SqlitePoolOptions::new().max_connections(MAX_CONNECTIONS);
+        match pool.connect_with(options.clone()).await {
+            Err(error) if is_busy(&error) && Instant::now() < deadline => sleep(BUSY_PAUSE).await,
+            result => return result,
+        }
+    }
+}
+
+fn is_busy(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == SQLITE_BUSY)
 }
