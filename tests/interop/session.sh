@@ -163,7 +163,8 @@ PAGE
 
 clean_up() {
     tmux -S "$scratch/tmux" kill-server 2>/dev/null || true
-    rm -rf "$scratch"
+    # A program that the terminal's end is still ending may write once more.
+    rm -rf "$scratch" 2>/dev/null || { sleep 1; rm -rf "$scratch" || true; }
 }
 
 die() {
