@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use jiff::{Timestamp, Unit};
 use sqlx::{
     SqlitePool,
+    error::DatabaseError,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use tokio::time::sleep;
@@ -77,5 +78,5 @@ async fn pool(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> 
 }
 
 fn is_busy(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == SQLITE_BUSY)
+    error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == SQLITE_BUSY)
 }
