@@ -1,7 +1,7 @@
 //! The files: whether there are any, what is wrong in them, and who else may read them.
 
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::{Finding, Level, Section};
 use crate::Environment;
 use crate::config::{Config, ConfigError, Connection, Inputs, SourceConfig, load};
 use crate::setup::{Reached, has_secret, is_secret};
-use crate::shell;
+use crate::{files, shell};
 
 /// Permissions of others than the owner.
 const OTHERS: u32 = 0o077;
@@ -124,15 +124,7 @@ fn readable(path: &Path) -> Option<Finding> {
 
 /// A file's text. What is not a file, such as a pipe that nobody writes to, is not opened.
 fn text(path: &Path) -> io::Result<String> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let mut text = String::new();
-    fs::File::open(path)?.take(FILE_LIMIT_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > FILE_LIMIT_BYTES {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(text)
+    files::read_text(path, FILE_LIMIT_BYTES)
 }
 
 /// The lines on which something that looks like a secret is written out, counted from 1.
