@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the interop suite runs: the official client libraries and five real MCP servers.
+# Installs what the interop suite runs: the official client libraries, the Inspector and five real MCP servers.
 #
 #   setup.sh                    everything `run` needs
 #   setup.sh fastmcp-gateway    the peer that `peers.sh` and the benchmark compare with
+#   setup.sh conformance        the official conformance suite, which `conformance.sh` runs
 #
 # All of it goes into INTEROP_DIR (default: target/interop) and nothing into the source tree.
 # Each part carries a stamp with its pins and is installed again only when they change.
@@ -16,6 +17,9 @@ python=${PYTHON:-python3}
 readonly CANNOT_RUN=77
 readonly LOG_TAIL_LINES=20
 readonly MIN_NODE_MAJOR=20
+readonly CONFORMANCE_NODE_MAJOR=22
+# It needs 22.19, and only whole versions are compared here.
+readonly INSPECTOR_NODE_MAJOR=23
 
 # Every version here was installed and run before it was written down.
 readonly PYTHON_SDK_OLD=(mcp==1.30.0)
@@ -28,29 +32,33 @@ readonly NODE_PACKAGES=(
     @modelcontextprotocol/server-filesystem@2026.8.31
     @modelcontextprotocol/server-memory@2026.8.31
 )
+readonly INSPECTOR=(@modelcontextprotocol/inspector@2.12.0)
 readonly NODE_RUNTIME=node@22
+# Named in full: the tag `latest` is older than revision 2026-07-28.
+readonly CONFORMANCE=(@modelcontextprotocol/conformance@0.2.0-alpha.12)
 readonly PEER=(fastmcp-gateway==0.35.0 fastmcp==4.1.2 mcp==2.3.0)
 
 main() {
     mkdir -p "$INTEROP_DIR"
     INTEROP_DIR=$(cd "$INTEROP_DIR" && pwd)
-    require_python
     case ${1:-all} in
-        all) install_all ;;
-        fastmcp-gateway) install_venv fastmcp-gateway "${PEER[@]}" ;;
-        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`" ;;
+        all) require_python; install_all ;;
+        fastmcp-gateway) require_python; install_venv fastmcp-gateway "${PEER[@]}" ;;
+        conformance) require_npm; install_npm conformance $CONFORMANCE_NODE_MAJOR "${CONFORMANCE[@]}" ;;
+        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\` or \`conformance\`" ;;
     esac
 }
 
 # The parts do not depend on one another, so they install side by side.
 install_all() {
     local failed=0 job jobs=()
-    command -v npm >/dev/null || die $CANNOT_RUN "npm was not found: install Node $MIN_NODE_MAJOR or later"
+    require_npm
     command -v git >/dev/null || die $CANNOT_RUN "git was not found: mcp-server-git needs it"
     install_venv python-old "${PYTHON_SDK_OLD[@]}" & jobs+=($!)
     install_venv python-new "${PYTHON_SDK_NEW[@]}" & jobs+=($!)
     install_venv servers "${PYTHON_SERVERS[@]}" & jobs+=($!)
-    install_node & jobs+=($!)
+    install_npm npm $MIN_NODE_MAJOR "${NODE_PACKAGES[@]}" & jobs+=($!)
+    install_npm inspector $INSPECTOR_NODE_MAJOR "${INSPECTOR[@]}" & jobs+=($!)
     for job in "${jobs[@]}"; do wait "$job" || failed=1; done
     [ $failed = 0 ] || exit 1
 }
@@ -65,11 +73,13 @@ install_venv() {
     stamp "$dir" "$@"
 }
 
-# `node` ends as a link under INTEROP_DIR/npm, to the system's Node or to a local one where that is too old.
-install_node() {
-    local dir=$INTEROP_DIR/npm packages=("${NODE_PACKAGES[@]}") node
+# `node` ends as a link in the directory, to the system's Node or to a local one where that is too old.
+install_npm() {
+    local name=$1 dir=$INTEROP_DIR/$1 major=$2 packages node
+    shift 2
+    packages=("$@")
     node=$(command -v node || true)
-    if [ "$(node_major "$node")" -lt $MIN_NODE_MAJOR ]; then
+    if [ "$(node_major "$node")" -lt "$major" ]; then
         packages+=("$NODE_RUNTIME")
         node=$dir/node_modules/node/bin/node
     fi
@@ -77,9 +87,13 @@ install_node() {
     rm -rf "$dir"
     mkdir -p "$dir"
     echo '{ "name": "interop", "private": true }' >"$dir/package.json"
-    attempt npm npm install --prefix "$dir" --save-exact --no-audit --no-fund --loglevel=error "${packages[@]}"
+    attempt "$name" npm install --prefix "$dir" --save-exact --no-audit --no-fund --loglevel=error "${packages[@]}"
     ln -s "$node" "$dir/node"
     stamp "$dir" "${packages[@]}"
+}
+
+require_npm() {
+    command -v npm >/dev/null || die $CANNOT_RUN "npm was not found: install Node $MIN_NODE_MAJOR or later"
 }
 
 require_python() {

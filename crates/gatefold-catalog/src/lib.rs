@@ -1,13 +1,18 @@
 //! What sources offer, and what of it a principal may see: manifests, the snapshot made of them,
-//! views of that snapshot, names, groups, one-line descriptions, signatures and token bounds.
+//! views of that snapshot, names and addresses, groups, one-line descriptions, signatures and
+//! token bounds.
 //!
 //! Everything here is a function of its input. This crate must not know a runtime, a network,
 //! files, the environment, policy (a view takes a predicate) or whether a source happens to be
 //! up. Texts of sources are data that nobody vouched for: raw definitions are kept letter for
 //! letter, and every line shown beside others is stripped of line breaks and control characters.
 
+mod address;
+mod bits;
 mod canonical;
+mod entry;
 mod groups;
+mod lookup;
 mod manifest;
 mod naming;
 mod nearest;
@@ -16,13 +21,19 @@ mod raw;
 mod search;
 mod signature;
 mod snapshot;
+mod template;
 mod text;
 mod tokens;
 mod view;
 mod words;
 
+pub use address::{address, is_normal_uri, read_address};
+pub use entry::Entry;
 pub use groups::GroupRules;
-pub use manifest::{Alteration, Change, Manifest, ManifestError, ServerInfo, ToolDefinition};
+pub use manifest::{
+    Alteration, Change, EntryDefinition, Listing, Manifest, ManifestError, ServerInfo,
+    ToolDefinition,
+};
 pub use nearest::nearest_texts;
 pub use pattern::Pattern;
 pub use raw::object_fields;

@@ -1,14 +1,24 @@
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use gatefold_core::{Digest, Hints, Timestamp};
+use gatefold_core::{Digest, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
+use crate::canonical;
+
+mod alteration;
 mod disk;
+mod entry;
 mod parse;
+mod tool;
+
+pub use alteration::{Alteration, Change};
+pub use entry::EntryDefinition;
+use entry::EntryPlaces;
+use tool::Places;
+pub use tool::ToolDefinition;
 
 /// What a source said about itself when it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,16 +31,36 @@ pub struct ServerInfo {
     pub instructions: Option<String>,
     /// The protocol version that was negotiated.
     pub protocol: String,
+    /// The JSON text of the object `capabilities`, as the server wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<String>,
+}
+
+/// The raw `result` objects of the four lists that a server has, page by page.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Listing<'a> {
+    /// Of `tools/list`.
+    pub tools: &'a [Box<RawValue>],
+    /// Of `prompts/list`.
+    pub prompts: &'a [Box<RawValue>],
+    /// Of `resources/list`.
+    pub resources: &'a [Box<RawValue>],
+    /// Of `resources/templates/list`.
+    pub templates: &'a [Box<RawValue>],
 }
 
 /// What a source last said it offers.
 ///
-/// All texts lie in one allocation and the tools point into it. Tools are sorted by name, then
-/// digest, so that neither the order of arrival nor the paging of a listing shows in anything.
+/// All texts lie in one allocation and the definitions point into it. They are sorted by name or
+/// URI, then digest, so that neither the order of arrival nor the paging of a listing shows in
+/// anything.
 #[derive(Debug, Clone)]
 pub struct Manifest {
     server: ServerInfo,
     tools: Vec<ToolDefinition>,
+    prompts: Vec<EntryDefinition>,
+    resources: Vec<EntryDefinition>,
+    templates: Vec<EntryDefinition>,
     alterations: Vec<Alteration>,
     fetched_at: Timestamp,
     digest: Digest,
@@ -38,30 +68,50 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Reads the raw `result` objects of `tools/list`, in order.
-    ///
-    /// A malformed tool is repaired or left out on its own and the change recorded. A well-formed
-    /// one keeps its definition letter for letter.
+    /// [`Manifest::from_listing`] of a source that offers tools alone.
     pub fn from_pages(server: ServerInfo, pages: &[Box<RawValue>], fetched_at: Timestamp) -> Self {
-        let parse::Listing { mut tools, text, alterations } = parse::listing(pages);
+        Self::from_listing(server, Listing { tools: pages, ..Listing::default() }, fetched_at)
+    }
+
+    /// Reads what a source lists.
+    ///
+    /// A malformed entry is repaired or left out on its own and the change recorded. A well-formed
+    /// one keeps its definition letter for letter.
+    pub fn from_listing(server: ServerInfo, listing: Listing<'_>, fetched_at: Timestamp) -> Self {
+        let parse::Parsed { mut index, text, alterations } = parse::listing(&listing);
         let text: Arc<str> = text.into();
-        tools.sort_by(|a, b| (&text[span(a.name)], a.digest).cmp(&(&text[span(b.name)], b.digest)));
-        Self::assemble(server, &tools, alterations, fetched_at, text)
+        let place = |key: Span, digest| (&text[span(key)], digest);
+        index.tools.sort_by(|a, b| place(a.name, a.digest).cmp(&place(b.name, b.digest)));
+        for entries in [&mut index.prompts, &mut index.resources, &mut index.templates] {
+            entries.sort_by(|a, b| place(a.key, a.digest).cmp(&place(b.key, b.digest)));
+        }
+        Self::assemble(server, &index, alterations, fetched_at, text)
     }
 
     fn assemble(
         server: ServerInfo,
-        places: &[Places],
+        index: &Index,
         alterations: Vec<Alteration>,
         fetched_at: Timestamp,
         text: Arc<str>,
     ) -> Self {
-        let tools: Vec<_> = places
-            .iter()
-            .map(|places| ToolDefinition { text: Arc::clone(&text), places: places.clone() })
-            .collect();
-        let digest = digest_of(&server, &tools);
-        Self { server, tools, alterations, fetched_at, digest, text }
+        let tool =
+            |places: &Places| ToolDefinition { text: Arc::clone(&text), places: places.clone() };
+        let entry =
+            |places: &EntryPlaces| EntryDefinition { text: Arc::clone(&text), places: *places };
+        let entries = |places: &[EntryPlaces]| places.iter().map(entry).collect();
+        let digest = digest_of(&server, index);
+        Self {
+            server,
+            tools: index.tools.iter().map(tool).collect(),
+            prompts: entries(&index.prompts),
+            resources: entries(&index.resources),
+            templates: entries(&index.templates),
+            alterations,
+            fetched_at,
+            digest,
+            text,
+        }
     }
 
     pub fn server(&self) -> &ServerInfo {
@@ -70,6 +120,19 @@ impl Manifest {
 
     pub fn tools(&self) -> &[ToolDefinition] {
         &self.tools
+    }
+
+    pub fn prompts(&self) -> &[EntryDefinition] {
+        &self.prompts
+    }
+
+    pub fn resources(&self) -> &[EntryDefinition] {
+        &self.resources
+    }
+
+    /// The templates of resources.
+    pub fn templates(&self) -> &[EntryDefinition] {
+        &self.templates
     }
 
     /// What had to be changed in the listing, for reports.
@@ -97,21 +160,30 @@ impl Manifest {
     }
 }
 
-fn digest_of(server: &ServerInfo, tools: &[ToolDefinition]) -> Digest {
+fn digest_of(server: &ServerInfo, index: &Index) -> Digest {
     let mut hash = Sha256::new();
     let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+    let capabilities = server.capabilities.as_deref().map(|json| canonical::digest(json).into());
     for text in [
         &server.name,
         &server.version,
         &optional(&server.title),
         &optional(&server.instructions),
         &server.protocol,
+        &optional(&capabilities),
     ] {
         hash.update(text.len().to_le_bytes());
         hash.update(text);
     }
-    for tool in tools {
-        hash.update(tool.digest().as_bytes());
+    hash.update(index.tools.len().to_le_bytes());
+    for tool in &index.tools {
+        hash.update(tool.digest.as_bytes());
+    }
+    for entries in [&index.prompts, &index.resources, &index.templates] {
+        hash.update(entries.len().to_le_bytes());
+        for entry in entries {
+            hash.update(entry.digest.as_bytes());
+        }
     }
     Digest::new(hash.finalize().into())
 }
@@ -125,13 +197,6 @@ pub enum ManifestError {
     Damaged(&'static str),
 }
 
-/// One tool as its source defines it.
-#[derive(Debug, Clone)]
-pub struct ToolDefinition {
-    text: Arc<str>,
-    places: Places,
-}
-
 /// Byte ranges into a manifest's text.
 type Span = (u32, u32);
 
@@ -139,88 +204,11 @@ fn span(span: Span) -> Range<usize> {
     span.0 as usize..span.1 as usize
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Places {
-    name: Span,
-    title: Option<Span>,
-    description: Option<Span>,
-    raw: Span,
-    input_schema: Span,
-    output_schema: Option<Span>,
-    annotations: Option<Span>,
-    hints: Hints,
-    digest: Digest,
-}
-
-impl ToolDefinition {
-    fn at(&self, place: Span) -> &str {
-        &self.text[span(place)]
-    }
-
-    pub fn name(&self) -> &str {
-        self.at(self.places.name)
-    }
-
-    /// The title, or the one in its annotations.
-    pub fn title(&self) -> Option<&str> {
-        self.places.title.map(|place| self.at(place))
-    }
-
-    pub fn description(&self) -> Option<&str> {
-        self.places.description.map(|place| self.at(place))
-    }
-
-    /// The input schema's JSON text, as the source wrote it.
-    pub fn input_schema(&self) -> &str {
-        self.at(self.places.input_schema)
-    }
-
-    /// The output schema's JSON text, as the source wrote it.
-    pub fn output_schema(&self) -> Option<&str> {
-        self.places.output_schema.map(|place| self.at(place))
-    }
-
-    /// The annotations' JSON text, as the source wrote it.
-    pub fn annotations(&self) -> Option<&str> {
-        self.places.annotations.map(|place| self.at(place))
-    }
-
-    pub fn hints(&self) -> Hints {
-        self.places.hints
-    }
-
-    /// The whole definition's JSON text, fields unknown to us included.
-    pub fn raw(&self) -> &str {
-        self.at(self.places.raw)
-    }
-
-    /// The digest of the definition, whatever the order of its keys.
-    pub fn digest(&self) -> Digest {
-        self.places.digest
-    }
-}
-
-/// Something in a listing that could not be taken as it came.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Alteration {
-    /// The tool's name, or its place in the listing when it has none.
-    pub tool: String,
-    pub what: Change,
-}
-
-/// What was done about it, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Change {
-    LeftOut(String),
-    Repaired(String),
-}
-
-impl fmt::Display for Alteration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.what {
-            Change::LeftOut(why) => write!(f, "`{}` was left out: {why}", self.tool),
-            Change::Repaired(what) => write!(f, "`{}` was repaired: {what}", self.tool),
-        }
-    }
+/// Where the definitions lie in the text.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Index {
+    tools: Vec<Places>,
+    prompts: Vec<EntryPlaces>,
+    resources: Vec<EntryPlaces>,
+    templates: Vec<EntryPlaces>,
 }

@@ -9,14 +9,14 @@ use sha2::{Digest as _, Sha256};
 /// The longest name that model providers take for a tool at the top level.
 const MAX_ALIAS: usize = 64;
 
-/// The names given so far, in the order of domains and of the tools within one.
-#[derive(Default)]
+/// The names given so far, in the order of domains and of the tools, or prompts, within one.
+#[derive(Debug, Default)]
 pub(crate) struct Names {
     taken: HashSet<Arc<str>>,
 }
 
 impl Names {
-    /// The id of a tool. One that is taken, by a namesake or by an odd name of another domain,
+    /// The id of a tool or a prompt. One that is taken, by a namesake or by an odd name of another domain,
     /// takes a short digest suffix.
     pub(crate) fn id(&mut self, domain: &Domain, name: &str, definition: Digest) -> ToolId {
         let plain = ToolId::of(domain, name);

@@ -79,7 +79,9 @@ pub fn search<'a>(view: &'a View, query: &str, scope: &Scope<'_>, limit: usize) 
         .filter(|(at, _)| fits(at))
         .map(|(at, score)| Hit { tool: &tools[at], score })
         .collect();
-    if let Some(tool) = view.find(query.trim()).filter(|tool| scope.holds(tool)) {
+    let listed = |tool: &&Tool| !tool.definition().is_for_apps_only();
+    let named = view.find(query.trim()).filter(listed).filter(|tool| scope.holds(tool));
+    if let Some(tool) = named {
         hits.retain(|hit| hit.tool.id() != tool.id());
         hits.push(Hit { tool, score: f32::MAX });
     }

@@ -1,10 +1,12 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use gatefold_core::{Domain, ToolId, ToolTarget};
+use gatefold_core::{Domain, EntryKind, Target, ToolId};
 
+use crate::entry::{Entries, Entry, EntryRanges};
 use crate::groups::{self, GroupRules};
+use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ServerInfo, ToolDefinition};
 use crate::naming::Names;
 use crate::search::Index;
@@ -41,7 +43,9 @@ pub struct Snapshot {
     epoch: u64,
     domains: Vec<DomainEntry>,
     tools: Vec<Tool>,
-    names: NameTable,
+    entries: Entries,
+    tool_names: NameTable,
+    prompt_names: NameTable,
     index: OnceLock<Index>,
 }
 
@@ -53,28 +57,18 @@ pub struct DomainEntry {
     description: String,
     manifest: Option<Arc<Manifest>>,
     tools: Range<usize>,
+    entries: EntryRanges,
 }
 
 /// One tool of a snapshot, with the names it goes by.
 #[derive(Debug)]
 pub struct Tool {
-    target: Arc<ToolTarget>,
+    target: Arc<Target>,
     alias: Option<ToolId>,
     group: Arc<str>,
     line: Box<str>,
     manifest: Arc<Manifest>,
     place: usize,
-}
-
-/// Which tools a written name may mean, as indices into the tools.
-#[derive(Debug, Default)]
-pub(crate) struct NameTable {
-    /// Ids and aliases. No two tools share one.
-    pub(crate) exact: HashMap<ToolId, usize>,
-    /// `{domain}__{name}`, where it is not the id.
-    pub(crate) long: HashMap<String, Vec<usize>>,
-    /// The sources' own names.
-    pub(crate) bare: HashMap<Arc<str>, Vec<usize>>,
 }
 
 impl Snapshot {
@@ -83,23 +77,30 @@ impl Snapshot {
         entries.sort_by(|a, b| a.domain.cmp(&b.domain));
         entries.dedup_by(|later, first| later.domain == first.domain);
         let (mut domains, mut tools) = (Vec::new(), Vec::new());
-        let mut ids = Names::default();
+        let (mut ids, mut others) = (Names::default(), Entries::default());
         for entry in entries {
             let start = tools.len();
             tools.extend(tools_of(&entry, &mut ids));
+            let manifest = entry.manifest.as_deref();
+            let entries = manifest.map(|manifest| others.add(&entry.domain, manifest));
             domains.push(DomainEntry {
                 description: description(&entry),
                 domain: entry.domain,
                 kind: entry.kind,
                 manifest: entry.manifest,
                 tools: start..tools.len(),
+                entries: entries.unwrap_or_default(),
             });
         }
         for tool in &mut tools {
             tool.alias = ids.alias(&tool.target.id);
         }
-        let names = NameTable::of(&tools);
-        Self { epoch, domains, tools, names, index: OnceLock::new() }
+        let named = tools.iter().map(|tool| (tool.target.as_ref(), tool.alias.as_ref()));
+        let tool_names = NameTable::of(named);
+        let named = others.prompts.iter().map(|prompt| (prompt.target().as_ref(), None));
+        let prompt_names = NameTable::of(named);
+        let (entries, index) = (others, OnceLock::new());
+        Self { epoch, domains, tools, entries, tool_names, prompt_names, index }
     }
 
     /// Counts the snapshots of one process; not shown to models.
@@ -117,8 +118,32 @@ impl Snapshot {
         &self.tools
     }
 
-    pub(crate) fn names(&self) -> &NameTable {
-        &self.names
+    /// All prompts, sorted by domain, then name.
+    pub fn prompts(&self) -> &[Entry] {
+        &self.entries.prompts
+    }
+
+    /// All resources that are listed, sorted by domain, then URI.
+    pub fn resources(&self) -> &[Entry] {
+        &self.entries.resources
+    }
+
+    /// All templates of resources, sorted by domain, then text.
+    pub fn templates(&self) -> &[Entry] {
+        &self.entries.templates
+    }
+
+    /// Where a domain lies among [`Snapshot::domains`].
+    pub(crate) fn place_of(&self, domain: &str) -> Option<usize> {
+        self.domains.binary_search_by(|entry| entry.domain.as_str().cmp(domain)).ok()
+    }
+
+    pub(crate) fn tool_names(&self) -> &NameTable {
+        &self.tool_names
+    }
+
+    pub(crate) fn prompt_names(&self) -> &NameTable {
+        &self.prompt_names
     }
 
     pub(crate) fn index(&self) -> &Index {
@@ -149,10 +174,14 @@ impl DomainEntry {
     pub fn range(&self) -> Range<usize> {
         self.tools.clone()
     }
+
+    pub(crate) fn entries(&self) -> &EntryRanges {
+        &self.entries
+    }
 }
 
 impl Tool {
-    pub fn target(&self) -> &Arc<ToolTarget> {
+    pub fn target(&self) -> &Arc<Target> {
         &self.target
     }
 
@@ -184,25 +213,6 @@ impl Tool {
     }
 }
 
-impl NameTable {
-    fn of(tools: &[Tool]) -> Self {
-        let mut table = Self { exact: HashMap::with_capacity(tools.len()), ..Self::default() };
-        for (at, tool) in tools.iter().enumerate() {
-            let ToolTarget { domain, id, name, .. } = tool.target.as_ref();
-            table.exact.insert(id.clone(), at);
-            if let Some(alias) = &tool.alias {
-                table.exact.insert(alias.clone(), at);
-            }
-            let long = format!("{domain}__{name}");
-            if long != id.as_str() {
-                table.long.entry(long).or_default().push(at);
-            }
-            table.bare.entry(Arc::clone(name)).or_default().push(at);
-        }
-        table
-    }
-}
-
 fn tools_of(entry: &SourceEntry, ids: &mut Names) -> Vec<Tool> {
     let Some(manifest) = &entry.manifest else { return Vec::new() };
     let definitions = manifest.tools();
@@ -214,7 +224,8 @@ fn tools_of(entry: &SourceEntry, ids: &mut Names) -> Vec<Tool> {
         .zip(&groups)
         .enumerate()
         .map(|(place, (definition, group))| Tool {
-            target: Arc::new(ToolTarget {
+            target: Arc::new(Target {
+                kind: EntryKind::Tool,
                 domain: entry.domain.clone(),
                 id: ids.id(&entry.domain, definition.name(), definition.digest()),
                 name: definition.name().into(),

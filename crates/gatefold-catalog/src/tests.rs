@@ -5,6 +5,10 @@ use serde_json::value::RawValue;
 
 use super::*;
 
+mod apps;
+mod entries;
+mod listings;
+
 fn server() -> ServerInfo {
     ServerInfo {
         name: "a-server".to_owned(),
@@ -12,13 +16,18 @@ fn server() -> ServerInfo {
         title: None,
         instructions: None,
         protocol: "2025-11-25".to_owned(),
+        capabilities: None,
     }
 }
 
 fn manifest(pages: &[&str]) -> Manifest {
-    let page = |page: &&str| RawValue::from_string(format!("{{\"tools\":[{page}]}}")).unwrap();
-    let pages: Vec<_> = pages.iter().map(page).collect();
+    let pages: Vec<_> = pages.iter().map(|tools| page("tools", tools)).collect();
     Manifest::from_pages(server(), &pages, Timestamp::from_millis(7))
+}
+
+/// A page of one of the lists.
+fn page(member: &str, entries: &str) -> Box<RawValue> {
+    RawValue::from_string(format!("{{\"{member}\":[{entries}]}}")).unwrap()
 }
 
 fn entry(domain: &str, tools: &[&str]) -> SourceEntry {
@@ -67,30 +76,30 @@ mod manifests {
     #[test]
     fn a_bad_tool_is_repaired_or_left_out_on_its_own() {
         let bare = r#"{"name":"a","inputSchema":{"type":"object"}}"#;
-        check(r#"{"name":"a"}"#, Some(bare), &["`a` was repaired: it had no `inputSchema`"]);
+        check(r#"{"name":"a"}"#, Some(bare), &["tool `a` was repaired: it had no `inputSchema`"]);
         check(
             r#"{"name":"a","inputSchema":true,"description":null,"outputSchema":"x"}"#,
             Some(bare),
             &[
-                "`a` was repaired: `inputSchema` was not of the right kind",
-                "`a` was repaired: `description` was not of the right kind",
-                "`a` was repaired: `outputSchema` was not of the right kind",
+                "tool `a` was repaired: `inputSchema` was not of the right kind",
+                "tool `a` was repaired: `description` was not of the right kind",
+                "tool `a` was repaired: `outputSchema` was not of the right kind",
             ],
         );
         check(
             r#"{"name":"a","inputSchema":{},"annotations":{"readOnlyHint":"yes","mine":1}}"#,
             Some(r#"{"name":"a","inputSchema":{},"annotations":{"mine":1}}"#),
-            &["`a` was repaired: `readOnlyHint` was not of the right kind"],
+            &["tool `a` was repaired: `readOnlyHint` was not of the right kind"],
         );
-        check("7", None, &["`tool 1 of page 1` was left out: it is not an object"]);
-        check(r#"{"name":7}"#, None, &["`tool 1 of page 1` was left out: it has no name"]);
+        check("7", None, &["tool 1 of page 1 was left out: it is not an object"]);
+        check(r#"{"name":7}"#, None, &["tool 1 of page 1 was left out: it has no name"]);
         check(
             r#"{"name":"a\nb"}"#,
             None,
-            &["`a b` was left out: its name is empty or has control characters"],
+            &["tool `a b` was left out: its name is empty or has control characters"],
         );
         let twice = format!("{bare},{bare}");
-        check(&twice, Some(bare), &["`a` was left out: it is listed twice"]);
+        check(&twice, Some(bare), &["tool `a` was left out: it is listed twice"]);
         let manifest = manifest(&["7", &tool("a", "A"), &tool("b", "B")]);
         assert_eq!(manifest.tools().len(), 2);
     }
@@ -102,7 +111,7 @@ mod manifests {
         let manifest = Manifest::from_pages(server(), &pages, Timestamp::from_millis(0));
         assert_eq!(manifest.tools().len(), 1);
         let first = manifest.alterations()[0].to_string();
-        assert_eq!(first, "`page 1` was left out: it holds no list of tools");
+        assert_eq!(first, "page 1 of the tools was left out: it holds no list of tools");
     }
 
     #[test]
@@ -174,6 +183,13 @@ mod odd_listings {
                 Just("required"),
                 Just("type"),
                 Just("readOnlyHint"),
+                Just("uri"),
+                Just("uriTemplate"),
+                Just("arguments"),
+                Just("_meta"),
+                Just("ui"),
+                Just("visibility"),
+                Just("resourceUri"),
             ];
             let object = proptest::collection::vec((key, inner.clone()), 0..6);
             let object = object.prop_map(|fields| {
@@ -203,6 +219,40 @@ mod odd_listings {
                 prop_assert!(serde_json::from_str::<&RawValue>(tool.definition().raw()).is_ok());
             }
             prop_assert_eq!(search(&view, "name", &Scope::default(), 9).is_empty(), view.tool_count() == 0);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_entry_is_too_odd(entries in proptest::collection::vec(json(), 0..5)) {
+            let pages = ["prompts", "resources", "resourceTemplates"];
+            let [prompts, resources, templates] =
+                pages.map(|member| [page(member, &entries.join(","))]);
+            let listing = Listing {
+                tools: &[],
+                prompts: &prompts,
+                resources: &resources,
+                templates: &templates,
+            };
+            let manifest = Manifest::from_listing(server(), listing, Timestamp::from_millis(7));
+            let kept =
+                [manifest.prompts(), manifest.resources(), manifest.templates()].map(<[_]>::len);
+            prop_assert_eq!(
+                kept.iter().sum::<usize>() + left_out(&manifest),
+                3 * entries.len()
+            );
+            let read = Manifest::from_bytes(&manifest.to_bytes()).unwrap();
+            prop_assert_eq!(read.digest(), manifest.digest());
+            let entry = SourceEntry { manifest: Some(Arc::new(read)), ..named("a", &[]) };
+            let view = view(vec![entry]);
+            for prompt in view.prompts() {
+                prop_assert_eq!(view.find_prompt(prompt.id().as_str()).map(Entry::id), Some(prompt.id()));
+                prop_assert!(object_fields(prompt.definition().raw()).is_some());
+            }
+            for resource in view.resources() {
+                let found = view.find_resource(resource.id().as_str());
+                prop_assert_eq!(found.as_ref(), Some(resource.target()));
+            }
         }
     }
 

@@ -1,18 +1,31 @@
+use std::ops::Range;
 use std::sync::Arc;
 
-use gatefold_core::{ToolId, ToolName, ToolTarget};
+use gatefold_core::{Domain, Target, ToolId, ToolName};
 
+use crate::bits::Bits;
+use crate::entry::Entry;
 use crate::nearest;
 use crate::snapshot::{DomainEntry, Snapshot, Tool};
 
-/// A snapshot with the set of its tools that somebody may see.
+mod entries;
+
+/// A snapshot with the sets of what somebody may see of it.
 ///
 /// Listing, searching, resolving and suggesting all read from it, so that what is hidden cannot
 /// be told from what is not there.
 #[derive(Debug, Clone)]
 pub struct View {
     snapshot: Arc<Snapshot>,
-    visible: Arc<[u64]>,
+    /// The domains that the view is of, whether or not anything of them can be seen.
+    scope: Bits,
+    /// The visible tools but for those of apps.
+    tools: Bits,
+    /// The visible tools that are for apps only.
+    app_tools: Bits,
+    prompts: Bits,
+    resources: Bits,
+    templates: Bits,
     tool_count: usize,
 }
 
@@ -31,16 +44,23 @@ pub struct GroupCount<'a> {
 }
 
 impl View {
-    pub fn new(snapshot: Arc<Snapshot>, mut visible: impl FnMut(&ToolTarget) -> bool) -> Self {
-        let mut bits = vec![0_u64; snapshot.tools().len().div_ceil(64)];
-        let mut tool_count = 0;
-        for (at, tool) in snapshot.tools().iter().enumerate() {
-            if visible(tool.target()) {
-                bits[at / 64] |= 1 << (at % 64);
-                tool_count += 1;
-            }
+    pub fn new(snapshot: Arc<Snapshot>, mut visible: impl FnMut(&Target) -> bool) -> Self {
+        let tools = snapshot.tools();
+        let all = Bits::of(tools.len(), |at| visible(tools[at].target()));
+        let is_for_apps = |at: usize| tools[at].definition().is_for_apps_only();
+        let listed = Bits::of(tools.len(), |at| all.has(at) && !is_for_apps(at));
+        let mut of =
+            |entries: &[Entry]| Bits::of(entries.len(), |at| visible(entries[at].target()));
+        Self {
+            scope: Bits::of(snapshot.domains().len(), |_| true),
+            app_tools: Bits::of(tools.len(), |at| all.has(at) && is_for_apps(at)),
+            prompts: of(snapshot.prompts()),
+            resources: of(snapshot.resources()),
+            templates: of(snapshot.templates()),
+            tool_count: listed.count(),
+            tools: listed,
+            snapshot,
         }
-        Self { snapshot, visible: bits.into(), tool_count }
     }
 
     /// The view of somebody who may see everything.
@@ -48,34 +68,69 @@ impl View {
         Self::new(snapshot, |_| true)
     }
 
+    /// The same view narrowed to one domain, as if there were no other. Of a domain that is not
+    /// there it is empty.
+    #[must_use]
+    pub fn within(&self, domain: &Domain) -> Self {
+        let place = self.snapshot.place_of(domain.as_str());
+        let entry = place.map(|at| &self.snapshot.domains()[at]);
+        let range = |of: fn(&DomainEntry) -> Range<usize>| entry.map(of).unwrap_or_default();
+        let tools = self.tools.within(&range(DomainEntry::range));
+        Self {
+            snapshot: Arc::clone(&self.snapshot),
+            scope: self.scope.within(&place.map_or(0..0, |at| at..at + 1)),
+            app_tools: self.app_tools.within(&range(DomainEntry::range)),
+            prompts: self.prompts.within(&range(|entry| entry.entries().prompts.clone())),
+            resources: self.resources.within(&range(|entry| entry.entries().resources.clone())),
+            templates: self.templates.within(&range(|entry| entry.entries().templates.clone())),
+            tool_count: tools.count(),
+            tools,
+        }
+    }
+
+    /// Whether whoever has the other view sees the same of the same catalogue.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let parts = |view: &Self| {
+            let Self { scope, tools, app_tools, prompts, resources, templates, .. } = view.clone();
+            [scope, tools, app_tools, prompts, resources, templates]
+        };
+        Arc::ptr_eq(&self.snapshot, &other.snapshot) && parts(self) == parts(other)
+    }
+
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
     }
 
+    /// How many tools are listed: all that are visible but for those of apps.
     pub fn tool_count(&self) -> usize {
         self.tool_count
     }
 
-    /// The visible tools, sorted by domain, then group, then id.
+    /// The visible tools but for those of apps, sorted by domain, then group, then id.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
-        let all = self.snapshot.tools().iter().enumerate();
-        all.filter(|(at, _)| self.shows(*at)).map(|(_, tool)| tool)
+        shown(self.snapshot.tools(), &self.tools, 0..self.snapshot.tools().len())
     }
 
-    /// The domains with a visible tool, and those whose source has none at all, sorted.
+    /// The visible tools that sources offer to their own apps alone, in the same order.
+    ///
+    /// A name finds them, nothing else does: [`View::tools`], the groups, a search and suggestions
+    /// are what models read.
+    pub fn tools_of_apps(&self) -> impl Iterator<Item = &Tool> {
+        shown(self.snapshot.tools(), &self.app_tools, 0..self.snapshot.tools().len())
+    }
+
+    /// The domains of which anything is visible, and those whose source has nothing at all, sorted.
     pub fn domains(&self) -> impl Iterator<Item = &DomainEntry> {
-        self.snapshot.domains().iter().filter(|entry| self.shows_domain(entry))
+        self.scope().filter(|entry| self.shows_domain(entry))
     }
 
     pub fn domain(&self, name: &str) -> Option<&DomainEntry> {
-        let domains = self.snapshot.domains();
-        let at = domains.binary_search_by(|entry| entry.domain().as_str().cmp(name)).ok()?;
-        Some(&domains[at]).filter(|entry| self.shows_domain(entry))
+        self.in_scope(name).filter(|entry| self.shows_domain(entry))
     }
 
-    /// The visible tools of a domain, sorted by group, then id.
+    /// The tools of a domain that [`View::tools`] has, sorted by group, then id.
     pub fn tools_in(&self, domain: &DomainEntry) -> impl Iterator<Item = &Tool> {
-        domain.range().filter(|at| self.shows(*at)).map(|at| &self.snapshot.tools()[at])
+        shown(self.snapshot.tools(), &self.tools, domain.range())
     }
 
     /// The groups of a domain with a visible tool, sorted.
@@ -97,26 +152,57 @@ impl View {
             .ok_or_else(|| Miss { nearest: nearest::tools(self, name.as_str()) })
     }
 
-    /// As [`View::resolve`], without looking for what else may have been meant.
+    /// As [`View::resolve`], without looking for what else may have been meant. A tool that is for
+    /// apps only is found by its id, its alias or `{domain}__{name}`.
     pub fn find(&self, name: &str) -> Option<&Tool> {
-        let names = self.snapshot.names();
-        let visible = |places: &[usize]| -> Vec<usize> {
-            places.iter().copied().filter(|at| self.shows(*at)).collect()
-        };
-        let exact = names.exact.get(&ToolId::new(name)).copied().filter(|at| self.shows(*at));
-        let long = || visible(names.long.get(name)?).first().copied();
-        let bare = || match visible(names.bare.get(name)?)[..] {
-            [only] => Some(only),
-            _ => None,
-        };
-        exact.or_else(long).or_else(bare).map(|at| &self.snapshot.tools()[at])
+        let names = self.snapshot.tool_names();
+        let found = names.find(name, |at| self.knows(at), |at| self.shows(at));
+        found.map(|at| &self.snapshot.tools()[at])
     }
 
+    /// The tool that a domain's source calls by this name, those of apps included.
+    pub fn tool_named(&self, domain: &Domain, own_name: &str) -> Option<&Tool> {
+        let range = self.in_scope(domain.as_str())?.range();
+        let mut own = self.snapshot.tool_names().own(own_name);
+        let found = own.find(|at| range.contains(at) && self.knows(*at));
+        found.map(|at| &self.snapshot.tools()[at])
+    }
+
+    /// Whether the tool at a place is among [`View::tools`].
     pub(crate) fn shows(&self, at: usize) -> bool {
-        self.visible[at / 64] >> (at % 64) & 1 == 1
+        self.tools.has(at)
     }
 
-    fn shows_domain(&self, entry: &DomainEntry) -> bool {
-        entry.range().is_empty() || entry.range().any(|at| self.shows(at))
+    /// Whether the tool at a place can be asked for at all.
+    fn knows(&self, at: usize) -> bool {
+        self.tools.has(at) || self.app_tools.has(at)
     }
+
+    /// The domains that the view is of, shown or not.
+    fn scope(&self) -> impl Iterator<Item = &DomainEntry> {
+        shown(self.snapshot.domains(), &self.scope, 0..self.snapshot.domains().len())
+    }
+
+    fn in_scope(&self, domain: &str) -> Option<&DomainEntry> {
+        let at = self.snapshot.place_of(domain).filter(|at| self.scope.has(*at))?;
+        Some(&self.snapshot.domains()[at])
+    }
+
+    fn shows_domain(&self, domain: &DomainEntry) -> bool {
+        let entries = domain.entries();
+        domain.range().is_empty() && entries.is_empty()
+            || domain.range().any(|at| self.knows(at))
+            || entries.prompts.clone().any(|at| self.prompts.has(at))
+            || entries.resources.clone().any(|at| self.resources.has(at))
+            || entries.templates.clone().any(|at| self.templates.has(at))
+    }
+}
+
+/// What of a list is in a set and in a range.
+fn shown<'a, T>(
+    all: &'a [T],
+    members: &'a Bits,
+    range: Range<usize>,
+) -> impl Iterator<Item = &'a T> {
+    range.filter(|at| members.has(*at)).map(|at| &all[at])
 }

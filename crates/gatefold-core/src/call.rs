@@ -43,13 +43,24 @@ pub struct Call {
     pub resume: Option<Resume>,
 }
 
-/// What is asked for.
+/// What is asked for. Names and addresses are those that the gateway gives out, not a source's own.
 #[derive(Debug, Clone)]
 pub enum Operation {
-    Tool { name: ToolName, arguments: Box<RawValue> },
+    Tool {
+        name: ToolName,
+        arguments: Box<RawValue>,
+    },
+    Prompt {
+        name: PromptName,
+        arguments: Box<RawValue>,
+    },
     Resource(Uri),
-    Prompt { name: PromptName, arguments: Box<RawValue> },
+    /// To hear when a resource changes, until as many [`Operation::Unsubscribe`] followed.
+    Subscribe(Uri),
+    Unsubscribe(Uri),
     Complete(Completion),
+    Skill(SkillRequest),
+    Task(TaskRequest),
 }
 
 impl Operation {
@@ -57,10 +68,14 @@ impl Operation {
     pub fn subject(&self) -> &str {
         match self {
             Self::Tool { name, .. } => name.as_str(),
-            Self::Resource(uri) => uri.as_str(),
-            Self::Prompt { name, .. } | Self::Complete(Completion { prompt: name, .. }) => {
-                name.as_str()
-            }
+            Self::Prompt { name, .. } => name.as_str(),
+            Self::Resource(uri) | Self::Subscribe(uri) | Self::Unsubscribe(uri) => uri.as_str(),
+            Self::Complete(completion) => match &completion.reference {
+                Reference::Prompt(name) => name.as_str(),
+                Reference::Resource(uri) => uri.as_str(),
+            },
+            Self::Skill(request) => request.uri.as_str(),
+            Self::Task(request) => &request.task,
         }
     }
 
@@ -68,25 +83,95 @@ impl Operation {
     pub fn arguments(&self) -> &str {
         match self {
             Self::Tool { arguments, .. } | Self::Prompt { arguments, .. } => arguments.get(),
-            Self::Resource(_) | Self::Complete(_) => "null",
+            Self::Complete(completion) => completion.params.get(),
+            Self::Task(TaskRequest { act: TaskAct::Update(answers), .. }) => answers.get(),
+            Self::Resource(_)
+            | Self::Subscribe(_)
+            | Self::Unsubscribe(_)
+            | Self::Skill(_)
+            | Self::Task(_) => "null",
+        }
+    }
+
+    /// The word for it in records.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Tool { .. } => "tool",
+            Self::Prompt { .. } => "prompt",
+            Self::Resource(_) => "resource",
+            Self::Subscribe(_) => "subscribe",
+            Self::Unsubscribe(_) => "unsubscribe",
+            Self::Complete(_) => "completion",
+            Self::Skill(request) => match request.act {
+                SkillAct::List { .. } => "skill_list",
+                SkillAct::Get => "skill",
+                SkillAct::Directory { .. } => "directory",
+            },
+            Self::Task(request) => match request.act {
+                TaskAct::Get => "task_get",
+                TaskAct::Update(_) => "task_update",
+                TaskAct::Cancel => "task_cancel",
+            },
         }
     }
 }
 
-/// A request to complete one argument of a prompt.
+/// A request to complete one argument of a prompt or of a template of resources.
 #[derive(Debug, Clone)]
 pub struct Completion {
-    pub prompt: PromptName,
-    pub argument: String,
-    pub value: String,
+    pub reference: Reference,
+    /// The protocol's `argument` and `context`, as one object.
+    pub params: Box<RawValue>,
+}
+
+/// What a completion is for.
+#[derive(Debug, Clone)]
+pub enum Reference {
+    Prompt(PromptName),
+    /// A resource's address, or a template of addresses.
+    Resource(Uri),
+}
+
+/// A request about skills: folders of resources that a source describes (SEP-2640).
+#[derive(Debug, Clone)]
+pub struct SkillRequest {
+    /// The skill or the folder; for a list, wherever the source keeps them.
+    pub uri: Uri,
+    pub act: SkillAct,
+}
+
+/// What is asked about skills. Lists come in pages, of which the source keeps the cursors.
+#[derive(Debug, Clone)]
+pub enum SkillAct {
+    List { cursor: Option<String> },
+    Get,
+    Directory { cursor: Option<String> },
+}
+
+/// A request about a task that an earlier call became.
+#[derive(Debug, Clone)]
+pub struct TaskRequest {
+    /// The task's id, as the gateway gave it out.
+    pub task: String,
+    pub act: TaskAct,
+}
+
+/// What is to be done about a task.
+#[derive(Debug, Clone)]
+pub enum TaskAct {
+    Get,
+    /// Answers to the questions that the task waits for, by their keys.
+    Update(Box<RawValue>),
+    Cancel,
 }
 
 /// How a suspended call goes on: its sealed state, and what was answered meanwhile.
 #[derive(Debug)]
 pub struct Resume {
-    /// The opaque text that the suspension gave out.
-    pub state: String,
-    /// The answers, in the shape of the question. `null` when there was none to give.
+    /// The opaque text that the suspension gave out. None for answers that nobody was asked for
+    /// here: they are the source's to judge.
+    pub state: Option<String>,
+    /// The answers by the questions' keys, or `null` when there was none to give.
     pub answers: Box<RawValue>,
 }
 
@@ -110,16 +195,29 @@ pub struct Payload {
 /// A call that waits for someone.
 #[derive(Debug)]
 pub struct Suspension {
-    /// What is asked, in the protocol's own shape.
+    /// What is asked: requests of the protocol by their keys.
     pub questions: Box<RawValue>,
-    /// From a source, its own state; from the dispatcher, that state sealed.
-    pub state: String,
+    pub waits_for: WaitsFor,
+    /// From a source, its own state, if it needs any; from the dispatcher, that state sealed.
+    pub state: Option<String>,
 }
 
-/// A call that goes on as a task of its source.
+/// Whose answer a suspended call waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// A person who may approve the call, wherever they are asked.
+    Approval,
+    /// The client that made the call.
+    Client,
+}
+
+/// A call that goes on as a task of its source, or what became of one that did.
 #[derive(Debug)]
 pub struct TaskHandle {
+    /// From a source, its own id; from the dispatcher, that id sealed.
     pub id: String,
+    /// The protocol's description of the task, letter for letter but for the id in it.
+    pub json: Box<RawValue>,
 }
 
 /// Whose session at the source a call uses. Sessions are never shared between two identities.

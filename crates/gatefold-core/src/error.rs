@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use serde_json::value::RawValue;
+
 use crate::{Domain, RuleId, ToolId, ToolName};
 
 /// Any error, kept for whoever operates the gateway.
@@ -42,7 +44,19 @@ pub enum CallError {
     #[error("the call was cancelled")]
     Cancelled,
     #[error("`{tool}` refused the call: {message}")]
-    Refused { tool: ToolId, code: i64, message: String },
+    Refused {
+        tool: ToolId,
+        /// The error as the protocol has it.
+        code: i64,
+        message: String,
+        data: Option<Box<RawValue>>,
+    },
+    /// The source has questions that the client is not bothered with.
+    #[error("the questions of `{tool}` were not put to the client: {reason}")]
+    Unasked { tool: ToolId, reason: String },
+    /// The source asked the client something, and the call failed for want of an answer.
+    #[error("`{tool}` sent `{method}` to the client, and {reason}")]
+    Unanswered { tool: ToolId, method: String, reason: String },
     #[error("the result of `{tool}` has {size} bytes, more than the limit: {limit}")]
     TooLarge { tool: ToolId, size: u64, limit: u64 },
     #[error("`{domain}` broke the protocol: {reason}")]
@@ -71,10 +85,14 @@ pub enum ResumeError {
     Used,
     #[error("it belongs to another caller")]
     Principal,
+    #[error("it was given out for another call")]
+    Call,
     #[error("the tool's definition has changed since")]
     Definition,
     #[error("its arguments have changed since")]
     Arguments,
+    #[error("the call it belongs to has ended; make the call anew")]
+    Ended,
 }
 
 /// The kind of an error, for counters and audit records. Its text never changes.
@@ -99,6 +117,7 @@ impl CallError {
             Self::Deadline { .. } => "deadline",
             Self::Cancelled => "cancelled",
             Self::Refused { .. } => "refused",
+            Self::Unasked { .. } | Self::Unanswered { .. } => "unanswered",
             Self::TooLarge { .. } => "too_large",
             Self::Protocol { .. } => "protocol",
             Self::TooDeep { .. } | Self::Cycle { .. } => "nesting",

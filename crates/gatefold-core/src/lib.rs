@@ -14,8 +14,8 @@ mod secret;
 mod target;
 
 pub use call::{
-    Call, CallId, Completion, Operation, Outcome, Payload, Resume, Suspension, TaskHandle,
-    UpstreamIdentity,
+    Call, CallId, Completion, Operation, Outcome, Payload, Reference, Resume, SkillAct,
+    SkillRequest, Suspension, TaskAct, TaskHandle, TaskRequest, UpstreamIdentity, WaitsFor,
 };
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
@@ -23,4 +23,4 @@ pub use error::{BoxError, CallError, ErrorKind, ResumeError};
 pub use name::{Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
 pub use principal::{AgentId, ClientName, OrganisationId, Principal, UserId};
 pub use secret::Secret;
-pub use target::{Hints, ToolTarget};
+pub use target::{EntryKind, Hints, Target};

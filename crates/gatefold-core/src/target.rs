@@ -33,14 +33,36 @@ impl Hints {
     }
 }
 
-/// One tool as policy, audit and its source know it: what a name resolved to.
+/// What sort of entry of a source a call is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EntryKind {
+    Tool,
+    Prompt,
+    Resource,
+}
+
+impl EntryKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+            Self::Resource => "resource",
+        }
+    }
+}
+
+/// One entry of a source as policy, audit and the source know it: what a name resolved to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolTarget {
+pub struct Target {
+    pub kind: EntryKind,
     pub domain: Domain,
+    /// A prompt's is made as a tool's; a resource's is the address it has behind the gateway.
     pub id: ToolId,
-    /// The source's own name for it, letter for letter.
+    /// The source's own name for it, letter for letter; of a resource, its URI.
     pub name: Arc<str>,
-    /// The digest of its definition. A sealed call does not resume on a changed definition.
+    /// The digest of its definition, or of the URI of a resource that is not listed. A sealed call
+    /// does not resume on a changed definition.
     pub digest: Digest,
     pub hints: Hints,
 }

@@ -84,6 +84,16 @@ impl Disclosure for Gateway {
     }
 }
 
+/// What the gateway has to say of a tool that stands at the top level.
+pub(crate) fn untouched(
+    view: &View,
+    operation: &Operation,
+    result: Result<Outcome, CallError>,
+) -> Reply {
+    let limits = GatewayLimits::default();
+    result::Rendering { view, operation, limits: &limits }.untouched(result)
+}
+
 fn not_at_the_top(view: &View, name: &str) -> Mend {
     Mend::new(match view.find(name) {
         Some(tool) => {

@@ -6,9 +6,11 @@
 
 mod arguments;
 mod cursor;
+mod flat;
 mod gateway;
 mod surface;
 mod wording;
 
+pub use flat::{Flat, Names};
 pub use gateway::{Gateway, GatewayLimits};
 pub use surface::{Disclosure, Mend, Reply, Step, Surface, ToolSurface};

@@ -22,6 +22,12 @@ pub trait Disclosure: Send + Sync {
         operation: &Operation,
         result: Result<Outcome, CallError>,
     ) -> Reply;
+
+    /// Whether results, and errors of the protocol, reach the client as their source gave them. Then
+    /// [`Disclosure::render`] words only what the gateway itself has to say.
+    fn is_transparent(&self) -> bool {
+        false
+    }
 }
 
 /// One tool at the top level.

@@ -49,9 +49,12 @@ pub struct CallOpened {
     pub parent: Option<CallId>,
     pub at: Timestamp,
     pub principal: Arc<Principal>,
+    /// The word of the operation: `tool`, `prompt`, `resource` and so on.
+    pub operation: &'static str,
     /// What was asked for, as the caller wrote it.
     pub subject: String,
     pub domain: Option<Domain>,
+    /// The tool, prompt or resource that this was found to mean.
     pub tool: Option<ToolId>,
     pub tool_digest: Option<Digest>,
     pub rule: Option<RuleId>,

@@ -4,10 +4,12 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_core::{CallError, CallId, Clock, Domain, Principal};
-use tokio::sync::{Notify, watch};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use crate::parking::Parking;
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
 use crate::{Approvals, AuditLog, Counters, Pinned, SealKey};
 
@@ -28,6 +30,11 @@ pub struct Dispatcher {
     /// Taken to replace the runtime, so that a reload and a new manifest do not undo each other.
     replacing: Mutex<()>,
     epochs: watch::Sender<u64>,
+    /// The calls that wait for their clients' answers.
+    pub(crate) parking: Arc<Parking>,
+    /// Tells this dispatcher from others that share its seal.
+    pub(crate) owner: u64,
+    updates: broadcast::Sender<ResourceUpdate>,
     /// Rung when a source has a new manifest.
     stale: Arc<Notify>,
     watchers: Mutex<Option<DropGuard>>,
@@ -36,6 +43,17 @@ pub struct Dispatcher {
     /// Fires when they may not any more.
     closing: CancellationToken,
 }
+
+/// A resource that somebody subscribed to has changed.
+#[derive(Debug, Clone)]
+pub struct ResourceUpdate {
+    pub domain: Domain,
+    /// Its own URI, as its source knows it.
+    pub uri: Arc<str>,
+}
+
+/// Updates that wait for whoever listens. One who is slower misses the oldest.
+const UPDATES: usize = 256;
 
 /// How long new manifests are gathered before one new snapshot is built from them all.
 const GATHERING: Duration = Duration::from_millis(20);
@@ -48,6 +66,9 @@ impl Dispatcher {
             runtime: ArcSwap::from_pointee(Runtime::empty()),
             replacing: Mutex::default(),
             epochs: watch::Sender::new(0),
+            parking: Arc::default(),
+            owner: fastrand::u64(..),
+            updates: broadcast::Sender::new(UPDATES),
             stale: Arc::default(),
             watchers: Mutex::default(),
             retiring: TaskTracker::new(),
@@ -79,6 +100,16 @@ impl Dispatcher {
         self.epochs.subscribe()
     }
 
+    /// Fires for each resource that has changed, of those somebody subscribed to.
+    pub fn updates(&self) -> broadcast::Receiver<ResourceUpdate> {
+        self.updates.subscribe()
+    }
+
+    /// Calls that wait for their clients to come back with answers.
+    pub fn parked(&self) -> usize {
+        self.parking.count()
+    }
+
     pub fn reports(&self) -> Vec<SourceReport> {
         self.runtime.load().reports()
     }
@@ -103,18 +134,20 @@ impl Dispatcher {
     pub async fn close(&self) {
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.closing.cancel();
+        self.parking.close();
         let slots = self.runtime.load().slots.clone();
         join_all(slots.values().map(|slot| slot.setup.source.clone().close())).await;
         self.retiring.close();
         self.retiring.wait().await;
     }
 
-    pub(crate) fn next_call_id(&self) -> CallId {
-        CallId::new(self.ports.clock.now(), fastrand::u128(..))
+    /// Builds the catalogue anew at once, if a source offers something else by now.
+    pub fn renew(&self) {
+        self.replace(Runtime::renewed);
     }
 
-    fn renew(&self) {
-        self.replace(Runtime::renewed);
+    pub(crate) fn next_call_id(&self) -> CallId {
+        CallId::new(self.ports.clock.now(), fastrand::u128(..))
     }
 
     /// Puts the next runtime in force, if there is one, and returns the one before.
@@ -134,19 +167,41 @@ impl Dispatcher {
         let cancel = CancellationToken::new();
         for slot in slots.values() {
             let mut manifests = slot.setup.source.manifests();
-            let (stale, cancel) = (self.stale.clone(), cancel.clone());
+            let (stale, watching) = (self.stale.clone(), cancel.clone());
             // One may have come after the snapshot was built.
             manifests.mark_changed();
-            tokio::spawn(cancel.run_until_cancelled_owned(async move {
+            tokio::spawn(watching.clone().run_until_cancelled_owned(async move {
                 while manifests.changed().await.is_ok() {
                     stale.notify_one();
                 }
             }));
+            if let Some(updates) = slot.setup.source.updates() {
+                let domain = slot.setup.source.domain().clone();
+                let relayed = relay(domain, updates, self.updates.clone());
+                tokio::spawn(watching.run_until_cancelled_owned(relayed));
+            }
         }
         let (stale, weak) = (self.stale.clone(), Arc::downgrade(self));
         tokio::spawn(cancel.clone().run_until_cancelled_owned(renew_when_stale(stale, weak)));
         let guard = cancel.drop_guard();
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).replace(guard);
+    }
+}
+
+async fn relay(
+    domain: Domain,
+    mut updates: broadcast::Receiver<Arc<str>>,
+    to: broadcast::Sender<ResourceUpdate>,
+) {
+    loop {
+        match updates.recv().await {
+            // Nobody may be listening.
+            Ok(uri) => drop(to.send(ResourceUpdate { domain: domain.clone(), uri })),
+            Err(RecvError::Lagged(missed)) => {
+                tracing::warn!(%domain, missed, "updates of resources came too fast");
+            }
+            Err(RecvError::Closed) => return,
+        }
     }
 }
 

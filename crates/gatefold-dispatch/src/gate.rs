@@ -1,5 +1,5 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -58,6 +58,56 @@ impl Gate {
     }
 }
 
+/// The place of one call at its source. While its client is asked something, others may have it: a
+/// person who thinks keeps nobody out.
+#[derive(Debug, Default)]
+pub(crate) struct Place(Mutex<Option<Held>>);
+
+#[derive(Debug)]
+struct Held {
+    gate: Arc<Gate>,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Place {
+    /// Takes the place, until the guard is dropped.
+    pub(crate) fn take(&self, gate: Arc<Gate>, permit: OwnedSemaphorePermit) -> Inside<'_> {
+        *self.lock() = Some(Held { gate, permit: Some(permit) });
+        Inside(self)
+    }
+
+    pub(crate) fn leave(&self) {
+        let left = self.lock().as_mut().and_then(|held| held.permit.take());
+        drop(left);
+    }
+
+    /// Waits for a place again. A call whose source is full, or goes away, ends as it may.
+    pub(crate) async fn come_back(&self) {
+        let gate = match &*self.lock() {
+            Some(Held { gate, permit: None }) => gate.clone(),
+            _ => return,
+        };
+        let Ok(permit) = gate.enter().await else { return };
+        if let Some(held) = &mut *self.lock() {
+            held.permit.get_or_insert(permit);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Held>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call at its source.
+pub(crate) struct Inside<'a>(&'a Place);
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        let left = self.0.lock().take();
+        drop(left);
+    }
+}
+
 struct Queued<'a>(&'a Gate);
 
 impl<'a> Queued<'a> {
@@ -71,5 +121,28 @@ impl<'a> Queued<'a> {
 impl Drop for Queued<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_place_is_free_while_its_call_is_asked_something() {
+        let gate = Arc::new(Gate::new(1, 4));
+        let place = Place::default();
+        let inside = place.take(gate.clone(), gate.enter().await.unwrap());
+        place.leave();
+        let other = gate.enter().await.unwrap();
+        let mut back = std::pin::pin!(place.come_back());
+        assert!(futures::poll!(&mut back).is_pending(), "somebody else is inside");
+        drop(other);
+        back.await;
+        assert_eq!(gate.in_flight(), 1);
+        drop(inside);
+        assert_eq!(gate.in_flight(), 0);
+        place.come_back().await;
+        assert_eq!(gate.in_flight(), 0, "who has left does not come back");
     }
 }

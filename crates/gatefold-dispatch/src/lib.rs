@@ -5,18 +5,26 @@
 //! deadline, limits and breaker, close the record. This crate knows no HTTP, no SQL and no MCP
 //! library; those stand behind the [`Source`] trait and the ports.
 
+mod asking;
 mod audit;
 mod breaker;
+mod caller;
+mod capabilities;
+mod conversation;
 mod counters;
 mod dispatcher;
 mod gate;
+mod invoke;
 mod limits;
 mod nested;
+mod parking;
 mod pinned;
 mod run;
 mod runtime;
 mod seal;
 mod source;
+mod tasks;
+mod timer;
 mod traffic;
 
 pub use audit::{
@@ -24,15 +32,16 @@ pub use audit::{
     DiscoveryRecord, NoApprovals,
 };
 pub use breaker::BreakerState;
+pub use caller::{
+    Answer, AskError, Caller, Event, EventSink, Manner, NoPeer, Peer, Question, RequestMeta,
+};
+pub use capabilities::ClientCapabilities;
 pub use counters::Counters;
-pub use dispatcher::{Dispatcher, Ports};
+pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
 pub use limits::Limits;
 pub use nested::{Nested, Taint};
-pub use pinned::{Caller, Pinned};
+pub use pinned::Pinned;
 pub use runtime::{IdentityScope, Runtime, Setup, SourceReport, SourceSetup};
 pub use seal::SealKey;
-pub use source::{
-    Answer, AskError, CallContext, Event, EventSink, Manifests, NoPeer, Peer, Question, Source,
-    SourceState, SourceStatus, TraceContext,
-};
+pub use source::{CallContext, Manifests, Source, SourceState, SourceStatus};
 pub use traffic::{LastError, TrafficReport};

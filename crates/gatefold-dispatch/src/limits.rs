@@ -16,6 +16,9 @@ pub struct Limits {
     pub breaker_pause: Duration,
     /// How deep calls may nest.
     pub nesting: usize,
+    /// How long a client may take to answer what a source asks of it in the course of a call. The
+    /// call's own time stands still meanwhile.
+    pub question: Duration,
     /// How long a suspended call may be resumed.
     pub suspension: Duration,
     /// How long a source that a reload removed may finish its calls.
@@ -32,6 +35,7 @@ impl Default for Limits {
             breaker_failures: 5,
             breaker_pause: Duration::from_secs(10),
             nesting: 8,
+            question: Duration::from_mins(5),
             suspension: Duration::from_mins(10),
             drain: Duration::from_mins(1),
         }

@@ -1,9 +1,12 @@
 use std::sync::Arc;
+use std::time::Duration;
 
-use gatefold_core::{Call, CallError, CallId, Operation, Outcome, ToolId};
+use gatefold_core::{CallError, CallId, Operation, Outcome, ToolId};
 use tokio::time::Instant;
 
-use crate::pinned::{Caller, Pinned};
+use crate::gate::Place;
+use crate::timer::Timer;
+use crate::{Caller, Pinned};
 
 /// Whether a chain of calls has touched the open world, whose words may be somebody's attack.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,19 +31,29 @@ pub(crate) struct Chain {
     pub(crate) id: Option<CallId>,
     pub(crate) tools: Vec<ToolId>,
     pub(crate) taint: Taint,
-    pub(crate) deadline: Instant,
+    /// The time that all of them have together.
+    pub(crate) timer: Arc<Timer>,
+    /// The place that the innermost call has at its source.
+    pub(crate) place: Arc<Place>,
+    /// How long a question may stay open, where the outermost client answers by another request.
+    pub(crate) patience: Option<Duration>,
 }
 
 impl Chain {
     /// The chain of a call that nobody's call led to.
     pub(crate) fn root(deadline: Instant) -> Self {
-        Self { id: None, tools: Vec::new(), taint: Taint::Clean, deadline }
+        let timer = Timer::until(deadline);
+        let place = Arc::default();
+        Self { id: None, tools: Vec::new(), taint: Taint::Clean, timer, place, patience: None }
     }
 
     pub(crate) fn extended(&self, id: CallId, tool: ToolId, taint: Taint) -> Self {
         let mut tools = self.tools.clone();
         tools.push(tool);
-        Self { id: Some(id), tools, taint: self.taint.max_with(taint), deadline: self.deadline }
+        let timer = self.timer.clone();
+        let taint = self.taint.max_with(taint);
+        let place = self.place.clone();
+        Self { id: Some(id), tools, taint, timer, place, patience: self.patience }
     }
 }
 
@@ -71,14 +84,8 @@ impl Nested {
 
     /// Makes a call on the same path as any other: resolved, admitted and recorded on its own.
     pub async fn call(&self, operation: Operation, caller: Caller) -> Result<Outcome, CallError> {
-        let call = Call {
-            id: self.pinned.next_call_id(),
-            parent: self.chain.id,
-            principal: self.pinned.principal().clone(),
-            operation,
-            resume: None,
-        };
         // Boxed because the future of a call contains that of the calls it makes.
-        Box::pin(self.pinned.run(call, &self.chain, caller)).await
+        let chain = Chain::clone(&self.chain);
+        Box::pin(self.pinned.converse(operation, None, caller, chain)).await
     }
 }

@@ -1,16 +1,15 @@
 use std::sync::Arc;
 
 use gatefold_catalog::View;
-use gatefold_core::{Call, CallError, CallId, Operation, Outcome, Principal, Resume, Timestamp};
+use gatefold_core::{CallError, CallId, Domain, Operation, Outcome, Principal, Resume, Timestamp};
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout};
-use tokio_util::sync::CancellationToken;
 
 use crate::audit::RECORD_WAIT;
 use crate::nested::Chain;
 use crate::runtime::Runtime;
 use crate::seal::digest;
-use crate::{Counters, DiscoveryRecord, Dispatcher, EventSink, NoPeer, Peer, TraceContext};
+use crate::{Caller, Counters, DiscoveryRecord, Dispatcher};
 
 /// One principal's turn on one runtime: whatever is reloaded meanwhile, it sees no difference.
 #[derive(Clone)]
@@ -19,26 +18,6 @@ pub struct Pinned {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) principal: Arc<Principal>,
     pub(crate) view: View,
-}
-
-/// How a caller follows its call, and how it can be reached meanwhile.
-pub struct Caller {
-    pub events: EventSink,
-    pub peer: Arc<dyn Peer>,
-    pub cancel: CancellationToken,
-    pub trace: TraceContext,
-}
-
-impl Caller {
-    /// A caller who only waits for the result.
-    pub fn silent() -> Self {
-        Self {
-            events: EventSink::none(),
-            peer: Arc::new(NoPeer),
-            cancel: CancellationToken::new(),
-            trace: TraceContext::default(),
-        }
-    }
 }
 
 impl Pinned {
@@ -56,6 +35,45 @@ impl Pinned {
         &self.view
     }
 
+    /// The same turn, for which there is nothing but one domain. `None` when the principal sees no
+    /// such domain.
+    pub fn within(&self, domain: &Domain) -> Option<Self> {
+        self.view.domain(domain.as_str())?;
+        Some(Self { view: self.view.within(domain), ..self.clone() })
+    }
+
+    /// Whether the catalogue has anything about a domain that the view shows.
+    pub fn knows(&self, domain: &Domain) -> bool {
+        self.view.domain(domain.as_str()).is_some_and(|entry| entry.manifest().is_some())
+    }
+
+    /// Asks a source what it offers. A later turn sees it.
+    pub async fn learn(&self, domain: &Domain) -> Result<(), CallError> {
+        let Some(slot) = self.runtime.slots.get(domain) else {
+            return Ok(());
+        };
+        let source = slot.setup.source.clone();
+        let is_known = source.manifests().borrow().is_some();
+        if !is_known {
+            source.refresh().await?;
+        }
+        self.dispatcher.renew();
+        Ok(())
+    }
+
+    /// Whether the principal may know of a resource.
+    pub fn sees_resource(&self, uri: &str) -> bool {
+        let target = self.resource(uri);
+        target.is_some_and(|target| self.runtime.policy.is_visible(&self.principal, &target))
+    }
+
+    /// Undoes one subscription that [`Operation::Subscribe`] made, for a client that is gone.
+    pub fn release(&self, domain: &Domain, uri: &str) {
+        if let Some(slot) = self.runtime.slots.get(domain) {
+            slot.setup.source.clone().release(&slot.identity(&self.principal), uri);
+        }
+    }
+
     pub fn counters(&self) -> &Counters {
         &self.dispatcher.counters
     }
@@ -65,6 +83,9 @@ impl Pinned {
     }
 
     /// Makes one call, or resumes one.
+    ///
+    /// A client that can be asked at once answers within the call what the source asks of it. Any
+    /// other is told the questions by [`Outcome::Suspended`], and makes its call again.
     pub async fn call(
         &self,
         operation: Operation,
@@ -72,9 +93,7 @@ impl Pinned {
         caller: Caller,
     ) -> Result<Outcome, CallError> {
         let chain = Chain::root(Instant::now() + self.runtime.limits.call_deadline);
-        let (id, principal) = (self.next_call_id(), self.principal.clone());
-        let call = Call { id, parent: None, principal, operation, resume };
-        self.run(call, &chain, caller).await
+        self.converse(operation, resume, caller, chain).await
     }
 
     /// Leaves the record of a meta-call that only discovered.

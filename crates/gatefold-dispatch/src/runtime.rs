@@ -73,7 +73,10 @@ pub struct SourceReport {
     pub status: SourceStatus,
     pub breaker: BreakerState,
     pub tools: usize,
-    /// Tools that were repaired or left out, one line each.
+    pub prompts: usize,
+    /// Resources and templates of resources, of those that it lists.
+    pub resources: usize,
+    /// Definitions that were repaired or left out, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alterations: Vec<String>,
     pub calls_in_flight: usize,
@@ -165,6 +168,8 @@ fn report(slot: &Slot) -> SourceReport {
         status: source.status(),
         breaker: slot.breaker.state(),
         tools: manifest.map_or(0, |m| m.tools().len()),
+        prompts: manifest.map_or(0, |m| m.prompts().len()),
+        resources: manifest.map_or(0, |m| m.resources().len() + m.templates().len()),
         alterations: manifest
             .map(|m| m.alterations().iter().map(ToString::to_string).collect())
             .unwrap_or_default(),

@@ -2,8 +2,9 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use gatefold_core::{CallId, Digest, Principal, ResumeError, Timestamp, UserId};
+use gatefold_core::{CallId, Digest, Principal, ResumeError, Target, Timestamp, ToolId, UserId};
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -20,6 +21,22 @@ impl SealKey {
         let mac = Hmac::<Sha256>::new_from_slice(&self.0);
         mac.expect("HMAC takes keys of any length").chain_update(body)
     }
+
+    /// JSON and its HMAC-SHA-256 (RFC 2104), both in base64url, joined by a dot.
+    pub(crate) fn seal(&self, value: &impl Serialize) -> String {
+        let body = serde_json::to_vec(value).expect("a seal has only string keys");
+        let tag = self.mac(&body).finalize().into_bytes();
+        format!("{}.{}", URL_SAFE_NO_PAD.encode(&body), URL_SAFE_NO_PAD.encode(tag))
+    }
+
+    /// What was sealed with this key; nothing if it was not, or was altered since.
+    pub(crate) fn open<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
+        let (body, tag) = text.split_once('.')?;
+        let decode = |part| URL_SAFE_NO_PAD.decode(part).ok();
+        let (body, tag) = (decode(body)?, decode(tag)?);
+        self.mac(&body).verify_slice(&tag).ok()?;
+        serde_json::from_slice(&body).ok()
+    }
 }
 
 impl fmt::Debug for SealKey {
@@ -29,23 +46,34 @@ impl fmt::Debug for SealKey {
 }
 
 /// What a suspended call is bound to. It is readable by whoever holds the sealed text and cannot
-/// be altered: HMAC-SHA-256 (RFC 2104) over its JSON, both in base64url, joined by a dot.
+/// be altered.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sealed {
     pub(crate) call: CallId,
     pub(crate) principal: Digest,
-    pub(crate) tool: Digest,
+    /// The operation's word and the target's id: two sources may define a tool alike.
+    pub(crate) operation: String,
+    pub(crate) target: ToolId,
+    pub(crate) definition: Digest,
     pub(crate) arguments: Digest,
     pub(crate) expires_at: Timestamp,
-    /// The source's own state; none for a call that waits for an approval.
-    pub(crate) state: Option<String>,
+    pub(crate) state: SealedState,
+}
+
+/// What a suspended call waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SealedState {
+    Approval,
+    /// Answers for a source that keeps nothing but this state of its own, if it needs any.
+    Source(Option<String>),
+    /// Answers for a source that is waiting, in the dispatcher of this number.
+    Parked(u64),
 }
 
 impl Sealed {
     pub(crate) fn seal(&self, key: &SealKey) -> String {
-        let body = serde_json::to_vec(self).expect("a seal has only string keys");
-        let tag = key.mac(&body).finalize().into_bytes();
-        format!("{}.{}", URL_SAFE_NO_PAD.encode(&body), URL_SAFE_NO_PAD.encode(tag))
+        key.seal(self)
     }
 
     /// Opens a sealed text and checks everything that does not need the call's tool.
@@ -55,11 +83,7 @@ impl Sealed {
         principal: &Principal,
         now: Timestamp,
     ) -> Result<Self, ResumeError> {
-        let (body, tag) = text.split_once('.').ok_or(ResumeError::Forged)?;
-        let decode = |part| URL_SAFE_NO_PAD.decode(part).map_err(|_| ResumeError::Forged);
-        let (body, tag) = (decode(body)?, decode(tag)?);
-        key.mac(&body).verify_slice(&tag).map_err(|_| ResumeError::Forged)?;
-        let sealed: Self = serde_json::from_slice(&body).map_err(|_| ResumeError::Forged)?;
+        let sealed: Self = key.open(text).ok_or(ResumeError::Forged)?;
         if sealed.principal != principal_digest(principal) {
             return Err(ResumeError::Principal);
         }
@@ -70,8 +94,16 @@ impl Sealed {
     }
 
     /// Checks that the call which resumes is the one that was sealed.
-    pub(crate) fn check(&self, tool: Digest, arguments: Digest) -> Result<(), ResumeError> {
-        if self.tool != tool {
+    pub(crate) fn check(
+        &self,
+        operation: &str,
+        target: &Target,
+        arguments: Digest,
+    ) -> Result<(), ResumeError> {
+        if self.operation != operation || self.target != target.id {
+            return Err(ResumeError::Call);
+        }
+        if self.definition != target.digest {
             return Err(ResumeError::Definition);
         }
         if self.arguments != arguments {
@@ -104,10 +136,12 @@ mod tests {
         Sealed {
             call: CallId::new(NOW, 9),
             principal: principal_digest(&Principal::local()),
-            tool: Digest::new([1; 32]),
+            operation: "tool".to_owned(),
+            target: ToolId::new("mail__send"),
+            definition: Digest::new([1; 32]),
             arguments: Digest::new([2; 32]),
             expires_at: NOW.plus(Duration::from_secs(1)),
-            state: Some("step 2".to_owned()),
+            state: SealedState::Source(Some("step 2".to_owned())),
         }
     }
 

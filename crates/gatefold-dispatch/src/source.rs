@@ -6,12 +6,11 @@ use gatefold_catalog::Manifest;
 use gatefold_core::{CallError, Digest, Domain, Outcome, Timestamp, UpstreamIdentity};
 use gatefold_policy::Permit;
 use serde::Serialize;
-use serde_json::value::RawValue;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::Nested;
+use crate::{EventSink, Nested, Peer, RequestMeta};
 
 /// Something that offers tools.
 ///
@@ -22,6 +21,17 @@ pub trait Source: Send + Sync + 'static {
 
     /// What the source last said it offers; `None` until it first said anything.
     fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>>;
+
+    /// The resources that have changed, by their own URIs, of those somebody subscribed to; `None`
+    /// for a source that cannot tell.
+    fn updates(&self) -> Option<broadcast::Receiver<Arc<str>>> {
+        None
+    }
+
+    /// Undoes one subscription of a client that is gone. Nobody is asked whether it may go.
+    fn release(self: Arc<Self>, identity: &UpstreamIdentity, uri: &str) {
+        let _ = (identity, uri);
+    }
 
     fn status(&self) -> SourceStatus;
 
@@ -94,92 +104,15 @@ pub struct SourceStatus {
 
 /// What a call brings along beside its permit.
 pub struct CallContext {
+    /// When the call's time runs out, if nobody is asked anything meanwhile.
     pub deadline: Instant,
     /// Fires when the caller gives up, for work that outlives the future.
     pub cancel: CancellationToken,
     pub events: EventSink,
     pub peer: Arc<dyn Peer>,
     pub identity: UpstreamIdentity,
-    pub trace: TraceContext,
+    pub meta: RequestMeta,
     pub nested: Nested,
     /// The largest result to read, in bytes.
     pub result_bytes: u64,
-}
-
-/// The W3C trace context of the request, passed on as it came.
-#[derive(Debug, Clone, Default)]
-pub struct TraceContext {
-    pub traceparent: Option<String>,
-    pub tracestate: Option<String>,
-}
-
-/// Something a source says while a call is under way.
-#[derive(Debug, Clone)]
-pub enum Event {
-    /// Progress in the source's own words: the members `progress`, `total` and `message`.
-    Progress(Box<RawValue>),
-}
-
-/// Where events of one call go. Bounded: a listener that does not keep up misses some.
-#[derive(Debug, Clone, Default)]
-pub struct EventSink(Option<mpsc::Sender<Event>>);
-
-impl EventSink {
-    pub fn new(sender: mpsc::Sender<Event>) -> Self {
-        Self(Some(sender))
-    }
-
-    /// A sink for callers who do not listen.
-    pub fn none() -> Self {
-        Self(None)
-    }
-
-    pub fn is_heard(&self) -> bool {
-        self.0.as_ref().is_some_and(|sender| !sender.is_closed())
-    }
-
-    pub fn send(&self, event: Event) {
-        if let Some(sender) = &self.0 {
-            // Progress is worth nothing once it is late, so a full queue drops it.
-            let _ = sender.try_send(event);
-        }
-    }
-}
-
-/// The client behind a call, as far as a source may ask it something.
-pub trait Peer: Send + Sync + 'static {
-    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>>;
-}
-
-/// A request from a source to the client: elicitation, sampling or roots.
-#[derive(Debug)]
-pub struct Question {
-    /// The protocol's method, such as `elicitation/create`.
-    pub method: String,
-    pub params: Box<RawValue>,
-}
-
-/// The client's result object, as it came.
-#[derive(Debug)]
-pub struct Answer(pub Box<RawValue>);
-
-/// Why a question got no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum AskError {
-    #[error("the client cannot answer `{0}`")]
-    Unsupported(String),
-    #[error("the client is gone")]
-    Gone,
-    #[error("the client did not answer in time")]
-    Deadline,
-}
-
-/// A client that can be asked nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoPeer;
-
-impl Peer for NoPeer {
-    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
-        Box::pin(async move { Err(AskError::Unsupported(question.method)) })
-    }
 }

@@ -1,14 +1,36 @@
 //! The gateway as an MCP server.
+//!
+//! The protocol's edge towards clients is written here and not left to a library, because a gateway
+//! hands on what it does not understand: results and arguments stay the text they came as, a
+//! question of a source goes out on the stream of the very request that led to it, and both eras
+//! end in one place, [`server`].
 
-mod front;
+mod era;
+mod extensions;
+mod faces;
+mod greetings;
 mod guard;
-mod handler;
 mod http;
+mod listening;
+mod logs;
+mod message;
+mod methods;
+mod notices;
+mod openings;
+mod params;
+mod peers;
+mod replays;
+mod results;
+mod rpc;
 mod server;
 mod sessions;
 mod stdio;
+mod streams;
+mod subscriptions;
 mod surfaces;
+mod working;
 
+pub use faces::{Showing, ShownBy};
 pub use http::{HttpEndpoint, serve_http};
 pub use server::Server;
 pub use stdio::serve_stdio;

@@ -8,7 +8,7 @@
 mod downstream;
 mod upstream;
 
-pub use downstream::{HttpEndpoint, Server, serve_http, serve_stdio};
+pub use downstream::{HttpEndpoint, Server, Showing, ShownBy, serve_http, serve_stdio};
 pub use upstream::{
     HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StdioSettings, Transport,
 };

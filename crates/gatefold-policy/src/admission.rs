@@ -1,17 +1,17 @@
 use std::sync::Arc;
 
-use gatefold_core::{Call, Digest, RuleId, Timestamp, ToolTarget};
+use gatefold_core::{Call, Digest, RuleId, Target, Timestamp};
 
 /// A call whose name has been resolved in its principal's view.
 #[derive(Debug)]
 pub struct ResolvedCall {
     call: Call,
-    target: Arc<ToolTarget>,
+    target: Arc<Target>,
     arguments_digest: Digest,
 }
 
 impl ResolvedCall {
-    pub fn new(call: Call, target: Arc<ToolTarget>, arguments_digest: Digest) -> Self {
+    pub fn new(call: Call, target: Arc<Target>, arguments_digest: Digest) -> Self {
         Self { call, target, arguments_digest }
     }
 
@@ -19,7 +19,7 @@ impl ResolvedCall {
         &self.call
     }
 
-    pub fn target(&self) -> &Arc<ToolTarget> {
+    pub fn target(&self) -> &Arc<Target> {
         &self.target
     }
 
@@ -99,7 +99,7 @@ impl Permit {
         &self.call.call
     }
 
-    pub fn target(&self) -> &Arc<ToolTarget> {
+    pub fn target(&self) -> &Arc<Target> {
         &self.call.target
     }
 

@@ -1,18 +1,19 @@
 use gatefold_core::{
-    AgentId, ClientName, Domain, OrganisationId, Principal, RuleId, ToolTarget, UserId,
+    AgentId, ClientName, Domain, EntryKind, OrganisationId, Principal, RuleId, Target, UserId,
 };
 
 use crate::Glob;
 use crate::admission::{Admission, ApprovalRequest, Denial, Facts, Permit, ResolvedCall};
 
-/// What a rule does to the tools it matches.
+/// What a rule does to the entries it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// Makes the domain's tools an allow-list: what no allow rule matches is hidden.
+    /// Makes the domain an allow-list: what no allow rule matches is hidden, prompts and resources
+    /// like tools, but for kinds of entries that no allow rule is about.
     Allow,
-    /// Shows the tool; a person decides each call.
+    /// Shows the entry; a person decides each call.
     Ask,
-    /// Hides the tool. Asking for it by name reads as asking for a tool that does not exist.
+    /// Hides the entry. Asking for it by name reads as asking for one that does not exist.
     Deny,
 }
 
@@ -55,10 +56,40 @@ impl Who {
 /// Which names a rule's pattern is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// The ids of all tools.
+    /// The ids of all tools and prompts, and the addresses of all resources.
     Everywhere,
-    /// The own names of one source's tools.
+    /// The own names and URIs of one source's.
     Domain(Domain),
+}
+
+/// Which entries of a source a rule is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Entries {
+    /// Tools, prompts and resources alike: whoever hides `*` means all of it.
+    #[default]
+    Every,
+    Only(EntryKind),
+}
+
+impl Entries {
+    /// Reads a pattern as it stands in a configuration: `tool:`, `prompt:` or `resource:` before it
+    /// says what it is about.
+    pub fn read(pattern: &str) -> (Self, &str) {
+        [EntryKind::Tool, EntryKind::Prompt, EntryKind::Resource]
+            .into_iter()
+            .find_map(|kind| {
+                let rest = pattern.strip_prefix(kind.as_str())?.strip_prefix(':')?;
+                Some((Self::Only(kind), rest))
+            })
+            .unwrap_or((Self::Every, pattern))
+    }
+
+    fn include(self, kind: EntryKind) -> bool {
+        match self {
+            Self::Every => true,
+            Self::Only(own) => own == kind,
+        }
+    }
 }
 
 /// One rule. The order of rules never matters.
@@ -68,20 +99,23 @@ pub struct Rule {
     pub effect: Effect,
     pub who: Who,
     pub scope: Scope,
+    pub entries: Entries,
+    /// Held against a tool's or a prompt's name, or a resource's URI.
     pub pattern: Glob,
 }
 
 impl Rule {
-    /// Whether the rule speaks about tools of this domain at all, for this principal.
-    fn concerns(&self, principal: &Principal, domain: &Domain) -> bool {
+    /// Whether the rule speaks about such entries of this domain at all, for this principal.
+    fn concerns(&self, principal: &Principal, target: &Target) -> bool {
         self.who.includes(principal)
+            && self.entries.include(target.kind)
             && match &self.scope {
                 Scope::Everywhere => true,
-                Scope::Domain(own) => own == domain,
+                Scope::Domain(own) => *own == target.domain,
             }
     }
 
-    fn matches(&self, target: &ToolTarget) -> bool {
+    fn matches(&self, target: &Target) -> bool {
         match &self.scope {
             Scope::Everywhere => self.pattern.matches(target.id.as_str()),
             Scope::Domain(_) => self.pattern.matches(&target.name),
@@ -119,8 +153,13 @@ impl Policy {
     }
 
     /// Whether the tool is part of this principal's view.
-    pub fn is_visible(&self, principal: &Principal, target: &ToolTarget) -> bool {
+    pub fn is_visible(&self, principal: &Principal, target: &Target) -> bool {
         !matches!(self.verdict(principal, target), Verdict::Hidden(_))
+    }
+
+    /// Whether any rule is about such entries of a domain, for this principal.
+    pub fn concerns(&self, principal: &Principal, target: &Target) -> bool {
+        self.rules.iter().any(|rule| rule.concerns(principal, target))
     }
 
     /// Decides about one call. Pure: the same call and facts give the same answer.
@@ -142,10 +181,10 @@ impl Policy {
         }
     }
 
-    fn verdict(&self, principal: &Principal, target: &ToolTarget) -> Verdict<'_> {
+    fn verdict(&self, principal: &Principal, target: &Target) -> Verdict<'_> {
         let mut strongest: Option<&Rule> = None;
         let mut is_listed = true;
-        for rule in self.rules.iter().filter(|r| r.concerns(principal, &target.domain)) {
+        for rule in self.rules.iter().filter(|r| r.concerns(principal, target)) {
             if rule.matches(target) {
                 if strongest.is_none_or(|s| s.effect < rule.effect) {
                     strongest = Some(rule);

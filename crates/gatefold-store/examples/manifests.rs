@@ -32,6 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             title: None,
             instructions: None,
             protocol: "2025-06-18".to_owned(),
+            capabilities: None,
         };
         let manifest = Manifest::from_pages(server, &[page], SystemClock.now());
         bytes += manifest.to_bytes().len();

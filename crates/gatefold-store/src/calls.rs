@@ -17,6 +17,8 @@ pub struct CallRecord {
     pub organisations: Vec<String>,
     pub agent: Option<String>,
     pub client: Option<String>,
+    /// The word of the operation: `tool`, `prompt`, `resource` and so on.
+    pub operation: String,
     pub subject: String,
     pub domain: Option<String>,
     pub tool: Option<String>,
@@ -66,7 +68,7 @@ pub struct OutcomeTotal {
 const RECENT: &str = "
     SELECT
         lower(hex(id)) AS id, lower(hex(parent)) AS parent, opened_at, user, organisations, agent,
-        client, subject, domain, tool, lower(hex(tool_digest)) AS tool_digest, rule,
+        client, operation, subject, domain, tool, lower(hex(tool_digest)) AS tool_digest, rule,
         lower(hex(arguments_digest)) AS arguments_digest, arguments_bytes, outcome, error_kind,
         expires_at, closed_at, took_ms, result_bytes
     FROM calls
@@ -145,6 +147,7 @@ fn record(row: &SqliteRow) -> sqlx::Result<CallRecord> {
         organisations: organisations.unwrap_or_default(),
         agent: row.try_get("agent")?,
         client: row.try_get("client")?,
+        operation: row.try_get("operation")?,
         subject: row.try_get("subject")?,
         domain: row.try_get("domain")?,
         tool: row.try_get("tool")?,

@@ -57,6 +57,7 @@ pub enum AppError {
 pub struct App {
     dispatcher: Arc<Dispatcher>,
     disclosure: Arc<ReloadableGateway>,
+    server: Arc<Server>,
     store: Store,
     clock: Arc<dyn Clock>,
     factory: SourceFactory,
@@ -128,11 +129,13 @@ pub async fn build(
         seal: store.seal_key(),
     });
     let factory = SourceFactory::new(store.clone(), clock.clone())?;
-    let disclosure = ReloadableGateway::new(&config);
+    let disclosure = Arc::new(ReloadableGateway::new(&config));
+    let server = Server::new(dispatcher.clone(), disclosure.clone(), Principal::local());
     let nothing = Applied { config: Config::default(), sources: Vec::new(), at: clock.now() };
     let app = App {
         dispatcher,
-        disclosure: Arc::new(disclosure),
+        disclosure,
+        server,
         store,
         started_at: clock.now(),
         clock,
@@ -169,8 +172,7 @@ impl App {
 
     /// The gateway as an MCP server, on which everybody is the local user.
     pub fn server(&self) -> Arc<Server> {
-        let disclosure = self.disclosure.clone();
-        Server::new(self.dispatcher.clone(), disclosure, Principal::local())
+        self.server.clone()
     }
 
     /// What a model is given first, and its cost in o200k tokens.
@@ -184,6 +186,7 @@ impl App {
         let server = &applied.config.server;
         let mut endpoint = HttpEndpoint {
             request_body_bytes: usize::try_from(server.request_bytes).unwrap_or(usize::MAX),
+            session_idle: server.session_idle,
             drain: server.shutdown,
             ..HttpEndpoint::default()
         };
@@ -378,6 +381,8 @@ fn disabled_report(domain: &Domain, since: Timestamp) -> SourceReport {
         },
         breaker: BreakerState::Closed,
         tools: 0,
+        prompts: 0,
+        resources: 0,
         alterations: Vec::new(),
         calls_in_flight: 0,
         calls_waiting: 0,

@@ -14,6 +14,7 @@ mod init;
 mod live;
 mod loopback;
 mod manual;
+mod memory;
 mod output;
 mod paths;
 mod progress;
@@ -84,7 +85,7 @@ async fn dispatch(
     let shared = &arguments.shared;
     match &arguments.command {
         Command::Serve(serve) => serve::run(serve, shared, environment).await,
-        Command::Stdio => stdio::run(shared, environment).await,
+        Command::Stdio(arguments) => stdio::run(arguments, shared, environment).await,
         Command::Import(import) => import::run(import, shared, environment, output),
         Command::Connect(connect) => connect::run(connect, shared, environment, output).await,
         Command::Disconnect(it) => disconnect::run(it, shared, environment, output),

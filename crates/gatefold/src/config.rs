@@ -198,6 +198,8 @@ pub struct ServerConfig {
     pub allowed_origins: Vec<String>,
     /// The largest request body, in bytes.
     pub request_bytes: u64,
+    /// How long a session may be silent.
+    pub session_idle: Duration,
     /// How long calls under way may take to finish when the gateway stops.
     pub shutdown: Duration,
 }
@@ -209,6 +211,7 @@ impl Default for ServerConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             request_bytes: 4 * 1024 * 1024,
+            session_idle: Duration::from_secs(30 * 60),
             shutdown: Duration::from_secs(10),
         }
     }

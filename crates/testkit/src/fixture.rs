@@ -10,6 +10,7 @@
 //! | `--era both` | serves both (the default) |
 //! | `--old VERSION` | handshake only, and `VERSION` is the newest it knows, such as 2024-11-05 |
 //! | `--exit-on-discover` | exits with 1 when it sees `server/discover` |
+//! | `--exit-on-initialize` | exits with 1 when it sees `initialize` |
 //! | `--ignore-discover` | never answers `server/discover`; the rest as usual |
 //! | `--slow-start MS` | reads nothing for that long |
 //! | `--exit CODE` | writes a line to stderr and exits at once |

@@ -1,26 +1,33 @@
-//! Peers for Gatefold's tests: MCP servers that misbehave exactly as asked, and raw clients.
+//! Peers for Gatefold's tests: MCP servers that misbehave exactly as asked, one that never does,
+//! and raw clients.
 //!
-//! Everything here speaks JSON-RPC as text. That is the point: a fixture can break a rule byte by
-//! byte, and a test can see what was on the wire. So this crate must not know the protocol library,
-//! and knows no other crate of the workspace.
+//! The raw fixtures and clients speak JSON-RPC as text. That is the point: a fixture can break a
+//! rule byte by byte, and a test can see what was on the wire. So they must not know the protocol
+//! library. [`reference`] is built on it on purpose, as a peer that is right and is not ours. No
+//! part of this crate knows another crate of the workspace.
 //!
 //! - [`fixture`] is an MCP server on stdio that any test binary becomes by running itself again.
 //! - [`http`] serves the same fixture over streamable HTTP, in the process or in one of its own.
 //! - [`client`] has the two raw clients, one for each transport.
+//! - [`reference`] is a whole and honest MCP server, which the official conformance suite passes.
 
 pub mod client;
 pub mod fixture;
 pub mod http;
+pub mod reference;
 mod wait;
 
 pub use client::{Exchange, RawClient, StdioClient};
 pub use fixture::{Fixture, fixture_command, run_if_asked};
 pub use http::{HttpFixture, HttpProcess, serve_http};
+pub use reference::reference_command;
 pub use wait::{process_alive, wait_until};
 
 /// Why a fixture could not be made or a raw client got no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    #[error("name one transport: `--http ADDRESS` or `--stdio`")]
+    NoTransport,
     #[error("unknown behaviour `{0}`")]
     UnknownBehaviour(String),
     #[error("behaviour `{flag}` does not take `{value}`: {expected}")]

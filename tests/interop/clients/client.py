@@ -3,6 +3,7 @@
     client.py --transport http --era handshake --url URL [--tap FILE] [--repository DIR] [--files DIR]
     client.py --transport stdio --era stateless ... --command PROGRAM [ARGUMENT ...]
 
+`--scenario gateway` and `--scenario source` try all of the protocol at the endpoint of that kind.
 `--scenario demo-write` and `--scenario demo-read` take `--issue FILE` and go through `gatefold demo`.
 Prints one line of JSON a step, `{"step", "ok", "detail"}`, and a last step `finished`.
 """
@@ -22,23 +23,91 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 from demo import READ_STEPS, WRITE_STEPS
-from mcp import StdioServerParameters
+from features import GATEWAY_STEPS, MODEL, ROOT, SOURCE_STEPS, USER_NAME, Answers
+from mcp import StdioServerParameters, types
 from scenario import STEPS, Scenario
 
 SDK_VERSION = version("mcp")
 STEP_LIMIT_S = 90
 RUN_LIMIT_S = 240
 STATELESS_VERSION = "2026-07-28"
-SCENARIOS = {"servers": STEPS, "demo-write": WRITE_STEPS, "demo-read": READ_STEPS}
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
+SCENARIOS = {
+    "servers": STEPS,
+    "gateway": GATEWAY_STEPS,
+    "source": SOURCE_STEPS,
+    "demo-write": WRITE_STEPS,
+    "demo-read": READ_STEPS,
+}
+# Only these have a user, a model and roots: the others are clients that offer nothing.
+SCENARIOS_WITH_ANSWERS = ["gateway", "source"]
 
 Progress = Callable[[float, "float | None", "str | None"], Awaitable[None]]
 
 
-class OldGeneration:
+class Generation:
+    """What both generations have under the same names."""
+
+    def __init__(self, client: Any, answers: Answers) -> None:
+        self._client = client
+        self.answers = answers
+
+    async def list_tools(self) -> list[dict[str, Any]]:
+        return [as_sent(tool) for tool in (await self._client.list_tools()).tools]
+
+    async def call(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        progress: Progress | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        return as_sent(await self._client.call_tool(name, arguments, progress_callback=progress, meta=meta))
+
+    async def prompts(self) -> list[dict[str, Any]]:
+        return [as_sent(prompt) for prompt in (await self._client.list_prompts()).prompts]
+
+    async def prompt(self, name: str, arguments: dict[str, str]) -> dict[str, Any]:
+        return as_sent(await self._client.get_prompt(name, arguments))
+
+    async def resources(self) -> list[dict[str, Any]]:
+        return as_sent(await self._client.list_resources())["resources"]
+
+    async def templates(self) -> list[dict[str, Any]]:
+        return as_sent(await self._client.list_resource_templates())["resourceTemplates"]
+
+    async def read(self, uri: str) -> dict[str, Any]:
+        return as_sent(await self._client.read_resource(self.address(uri)))
+
+    async def complete(self, reference: dict[str, str], argument: str, begun: str) -> list[str]:
+        kinds = {"ref/prompt": types.PromptReference, "ref/resource": types.ResourceTemplateReference}
+        asked = kinds[reference["type"]].model_validate(reference)
+        completed = await self._client.complete(asked, {"name": argument, "value": begun})
+        return completed.completion.values
+
+    @asynccontextmanager
+    async def watching(self, uri: str) -> AsyncIterator[None]:
+        """Hears of changes, those of one resource among them."""
+        await self._client.subscribe_resource(self.address(uri))
+        yield
+        await self._client.unsubscribe_resource(self.address(uri))
+
+    @asynccontextmanager
+    async def logging(self, level: str) -> AsyncIterator[dict[str, Any]]:
+        """Hears the log from a level on, in calls with these options."""
+        await self._client.set_logging_level(level)
+        yield {}
+
+    @staticmethod
+    def address(uri: str) -> Any:
+        return uri
+
+
+class OldGeneration(Generation):
     """A session of `mcp` 1.x: the handshake era only, and no cancellation of its own."""
 
-    def __init__(self, session: Any, opened: Any) -> None:
-        self._session = session
+    def __init__(self, session: Any, opened: Any, answers: Answers) -> None:
+        super().__init__(session, answers)
         self.protocol_version = opened.protocolVersion
         self.instructions = opened.instructions
 
@@ -50,32 +119,29 @@ class OldGeneration:
         from mcp.client.streamable_http import streamable_http_client
 
         streams = streamable_http_client(options.url) if options.url else stdio_client(child(options))
-        async with streams as (read, write, *_), ClientSession(read, write) as session:
-            yield cls(session, await session.initialize())
+        answers = Answers()
+        async with streams as (read, write, *_), ClientSession(read, write, **callbacks(options, answers)) as session:
+            yield cls(session, await session.initialize(), answers)
 
-    async def list_tools(self) -> list[dict[str, Any]]:
-        return [as_sent(tool) for tool in (await self._session.list_tools()).tools]
-
-    async def call(self, name: str, arguments: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:
-        return as_sent(await self._session.call_tool(name, arguments, progress_callback=progress))
+    @staticmethod
+    def address(uri: str) -> Any:
+        return types.AnyUrl(uri)
 
     async def call_until(self, stop: anyio.Event, name: str, arguments: dict[str, Any], progress: Progress) -> float:
-        from mcp import types
-
         # The next request takes this id. Leaving the scope would abandon the call without a word.
-        request_id = self._session._request_id
+        request_id = self._client._request_id
         params = types.CancelledNotificationParams(requestId=request_id, reason="no longer wanted")
         notice = types.ClientNotification(types.CancelledNotification(params=params))
         return await run_until(
-            stop, lambda: self.call(name, arguments, progress), lambda: self._session.send_notification(notice)
+            stop, lambda: self.call(name, arguments, progress), lambda: self._client.send_notification(notice)
         )
 
 
-class NewGeneration:
+class NewGeneration(Generation):
     """A client of `mcp` 2.x: both eras; leaving the scope of a call cancels it on the wire."""
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
+    def __init__(self, client: Any, answers: Answers) -> None:
+        super().__init__(client, answers)
         self.protocol_version = client.protocol_version
         self.instructions = client.instructions
 
@@ -86,14 +152,27 @@ class NewGeneration:
 
         # `auto` asks `server/discover` first, as clients that speak both eras do.
         mode = mode or {"handshake": "legacy", "stateless": "auto"}[options.era]
-        async with Client(options.url or child(options), mode=mode) as client:
-            yield cls(client)
+        answers = Answers()
+        async with Client(options.url or child(options), mode=mode, **callbacks(options, answers)) as client:
+            yield cls(client, answers)
 
-    async def list_tools(self) -> list[dict[str, Any]]:
-        return [as_sent(tool) for tool in (await self._client.list_tools()).tools]
+    @asynccontextmanager
+    async def watching(self, uri: str) -> AsyncIterator[None]:
+        if self.protocol_version != STATELESS_VERSION:
+            async with super().watching(uri):
+                yield
+            return
+        wanted = {f"{name}_list_changed": True for name in ["tools", "prompts", "resources"]}
+        async with self._client.listen(**wanted, resource_subscriptions=[uri]):
+            yield
 
-    async def call(self, name: str, arguments: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:
-        return as_sent(await self._client.call_tool(name, arguments, progress_callback=progress))
+    @asynccontextmanager
+    async def logging(self, level: str) -> AsyncIterator[dict[str, Any]]:
+        if self.protocol_version != STATELESS_VERSION:
+            async with super().logging(level) as options:
+                yield options
+            return
+        yield {"meta": {LOG_LEVEL: level}}
 
     async def call_until(self, stop: anyio.Event, name: str, arguments: dict[str, Any], progress: Progress) -> float:
         return await run_until(stop, lambda: self.call(name, arguments, progress), anyio.lowlevel.checkpoint)
@@ -119,6 +198,40 @@ async def run_until(stop: anyio.Event, call: Callable[[], Awaitable[Any]], tell:
         scope.cancel()
     assert not ended_by_itself, f"the call ended before it could be cancelled: {ended_by_itself[0]}"
     return time.monotonic() - since
+
+
+def callbacks(options: argparse.Namespace, answers: Answers) -> dict[str, Any]:
+    """What a client does when it is asked or told something."""
+    if options.scenario not in SCENARIOS_WITH_ANSWERS:
+        return {}
+
+    async def elicit(_context: Any, params: Any) -> Any:
+        answers.asked.append(params.message)
+        # Whatever the form asks for, it is given the name.
+        schema = as_sent(params)["requestedSchema"]
+        content = {name: USER_NAME for name in schema["required"]} if answers.action == "accept" else None
+        return types.ElicitResult(action=answers.action, content=content)
+
+    async def sample(_context: Any, params: Any) -> Any:
+        asked = params.messages[0].content.text
+        answers.asked.append(asked)
+        content = types.TextContent(type="text", text=f"You said: {asked}")
+        return types.CreateMessageResult(role="assistant", content=content, model=MODEL)
+
+    async def roots(_context: Any) -> Any:
+        return types.ListRootsResult(roots=[types.Root(uri=ROOT, name="root")])
+
+    async def notice(message: Any) -> None:
+        notification = getattr(message, "root", message)
+        if hasattr(notification, "method"):
+            answers.told.append(as_sent(notification))
+
+    return {
+        "elicitation_callback": elicit,
+        "sampling_callback": sample,
+        "list_roots_callback": roots,
+        "message_handler": notice,
+    }
 
 
 def child(options: argparse.Namespace) -> StdioServerParameters:

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-const DOMAINS = ['everything', 'filesystem', 'git', 'memory', 'time'];
-const META_TOOLS = {
+const DOMAINS = ['everything', 'filesystem', 'git', 'memory', 'reference', 'time'];
+export const META_TOOLS = {
   discover_tools: ['domain', 'group', 'query'],
   get_tool_schema: ['tool_name', 'tool_names'],
   execute_tool: ['tool_name', 'arguments'],
@@ -308,11 +308,11 @@ export function within(wanted, found) {
   ok(missing.length === 0, `missing ${show(missing)} in ${show(found).slice(0, 400)}`);
 }
 
-function atMost(found, limit) {
+export function atMost(found, limit) {
   ok(found <= limit, `found ${found}, at most ${limit}`);
 }
 
-function show(value) {
+export function show(value) {
   return value instanceof Error ? String(value) : JSON.stringify(value);
 }
 

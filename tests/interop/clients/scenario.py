@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-DOMAINS = ["everything", "filesystem", "git", "memory", "time"]
+DOMAINS = ["everything", "filesystem", "git", "memory", "reference", "time"]
 META_TOOLS = {
     "discover_tools": {"domain", "group", "query"},
     "get_tool_schema": {"tool_name", "tool_names"},

@@ -96,6 +96,7 @@ fn entries(folder: &Path) -> Result<Vec<SourceEntry>> {
             title: None,
             instructions: None,
             protocol: "2025-11-25".to_owned(),
+            capabilities: None,
         };
         let page = RawValue::from_string(format!(r#"{{"tools":{}}}"#, listing.tools.get()))?;
         let manifest = Manifest::from_pages(server, &[page], Timestamp::from_millis(0));

@@ -8,27 +8,36 @@ use gatefold_core::{Digest, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Alteration, Manifest, ManifestError, Places, ServerInfo, Span};
+use super::{
+    Alteration, EntryDefinition, EntryPlaces, Index, Manifest, ManifestError, Places, ServerInfo,
+    Span,
+};
 
-const MAGIC: &str = "gatefold-manifest 1 ";
+const MAGIC: &str = "gatefold-manifest 2 ";
 const DIGEST_LENGTH: usize = 64;
 
 #[derive(Serialize, Deserialize)]
-struct Index<'a> {
+struct Head<'a> {
     server: Cow<'a, ServerInfo>,
     fetched_at: Timestamp,
     alterations: Cow<'a, [Alteration]>,
-    tools: Vec<Places>,
+    index: Index,
 }
 
 pub(super) fn write(manifest: &Manifest) -> Vec<u8> {
-    let index = Index {
+    let entries = |all: &[EntryDefinition]| all.iter().map(|entry| entry.places).collect();
+    let head = Head {
         server: Cow::Borrowed(&manifest.server),
         fetched_at: manifest.fetched_at,
         alterations: Cow::Borrowed(&manifest.alterations),
-        tools: manifest.tools.iter().map(|tool| tool.places.clone()).collect(),
+        index: Index {
+            tools: manifest.tools.iter().map(|tool| tool.places.clone()).collect(),
+            prompts: entries(&manifest.prompts),
+            resources: entries(&manifest.resources),
+            templates: entries(&manifest.templates),
+        },
     };
-    let mut body = serde_json::to_vec(&index).expect("an index has only text keys");
+    let mut body = serde_json::to_vec(&head).expect("an index has only text keys");
     body.push(b'\n');
     body.extend_from_slice(manifest.text.as_bytes());
     let digest = Digest::new(Sha256::digest(&body).into());
@@ -45,25 +54,36 @@ pub(super) fn read(bytes: &[u8]) -> Result<Manifest, ManifestError> {
         return Err(damaged("its digest does not match"));
     }
     let body = std::str::from_utf8(body).map_err(|_| damaged("it is not text"))?;
-    let (index, text) = body.split_once('\n').ok_or(damaged("it has no index"))?;
-    let index: Index<'_> =
-        serde_json::from_str(index).map_err(|_| damaged("its index cannot be read"))?;
-    if !index.tools.iter().all(|places| lies_in(places, text)) {
+    let (head, text) = body.split_once('\n').ok_or(damaged("it has no index"))?;
+    let head: Head<'_> =
+        serde_json::from_str(head).map_err(|_| damaged("its index cannot be read"))?;
+    if !lies_in(&head.index, text) {
         return Err(damaged("its index points outside of its text"));
     }
-    let (server, alterations) = (index.server.into_owned(), index.alterations.into_owned());
+    let (server, alterations) = (head.server.into_owned(), head.alterations.into_owned());
     let text: Arc<str> = text.into();
-    Ok(Manifest::assemble(server, &index.tools, alterations, index.fetched_at, text))
+    Ok(Manifest::assemble(server, &head.index, alterations, head.fetched_at, text))
 }
 
 fn damaged(how: &'static str) -> ManifestError {
     ManifestError::Damaged(how)
 }
 
-fn lies_in(places: &Places, text: &str) -> bool {
+fn lies_in(index: &Index, text: &str) -> bool {
+    let Index { tools, prompts, resources, templates } = index;
+    let entries = prompts.iter().chain(resources).chain(templates).flat_map(places_of_entry);
     let inside = |place: Span| text.get(super::span(place)).is_some();
+    tools.iter().flat_map(places_of_tool).chain(entries).all(inside)
+}
+
+fn places_of_tool(places: &Places) -> impl Iterator<Item = Span> + use<> {
     let Places { name, raw, input_schema, .. } = *places;
-    let Places { title, description, output_schema, annotations, .. } = *places;
-    let optional = [title, description, output_schema, annotations];
-    [name, raw, input_schema].into_iter().chain(optional.into_iter().flatten()).all(inside)
+    let Places { title, description, output_schema, annotations, ui_resource, .. } = *places;
+    let optional = [title, description, output_schema, annotations, ui_resource];
+    [name, raw, input_schema].into_iter().chain(optional.into_iter().flatten())
+}
+
+fn places_of_entry(places: &EntryPlaces) -> impl Iterator<Item = Span> + use<> {
+    let EntryPlaces { key, name, title, description, raw, .. } = *places;
+    [key, name, raw].into_iter().chain(title).chain(description)
 }

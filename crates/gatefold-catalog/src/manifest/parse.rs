@@ -1,67 +1,148 @@
-//! Reading a listing tool by tool, so that one bad tool costs only itself.
+//! Reading a listing entry by entry, so that one bad entry costs only itself.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use gatefold_core::{Hints, ToolName};
-use serde::Deserialize;
+use gatefold_core::Digest;
 use serde_json::value::RawValue;
 
-use super::{Alteration, Change, Places, Span};
+use super::{Alteration, Change, EntryPlaces, Index, Listing, Places, Span};
 use crate::canonical;
+use crate::one_line;
 use crate::raw::object_fields;
 
-/// The longest name a tool may have, in bytes: an id made of it and any domain can be asked for.
-const MAX_NAME: usize = ToolName::MAX_LENGTH / 2;
-const ANY_OBJECT: &str = r#"{"type":"object"}"#;
+mod entry;
+mod fields;
+mod tool;
 
-pub(super) struct Listing {
-    pub(super) tools: Vec<Places>,
+use fields::{field, text};
+
+/// How much of a name or URI a note repeats, in characters.
+const NOTED: usize = 256;
+
+pub(super) struct Parsed {
+    pub(super) index: Index,
     pub(super) text: String,
     pub(super) alterations: Vec<Alteration>,
 }
 
-pub(super) fn listing(pages: &[Box<RawValue>]) -> Listing {
-    let size = pages.iter().map(|page| page.get().len()).sum();
-    let mut listing =
-        Listing { tools: Vec::new(), text: String::with_capacity(size), alterations: Vec::new() };
-    let mut seen = HashSet::new();
-    for (number, page) in pages.iter().enumerate() {
-        let Some(tools) = tools_of(page.get()) else {
-            listing.note(format!("page {}", number + 1), left_out("it holds no list of tools"));
-            continue;
-        };
-        for (place, raw) in tools.into_iter().enumerate() {
-            match read(raw.get()) {
-                Ok(tool) => listing.take(tool, &mut seen),
-                Err(why) => {
-                    let place = format!("tool {} of page {}", place + 1, number + 1);
-                    listing.note(name_in(raw.get()).unwrap_or(place), Change::LeftOut(why));
+pub(super) fn listing(listing: &Listing<'_>) -> Parsed {
+    let Listing { tools, prompts, resources, templates } = listing;
+    let pages = [tools, prompts, resources, templates].into_iter().copied().flatten();
+    let size = pages.map(|page| page.get().len()).sum();
+    let mut reader = Reader { text: String::with_capacity(size), alterations: Vec::new() };
+    let index = Index {
+        tools: reader.list(tools, &TOOLS),
+        prompts: reader.list(prompts, &PROMPTS),
+        resources: reader.list(resources, &RESOURCES),
+        templates: reader.list(templates, &TEMPLATES),
+    };
+    Parsed { index, text: reader.text, alterations: reader.alterations }
+}
+
+/// One of the protocol's lists, and how its entries are read.
+struct List<P> {
+    /// The member of a page that holds the entries.
+    member: &'static str,
+    /// What an entry is called.
+    noun: &'static str,
+    /// The member of an entry that it is asked for by.
+    key: &'static str,
+    read: fn(&str) -> Result<Definition<'_>, String>,
+    /// Puts a well-formed definition into the text and notes where its parts are.
+    place: fn(&mut String, &str, Digest) -> Option<P>,
+}
+
+const TOOLS: List<Places> =
+    List { member: "tools", noun: "tool", key: "name", read: tool::read, place: tool::place };
+const PROMPTS: List<EntryPlaces> = List {
+    member: "prompts",
+    noun: "prompt",
+    key: "name",
+    read: entry::read_prompt,
+    place: |arena, raw, digest| entry::place(arena, raw, "name", digest),
+};
+const RESOURCES: List<EntryPlaces> = List {
+    member: "resources",
+    noun: "resource",
+    key: "uri",
+    read: |raw| entry::read_resource(raw, "uri"),
+    place: |arena, raw, digest| entry::place(arena, raw, "uri", digest),
+};
+const TEMPLATES: List<EntryPlaces> = List {
+    member: "resourceTemplates",
+    noun: "resource template",
+    key: "uriTemplate",
+    read: |raw| entry::read_resource(raw, "uriTemplate"),
+    place: |arena, raw, digest| entry::place(arena, raw, "uriTemplate", digest),
+};
+
+/// A definition that is well-formed, if need be by repairs.
+struct Definition<'a> {
+    /// What it is asked for by.
+    key: String,
+    raw: Cow<'a, str>,
+    repairs: Vec<String>,
+}
+
+struct Reader {
+    text: String,
+    alterations: Vec<Alteration>,
+}
+
+impl Reader {
+    fn list<P>(&mut self, pages: &[Box<RawValue>], list: &List<P>) -> Vec<P> {
+        let List { member, noun, key, .. } = list;
+        let (mut taken, mut seen) = (Vec::new(), HashSet::new());
+        for (number, page) in (1..).zip(pages) {
+            let Some(entries) = entries_of(page.get(), member) else {
+                let why = format!("it holds no list of {noun}s");
+                self.note(format!("page {number} of the {noun}s"), Change::LeftOut(why));
+                continue;
+            };
+            for (place, raw) in (1..).zip(entries) {
+                match (list.read)(raw.get()) {
+                    Ok(definition) => taken.extend(self.take(definition, list, &mut seen)),
+                    Err(why) => {
+                        let entry = match key_in(raw.get(), key) {
+                            Some(key) => format!("{noun} `{key}`"),
+                            None => format!("{noun} {place} of page {number}"),
+                        };
+                        self.note(entry, Change::LeftOut(why));
+                    }
                 }
             }
         }
-    }
-    listing
-}
-
-impl Listing {
-    fn note(&mut self, tool: String, what: Change) {
-        self.alterations.push(Alteration { tool, what });
+        taken
     }
 
-    fn take(&mut self, tool: Tool<'_>, seen: &mut HashSet<(String, gatefold_core::Digest)>) {
-        for repair in tool.repairs {
-            self.note(tool.name.clone(), Change::Repaired(repair));
+    fn take<P>(
+        &mut self,
+        definition: Definition<'_>,
+        list: &List<P>,
+        seen: &mut HashSet<(String, Digest)>,
+    ) -> Option<P> {
+        let Definition { key, raw, repairs } = definition;
+        let entry = format!("{} `{}`", list.noun, one_line(&key, NOTED));
+        for repair in repairs {
+            self.note(entry.clone(), Change::Repaired(repair));
         }
-        let digest = canonical::digest(&tool.raw);
-        if !seen.insert((tool.name.clone(), digest)) {
-            return self.note(tool.name, left_out("it is listed twice"));
+        let digest = canonical::digest(&raw);
+        if !seen.insert((key, digest)) {
+            self.note(entry, left_out("it is listed twice"));
+            return None;
         }
-        let room = u32::try_from(self.text.len() + 2 * tool.raw.len()).is_ok();
-        let Some(places) = room.then(|| place(&mut self.text, &tool.raw, digest)).flatten() else {
-            return self.note(tool.name, left_out("the listing is too large"));
-        };
-        self.tools.push(places);
+        // Decoded parts come behind the definition, and none has more bytes than its source.
+        let room = u32::try_from(self.text.len() + 2 * raw.len()).is_ok();
+        let places = room.then(|| (list.place)(&mut self.text, &raw, digest)).flatten();
+        if places.is_none() {
+            self.note(entry, left_out("the listing is too large"));
+        }
+        places
+    }
+
+    fn note(&mut self, entry: String, what: Change) {
+        self.alterations.push(Alteration { entry, what });
     }
 }
 
@@ -69,174 +150,50 @@ fn left_out(why: &str) -> Change {
     Change::LeftOut(why.to_owned())
 }
 
-struct Tool<'a> {
-    name: String,
-    raw: Cow<'a, str>,
-    repairs: Vec<String>,
+fn entries_of<'a>(page: &'a str, member: &str) -> Option<Vec<&'a RawValue>> {
+    let fields = object_fields(page)?;
+    serde_json::from_str(field(&fields, member)?).ok()
 }
 
-/// The kinds that clients insist on, and what stands in for a value of another kind.
-const FIELDS: [(&str, Kind, Option<&str>); 8] = [
-    ("title", Kind::Text, None),
-    ("description", Kind::Text, None),
-    ("inputSchema", Kind::Object, Some(ANY_OBJECT)),
-    ("outputSchema", Kind::Object, None),
-    ("annotations", Kind::Object, None),
-    ("execution", Kind::Object, None),
-    ("icons", Kind::Array, None),
-    ("_meta", Kind::Object, None),
-];
-const ANNOTATIONS: [(&str, Kind, Option<&str>); 5] = [
-    ("title", Kind::Text, None),
-    ("readOnlyHint", Kind::Bool, None),
-    ("destructiveHint", Kind::Bool, None),
-    ("idempotentHint", Kind::Bool, None),
-    ("openWorldHint", Kind::Bool, None),
-];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Text,
-    Object,
-    Array,
-    Bool,
-}
-
-impl Kind {
-    fn fits(self, raw: &str) -> bool {
-        match self {
-            Self::Text => text(raw).is_some(),
-            Self::Object => raw.starts_with('{'),
-            Self::Array => raw.starts_with('['),
-            Self::Bool => matches!(raw, "true" | "false"),
-        }
-    }
-}
-
-fn read(raw: &str) -> Result<Tool<'_>, String> {
-    let Some(mut fields) = changeable(raw) else { return Err("it is not an object".to_owned()) };
-    let name = fields.iter().find(|(key, _)| key == "name").and_then(|(_, name)| text(name));
-    let name = name.ok_or("it has no name")?.into_owned();
-    if name.is_empty() || name.chars().any(char::is_control) {
-        return Err("its name is empty or has control characters".to_owned());
-    }
-    if name.len() > MAX_NAME {
-        return Err(format!("its name has more bytes than the limit: {MAX_NAME}"));
-    }
-    let mut repairs = Vec::new();
-    if !fields.iter().any(|(key, _)| key == "inputSchema") {
-        repairs.push("it had no `inputSchema`".to_owned());
-        fields.push(("inputSchema".into(), ANY_OBJECT.into()));
-    }
-    repair(&mut fields, &FIELDS, &mut repairs);
-    if let Some((_, annotations)) = fields.iter_mut().find(|(key, _)| key == "annotations")
-        && let Some(mut inner) = changeable(annotations)
-        && repair(&mut inner, &ANNOTATIONS, &mut repairs)
-    {
-        let repaired = written(&inner);
-        *annotations = repaired.into();
-    }
-    let raw = if repairs.is_empty() { raw.into() } else { written(&fields).into() };
-    Ok(Tool { name, raw, repairs })
-}
-
-/// A field's key and its value's text.
-type Field<'a> = (Cow<'a, str>, Cow<'a, str>);
-
-fn changeable(object: &str) -> Option<Vec<Field<'_>>> {
-    let fields = object_fields(object)?;
-    Some(fields.into_iter().map(|(key, value)| (key, value.into())).collect())
-}
-
-/// Replaces or drops the fields of a wrong kind; whether there were any.
-fn repair(
-    fields: &mut Vec<Field<'_>>,
-    kinds: &[(&str, Kind, Option<&'static str>)],
-    repairs: &mut Vec<String>,
-) -> bool {
-    let before = repairs.len();
-    fields.retain_mut(|(key, value)| {
-        let Some((_, kind, cure)) = kinds.iter().find(|(name, _, _)| name == key) else {
-            return true;
-        };
-        if kind.fits(value) {
-            return true;
-        }
-        repairs.push(format!("`{key}` was not of the right kind"));
-        cure.map(|cure| *value = cure.into()).is_some()
-    });
-    repairs.len() > before
-}
-
-fn written(fields: &[Field<'_>]) -> String {
-    let field =
-        |(key, value): &Field<'_>| format!("{}:{value}", serde_json::Value::from(key.as_ref()));
-    format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
-}
-
-/// Puts a well-formed definition into the text and notes where its parts are.
-fn place(arena: &mut String, raw: &str, digest: gatefold_core::Digest) -> Option<Places> {
+fn key_in(raw: &str, key: &str) -> Option<String> {
     let fields = object_fields(raw)?;
-    let get = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
-    let annotations = get("annotations");
-    let annotated = annotations.and_then(object_fields);
-    let annotated_title = annotated
-        .as_ref()
-        .and_then(|inner| inner.iter().find(|(key, _)| key == "title").map(|(_, value)| *value));
-    let start = arena.len();
-    arena.push_str(raw);
-    let offset = |part: &str| start + (part.as_ptr() as usize - raw.as_ptr() as usize);
-    let whole = |part: &str| span_at(offset(part), part.len());
-    // A text without escapes is read where it lies; one with escapes is kept decoded behind.
-    let mut decoded = |token: &str| match text(token)? {
-        Cow::Borrowed(inner) => span_at(offset(inner), inner.len()),
-        Cow::Owned(inner) => {
-            arena.push_str(&inner);
-            span_at(arena.len() - inner.len(), inner.len())
+    let key = text(field(&fields, key)?)?;
+    Some(one_line(&key, NOTED)).filter(|key| !key.is_empty())
+}
+
+/// A definition in the arena, whose parts are noted down.
+struct Placed<'a> {
+    arena: &'a mut String,
+    raw: &'a str,
+    start: usize,
+}
+
+impl<'a> Placed<'a> {
+    fn new(arena: &'a mut String, raw: &'a str) -> Self {
+        let start = arena.len();
+        arena.push_str(raw);
+        Self { arena, raw, start }
+    }
+
+    /// Where a part of the definition lies.
+    fn whole(&self, part: &str) -> Option<Span> {
+        let offset = part.as_ptr() as usize - self.raw.as_ptr() as usize;
+        span_at(self.start + offset, part.len())
+    }
+
+    /// Where the content of a text token lies. One without escapes is read where it stands; one
+    /// with escapes is kept decoded behind.
+    fn decoded(&mut self, token: &str) -> Option<Span> {
+        match text(token)? {
+            Cow::Borrowed(inner) => self.whole(inner),
+            Cow::Owned(inner) => {
+                self.arena.push_str(&inner);
+                span_at(self.arena.len() - inner.len(), inner.len())
+            }
         }
-    };
-    Some(Places {
-        name: decoded(get("name")?)?,
-        title: get("title").or(annotated_title).and_then(&mut decoded),
-        description: get("description").and_then(&mut decoded),
-        raw: span_at(start, raw.len())?,
-        input_schema: whole(get("inputSchema")?)?,
-        output_schema: get("outputSchema").and_then(whole),
-        annotations: annotations.and_then(whole),
-        hints: annotations.map(hints).unwrap_or_default(),
-        digest,
-    })
+    }
 }
 
 fn span_at(start: usize, length: usize) -> Option<Span> {
     Some((u32::try_from(start).ok()?, u32::try_from(start + length).ok()?))
-}
-
-fn hints(annotations: &str) -> Hints {
-    serde_json::from_str(annotations).unwrap_or_default()
-}
-
-/// A JSON text token's content.
-fn text(token: &str) -> Option<Cow<'_, str>> {
-    let inner = token.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
-        serde_json::from_str(token).ok().map(Cow::Owned)
-    } else {
-        Some(inner.into())
-    }
-}
-
-fn name_in(raw: &str) -> Option<String> {
-    let fields = object_fields(raw)?;
-    let name = fields.iter().find(|(key, _)| key == "name").and_then(|(_, name)| text(name))?;
-    Some(crate::one_line(&name, crate::LINE_LIMIT)).filter(|name| !name.is_empty())
-}
-
-fn tools_of(page: &str) -> Option<Vec<&RawValue>> {
-    #[derive(Deserialize)]
-    struct Page<'a> {
-        #[serde(borrow)]
-        tools: Vec<&'a RawValue>,
-    }
-    serde_json::from_str(page).ok().map(|Page { tools }| tools)
 }

@@ -15,6 +15,9 @@ use crate::wording::{BROWSE, unknown_tool};
 /// JSON-RPC's code for arguments that were not accepted.
 const INVALID_PARAMS: i64 = -32602;
 
+/// The protocol's code for a client that does not offer what a call needs (MCP 2026-07-28).
+const MISSING_CAPABILITY: i64 = -32021;
+
 pub(super) struct Rendering<'a> {
     pub(super) view: &'a View,
     pub(super) operation: &'a Operation,
@@ -160,6 +163,14 @@ impl Rendering<'_> {
                 "Tool '{name}' did not finish: the connection to its upstream server ended while \
                  the call was under way. It may have taken effect all the same."
             ),
+            CallError::Refused { code: MISSING_CAPABILITY, message, data, .. } => {
+                let message = match lacking(data.as_deref()) {
+                    Some(lacking) => format!("{message}: {lacking}"),
+                    None => message.clone(),
+                };
+                let body = self.source_error(&message, Signature::WhenArgumentsDiffer);
+                return Reply { is_error: true, ..Reply::text(&body) };
+            }
             CallError::Refused { code, message, .. } => {
                 let invalid = *code == INVALID_PARAMS;
                 let signature =
@@ -185,6 +196,15 @@ impl Rendering<'_> {
 enum Signature {
     Always,
     WhenArgumentsDiffer,
+}
+
+/// The capabilities that a client would have had to offer.
+fn lacking(data: Option<&RawValue>) -> Option<String> {
+    let fields = object_fields(data?.get())?;
+    let (_, required) = fields.iter().find(|(key, _)| key == "requiredCapabilities")?;
+    let required = object_fields(required)?;
+    let names: Vec<_> = required.iter().map(|(name, _)| name.as_ref()).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 fn too_large(name: &str, size: u64, limit: u64) -> String {

@@ -7,7 +7,9 @@ use gatefold_catalog::{
     GroupRules, Manifest, Scope, ServerInfo, Snapshot, SourceEntry, SourceKind, View, search,
     token_bound,
 };
-use gatefold_core::{Domain, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId, ToolName};
+use gatefold_core::{
+    Domain, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId, ToolName, WaitsFor,
+};
 use insta::assert_snapshot;
 
 use super::*;
@@ -24,6 +26,7 @@ fn source(domain: &str, title: &str, tools: &[&str]) -> SourceEntry {
         title: Some(title.to_owned()).filter(|title| !title.is_empty()),
         instructions: None,
         protocol: "2025-11-25".to_owned(),
+        capabilities: None,
     };
     let manifest = Manifest::from_pages(server, &[page], Timestamp::from_millis(0));
     SourceEntry {
@@ -370,7 +373,8 @@ fn a_tools_error_names_it_and_what_was_wrong_with_the_arguments() {
     assert_snapshot!(text(&rendered("apollo_people_search", arguments, Ok(done(error)))), @r#"isError {"tool":"apollo_people_search","error":"Bad\ncall","differs":"missing required 'name'; 'limit' must be integer, not string; unknown 'nmae' (did you mean 'name'?)","signature":"apollo_people_search(name: string, filter?: object, limit?: integer = 10 [1..100])"}"#);
     let refused = || {
         let tool = ToolId::new("apollo_people_search");
-        Err(CallError::Refused { tool, code: -32602, message: "Invalid arguments".to_owned() })
+        let message = "Invalid arguments".to_owned();
+        Err(CallError::Refused { tool, code: -32602, message, data: None })
     };
     assert_snapshot!(text(&rendered("apollo_people_search", r#"{"name":"J"}"#, refused())), @r#"isError {"tool":"apollo_people_search","error":"Invalid arguments","signature":"apollo_people_search(name: string, filter?: object, limit?: integer = 10 [1..100])"}"#);
 }
@@ -397,9 +401,10 @@ fn an_error_of_the_gateways_is_one_sentence_to_act_on() {
     assert_snapshot!(failed(CallError::Protocol { domain, reason, source }), @r#"isError {"error":"Tool 'hubspot__contacts_search' failed: upstream server 'hubspot' broke the protocol. Other domains are still available."}"#);
     assert_snapshot!(failed(CallError::Denied { tool, rule: RuleId::new("no") }), @r#"isError {"error":"Tool 'hubspot__contacts_search' is not allowed by rule 'no'."}"#);
     assert_snapshot!(failed(CallError::Cancelled), @r#"isError {"error":"The call was cancelled."}"#);
-    let waiting = Outcome::Suspended(Suspension { questions: raw("{}"), state: String::new() });
+    let waits_for = WaitsFor::Approval;
+    let waiting = Outcome::Suspended(Suspension { questions: raw("{}"), waits_for, state: None });
     assert_snapshot!(text(&rendered("contacts_search", "{}", Ok(waiting))), @r#"isError {"error":"Tool 'hubspot__contacts_search' needs an answer before it goes on, and this client cannot give it."}"#);
-    let task = Outcome::Task(TaskHandle { id: "7".to_owned() });
+    let task = Outcome::Task(TaskHandle { id: "7".to_owned(), json: raw("{}") });
     assert_snapshot!(text(&rendered("contacts_search", "{}", Ok(task))), @r#"isError {"error":"Tool 'hubspot__contacts_search' goes on as task '7', which this client cannot follow."}"#);
 }
 

@@ -47,6 +47,7 @@ fn source(path: &Path) -> Source {
         title: text(&initialized["serverInfo"]["title"]),
         instructions: text(&initialized["instructions"]),
         protocol: text(&initialized["protocolVersion"]).unwrap_or_default(),
+        capabilities: None,
     };
     let tools = said["tools"].as_array().unwrap().clone();
     let manifest = manifest(&server, &[&tools]);

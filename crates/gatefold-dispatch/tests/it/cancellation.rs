@@ -3,20 +3,37 @@ use std::sync::atomic::Ordering;
 
 use futures::future::BoxFuture;
 use gatefold_core::CallError;
-use gatefold_dispatch::{Answer, AskError, Caller, Limits, Peer, Question};
+use gatefold_dispatch::{
+    Answer, AskError, Caller, ClientCapabilities, Limits, Manner, Peer, Question,
+};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::source::FakeSource;
+use crate::source::{FakeSource, raw};
 use crate::world::{World, done, until};
 
 /// A client that never answers.
-#[derive(Default)]
 struct Speechless {
     asked: Notify,
+    capabilities: ClientCapabilities,
+}
+
+impl Default for Speechless {
+    fn default() -> Self {
+        let capabilities = ClientCapabilities::read(&raw(r#"{"elicitation":{}}"#));
+        Self { asked: Notify::new(), capabilities }
+    }
 }
 
 impl Peer for Speechless {
+    fn capabilities(&self) -> &ClientCapabilities {
+        &self.capabilities
+    }
+
+    fn manner(&self) -> Manner {
+        Manner::Live
+    }
+
     fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
         self.asked.notify_one();
         Box::pin(std::future::pending())

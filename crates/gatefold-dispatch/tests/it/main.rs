@@ -4,11 +4,16 @@
 
 mod cancellation;
 mod catalogue;
+mod clients;
 mod limits;
 mod nesting;
+mod operations;
+mod parked;
 mod permits;
+mod questions;
 mod records;
 mod reload;
+mod rounds;
 mod source;
 mod suspension;
 mod views;

@@ -4,23 +4,36 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_catalog::{Manifest, ServerInfo};
+use gatefold_catalog::{Listing, Manifest, ServerInfo};
 use gatefold_core::{
-    CallError, CallId, Domain, Operation, Outcome, Payload, Principal, RuleId, Suspension,
-    Timestamp, ToolId, ToolName, UpstreamIdentity,
+    CallError, CallId, Domain, Operation, Outcome, Payload, Principal, RuleId, Suspension, TaskAct,
+    TaskHandle, TaskRequest, Timestamp, ToolId, ToolName, UpstreamIdentity, WaitsFor,
 };
-use gatefold_dispatch::{CallContext, Caller, Question, Source, SourceState, SourceStatus, Taint};
+use gatefold_dispatch::{
+    AskError, CallContext, Caller, Event, Question, Source, SourceState, SourceStatus, Taint,
+};
 use gatefold_policy::Permit;
-use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::sync::watch;
+use serde_json::{Value, json};
+use tokio::sync::{broadcast, watch};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// The tools of a source that nobody gave others.
 pub(crate) const TOOLS: &[&str] = &[
-    "ask", "big", "browse", "echo", "fail", "garble", "hang", "lose", "nest", "refuse", "rest",
+    "ask", "badger", "begin", "big", "both", "brood", "browse", "chat", "cope", "crowd", "echo",
+    "fail", "garble", "hang", "hasty", "lose", "mumble", "nap", "nest", "refuse", "rest", "twice",
     "unplug", "wait",
 ];
+
+/// How long `hasty` waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long `nap` sleeps before it asks: as long as a call has.
+pub(crate) const NAP: Duration = Duration::from_mins(1);
+
+/// What `wait` asks.
+pub(crate) const QUESTIONS: &str = r#"{"name":{"method":"elicitation/create","params":{}}}"#;
 
 /// What a source learns of one call.
 #[derive(Debug)]
@@ -28,6 +41,7 @@ pub(crate) struct Seen {
     pub(crate) call: CallId,
     pub(crate) tool: ToolId,
     pub(crate) name: Arc<str>,
+    pub(crate) operation: &'static str,
     pub(crate) arguments: String,
     pub(crate) rule: RuleId,
     pub(crate) principal: Arc<Principal>,
@@ -48,6 +62,7 @@ pub(crate) struct FakeSource {
     /// The caller's token of the last call.
     cancel: Mutex<Option<CancellationToken>>,
     closed: watch::Sender<bool>,
+    updates: broadcast::Sender<Arc<str>>,
     /// What a refresh takes and brings.
     pub(crate) refresh: Mutex<(Duration, Option<Arc<Manifest>>)>,
 }
@@ -74,12 +89,42 @@ impl FakeSource {
             running: watch::Sender::new(0),
             cancel: Mutex::default(),
             closed: watch::Sender::new(false),
+            updates: broadcast::Sender::new(16),
             refresh: Mutex::default(),
         })
     }
 
     pub(crate) fn offers(&self, tools: &[&str]) {
         self.manifest.send_replace(Some(manifest(tools, "")));
+    }
+
+    /// Offers these prompts and resources, a template that fits `note:*`, and the tool `begin`.
+    pub(crate) fn with_entries(domain: &str, prompts: &[&str], resources: &[&str]) -> Arc<Self> {
+        let source = Self::silent(domain);
+        let prompts = prompts.iter().map(|name| json!({"name": name}));
+        let resources = resources.iter().map(|uri| json!({"uri": uri, "name": uri}));
+        let page = |key: &str, entries: Vec<Value>| [raw(&json!({ key: entries }).to_string())];
+        let listing = Listing {
+            tools: &page(
+                "tools",
+                vec![json!({"name": "begin", "inputSchema": {"type": "object"}})],
+            ),
+            prompts: &page("prompts", prompts.collect()),
+            resources: &page("resources", resources.collect()),
+            templates: &page(
+                "resourceTemplates",
+                vec![json!({"uriTemplate": "note:{id}", "name": "notes"})],
+            ),
+        };
+        let manifest = Manifest::from_listing(server(), listing, Timestamp::from_millis(0));
+        assert!(manifest.alterations().is_empty(), "{:?}", manifest.alterations());
+        source.manifest.send_replace(Some(Arc::new(manifest)));
+        source
+    }
+
+    /// Says that a resource has changed.
+    pub(crate) fn updates(&self, uri: &str) {
+        drop(self.updates.send(uri.into()));
     }
 
     /// Offers the same tools under other definitions.
@@ -127,6 +172,7 @@ impl FakeSource {
             call: call.id,
             tool: permit.target().id.clone(),
             name: permit.target().name.clone(),
+            operation: call.operation.as_str(),
             arguments: call.operation.arguments().to_owned(),
             rule: permit.rule().clone(),
             principal: call.principal.clone(),
@@ -149,7 +195,14 @@ impl FakeSource {
         let _running = Running(&self.running);
         let arguments = permit.call().operation.arguments();
         match &*permit.target().name {
-            "ask" => ask(&context).await,
+            _ if let Operation::Task(request) = &permit.call().operation => Ok(task(request)),
+            "badger" => Ok(asks(QUESTIONS)),
+            "begin" => Ok(working("7")),
+            tool @ ("ask" | "both" | "brood" | "chat" | "cope" | "hasty" | "nap" | "twice") => {
+                Ok(with_answers(tool, &context).await)
+            }
+            "crowd" => Ok(asks(&crowd())),
+            "mumble" => Ok(asks(r#"{"name":7}"#)),
             "big" => Ok(done(&json!({"text": "x".repeat(2_000_000)}).to_string())),
             "fail" => Ok(Outcome::Done(Payload {
                 json: raw(r#"{"content":[],"isError":true}"#),
@@ -170,6 +223,7 @@ impl FakeSource {
                 tool: permit.target().id.clone(),
                 code: -32602,
                 message: "as asked".to_owned(),
+                data: None,
             }),
             "rest" => Err(CallError::Resting {
                 domain: self.domain.clone(),
@@ -180,19 +234,92 @@ impl FakeSource {
                 reason: "as asked".to_owned(),
                 source: None,
             }),
-            "wait" => Ok(wait(&permit)),
+            "wait" | "note:wait" => Ok(wait(&permit)),
             _ => Ok(done(arguments)),
         }
     }
 }
 
-/// Answers with what the caller's client said.
-async fn ask(context: &CallContext) -> Result<Outcome, CallError> {
+/// What the caller's client says.
+async fn ask(context: &CallContext) -> Result<String, AskError> {
     let question = Question { method: "elicitation/create".to_owned(), params: raw("{}") };
-    match context.peer.ask(question).await {
-        Ok(answer) => Ok(done(answer.0.get())),
-        Err(error) => Ok(done(&json!(error.to_string()).to_string())),
+    context.peer.ask(question).await.map(|answer| answer.0.get().to_owned())
+}
+
+/// What the tools do that ask the caller's client something.
+async fn with_answers(tool: &str, context: &CallContext) -> Outcome {
+    match tool {
+        "both" => {
+            let (first, second) = tokio::join!(ask(context), ask(context));
+            answered(first.and_then(|first| Ok(format!("[{first},{}]", second?))))
+        }
+        "brood" => {
+            drop(ask(context).await);
+            std::future::pending().await
+        }
+        "chat" => {
+            let answer = ask(context).await;
+            for text in answer.iter().chain([&"1".to_owned()]) {
+                context.events.send(Event::Progress(raw(text)));
+            }
+            answered(answer)
+        }
+        "cope" => done(&match ask(context).await {
+            Ok(answer) => answer,
+            Err(error) => format!("\"without: {error}\""),
+        }),
+        "hasty" => {
+            let answer = timeout(PATIENCE, ask(context)).await;
+            done(&answer.map_or_else(|_| r#""gave up""#.to_owned(), Result::unwrap))
+        }
+        "nap" => {
+            tokio::time::sleep(NAP).await;
+            answered(ask(context).await)
+        }
+        "twice" => {
+            let first = ask(context).await.unwrap();
+            answered(ask(context).await.map(|second| format!("[{first},{second}]")))
+        }
+        _ => answered(ask(context).await),
     }
+}
+
+/// Answers with what was answered.
+fn answered(answer: Result<String, AskError>) -> Outcome {
+    match answer {
+        Ok(answer) => done(&answer),
+        // As servers do, in words of its own.
+        Err(_) => Outcome::Done(Payload { json: raw(r#""no answer""#), is_error: true }),
+    }
+}
+
+/// A task that is under way, as the source knows it.
+fn working(id: &str) -> Outcome {
+    let json = raw(&json!({"taskId": id, "status": "working"}).to_string());
+    Outcome::Task(TaskHandle { id: id.to_owned(), json })
+}
+
+/// Answers a request about a task with the source's own id of it.
+fn task(request: &TaskRequest) -> Outcome {
+    match &request.act {
+        TaskAct::Get => working(&request.task),
+        TaskAct::Update(answers) => done(&format!(r#"{{"{}":{answers}}}"#, request.task)),
+        TaskAct::Cancel => done(&format!(r#""cancelled {}""#, request.task)),
+    }
+}
+
+fn asks(questions: &str) -> Outcome {
+    Outcome::Suspended(Suspension {
+        questions: raw(questions),
+        waits_for: WaitsFor::Client,
+        state: Some("the source's own".to_owned()),
+    })
+}
+
+/// One question more than a client is asked at once.
+fn crowd() -> String {
+    let questions = (0..17).map(|number| format!(r#""{number}":{{"method":"roots/list"}}"#));
+    format!("{{{}}}", questions.collect::<Vec<_>>().join(","))
 }
 
 /// Calls the first tool of a list, which gets the others for arguments; answers with its answer.
@@ -201,18 +328,17 @@ async fn nest(context: &CallContext, arguments: &str) -> Result<Outcome, CallErr
     let name = ToolName::new(tools.remove(0));
     let arguments = raw(&serde_json::to_string(&tools).unwrap());
     let operation = Operation::Tool { name, arguments };
-    context.nested.call(operation, Caller::silent()).await
+    let caller = Caller { peer: context.peer.clone(), ..Caller::silent() };
+    context.nested.call(operation, caller).await
 }
 
 /// Suspends; resumed, answers with its own state and what was answered.
 fn wait(permit: &Permit) -> Outcome {
     match &permit.call().resume {
-        None => Outcome::Suspended(Suspension {
-            questions: raw(r#"{"name":"?"}"#),
-            state: "the source's own".to_owned(),
-        }),
+        None => asks(QUESTIONS),
         Some(resume) => {
-            done(&format!(r#"{{"state":"{}","answers":{}}}"#, resume.state, resume.answers.get()))
+            let state = resume.state.as_deref().unwrap_or("none");
+            done(&format!(r#"{{"state":"{state}","answers":{}}}"#, resume.answers.get()))
         }
     }
 }
@@ -232,6 +358,10 @@ impl Source for FakeSource {
 
     fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>> {
         self.manifest.subscribe()
+    }
+
+    fn updates(&self) -> Option<broadcast::Receiver<Arc<str>>> {
+        Some(self.updates.subscribe())
     }
 
     fn status(&self) -> SourceStatus {
@@ -294,13 +424,17 @@ pub(crate) fn manifest(tools: &[&str], description: &str) -> Arc<Manifest> {
         })
     });
     let page = json!({"tools": tools.collect::<Vec<_>>()}).to_string();
-    let server = ServerInfo {
+    let now = Timestamp::from_millis(0);
+    Arc::new(Manifest::from_pages(server(), &[raw(&page)], now))
+}
+
+fn server() -> ServerInfo {
+    ServerInfo {
         name: "fake".to_owned(),
         version: "1".to_owned(),
         title: None,
         instructions: None,
         protocol: "2026-07-28".to_owned(),
-    };
-    let now = Timestamp::from_millis(0);
-    Arc::new(Manifest::from_pages(server, &[raw(&page)], now))
+        capabilities: None,
+    }
 }

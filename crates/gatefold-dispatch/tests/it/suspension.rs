@@ -3,16 +3,16 @@ use std::sync::Arc;
 use gatefold_core::{CallError, CallId, Clock as _};
 use gatefold_policy::Effect;
 
-use crate::source::FakeSource;
+use crate::source::{FakeSource, QUESTIONS};
 use crate::world::{SECOND, START, World, ann, bob, done, refused, rule, suspended};
 
 /// A call of `mail__wait` by Ann that is suspended: its id and its sealed state.
 async fn parked(world: &World) -> (CallId, String) {
     let suspension = suspended(world.call_as(&ann(), "mail__wait", "{}").await);
-    assert_eq!(suspension.questions.get(), r#"{"name":"?"}"#);
+    assert_eq!(suspension.questions.get(), QUESTIONS);
     let record = world.log.last();
     assert_eq!(record.ended(), "suspended");
-    (record.opened.id, suspension.state)
+    (record.opened.id, suspension.state.unwrap())
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,18 +137,19 @@ async fn a_call_that_needs_a_yes_waits_for_it() {
 
     let local = gatefold_core::Principal::local();
     let resume = async |state: &str| world.resume(&local, "mail__echo", r#"{"to":1}"#, state).await;
-    let again = suspended(resume(&waits.state).await);
+    let again = suspended(resume(&waits.state.unwrap()).await);
+    let again = again.state.unwrap();
     assert_eq!(mail.calls(), 0, "asking twice is not a yes");
 
     let later = world.clock.now().plus(SECOND);
     world.approvals.say(tool, tool, later);
-    suspended(resume(&again.state).await);
+    suspended(resume(&again).await);
     world.approvals.say(tool, asked.arguments_digest, START);
-    suspended(resume(&again.state).await);
+    suspended(resume(&again).await);
     assert_eq!(mail.calls(), 0, "neither other arguments nor an old yes");
 
     world.approvals.say(tool, asked.arguments_digest, later);
-    assert_eq!(done(resume(&again.state).await), r#"{"to":1}"#);
+    assert_eq!(done(resume(&again).await), r#"{"to":1}"#);
     let seen = mail.seen();
     assert_eq!(seen.len(), 1);
     assert_eq!((seen[0].call, seen[0].rule.as_str()), (asked.id, "ask-echo"));

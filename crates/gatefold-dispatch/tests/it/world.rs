@@ -11,11 +11,11 @@ use gatefold_core::{
     Suspension, Timestamp, ToolName, UserId,
 };
 use gatefold_dispatch::{
-    Approvals, AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened, Caller,
-    DiscoveryRecord, Dispatcher, IdentityScope, Limits, Ports, SealKey, Setup, SourceReport,
-    SourceSetup,
+    Answer, Approvals, AskError, AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed,
+    CallOpened, Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits,
+    Manner, Peer, Ports, Question, SealKey, Setup, SourceReport, SourceSetup,
 };
-use gatefold_policy::{Approval, Effect, Glob, Policy, Rule, Scope, Who};
+use gatefold_policy::{Approval, Effect, Entries, Glob, Policy, Rule, Scope, Who};
 
 use crate::source::{FakeSource, raw};
 
@@ -75,9 +75,18 @@ impl World {
         tool: &str,
         arguments: &str,
     ) -> Result<Outcome, CallError> {
+        self.call_by(principal, tool, arguments, retrying(ASKED)).await
+    }
+
+    pub(crate) async fn call_by(
+        &self,
+        principal: &Principal,
+        tool: &str,
+        arguments: &str,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
         let pinned = self.dispatcher.pin(Arc::new(principal.clone()));
-        let operation = operation(tool, arguments);
-        pinned.call(operation, None, Caller::silent()).await
+        pinned.call(operation(tool, arguments), None, caller).await
     }
 
     /// Makes a call in a task of its own.
@@ -94,10 +103,22 @@ impl World {
         arguments: &str,
         state: &str,
     ) -> Result<Outcome, CallError> {
+        let answers = r#"{"name":"Ada"}"#;
+        self.answer(principal, tool, arguments, (state, answers), retrying(ASKED)).await
+    }
+
+    /// Makes a call again, with the answers to what it was suspended for.
+    pub(crate) async fn answer(
+        &self,
+        principal: &Principal,
+        tool: &str,
+        arguments: &str,
+        (state, answers): (&str, &str),
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
         let pinned = self.dispatcher.pin(Arc::new(principal.clone()));
-        let resume = Resume { state: state.to_owned(), answers: raw(r#"{"name":"Ada"}"#) };
-        let operation = operation(tool, arguments);
-        pinned.call(operation, Some(resume), Caller::silent()).await
+        let resume = Resume { state: Some(state.to_owned()), answers: raw(answers) };
+        pinned.call(operation(tool, arguments), Some(resume), caller).await
     }
 
     pub(crate) fn report(&self, domain: &str) -> SourceReport {
@@ -118,6 +139,31 @@ pub(crate) fn operation(tool: &str, arguments: &str) -> Operation {
     Operation::Tool { name: ToolName::new(tool), arguments: raw(arguments) }
 }
 
+/// What a client declares that answers what `wait` asks.
+const ASKED: &str = r#"{"elicitation":{}}"#;
+
+/// A caller whose client answers by making its request again, and can do what it declares.
+pub(crate) fn retrying(capabilities: &str) -> Caller {
+    let capabilities = ClientCapabilities::read(&raw(capabilities));
+    Caller { peer: Arc::new(Retries(capabilities)), ..Caller::silent() }
+}
+
+struct Retries(ClientCapabilities);
+
+impl Peer for Retries {
+    fn capabilities(&self) -> &ClientCapabilities {
+        &self.0
+    }
+
+    fn manner(&self) -> Manner {
+        Manner::ByRetry
+    }
+
+    fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
+        unreachable!("it is never asked at once")
+    }
+}
+
 pub(crate) fn ann() -> Principal {
     Principal::user(UserId::new("ann"))
 }
@@ -132,6 +178,7 @@ pub(crate) fn rule(effect: Effect, domain: &str, pattern: &str) -> Rule {
         effect,
         who: Who::everybody(),
         scope: Scope::Domain(Domain::parse(domain).unwrap()),
+        entries: Entries::Every,
         pattern: Glob::new(pattern),
     }
 }

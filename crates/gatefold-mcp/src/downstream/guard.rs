@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::http::header::{HOST, ORIGIN};
+use ::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use ::http::uri::Authority;
 use ::http::{HeaderMap, Request, Response, StatusCode, Uri};
 use axum::body::Body;
@@ -11,11 +11,22 @@ use axum::middleware::Next;
 
 use super::http::HttpEndpoint;
 
+/// The headers that a request may have in all, in bytes.
+const HEADER_BYTES: usize = 64 * 1024;
+
 pub(super) async fn check(
     State(endpoint): State<Arc<HttpEndpoint>>,
     request: Request<Body>,
     next: Next,
 ) -> Response<Body> {
+    let header_bytes =
+        |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len();
+    if request.headers().iter().map(header_bytes).sum::<usize>() > HEADER_BYTES {
+        let text = format!("the headers have more than {HEADER_BYTES} bytes");
+        let mut response = Response::new(Body::from(text));
+        *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return response;
+    }
     if let Err(text) = judge(&endpoint, request.uri(), request.headers()) {
         let mut response = Response::new(Body::from(text));
         *response.status_mut() = StatusCode::FORBIDDEN;

@@ -1,161 +1,253 @@
-//! The sessions of handshake-era clients over HTTP, as far as calls that go past rmcp need them.
+//! The sessions of handshake-era clients over HTTP.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gatefold_core::Principal;
+use gatefold_dispatch::ClientCapabilities;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+use super::faces::Showing;
+use super::logs::LogLevel;
+use super::peers::Questions;
+use super::replays::Replays;
+use super::subscriptions::Subscriptions;
 
 /// Sessions open at once. With one more, the one that was silent longest is closed; when there is
 /// none, the new one is refused.
 const SESSIONS: usize = 10_000;
 
-/// Who each session belongs to, and what goes on in it.
-#[derive(Default)]
-pub(super) struct Sessions(Mutex<HashMap<String, Entry>>);
+/// As many random bits as a session's id has.
+const ID_BYTES: usize = 16;
 
-struct Entry {
-    principal: Arc<Principal>,
+/// What `initialize` settled with one client, and what has come of it since.
+pub(super) struct Session {
+    pub(super) face: Showing,
+    pub(super) principal: Arc<Principal>,
+    pub(super) capabilities: Arc<ClientCapabilities>,
+    pub(super) version: &'static str,
+    pub(super) questions: Arc<Questions>,
+    pub(super) subscriptions: Arc<Subscriptions>,
+    pub(super) replays: Arc<Replays>,
+    state: Mutex<State>,
+    /// Fires when the session is over.
+    pub(super) closed: CancellationToken,
+}
+
+struct State {
+    log_level: Option<LogLevel>,
     last_used: Instant,
-    /// Streams that the client holds open.
+    /// The stream of notices that the client holds open. A later one takes its place.
+    stream: Option<CancellationToken>,
     streams: usize,
-    /// Calls under way. Their ids are the client's, who may use one twice.
-    calls: HashMap<u64, Call>,
-    /// Calls ever begun.
+    /// Requests under way. Their ids are the client's, who may use one twice.
+    requests: HashMap<u64, (String, CancellationToken)>,
     begun: u64,
 }
 
-struct Call {
-    id: String,
-    cancel: CancellationToken,
-}
-
-/// Every session that could be open is, and something goes on in each.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Full;
-
-impl Entry {
-    fn is_quiet(&self) -> bool {
-        self.streams == 0 && self.calls.is_empty()
-    }
-}
-
-impl Sessions {
-    /// Takes up a session, and gives back the id of one that must make room for it.
-    pub(super) fn open(&self, id: &str, principal: Arc<Principal>) -> Result<Option<String>, Full> {
-        let mut sessions = self.lock();
-        let crowded = if sessions.len() >= SESSIONS {
-            let quiet = sessions.iter().filter(|(_, entry)| entry.is_quiet());
-            let silent = quiet.min_by_key(|(_, entry)| entry.last_used).ok_or(Full)?;
-            Some(silent.0.clone())
-        } else {
-            None
+impl Session {
+    pub(super) fn new(
+        face: Showing,
+        principal: Arc<Principal>,
+        capabilities: ClientCapabilities,
+        version: &'static str,
+        subscriptions: Arc<Subscriptions>,
+    ) -> Arc<Self> {
+        let state = State {
+            log_level: None,
+            last_used: Instant::now(),
+            stream: None,
+            streams: 0,
+            requests: HashMap::new(),
+            begun: 0,
         };
-        if let Some(crowded) = &crowded {
-            sessions.remove(crowded);
-        }
-        let (last_used, calls) = (Instant::now(), HashMap::new());
-        let entry = Entry { principal, last_used, streams: 0, calls, begun: 0 };
-        sessions.insert(id.to_owned(), entry);
-        Ok(crowded)
+        Arc::new(Self {
+            face,
+            principal,
+            capabilities: Arc::new(capabilities),
+            version,
+            questions: Arc::default(),
+            subscriptions,
+            replays: Arc::default(),
+            state: Mutex::new(state),
+            closed: CancellationToken::new(),
+        })
     }
 
-    pub(super) fn close(&self, id: &str) {
-        let Some(entry) = self.lock().remove(id) else {
-            return;
-        };
-        for call in entry.calls.values() {
-            call.cancel.cancel();
-        }
+    pub(super) fn log_level(&self) -> Option<LogLevel> {
+        self.lock().log_level
     }
 
-    /// The principal of a session that is open, which counts as a use of it.
-    pub(super) fn principal(&self, id: &str) -> Option<Arc<Principal>> {
-        let mut sessions = self.lock();
-        let entry = sessions.get_mut(id)?;
-        entry.last_used = Instant::now();
-        Some(entry.principal.clone())
+    pub(super) fn set_log_level(&self, level: LogLevel) {
+        self.lock().log_level = Some(level);
     }
 
-    /// Notes a call, so that a notification can cancel it.
-    pub(super) fn begin(self: &Arc<Self>, session: &str, id: &str) -> InCall {
+    /// Notes a request, so that a notification can cancel it.
+    pub(super) fn begin(self: &Arc<Self>, id: &str) -> InRequest {
         let cancel = CancellationToken::new();
-        let mut number = 0;
-        if let Some(entry) = self.lock().get_mut(session) {
-            entry.begun += 1;
-            number = entry.begun;
-            entry.calls.insert(number, Call { id: id.to_owned(), cancel: cancel.clone() });
+        let mut state = self.lock();
+        state.begun += 1;
+        let number = state.begun;
+        state.requests.insert(number, (id.to_owned(), cancel.clone()));
+        InRequest { session: self.clone(), number, cancel }
+    }
+
+    /// Cancels the requests of this id.
+    pub(super) fn cancel(&self, id: &str) {
+        for (own, cancel) in self.lock().requests.values() {
+            if own == id {
+                cancel.cancel();
+            }
         }
-        InCall { sessions: self.clone(), session: session.to_owned(), number, cancel }
     }
 
-    /// Cancels the calls of this id; false when this session has none.
-    pub(super) fn cancel(&self, session: &str, id: &str) -> bool {
-        let sessions = self.lock();
-        let Some(entry) = sessions.get(session) else {
-            return false;
-        };
-        let meant = entry.calls.values().filter(|call| call.id == id);
-        meant.map(|call| call.cancel.cancel()).count() > 0
-    }
-
-    /// Notes a stream that the client holds open.
-    pub(super) fn listen(self: &Arc<Self>, session: &str) -> Listening {
-        if let Some(entry) = self.lock().get_mut(session) {
-            entry.streams += 1;
+    /// Notes a stream of notices, which ends the one before.
+    pub(super) fn listen(self: &Arc<Self>) -> Listening {
+        let replaced = CancellationToken::new();
+        let mut state = self.lock();
+        if let Some(before) = state.stream.replace(replaced.clone()) {
+            before.cancel();
         }
-        Listening { sessions: self.clone(), session: session.to_owned() }
+        state.streams += 1;
+        Listening { session: self.clone(), replaced }
     }
 
-    /// Removes the sessions that were silent for so long, and gives back their ids.
-    pub(super) fn expire(&self, idle: Duration) -> Vec<String> {
-        let mut sessions = self.lock();
-        let is_over = |entry: &Entry| entry.is_quiet() && entry.last_used.elapsed() >= idle;
-        let over = sessions.iter().filter(|(_, entry)| is_over(entry));
-        let over: Vec<String> = over.map(|(id, _)| id.clone()).collect();
-        for id in &over {
-            sessions.remove(id);
+    fn touch(&self) {
+        self.lock().last_used = Instant::now();
+    }
+
+    fn is_quiet(&self) -> bool {
+        let state = self.lock();
+        state.streams == 0 && state.requests.is_empty()
+    }
+
+    fn last_used(&self) -> Instant {
+        self.lock().last_used
+    }
+
+    /// Ends whatever goes on in the session.
+    fn close(&self) {
+        self.closed.cancel();
+        for (_, cancel) in self.lock().requests.values() {
+            cancel.cancel();
         }
-        over
+        self.replays.clear();
+        self.subscriptions.release();
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One call under way in a session.
-pub(super) struct InCall {
-    sessions: Arc<Sessions>,
-    session: String,
+/// One request under way in a session.
+pub(super) struct InRequest {
+    session: Arc<Session>,
     number: u64,
     pub(super) cancel: CancellationToken,
 }
 
-impl Drop for InCall {
+impl Drop for InRequest {
     fn drop(&mut self) {
-        if let Some(entry) = self.sessions.lock().get_mut(&self.session) {
-            entry.calls.remove(&self.number);
-            entry.last_used = Instant::now();
-        }
+        let mut state = self.session.lock();
+        state.requests.remove(&self.number);
+        state.last_used = Instant::now();
     }
 }
 
 /// One stream that a client holds open in a session.
 pub(super) struct Listening {
-    sessions: Arc<Sessions>,
-    session: String,
+    session: Arc<Session>,
+    /// Fires when the client has opened another.
+    pub(super) replaced: CancellationToken,
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        if let Some(entry) = self.sessions.lock().get_mut(&self.session) {
-            entry.streams = entry.streams.saturating_sub(1);
-            entry.last_used = Instant::now();
+        let mut state = self.session.lock();
+        state.streams -= 1;
+        state.last_used = Instant::now();
+    }
+}
+
+/// All sessions, by their ids.
+#[derive(Default)]
+pub(super) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
+
+/// Every session that could be open is, and something goes on in each.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Full;
+
+impl Sessions {
+    /// Takes up a session under an id that nobody guesses.
+    pub(super) fn open(&self, session: Arc<Session>) -> Result<String, Full> {
+        let mut random = [0; ID_BYTES];
+        getrandom::fill(&mut random).map_err(|_| Full)?;
+        let id = u128::from_ne_bytes(random);
+        let id = format!("{id:032x}");
+        let crowded = {
+            let mut sessions = self.lock();
+            let crowded = make_room(&mut sessions)?;
+            sessions.insert(id.clone(), session);
+            crowded
+        };
+        if let Some(crowded) = crowded {
+            crowded.close();
+        }
+        Ok(id)
+    }
+
+    /// Ends a session; false when there is none of this id.
+    pub(super) fn close(&self, id: &str) -> bool {
+        let session = self.lock().remove(id);
+        session.inspect(|session| session.close()).is_some()
+    }
+
+    /// A session that is open, which counts as a use of it.
+    pub(super) fn get(&self, id: &str) -> Option<Arc<Session>> {
+        let session = self.lock().get(id).cloned()?;
+        session.touch();
+        Some(session)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Ends the sessions that were silent for so long.
+    pub(super) fn expire(&self, idle: Duration) {
+        let is_over =
+            |session: &Session| session.is_quiet() && session.last_used().elapsed() >= idle;
+        let over: Vec<_> = self.lock().extract_if(|_, session| is_over(session)).collect();
+        for (_, session) in over {
+            session.close();
         }
     }
+
+    /// Ends all of them.
+    pub(super) fn clear(&self) {
+        let all: Vec<_> = self.lock().drain().collect();
+        for (_, session) in all {
+            session.close();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes out the session that was silent longest, if there are as many as may be.
+fn make_room(sessions: &mut HashMap<String, Arc<Session>>) -> Result<Option<Arc<Session>>, Full> {
+    if sessions.len() < SESSIONS {
+        return Ok(None);
+    }
+    let quiet = sessions.iter().filter(|(_, session)| session.is_quiet());
+    let silent = quiet.min_by_key(|(_, session)| session.last_used()).ok_or(Full)?;
+    let id = silent.0.clone();
+    Ok(sessions.remove(&id))
 }
 
 #[cfg(test)]
@@ -164,60 +256,78 @@ mod tests {
 
     const IDLE: Duration = Duration::from_secs(60);
 
+    fn session() -> Arc<Session> {
+        let principal = Arc::new(Principal::local());
+        let subscriptions = Subscriptions::detached();
+        let capabilities = ClientCapabilities::default();
+        Session::new(Showing::default(), principal, capabilities, "2025-11-25", subscriptions)
+    }
+
+    fn open(sessions: &Sessions) -> (String, Arc<Session>) {
+        let session = session();
+        (sessions.open(session.clone()).unwrap(), session)
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_session_ends_when_silent_and_not_while_something_goes_on() {
-        let sessions = Arc::new(Sessions::default());
-        for id in ["silent", "calling", "listening"] {
-            sessions.open(id, Arc::new(Principal::local())).unwrap();
-        }
-        let call = sessions.begin("calling", "1");
-        let stream = sessions.listen("listening");
+        let sessions = Sessions::default();
+        let ((silent, ended), (_, calling), (_, listening)) =
+            (open(&sessions), open(&sessions), open(&sessions));
+        let going_on = (calling.begin("1"), listening.listen());
         tokio::time::advance(IDLE).await;
-        assert_eq!(sessions.expire(IDLE), ["silent"]);
-        drop((call, stream));
-        assert!(sessions.expire(IDLE).is_empty(), "silence begins with the end of the call");
+        sessions.expire(IDLE);
+        assert!(sessions.get(&silent).is_none() && ended.closed.is_cancelled());
+        assert_eq!(sessions.count(), 2);
+        drop(going_on);
+        sessions.expire(IDLE);
+        assert_eq!(sessions.count(), 2, "silence begins with the end of what went on");
         tokio::time::advance(IDLE).await;
-        assert_eq!(sessions.expire(IDLE).len(), 2);
+        sessions.expire(IDLE);
+        assert_eq!(sessions.count(), 0);
     }
 
     #[test]
-    fn a_call_is_cancelled_by_its_own_session_alone() {
-        let sessions = Arc::new(Sessions::default());
-        for id in ["a", "b"] {
-            sessions.open(id, Arc::new(Principal::local())).unwrap();
-        }
-        let call = sessions.begin("a", "7");
-        assert!(!sessions.cancel("b", "7"));
-        assert!(!call.cancel.is_cancelled());
-        assert!(sessions.cancel("a", "7"));
-        assert!(call.cancel.is_cancelled());
-    }
-
-    #[test]
-    fn the_end_of_a_call_leaves_another_of_the_same_id_alone() {
-        let sessions = Arc::new(Sessions::default());
-        sessions.open("a", Arc::new(Principal::local())).unwrap();
-        let (first, second) = (sessions.begin("a", "7"), sessions.begin("a", "7"));
+    fn the_end_of_a_request_leaves_another_of_the_same_id_alone() {
+        let (session, other) = (session(), session());
+        let (first, second) = (session.begin("7"), session.begin("7"));
         drop(first);
-        assert!(sessions.cancel("a", "7"));
+        other.cancel("7");
+        assert!(!second.cancel.is_cancelled(), "another session's request is its own");
+        session.cancel("7");
         assert!(second.cancel.is_cancelled());
-        drop(second);
-        assert!(!sessions.cancel("a", "7"));
+    }
+
+    #[test]
+    fn a_later_stream_takes_the_place_of_the_one_before() {
+        let session = session();
+        let first = session.listen();
+        let second = session.listen();
+        assert!(first.replaced.is_cancelled() && !second.replaced.is_cancelled());
+    }
+
+    #[test]
+    fn a_closed_session_cancels_what_goes_on_in_it() {
+        let sessions = Sessions::default();
+        let (id, session) = open(&sessions);
+        let request = session.begin("1");
+        assert!(sessions.close(&id) && !sessions.close(&id));
+        assert!(request.cancel.is_cancelled() && session.closed.is_cancelled());
     }
 
     #[test]
     fn a_session_too_many_takes_the_place_of_a_silent_one_or_is_refused() {
-        let sessions = Arc::new(Sessions::default());
-        let principal = Arc::new(Principal::local());
-        let ids: Vec<_> = (0..SESSIONS).map(|id| id.to_string()).collect();
-        let mut calls = Vec::new();
-        for id in &ids {
-            assert_eq!(sessions.open(id, principal.clone()), Ok(None));
-            calls.push(sessions.begin(id, "1"));
-        }
-        assert_eq!(sessions.open("new", principal.clone()), Err(Full));
-        calls.truncate(SESSIONS - 1);
-        let last = ids.last().cloned();
-        assert_eq!(sessions.open("new", principal), Ok(last));
+        let sessions = Sessions::default();
+        let mut busy: Vec<_> = (0..SESSIONS)
+            .map(|_| {
+                let session = open(&sessions).1;
+                (session.begin("1"), session)
+            })
+            .collect();
+        assert_eq!(sessions.open(session()).unwrap_err(), Full);
+        let (request, silent) = busy.pop().unwrap();
+        drop(request);
+        open(&sessions);
+        assert!(silent.closed.is_cancelled());
+        assert_eq!(sessions.count(), SESSIONS);
     }
 }

@@ -1,81 +1,313 @@
+//! One client over standard input and output, of either era.
+
 use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use gatefold_core::BoxError;
-use rmcp::ServiceExt as _;
-use rmcp::service::ServerInitializeError;
-use tokio::io::{AsyncRead, ReadBuf};
+use gatefold_dispatch::ClientCapabilities;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::timeout;
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::handler::{Handler, Verbatim};
+use super::era::{self, Era};
+use super::faces::{Face, Showing};
+use super::http::notified;
+use super::listening::Listening;
+use super::message::{self, Message, Meta, Request, Unreadable};
+use super::notices::{Notices, Wanted};
+use super::openings;
+use super::rpc::{self, RpcError};
 use super::server::Server;
+use super::sessions::Session;
+use super::working::{Client, Standing, Step, Working};
+use crate::upstream::{Line, Lines};
 
-/// Serves one client over standard input and output until it closes them or `shutdown` fires;
-/// then nothing more is read, and calls under way may take as long as `drain` to finish.
+/// The longest message that is read, in bytes.
+const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+/// Messages that wait to be written.
+const WRITE_QUEUE: usize = 64;
+/// Requests that are worked on at once. One more is refused.
+const REQUESTS: usize = 512;
+
+/// Serves one client over standard input and output until it closes them or `shutdown` fires; then
+/// nothing more is read, and calls under way may take as long as `drain` to finish.
 pub async fn serve_stdio(
     server: Arc<Server>,
+    showing: Showing,
     drain: Duration,
     shutdown: CancellationToken,
 ) -> Result<(), BoxError> {
-    let (calls, end) = (TaskTracker::new(), CancellationToken::new());
-    let service = Verbatim::new(Handler::new(server), calls.clone());
-    let mut serving = std::pin::pin!(serve(service, shutdown.clone(), end.clone()));
-    tokio::select! {
-        result = &mut serving => return result,
-        () = shutdown.cancelled() => {}
-    }
-    calls.close();
-    tokio::select! {
-        result = &mut serving => return result,
-        drained = timeout(drain, calls.wait()) => if drained.is_err() {
-            tracing::warn!("calls that took too long to finish were cancelled");
-        },
-    }
-    end.cancel();
-    serving.await
+    let (input, output) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
+    let connection = |out| Connection::new(server, showing, out);
+    Box::pin(serve(connection, input, output, drain, shutdown)).await.map_err(Into::into)
 }
 
 async fn serve(
-    service: Verbatim,
+    connection: impl FnOnce(mpsc::Sender<String>) -> Connection,
+    input: impl AsyncBufRead + Unpin,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+    drain: Duration,
     shutdown: CancellationToken,
-    end: CancellationToken,
-) -> Result<(), BoxError> {
-    let (input, output) = rmcp::transport::stdio_pipes();
-    let input = UntilShutdown { input, shutdown: Box::pin(shutdown.cancelled_owned()) };
-    match service.serve_with_ct((input, output), end).await {
-        Ok(serving) => {
-            serving.waiting().await?;
-            Ok(())
-        }
-        // A client that says nothing and leaves did no wrong.
-        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
+) -> io::Result<()> {
+    let (sender, texts) = mpsc::channel(WRITE_QUEUE);
+    let writing = tokio::spawn(write(output, texts));
+    let connection = Arc::new(connection(sender));
+    let read = connection.clone().read(Lines::new(input, MESSAGE_BYTES));
+    shutdown.run_until_cancelled(read).await;
+    connection.tasks.close();
+    connection.end.cancel();
+    if timeout(drain, connection.tasks.wait()).await.is_err() {
+        tracing::warn!("calls that took too long to finish were cancelled");
     }
+    connection.close();
+    drop(connection);
+    // A client that does not read its last answers is not waited for.
+    timeout(drain, writing).await.unwrap_or(Ok(Ok(()))).unwrap_or(Ok(()))
 }
 
-/// Falls silent at the shutdown. An end of the input instead would make rmcp give calls under way
-/// a bound of its own.
-struct UntilShutdown<R> {
-    input: R,
-    shutdown: Pin<Box<WaitForCancellationFutureOwned>>,
+async fn write(
+    mut output: impl AsyncWrite + Unpin,
+    mut texts: mpsc::Receiver<String>,
+) -> io::Result<()> {
+    while let Some(text) = texts.recv().await {
+        // A message is a line; in JSON, a line's end outside of a text is a space.
+        let mut line =
+            if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text };
+        line.push('\n');
+        output.write_all(line.as_bytes()).await?;
+        output.flush().await?;
+    }
+    Ok(())
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for UntilShutdown<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.shutdown.as_mut().poll(context).is_ready() {
-            return Poll::Pending;
+/// The one client, and what goes on for it.
+struct Connection {
+    server: Arc<Server>,
+    showing: Showing,
+    face: Arc<Face>,
+    out: mpsc::Sender<String>,
+    /// What `initialize` began, for a client of the handshake era.
+    session: OnceLock<Arc<Session>>,
+    /// Where requests are noted that stand alone, so that they can be cancelled.
+    alone: Arc<Session>,
+    places: Arc<Semaphore>,
+    tasks: TaskTracker,
+    /// Fires when streams of notices are to end.
+    end: CancellationToken,
+    /// Fires when all else is.
+    closed: CancellationToken,
+}
+
+impl Connection {
+    fn new(server: Arc<Server>, showing: Showing, out: mpsc::Sender<String>) -> Self {
+        let face = server.face(&showing);
+        let principal = server.principal(None);
+        let subscriptions = server.subscriptions(principal.clone());
+        let capabilities = ClientCapabilities::default();
+        let version = era::STATELESS_VERSION;
+        let alone = Session::new(showing.clone(), principal, capabilities, version, subscriptions);
+        Self {
+            server,
+            showing,
+            face,
+            out,
+            session: OnceLock::new(),
+            alone,
+            places: Arc::new(Semaphore::new(REQUESTS)),
+            tasks: TaskTracker::new(),
+            end: CancellationToken::new(),
+            closed: CancellationToken::new(),
         }
-        Pin::new(&mut self.input).poll_read(context, buffer)
+    }
+
+    /// Reads messages until the client has no more.
+    async fn read(self: Arc<Self>, mut lines: Lines<impl AsyncBufRead + Unpin>) {
+        while let Some(line) = lines.next().await {
+            match line {
+                Line::Whole(line) if line.trim_ascii().is_empty() => {}
+                Line::Whole(line) => match message::read(&line) {
+                    Ok(message) => self.take(message).await,
+                    Err(Unreadable { id, error }) => self.refuse(id.as_deref(), &error).await,
+                },
+                Line::TooLong { bytes, .. } => {
+                    let text = format!("the message has {bytes} bytes, more than {MESSAGE_BYTES}");
+                    self.refuse(None, &RpcError::invalid_request(text)).await;
+                }
+            }
+        }
+    }
+
+    async fn take(self: &Arc<Self>, message: Message) {
+        match message {
+            Message::Request(request) => {
+                // Whoever waited here could not read what would make room.
+                let Ok(place) = self.places.clone().try_acquire_owned() else {
+                    let text = format!("{REQUESTS} requests are under way, which is the limit");
+                    return self.refuse(Some(&request.id), &RpcError::internal(text)).await;
+                };
+                self.request(request, place).await;
+            }
+            Message::Notification { method, params } => {
+                for session in self.session.get().into_iter().chain([&self.alone]) {
+                    notified(session, &method, &params);
+                }
+            }
+            Message::Response { id, answer } => {
+                if let Some(session) = self.session.get() {
+                    session.questions.answer(&id, answer);
+                }
+            }
+        }
+    }
+
+    async fn request(self: &Arc<Self>, mut request: Request, place: OwnedSemaphorePermit) {
+        let meta = request.params.take_meta();
+        if era::of_request(&request, &meta, None) == Era::Stateless {
+            if let Err(error) = era::check_meta(&meta) {
+                return self.refuse(Some(&request.id), &error).await;
+            }
+            let connection = Some(self.alone.questions.client);
+            let client = Client { connection, ..openings::standing_alone(&self.server, &meta) };
+            if request.method == "subscriptions/listen" {
+                return self.listen(client, request, place);
+            }
+            return self.work(client, request, meta, place);
+        }
+        if request.method == "initialize" {
+            return self.initialize(&request).await;
+        }
+        match self.session.get() {
+            Some(session) => {
+                let standing = Standing::Session(session.clone());
+                let principal = session.principal.clone();
+                let client = Client { principal, standing, connection: None };
+                self.work(client, request, meta, place);
+            }
+            None if request.method == "ping" => {
+                self.send(rpc::answer(&request.id, &Ok("{}".to_owned()))).await;
+            }
+            None => {
+                let text = "begin with `initialize`, or send `_meta` of version 2026-07-28";
+                self.refuse(Some(&request.id), &RpcError::invalid_request(text)).await;
+            }
+        }
+    }
+
+    async fn initialize(self: &Arc<Self>, request: &Request) {
+        let (server, face) = (&self.server, self.face.clone());
+        let opened = openings::opened(server, self.showing.clone(), face, &request.params).await;
+        match opened {
+            Ok((session, result)) => {
+                let is_first = self.session.set(session.clone()).is_ok();
+                if !is_first {
+                    let error = RpcError::invalid_request("the session is initialized already");
+                    return self.refuse(Some(&request.id), &error).await;
+                }
+                self.send(rpc::answer(&request.id, &Ok(result))).await;
+                self.tell_changes(&session);
+            }
+            Err(error) => self.refuse(Some(&request.id), &error).await,
+        }
+    }
+
+    /// Works on a request beside the reading of others.
+    fn work(
+        self: &Arc<Self>,
+        client: Client,
+        request: Request,
+        meta: Meta,
+        place: OwnedSemaphorePermit,
+    ) {
+        let id = request.id.clone();
+        let noted = client.session().unwrap_or(&self.alone).begin(id.get());
+        let (server, face, out) = (self.server.clone(), self.face.clone(), self.out.clone());
+        let mut working = Working::begin(server, face, client, request, meta, noted);
+        self.spawn(Box::pin(async move {
+            let _place = place;
+            loop {
+                let (text, is_last) = match working.next().await {
+                    Step::Pause(_) => continue,
+                    Step::Cancelled => return,
+                    Step::Said(text) => (text, false),
+                    Step::Answered(answer) => (rpc::answer(&id, &answer), true),
+                };
+                if out.send(text).await.is_err() || is_last {
+                    return;
+                }
+            }
+        }));
+    }
+
+    fn listen(self: &Arc<Self>, client: Client, request: Request, place: OwnedSemaphorePermit) {
+        let Request { id, params, .. } = request;
+        let noted = self.alone.begin(id.get());
+        let (server, face, out) = (self.server.clone(), self.face.clone(), self.out.clone());
+        let (filter, end) = (params.notifications.unwrap_or_default(), self.end.clone());
+        self.spawn(Box::pin(async move {
+            let _place = place;
+            let opened = Listening::open(server, face, &client, id.clone(), filter, end).await;
+            let mut listening = match opened {
+                Ok(listening) => listening,
+                Err(error) => {
+                    drop(out.send(rpc::refusal(Some(&id), &error)).await);
+                    return;
+                }
+            };
+            let relayed = async {
+                while let Some(text) = listening.next().await {
+                    if out.send(text).await.is_err() {
+                        return;
+                    }
+                }
+            };
+            noted.cancel.run_until_cancelled(relayed).await;
+        }));
+    }
+
+    /// Tells a client of the handshake era of what changes.
+    fn tell_changes(self: &Arc<Self>, session: &Arc<Session>) {
+        let (server, face) = (self.server.clone(), self.face.clone());
+        let (principal, subscriptions) = (session.principal.clone(), session.subscriptions.clone());
+        let mut notices = Notices::new(server, face, principal, Wanted::ALL, subscriptions, None);
+        let (out, end) = (self.out.clone(), self.end.clone());
+        self.spawn(Box::pin(async move {
+            let relayed = async {
+                while let Some(text) = notices.next().await {
+                    if out.send(text).await.is_err() {
+                        return;
+                    }
+                }
+            };
+            end.run_until_cancelled(relayed).await;
+        }));
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        let closed = self.closed.clone();
+        self.tasks.spawn(async move {
+            closed.run_until_cancelled(task).await;
+        });
+    }
+
+    async fn refuse(&self, id: Option<&RawValue>, error: &RpcError) {
+        self.send(rpc::refusal(id, error)).await;
+    }
+
+    async fn send(&self, text: String) {
+        // A client that is gone shows by the end of its input.
+        drop(self.out.send(text).await);
+    }
+
+    /// Ends whatever still goes on.
+    fn close(&self) {
+        self.closed.cancel();
+        for session in self.session.get().into_iter().chain([&self.alone]) {
+            session.subscriptions.release();
+        }
     }
 }

@@ -1,25 +1,19 @@
-use std::sync::Arc;
-
 use rmcp::ClientHandler;
-use rmcp::RoleClient;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use rmcp::service::NotificationContext;
-use tokio::sync::Notify;
+use serde_json::json;
 
-/// What rmcp tells us between the calls.
+use super::ladder::Era;
+
+/// What we are to a server, for the handshake that rmcp makes. Whatever a server says goes past it.
 pub(crate) struct Handler {
-    pub(crate) list_changed: Arc<Notify>,
+    pub(crate) era: Era,
 }
 
 impl ClientHandler for Handler {
-    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.list_changed.notify_one();
-    }
-
     fn get_info(&self) -> ClientConfig {
         let mut config = ClientConfig::default();
         config.protocol_version = ProtocolVersion::V_2025_11_25;
-        config.capabilities = client_capabilities();
+        config.capabilities = client_capabilities(self.era);
         config.client_info = client_info();
         config
     }
@@ -30,7 +24,17 @@ pub(crate) fn client_info() -> Implementation {
     Implementation::new("gatefold", env!("CARGO_PKG_VERSION"))
 }
 
-/// What we can do for a server: nothing yet that it may ask for.
-pub(crate) fn client_capabilities() -> ClientCapabilities {
-    ClientCapabilities::default()
+/// What we can do for a server. In the handshake era, whatever can be asked of the clients behind
+/// us: a question whose client cannot answer gets an error. In the stateless era every call says
+/// what its own client can do, and our own requests can be asked nothing.
+fn client_capabilities(era: Era) -> ClientCapabilities {
+    if era == Era::Stateless {
+        return ClientCapabilities::default();
+    }
+    let relayed = json!({
+        "elicitation": {"form": {}, "url": {}},
+        "sampling": {"tools": {}, "context": {}},
+        "roots": {"listChanged": false},
+    });
+    serde_json::from_value(relayed).expect("they are as the protocol has them")
 }

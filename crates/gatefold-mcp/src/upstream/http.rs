@@ -1,26 +1,34 @@
 //! The wire to a remote server: one POST a request, answered as JSON or as a stream of events
 //! (MCP specification, "Streamable HTTP").
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use ::http::StatusCode;
-use ::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use bytes::{Bytes, BytesMut};
-use futures::StreamExt as _;
-use gatefold_dispatch::{Event, EventSink};
+use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use gatefold_core::Domain;
 use reqwest::Response;
-use sse_stream::{Error as SseError, SseStream};
-use tokio::sync::{Notify, Semaphore};
+use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
-use super::message::{Incoming, Reply, cancelled, refusal};
+use super::message::{Incoming, Reply, answered, cancelled};
+use super::news::News;
+use super::reach::{Next, Questions, Reach, Turns, question, unsupported};
 use super::tap::{Tap, TappedClient};
 use super::wire::{Request, WireError};
 
+mod body;
+mod events;
+
+use self::body::{checked, read_capped, refused};
+pub(crate) use self::body::{describe, describe_status};
+
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const EVENT_STREAM: &str = "text/event-stream";
@@ -30,15 +38,16 @@ pub(crate) const NOT_JSON_RPC: &str = "its answer is not JSON-RPC";
 
 /// What an answer, or an event before it, may need beyond the answer's result.
 const ENVELOPE_BYTES: u64 = 256 * 1024;
-/// The longest body of an HTTP error that is read, in bytes.
-const ERROR_BODY_BYTES: usize = 8 * 1024;
 /// Messages beside requests, such as cancellations, that are sent at once. One more is dropped.
 const ASIDES: usize = 32;
+/// Answers of our own, to pings and to what is refused, that are sent at once. One more is dropped.
+const REPLIES: usize = 32;
 /// How long a server may take to accept such a message.
 const ASIDE_DEADLINE: Duration = Duration::from_secs(10);
 
 /// A connection to one server under one identity.
 pub(crate) struct HttpWire {
+    domain: Domain,
     client: reqwest::Client,
     url: Arc<str>,
     headers: HeaderMap,
@@ -46,8 +55,13 @@ pub(crate) struct HttpWire {
     pub(crate) tap: Tap,
     handshake: OnceLock<Handshake>,
     asides: Arc<Semaphore>,
-    /// Rung when the server says beside an answer that its list has changed.
-    pub(crate) list_changed: Arc<Notify>,
+    replies: Arc<Semaphore>,
+    news: News,
+    /// The requests under way, by their ids.
+    under_way: Mutex<HashMap<u64, Arc<Reach>>>,
+    turns: Turns,
+    /// Fires when the server says that it has forgotten the session.
+    forgotten: CancellationToken,
 }
 
 /// What the handshake settled.
@@ -58,15 +72,55 @@ pub(crate) struct Handshake {
 }
 
 impl HttpWire {
-    pub(crate) fn new(client: reqwest::Client, url: &str, headers: HeaderMap) -> Self {
-        let (tap, handshake, list_changed) = (Tap::default(), OnceLock::new(), Arc::default());
-        let asides = Arc::new(Semaphore::new(ASIDES));
-        Self { client, url: url.into(), headers, tap, handshake, asides, list_changed }
+    pub(crate) fn new(
+        domain: Domain,
+        client: reqwest::Client,
+        url: &str,
+        headers: HeaderMap,
+        news: News,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            domain,
+            client,
+            url: url.into(),
+            headers,
+            tap: Tap::default(),
+            handshake: OnceLock::new(),
+            asides: Arc::new(Semaphore::new(ASIDES)),
+            replies: Arc::new(Semaphore::new(REPLIES)),
+            news,
+            under_way: Mutex::default(),
+            turns: Turns::new(),
+            forgotten: CancellationToken::new(),
+        })
     }
 
     /// The client that rmcp makes the handshake with.
-    pub(crate) fn tapped(&self) -> TappedClient {
-        TappedClient { client: self.client.clone(), tap: self.tap.clone() }
+    pub(crate) fn tapped(self: &Arc<Self>) -> TappedClient {
+        let (client, tap) = (self.client.clone(), self.tap.clone());
+        TappedClient { client, tap, wire: Arc::downgrade(self) }
+    }
+
+    /// Why there is no session any more, if the server has said so unasked.
+    pub(crate) fn ended(&self) -> Option<String> {
+        self.forgotten.is_cancelled().then(|| WireError::Forgotten.to_string())
+    }
+
+    pub(crate) async fn when_ended(&self) {
+        self.forgotten.cancelled().await;
+    }
+
+    /// Notes that the server has forgotten the session.
+    pub(crate) fn forget(&self) {
+        self.forgotten.cancel();
+    }
+
+    fn is_stateless(&self) -> bool {
+        self.handshake.get().is_some_and(|handshake| handshake.is_stateless)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Reach>>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn settle(&self, handshake: Handshake) {
@@ -75,8 +129,22 @@ impl HttpWire {
     }
 
     pub(crate) async fn request(self: &Arc<Self>, request: Request) -> Result<Reply, WireError> {
+        let _turn = self.turns.wait(&request.reach).await;
+        self.lock().insert(request.id, request.reach.clone());
         let mut interest = Interest { wire: self, id: request.id, is_sent: true };
-        let answer = self.exchange(&request).await;
+        let mut questions = Questions::of(request.reach.clone());
+        let mut exchange = std::pin::pin!(self.exchange(&request));
+        let answer = loop {
+            tokio::select! {
+                biased;
+                answer = &mut exchange => break answer,
+                next = questions.next() => match next {
+                    Next::Send(answer) => self.post_answer(answer),
+                    Next::Refuse(answer) => self.post_reply(answer),
+                    Next::Answer(reply) => break checked(Some(reply), request.limit),
+                },
+            }
+        };
         interest.is_sent = false;
         answer
     }
@@ -98,7 +166,7 @@ impl HttpWire {
             .and_then(|value| value.to_str().ok())
             .is_some_and(|kind| kind.starts_with(EVENT_STREAM));
         if is_stream && status.is_success() {
-            return self.answer_in_stream(response, request).await;
+            return self.answer_in_events(response, request).await;
         }
         if !status.is_success() {
             return refused(response).await;
@@ -114,33 +182,45 @@ impl HttpWire {
         text: String,
         request: Option<&Request>,
     ) -> Result<Response, reqwest::Error> {
-        let mut headers = self.headers.clone();
+        let mut headers = self.session_headers();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        let mut insert = |name: HeaderName, value: &str| {
-            if let Ok(value) = HeaderValue::from_str(value) {
-                headers.insert(name, value);
+        if let (true, Some(request)) = (self.is_stateless(), request) {
+            insert(&mut headers, METHOD, request.method);
+            if let Some(name) = &request.name {
+                insert(&mut headers, NAME, &header_text(name));
             }
-        };
-        if let Some(session) = self.tap.session() {
-            insert(SESSION_ID, &session);
-        }
-        if let Some(handshake) = self.handshake.get() {
-            insert(PROTOCOL_VERSION, &handshake.protocol_version);
-            if let (true, Some(request)) = (handshake.is_stateless, request) {
-                insert(METHOD, request.method);
-                if let Some(name) = &request.name {
-                    insert(NAME, &header_text(name));
-                }
-            }
+            headers.extend(request.headers.iter().cloned());
         }
         self.client.post(&*self.url).headers(headers).body(text).send().await
     }
 
+    /// What every message says of the session it belongs to.
+    fn session_headers(&self) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        if let Some(session) = self.tap.session() {
+            insert(&mut headers, SESSION_ID, &session);
+        }
+        if let Some(handshake) = self.handshake.get() {
+            insert(&mut headers, PROTOCOL_VERSION, &handshake.protocol_version);
+        }
+        headers
+    }
+
     /// Sends a message that nobody waits for.
     fn post_aside(self: &Arc<Self>, text: String) {
-        let Ok(place) = self.asides.clone().try_acquire_owned() else {
-            tracing::debug!("dropped a message, as too many are under way");
+        self.post_in(&self.asides, text);
+    }
+
+    /// Sends an answer that no client gave. A server that floods us with pings or with requests
+    /// that are refused does without some of them.
+    fn post_reply(self: &Arc<Self>, text: String) {
+        self.post_in(&self.replies, text);
+    }
+
+    fn post_in(self: &Arc<Self>, places: &Arc<Semaphore>, text: String) {
+        let Ok(place) = places.clone().try_acquire_owned() else {
+            tracing::debug!(domain = %self.domain, "dropped a message, as too many are under way");
             return;
         };
         let wire = self.clone();
@@ -150,50 +230,89 @@ impl HttpWire {
         });
     }
 
-    /// Reads events until the answer comes, passing on what is said meanwhile.
-    async fn answer_in_stream(
-        self: &Arc<Self>,
-        response: Response,
-        request: &Request,
-    ) -> Result<Reply, WireError> {
-        let limit = request.limit.saturating_add(ENVELOPE_BYTES);
-        // Counted from one event to the next: what a server says meanwhile may be much in all.
-        let unread = AtomicU64::new(0);
-        let bytes = response.bytes_stream().map(|chunk| {
-            let chunk = chunk.map_err(|error| std::io::Error::other(describe(&error)))?;
-            let size = chunk.len() as u64;
-            if unread.fetch_add(size, Ordering::Relaxed) + size > limit {
-                return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
+    /// Sends a client's answer to a request of the server's, which waits for it. A client that was
+    /// asked gives one answer, so there are no more of them than questions.
+    fn post_answer(self: &Arc<Self>, text: String) {
+        let wire = self.clone();
+        tokio::spawn(async move {
+            let posted = timeout(ASIDE_DEADLINE, async {
+                let _place = wire.asides.acquire().await;
+                wire.post(text, None).await
+            });
+            if posted.await.is_err() {
+                tracing::debug!(domain = %wire.domain, "an answer was not taken in time");
             }
-            Ok::<Bytes, std::io::Error>(chunk)
         });
-        let mut events = SseStream::from_bytes_stream(bytes);
-        while let Some(event) = events.next().await {
-            let event = event.map_err(|error| stream_error(&error, limit))?;
-            unread.store(0, Ordering::Relaxed);
-            let Some(data) = event.data.filter(|data| !data.is_empty()) else {
-                continue;
-            };
-            let Ok(message) = serde_json::from_str::<Incoming<'_>>(&data) else {
-                continue;
-            };
-            if message.own_id() == Some(request.id) {
-                return checked(message.reply(), request.limit);
-            }
-            self.take_aside(&message, &request.events);
-        }
-        Err(WireError::Lost("the server ended its answer early".to_owned()))
     }
 
-    /// Takes what a server says beside an answer.
-    fn take_aside(self: &Arc<Self>, message: &Incoming<'_>, events: &EventSink) {
-        if let Some((_, progress)) = message.own_progress() {
-            events.send(Event::Progress(progress));
-        } else if let (Some(id), Some(method)) = (message.id, message.method.as_deref()) {
-            self.post_aside(refusal(id, method));
-        } else if message.method.as_deref() == Some("notifications/tools/list_changed") {
-            self.list_changed.notify_one();
+    /// Takes what a server says beside an answer, in the stream of the request that it belongs to
+    /// or, with none, in the one that belongs to no request.
+    pub(crate) fn take_aside(self: &Arc<Self>, message: &Incoming<'_>, reach: Option<&Arc<Reach>>) {
+        match (message.id, message.method.as_deref()) {
+            (Some(id), Some(method)) => {
+                if let Err(answer) = self.take_question(id, method, message, reach) {
+                    self.post_reply(answer);
+                }
+            }
+            (None, Some(_)) if !self.news.take(message) => match reach {
+                Some(reach) => reach.tell(message),
+                None => self.take_notice(message),
+            },
+            _ => {}
         }
+    }
+
+    /// Takes an answer that came on the stream which belongs to no request. False for one that is
+    /// none of ours.
+    pub(crate) fn take_answer(&self, message: &Incoming<'_>) -> bool {
+        let Some(id) = message.own_id() else { return false };
+        if let (Some(reach), Some(reply)) = (self.lock().get(&id), message.reply()) {
+            reach.answer(reply);
+        }
+        true
+    }
+
+    /// Hands on a request of the server's, or gives the answer to it.
+    fn take_question(
+        &self,
+        id: &RawValue,
+        method: &str,
+        message: &Incoming<'_>,
+        reach: Option<&Arc<Reach>>,
+    ) -> Result<(), String> {
+        match method {
+            "ping" => Err(answered(id, "{}")),
+            "elicitation/create" | "sampling/createMessage" | "roots/list" => {
+                let question = question(method, message.params);
+                match reach {
+                    Some(reach) => reach.put(id, question),
+                    None => self.turns.put(self.lock().values(), id, question),
+                }
+            }
+            _ => Err(unsupported(id, method)),
+        }
+    }
+
+    /// Takes what is said of no request in particular.
+    fn take_notice(&self, message: &Incoming<'_>) {
+        let under_way = self.lock();
+        if let Some((token, _)) = message.own_progress() {
+            if let Some(reach) = under_way.get(&token) {
+                reach.tell(message);
+            }
+        } else if let Some(id) = message.withdrawn() {
+            for reach in under_way.values() {
+                reach.withdraw(id);
+            }
+        } else {
+            self.turns.tell_only(under_way.values(), message);
+        }
+    }
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
     }
 }
 
@@ -206,16 +325,19 @@ struct Interest<'a> {
 
 impl Drop for Interest<'_> {
     fn drop(&mut self) {
+        let reach = self.wire.lock().remove(&self.id);
+        if let Some(reach) = reach.filter(|_| self.is_sent) {
+            self.wire.turns.give_up(self.id, &reach);
+        }
         // In the stateless era, ending the exchange is what cancels.
-        let is_stateless = self.wire.handshake.get().is_some_and(|h| h.is_stateless);
-        if self.is_sent && !is_stateless {
+        if self.is_sent && !self.wire.is_stateless() {
             self.wire.post_aside(cancelled(self.id));
         }
     }
 }
 
 /// A name as a header value: itself when it is plain, else base64 as the specification has it.
-fn header_text(name: &str) -> String {
+pub(crate) fn header_text(name: &str) -> String {
     use base64::Engine as _;
     let is_plain = name.bytes().all(|b| matches!(b, 0x21..=0x7e | b' '))
         && name.trim() == name
@@ -224,90 +346,4 @@ fn header_text(name: &str) -> String {
         return name.to_owned();
     }
     format!("=?base64?{}?=", base64::engine::general_purpose::STANDARD.encode(name))
-}
-
-fn checked(reply: Option<Reply>, limit: u64) -> Result<Reply, WireError> {
-    match reply {
-        Some(Reply::Result(result)) if result.get().len() as u64 > limit => {
-            Err(WireError::TooLarge(result.get().len() as u64))
-        }
-        Some(reply) => Ok(reply),
-        None => Err(WireError::Broken("its answer has neither a result nor an error".to_owned())),
-    }
-}
-
-/// Makes what can be made of an answer with an error status: JSON-RPC's own error, if it has one.
-async fn refused(response: Response) -> Result<Reply, WireError> {
-    let status = response.status();
-    let body = read_capped(response, ERROR_BODY_BYTES as u64).await.unwrap_or_default();
-    if let Ok(message) = serde_json::from_slice::<Incoming<'_>>(&body)
-        && let Some(reply @ Reply::Error(_)) = message.reply()
-    {
-        return Ok(reply);
-    }
-    Err(WireError::Refused(describe_status(status)))
-}
-
-pub(crate) fn describe_status(status: StatusCode) -> String {
-    let hint = match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; check its credentials",
-        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "; check its URL",
-        _ if status.is_redirection() => "; check its URL",
-        _ => "",
-    };
-    format!("it answered with HTTP status {status}{hint}")
-}
-
-async fn read_capped(response: Response, limit: u64) -> Result<Bytes, WireError> {
-    let announced = response.headers().get(CONTENT_LENGTH);
-    let announced = announced.and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
-    if let Some(size) = announced.filter(|size| *size > limit) {
-        return Err(WireError::TooLarge(size));
-    }
-    let mut body = BytesMut::new();
-    let mut size = 0_u64;
-    let mut chunks = response.bytes_stream();
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| WireError::Lost(describe(&error)))?;
-        size += chunk.len() as u64;
-        if size > limit {
-            return Err(WireError::TooLarge(size));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body.freeze())
-}
-
-fn stream_error(error: &SseError, limit: u64) -> WireError {
-    let text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        if let Some(io) = cause.downcast_ref::<std::io::Error>()
-            && io.kind() == std::io::ErrorKind::FileTooLarge
-        {
-            return WireError::TooLarge(limit.saturating_add(1));
-        }
-        source = cause.source();
-    }
-    WireError::Lost(text)
-}
-
-/// An error of the HTTP client without its URL, which may hold a credential.
-pub(crate) fn describe(error: &reqwest::Error) -> String {
-    let mut text = if error.is_connect() {
-        "the server cannot be reached".to_owned()
-    } else if error.is_timeout() {
-        "the server did not answer in time".to_owned()
-    } else {
-        "the connection failed".to_owned()
-    };
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        source = cause.source();
-        if source.is_none() {
-            text.push_str(": ");
-            text.push_str(&cause.to_string());
-        }
-    }
-    text
 }

@@ -14,21 +14,22 @@ use ::http::header::{HeaderMap, HeaderName, HeaderValue};
 use gatefold_catalog::ServerInfo;
 use gatefold_core::{BoxError, Domain};
 use rmcp::RoleClient;
-use rmcp::model::{ProtocolVersion, SubscriptionFilter};
+use rmcp::model::ProtocolVersion;
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, RunningService, serve_client_with_lifecycle,
 };
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use tokio::sync::Notify;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::task::TaskTracker;
 
-use super::handler::{Handler, client_capabilities, client_info};
+use super::handler::{Handler, client_info};
 use super::http::{self, HttpWire};
-use super::message::ClientMeta;
+use super::news::News;
+use super::params::ClientMeta;
 use super::process;
-use super::session::{Greeting, Session};
+use super::session::{Greeting, Offered, Session};
 use super::settings::{HttpSettings, McpSettings, StdioSettings, Transport};
 use super::stdio::StdioWire;
 use super::wire::Wire;
@@ -71,14 +72,23 @@ type Service = RunningService<RoleClient, Handler>;
 /// The share of the connect deadline that an unknown server has to answer `server/discover`.
 const DISCOVER_SHARE: u32 = 3;
 
+/// How long a session waits for the stream that belongs to no request. Some servers say nothing until they have something to
+/// say, and are not waited for any longer.
+const STREAM_START: Duration = Duration::from_millis(250);
+/// How long rmcp waits before it opens the stream that belongs to no request again: longer each time
+/// in a row, unless the server names a time.
+const STREAM_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_STREAM_PAUSE: Duration = Duration::from_secs(30);
+
 pub(crate) async fn connect(
     settings: &McpSettings,
     client: &reqwest::Client,
     known: Option<Era>,
+    news: News,
     children: &TaskTracker,
 ) -> Result<Session, ConnectError> {
     let within = settings.connect_deadline;
-    let attempt = Attempt { domain: &settings.domain, known, within, children };
+    let attempt = Attempt { domain: &settings.domain, known, within, news, children };
     match &settings.transport {
         Transport::Stdio(stdio) => attempt.stdio(stdio).await,
         Transport::Http(http) => attempt.http(http, client).await,
@@ -91,6 +101,7 @@ struct Attempt<'a> {
     domain: &'a Domain,
     known: Option<Era>,
     within: Duration,
+    news: News,
     children: &'a TaskTracker,
 }
 
@@ -99,11 +110,25 @@ impl Attempt<'_> {
         let deadline = Instant::now() + self.within;
         let mut wire = self.start(settings, deadline).await?;
         if self.known == Some(Era::Handshake) {
-            return match self.initialize_stdio(&wire, deadline).await {
-                Err(Refusal::Answered(_)) => self.discover_stdio(&wire, deadline).await,
-                other => other,
-            }
-            .map_err(|refusal| self.failed_on(&wire, refusal));
+            let refusal = match self.initialize_stdio(&wire, deadline).await {
+                Ok(session) => return Ok(session),
+                Err(refusal) => refusal,
+            };
+            // It may have been updated since, and know nothing of its old era any more.
+            let session = match refusal {
+                Refusal::Answered(_) => self.discover_stdio(&wire, deadline).await,
+                _ if wire.ended().is_some() && Instant::now() < deadline => {
+                    let ended = wire;
+                    wire = self.start(settings, deadline).await?;
+                    let session = self.discover_stdio(&wire, deadline).await;
+                    if session.is_err() {
+                        wire = ended;
+                    }
+                    session
+                }
+                refusal => Err(refusal),
+            };
+            return session.map_err(|refusal| self.failed_on(&wire, refusal));
         }
         let discover_deadline = Instant::now() + self.within / DISCOVER_SHARE;
         let refusal = match self.discover_stdio(&wire, discover_deadline).await {
@@ -129,13 +154,18 @@ impl Attempt<'_> {
         settings: &StdioSettings,
         deadline: Instant,
     ) -> Result<Arc<StdioWire>, ConnectError> {
-        let spawned = timeout_at(deadline, process::spawn(settings)).await;
+        // A task that whoever closes waits for: given up in its midst, a start would leave a child
+        // that nobody knows of.
+        let own = settings.clone();
+        let starting = self.children.spawn(async move { process::spawn(&own).await });
+        let spawned = timeout_at(deadline, starting).await;
         let spawned = spawned.map_err(|_| self.failed(Refusal::Late))?;
+        let spawned = spawned.unwrap_or_else(|ended| Err(std::io::Error::other(ended)));
         let spawned = spawned.map_err(|error| ConnectError {
             reason: start_hint(settings, &error),
             source: Some(error.into()),
         })?;
-        Ok(StdioWire::new(self.domain.clone(), spawned, self.children))
+        Ok(StdioWire::new(self.domain.clone(), spawned, self.news.clone(), self.children))
     }
 
     async fn discover_stdio(
@@ -143,11 +173,10 @@ impl Attempt<'_> {
         wire: &Arc<StdioWire>,
         deadline: Instant,
     ) -> Result<Session, Refusal> {
-        let (handler, list_changed) = handler();
-        let transport = wire.handshake();
-        let service = serve_client_with_lifecycle(handler, transport, discover());
+        let handler = Handler { era: Era::Stateless };
+        let service = serve_client_with_lifecycle(handler, wire.handshake(), discover());
         let service = settled(timeout_at(deadline, service).await)?;
-        Ok(session(Wire::Stdio(wire.clone()), service, list_changed, Era::Stateless))
+        Ok(self.session(Wire::Stdio(wire.clone()), service, Era::Stateless))
     }
 
     async fn initialize_stdio(
@@ -155,12 +184,11 @@ impl Attempt<'_> {
         wire: &Arc<StdioWire>,
         deadline: Instant,
     ) -> Result<Session, Refusal> {
-        let (handler, list_changed) = handler();
-        let transport = wire.handshake();
+        let handler = Handler { era: Era::Handshake };
         let lifecycle = ClientLifecycleMode::Initialize;
-        let service = serve_client_with_lifecycle(handler, transport, lifecycle);
+        let service = serve_client_with_lifecycle(handler, wire.handshake(), lifecycle);
         let service = settled(timeout_at(deadline, service).await)?;
-        Ok(session(Wire::Stdio(wire.clone()), service, list_changed, Era::Handshake))
+        Ok(self.session(Wire::Stdio(wire.clone()), service, Era::Handshake))
     }
 
     async fn http(
@@ -193,14 +221,17 @@ impl Attempt<'_> {
         headers: HeaderMap,
         deadline: Instant,
     ) -> Result<Session, Refusal> {
-        let wire = HttpWire::new(client.clone(), &settings.url, headers.clone());
+        let (domain, news) = (self.domain.clone(), self.news.clone());
+        let wire = HttpWire::new(domain, client.clone(), &settings.url, headers.clone(), news);
         let mut config = StreamableHttpClientTransportConfig::with_uri(settings.url.as_str());
         config.custom_headers =
             headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         config.reinit_on_expired_session = false;
+        let mut pauses = ExponentialBackoff::default();
+        (pauses.base_duration, pauses.max_delay) = (STREAM_PAUSE, Some(LONGEST_STREAM_PAUSE));
+        config.retry_config = Arc::new(pauses);
         let transport = StreamableHttpClientTransport::with_client(wire.tapped(), config);
-        let list_changed = wire.list_changed.clone();
-        let handler = Handler { list_changed: list_changed.clone() };
+        let handler = Handler { era };
         let lifecycle = match era {
             Era::Handshake => ClientLifecycleMode::Initialize,
             Era::Stateless => discover(),
@@ -215,7 +246,37 @@ impl Attempt<'_> {
             protocol_version: protocol_version(service.peer()),
             is_stateless: era == Era::Stateless,
         });
-        Ok(session(Wire::Http(Arc::new(wire)), service, list_changed, era))
+        if era == Era::Handshake && wire.tap.session().is_some() {
+            // What a server says before this stream is open is lost.
+            let _ = timeout(STREAM_START, wire.tap.stream_answered()).await;
+        }
+        Ok(self.session(Wire::Http(wire), service, era))
+    }
+
+    fn session(&self, wire: Wire, service: Service, era: Era) -> Session {
+        let peer = service.peer();
+        let info = peer.peer_info();
+        let info = info.as_deref();
+        let implementation = info.and_then(|info| info.server_info.as_ref());
+        let protocol = protocol_version(peer);
+        let capabilities = wire.capabilities().or_else(|| {
+            // Over HTTP rmcp reads the answer, and keeps what it knows of it.
+            info.and_then(|info| serde_json::to_string(&info.capabilities).ok())
+        });
+        let greeting = Greeting {
+            offered: capabilities.as_deref().map(Offered::read).unwrap_or_default(),
+            server: ServerInfo {
+                name: implementation.map(|i| i.name.clone()).unwrap_or_default(),
+                version: implementation.map(|i| i.version.clone()).unwrap_or_default(),
+                title: implementation.and_then(|i| i.title.clone()),
+                instructions: info.and_then(|info| info.instructions.clone()),
+                protocol: protocol.clone(),
+                capabilities,
+            },
+            client: (era == Era::Stateless)
+                .then(|| ClientMeta { protocol_version: protocol, client_info: client_info() }),
+        };
+        Session::new(wire, greeting, self.news.clone(), service)
     }
 
     /// The reason is the server's end, if it has ended, or what it wrote instead of an answer.
@@ -280,53 +341,8 @@ fn discover() -> ClientLifecycleMode {
     ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
 }
 
-fn handler() -> (Handler, Arc<Notify>) {
-    let list_changed = Arc::<Notify>::default();
-    (Handler { list_changed: list_changed.clone() }, list_changed)
-}
-
 fn protocol_version(peer: &Peer<RoleClient>) -> String {
     peer.peer_info().map_or_else(String::new, |info| info.protocol_version.to_string())
-}
-
-fn session(wire: Wire, service: Service, list_changed: Arc<Notify>, era: Era) -> Session {
-    let peer = service.peer().clone();
-    let info = peer.peer_info();
-    let info = info.as_deref();
-    let implementation = info.and_then(|info| info.server_info.as_ref());
-    let protocol = protocol_version(&peer);
-    let tools = info.and_then(|info| info.capabilities.tools.as_ref());
-    let greeting = Greeting {
-        server: ServerInfo {
-            name: implementation.map(|i| i.name.clone()).unwrap_or_default(),
-            version: implementation.map(|i| i.version.clone()).unwrap_or_default(),
-            title: implementation.and_then(|i| i.title.clone()),
-            instructions: info.and_then(|info| info.instructions.clone()),
-            protocol: protocol.clone(),
-        },
-        client: (era == Era::Stateless).then(|| ClientMeta {
-            protocol_version: protocol,
-            client_info: client_info(),
-            client_capabilities: client_capabilities(),
-        }),
-        has_tools: tools.is_some(),
-        tells_list_changes: tools.is_some_and(|tools| tools.list_changed == Some(true)),
-    };
-    if era == Era::Stateless && greeting.tells_list_changes {
-        tokio::spawn(listen(peer, list_changed.clone()));
-    }
-    Session::new(wire, greeting, list_changed, service)
-}
-
-/// Hears of changed lists in the stateless era. Ends with its session.
-async fn listen(peer: Peer<RoleClient>, list_changed: Arc<Notify>) {
-    let filter = SubscriptionFilter::builder().tools_list_changed().build();
-    let Ok(mut subscription) = peer.listen(filter).await else {
-        return;
-    };
-    while let Ok(Some(_)) = subscription.next().await {
-        list_changed.notify_one();
-    }
 }
 
 fn headers(settings: &HttpSettings) -> Result<HeaderMap, ConnectError> {

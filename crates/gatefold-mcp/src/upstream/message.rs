@@ -8,8 +8,13 @@ use serde_json::value::RawValue;
 /// Ids of our own requests start here; below are those that rmcp numbers.
 pub(crate) const FIRST_OWN_ID: u64 = 100_000_000;
 
+/// What is wrong with an answer that says nothing.
+pub(crate) const NEITHER: &str = "its answer has neither a result nor an error";
+
 /// The longest text of a server's error that is passed on, in bytes.
 const ERROR_TEXT_BYTES: usize = 4096;
+/// The most data of a server's error that is passed on, in bytes.
+const ERROR_DATA_BYTES: usize = 64 * 1024;
 
 /// What came back for a request.
 #[derive(Debug)]
@@ -18,11 +23,15 @@ pub(crate) enum Reply {
     Error(RpcError),
 }
 
-/// A JSON-RPC error, its text bounded.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A JSON-RPC error, its text and data bounded.
+#[derive(Debug, Clone)]
 pub(crate) struct RpcError {
     pub(crate) code: i64,
     pub(crate) message: String,
+    pub(crate) data: Option<Box<RawValue>>,
+    /// Whether the request was turned away before anything was done about it: over HTTP, by the
+    /// status 400.
+    pub(crate) is_turned_away: bool,
 }
 
 #[derive(Deserialize)]
@@ -45,6 +54,8 @@ struct WireError<'a> {
     code: i64,
     #[serde(borrow, default)]
     message: Cow<'a, str>,
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
 }
 
 impl Incoming<'_> {
@@ -61,10 +72,45 @@ impl Incoming<'_> {
             return Some(Reply::Result(result.to_owned()));
         }
         let error = self.error?;
-        let error = serde_json::from_str(error.get())
-            .unwrap_or(WireError { code: 0, message: error.get().into() });
+        let error = serde_json::from_str(error.get()).unwrap_or(WireError {
+            code: 0,
+            message: error.get().into(),
+            data: None,
+        });
         let message = bounded(&error.message).to_owned();
-        Some(Reply::Error(RpcError { code: error.code, message }))
+        let data = error.data.filter(|data| data.get().len() <= ERROR_DATA_BYTES);
+        let data = data.map(ToOwned::to_owned);
+        Some(Reply::Error(RpcError { code: error.code, message, data, is_turned_away: false }))
+    }
+
+    /// The server's capabilities, when the message is the answer to a greeting.
+    pub(crate) fn capabilities(&self) -> Option<&RawValue> {
+        #[derive(Deserialize)]
+        struct Greeting<'a> {
+            #[serde(borrow)]
+            capabilities: &'a RawValue,
+        }
+        serde_json::from_str::<Greeting<'_>>(self.result?.get()).ok().map(|own| own.capabilities)
+    }
+
+    /// The id of the request that a notification takes back.
+    pub(crate) fn withdrawn(&self) -> Option<&RawValue> {
+        #[derive(Deserialize)]
+        struct Cancelled<'a> {
+            #[serde(borrow, rename = "requestId")]
+            id: &'a RawValue,
+        }
+        if self.method.as_deref() != Some("notifications/cancelled") {
+            return None;
+        }
+        serde_json::from_str::<Cancelled<'_>>(self.params?.get()).ok().map(|own| own.id)
+    }
+
+    /// Whether the message belongs to a stream that rmcp listens to.
+    pub(crate) fn is_of_subscription(&self) -> bool {
+        let of = "io.modelcontextprotocol/subscriptionId";
+        self.method.as_deref() == Some("notifications/subscriptions/acknowledged")
+            || self.params.is_some_and(|params| params.get().contains(of))
     }
 
     /// The token of a progress notification about a request of ours, and what it says.
@@ -116,39 +162,6 @@ impl<'a, P: Serialize> Outgoing<'a, P> {
     }
 }
 
-/// The `_meta` of a request.
-#[derive(Serialize, Default)]
-pub(crate) struct RequestMeta<'a> {
-    #[serde(rename = "progressToken", skip_serializing_if = "Option::is_none")]
-    pub(crate) progress_token: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) traceparent: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tracestate: Option<&'a str>,
-    #[serde(flatten)]
-    pub(crate) client: Option<&'a ClientMeta>,
-}
-
-/// What every request of the stateless era says about its sender.
-#[derive(Serialize)]
-pub(crate) struct ClientMeta {
-    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
-    pub(crate) protocol_version: String,
-    #[serde(rename = "io.modelcontextprotocol/clientInfo")]
-    pub(crate) client_info: rmcp::model::Implementation,
-    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
-    pub(crate) client_capabilities: rmcp::model::ClientCapabilities,
-}
-
-impl RequestMeta<'_> {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.progress_token.is_none()
-            && self.traceparent.is_none()
-            && self.tracestate.is_none()
-            && self.client.is_none()
-    }
-}
-
 /// The notification that a request of ours is not wanted any more.
 pub(crate) fn cancelled(id: u64) -> String {
     format!(
@@ -156,16 +169,17 @@ pub(crate) fn cancelled(id: u64) -> String {
     )
 }
 
-/// The answer to a server's request that nobody here can answer; a ping is answered.
-pub(crate) fn refusal(id: &RawValue, method: &str) -> String {
-    if method == "ping" {
-        return format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#, id = id.get());
-    }
-    let message = serde_json::to_string(&format!("the client does not offer {}", bounded(method)))
-        .expect("a string is valid JSON");
+/// The answer to a server's request.
+pub(crate) fn answered(id: &RawValue, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.get())
+}
+
+/// The error that answers a server's request.
+pub(crate) fn refused(id: &RawValue, code: i64, message: &str) -> String {
+    let message = serde_json::to_string(bounded(message)).expect("a string is valid JSON");
     format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":{message}}}}}"#,
-        id = id.get()
+        r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":{message}}}}}"#,
+        id.get()
     )
 }
 
@@ -207,6 +221,17 @@ mod tests {
         let text = format!(r#"{{"id":1,"error":{{"code":-32602,"message":"{long}"}}}}"#);
         let Some(Reply::Error(error)) = incoming(&text).reply() else { panic!("not an error") };
         assert_eq!((error.code, error.message.len()), (-32602, ERROR_TEXT_BYTES));
+    }
+
+    #[test]
+    fn the_data_of_an_error_is_kept_letter_for_letter_unless_it_is_huge() {
+        let data = |data: &str| {
+            let text = format!(r#"{{"id":1,"error":{{"code":7,"message":"m","data":{data}}}}}"#);
+            let Some(Reply::Error(error)) = incoming(&text).reply() else { panic!("no error") };
+            error.data.map(|data| data.get().to_owned())
+        };
+        assert_eq!(data(r#"{"n": 1.10}"#).as_deref(), Some(r#"{"n": 1.10}"#));
+        assert_eq!(data(&format!("\"{}\"", "x".repeat(ERROR_DATA_BYTES))), None);
     }
 
     #[test]

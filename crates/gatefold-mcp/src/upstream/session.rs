@@ -1,173 +1,236 @@
-//! One open connection: the handshake behind it, calls and lists over it.
+//! One open connection: the handshake behind it, calls over it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use gatefold_catalog::{Manifest, ServerInfo};
-use gatefold_core::Timestamp;
-use gatefold_dispatch::{EventSink, TraceContext};
+use ::http::header::{HeaderName, HeaderValue};
+use gatefold_catalog::ServerInfo;
+use gatefold_dispatch::RequestMeta as CallerMeta;
 use rmcp::RoleClient;
 use rmcp::service::RunningService;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::handler::Handler;
-use super::message::{ClientMeta, FIRST_OWN_ID, Outgoing, Reply, RequestMeta, RpcError};
+use super::ladder::Era;
+use super::message::{FIRST_OWN_ID, Outgoing, Reply, RpcError};
+use super::news::News;
+use super::params::{Client, ClientMeta, Meta, Params};
+use super::reach::{Reach, severity};
 use super::wire::{Request, Wire, WireError};
 
-/// The largest page of a list that is read, in bytes.
-const PAGE_BYTES: u64 = 16 * 1024 * 1024;
-/// Pages of one list. A server that gives out cursors without end is cut off here.
-const PAGES: usize = 1000;
+mod list;
+mod listening;
+mod offered;
+
+pub(crate) use self::list::ListError;
+use self::listening::Listening;
+pub(crate) use self::offered::Offered;
+
 /// How long rmcp may take to close its side.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
+/// How long a server may take to set the level of its log. The call behind it goes on without.
+const LOG_LEVEL_DEADLINE: Duration = Duration::from_secs(5);
+/// How long a session is kept at most for a task that it gave out.
+const LONGEST_TASK: Duration = Duration::from_hours(1);
+/// The largest answer to a request that only changes something at the server, in bytes.
+const SETTING_BYTES: u64 = 64 * 1024;
 
 /// What the handshake told about a server.
 pub(crate) struct Greeting {
     pub(crate) server: ServerInfo,
+    pub(crate) offered: Offered,
     /// Present in the stateless era, where every request says who sends it.
     pub(crate) client: Option<ClientMeta>,
-    pub(crate) has_tools: bool,
-    pub(crate) tells_list_changes: bool,
 }
 
 pub(crate) struct Session {
     pub(crate) wire: Wire,
     pub(crate) greeting: Greeting,
-    pub(crate) list_changed: Arc<Notify>,
+    pub(crate) news: News,
     pub(crate) service: tokio::sync::Mutex<RunningService<RoleClient, Handler>>,
     pub(crate) began: Instant,
+    /// In the stateless era, what we listen to.
+    listening: Option<Listening>,
+    /// How verbose the server's log is, once we said so; or was to be, if it would not.
+    log_severity: Mutex<Option<usize>>,
     next_id: AtomicU64,
     in_flight: AtomicUsize,
     /// Calls made so far, so that whoever watches sees whether the session was used meanwhile.
     uses: AtomicU64,
     listed: AtomicBool,
+    /// Until when the tasks that it gave out may be asked for.
+    tasks_until: Mutex<Option<Instant>>,
+    /// When its era was last doubted.
+    doubted: Mutex<Option<Instant>>,
+    _ends: DropGuard,
 }
 
-/// A call of one tool.
-pub(crate) struct ToolCall<'a> {
-    pub(crate) name: Arc<str>,
-    pub(crate) arguments: &'a RawValue,
-    pub(crate) events: EventSink,
-    pub(crate) trace: &'a TraceContext,
+/// A call of any kind.
+pub(crate) struct Call<'a> {
+    pub(crate) method: &'static str,
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) params: Params<'a>,
+    pub(crate) caller: &'a CallerMeta,
+    /// What the client behind it declared.
+    pub(crate) capabilities: &'a RawValue,
+    pub(crate) reach: Arc<Reach>,
+    pub(crate) is_heard: bool,
     pub(crate) limit: u64,
 }
 
-#[derive(Serialize)]
-struct CallParams<'a> {
-    name: &'a str,
-    arguments: &'a RawValue,
-    #[serde(rename = "_meta", skip_serializing_if = "RequestMeta::is_empty")]
-    meta: RequestMeta<'a>,
-}
-
-#[derive(Serialize)]
-struct ListParams<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cursor: Option<&'a str>,
-    #[serde(rename = "_meta", skip_serializing_if = "RequestMeta::is_empty")]
-    meta: RequestMeta<'a>,
-}
-
-/// Why a list could not be had.
+/// Why something could not be set at the server.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ListError {
+pub(crate) enum SettingError {
     #[error(transparent)]
     Wire(#[from] WireError),
-    #[error("`tools/list` was refused: {}", .0.message)]
+    #[error("{}", .0.message)]
     Refused(RpcError),
-    #[error("`tools/list` gave more than {PAGES} pages")]
-    Endless,
-    #[error("`tools/list` took longer than a connection may")]
-    Late,
-    #[error("`tools/list` gave the cursor it was asked with")]
-    Circular,
+    #[error("{0}")]
+    Unheard(String),
 }
 
 impl Session {
     pub(crate) fn new(
         wire: Wire,
         greeting: Greeting,
-        list_changed: Arc<Notify>,
+        news: News,
         service: RunningService<RoleClient, Handler>,
     ) -> Self {
+        let ends = CancellationToken::new();
+        let listening = greeting.client.is_some().then(|| {
+            let peer = service.peer().clone();
+            Listening::begin(peer, greeting.offered.told(), news.clone(), ends.clone())
+        });
         Self {
             wire,
             greeting,
-            list_changed,
+            news,
             service: tokio::sync::Mutex::new(service),
             began: Instant::now(),
+            listening,
+            log_severity: Mutex::default(),
             next_id: AtomicU64::new(FIRST_OWN_ID),
             in_flight: AtomicUsize::new(0),
             uses: AtomicU64::new(0),
             listed: AtomicBool::new(false),
+            tasks_until: Mutex::default(),
+            doubted: Mutex::default(),
+            _ends: ends.drop_guard(),
         }
     }
 
-    pub(crate) async fn call(&self, call: ToolCall<'_>) -> Result<Reply, WireError> {
+    pub(crate) fn era(&self) -> Era {
+        if self.greeting.client.is_some() { Era::Stateless } else { Era::Handshake }
+    }
+
+    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Reply, WireError> {
         let _using = self.using();
+        self.raise_log_level(call.caller).await;
+        let Call { method, name, headers, mut params, reach, limit, .. } = call;
         let id = self.next_id();
-        let meta = RequestMeta {
-            progress_token: call.events.is_heard().then_some(id),
-            traceparent: call.trace.traceparent.as_deref(),
-            tracestate: call.trace.tracestate.as_deref(),
-            client: self.greeting.client.as_ref(),
+        let capabilities = Some(call.capabilities);
+        params.meta = Meta {
+            progress_token: call.is_heard.then_some(id),
+            caller: Some(call.caller),
+            client: self.greeting.client.as_ref().map(|greeting| Client { greeting, capabilities }),
         };
-        let params = CallParams { name: &call.name, arguments: call.arguments, meta };
-        let text = Outgoing::new(id, "tools/call", params).to_text();
-        let name = Some(call.name);
-        let (events, limit) = (call.events, call.limit);
-        self.wire.request(Request { id, method: "tools/call", name, text, events, limit }).await
+        let text = Outgoing::new(id, method, params).to_text();
+        self.wire.request(Request { id, method, name, headers, text, reach, limit }).await
     }
 
-    /// Asks for all tools, page by page.
-    pub(crate) async fn list(&self, now: Timestamp) -> Result<Manifest, ListError> {
-        let mut pages = Vec::new();
-        if self.greeting.has_tools {
-            let mut cursor = None;
-            loop {
-                if pages.len() == PAGES {
-                    return Err(ListError::Endless);
-                }
-                let (page, next) = self.page(cursor.as_deref()).await?;
-                pages.push(page);
-                match next {
-                    None => break,
-                    Some(next) if Some(&next) == cursor.as_ref() => {
-                        return Err(ListError::Circular);
-                    }
-                    next => cursor = next,
-                }
-            }
-        }
-        Ok(Manifest::from_pages(self.greeting.server.clone(), &pages, now))
-    }
-
-    async fn page(
+    /// A request of our own, in nobody's name.
+    async fn request(
         &self,
-        cursor: Option<&str>,
-    ) -> Result<(Box<RawValue>, Option<String>), ListError> {
-        #[derive(Deserialize)]
-        struct Page {
-            #[serde(rename = "nextCursor", default)]
-            next: Option<String>,
-        }
+        method: &'static str,
+        mut params: Params<'_>,
+        limit: u64,
+    ) -> Result<Reply, WireError> {
         let _using = self.using();
         let id = self.next_id();
-        let meta = RequestMeta { client: self.greeting.client.as_ref(), ..Default::default() };
-        let text = Outgoing::new(id, "tools/list", ListParams { cursor, meta }).to_text();
-        let (events, limit) = (EventSink::none(), PAGE_BYTES);
-        let request = Request { id, method: "tools/list", name: None, text, events, limit };
-        match self.wire.request(request).await? {
-            Reply::Result(page) => {
-                let next = serde_json::from_str::<Page>(page.get()).ok().and_then(|p| p.next);
-                Ok((page, next.filter(|cursor| !cursor.is_empty())))
-            }
-            Reply::Error(error) => Err(ListError::Refused(error)),
+        let name = params.uri.map(Arc::from);
+        let client = self.greeting.client.as_ref();
+        let client = client.map(|greeting| Client { greeting, capabilities: None });
+        params.meta = Meta { client, ..Meta::default() };
+        let text = Outgoing::new(id, method, params).to_text();
+        let (headers, reach) = (Vec::new(), Arc::default());
+        self.wire.request(Request { id, method, name, headers, text, reach, limit }).await
+    }
+
+    async fn set(&self, method: &'static str, params: Params<'_>) -> Result<(), SettingError> {
+        match self.request(method, params, SETTING_BYTES).await? {
+            Reply::Result(_) => Ok(()),
+            Reply::Error(error) => Err(SettingError::Refused(error)),
         }
+    }
+
+    /// Has a handshake-era server log as verbosely as a call wants, if it does not already. In the
+    /// stateless era the call itself says so.
+    async fn raise_log_level(&self, caller: &CallerMeta) {
+        let Some(level) = caller.log_level.as_deref() else { return };
+        let Some(wanted) = severity(level) else { return };
+        if self.greeting.client.is_some() || !self.greeting.offered.logging {
+            return;
+        }
+        let current = *self.log_severity.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.is_some_and(|current| current <= wanted) {
+            return;
+        }
+        let params = Params { level: Some(level), ..Params::default() };
+        let set = timeout(LOG_LEVEL_DEADLINE, self.set("logging/setLevel", params)).await;
+        match &set {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, level, "a level of the log was not set"),
+            Err(_) => tracing::debug!(level, "a level of the log was not set in time"),
+        }
+        // A server that would not is not asked again: every call would wait for it.
+        let was_asked = !matches!(
+            set,
+            Ok(Err(SettingError::Wire(WireError::NotSent(_) | WireError::Forgotten)))
+        );
+        if was_asked {
+            let mut current = self.log_severity.lock().unwrap_or_else(PoisonError::into_inner);
+            *current = Some(current.map_or(wanted, |current| current.min(wanted)));
+        }
+    }
+
+    /// Asks to be told when a resource changes.
+    pub(crate) async fn subscribe(&self, uri: &Arc<str>) -> Result<(), SettingError> {
+        if let Some(listening) = &self.listening {
+            let added = listening.add(std::slice::from_ref(uri)).await;
+            return added.map_err(SettingError::Unheard);
+        }
+        let params = Params { uri: Some(uri), ..Params::default() };
+        self.set("resources/subscribe", params).await
+    }
+
+    /// Asks to be told of many, as far as the server will. The error is the last one.
+    pub(crate) async fn subscribe_all(&self, uris: &[Arc<str>]) -> Result<(), SettingError> {
+        if let Some(listening) = &self.listening {
+            return listening.add(uris).await.map_err(SettingError::Unheard);
+        }
+        let mut subscribed = Ok(());
+        for uri in uris {
+            match self.subscribe(uri).await {
+                Ok(()) => {}
+                Err(error @ SettingError::Wire(_)) => return Err(error),
+                refused => subscribed = refused,
+            }
+        }
+        subscribed
+    }
+
+    /// Takes it back.
+    pub(crate) async fn unsubscribe(&self, uri: &Arc<str>) -> Result<(), SettingError> {
+        if let Some(listening) = &self.listening {
+            listening.remove(std::slice::from_ref(uri));
+            return Ok(());
+        }
+        let params = Params { uri: Some(uri), ..Params::default() };
+        self.set("resources/unsubscribe", params).await
     }
 
     /// Ends the session: rmcp's side first, which tells a remote server, then the connection.
@@ -187,6 +250,20 @@ impl Session {
         self.uses.load(Ordering::Acquire)
     }
 
+    /// Keeps the session for a task that it gave out: of a local server, the task ends with it.
+    /// Without a time of its own, a task has the longest.
+    pub(crate) fn keep_for(&self, lifetime: Option<Duration>) {
+        let until = Instant::now() + lifetime.unwrap_or(LONGEST_TASK).min(LONGEST_TASK);
+        let mut latest = self.tasks_until.lock().unwrap_or_else(PoisonError::into_inner);
+        *latest = (*latest).max(Some(until));
+    }
+
+    /// Whether a task that it gave out may still be asked for.
+    pub(crate) fn has_tasks(&self) -> bool {
+        let until = self.tasks_until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|until| until > Instant::now())
+    }
+
     /// Whether this session gave its list already.
     pub(crate) fn is_listed(&self) -> bool {
         self.listed.load(Ordering::Acquire)
@@ -194,6 +271,16 @@ impl Session {
 
     pub(crate) fn set_listed(&self) {
         self.listed.store(true, Ordering::Release);
+    }
+
+    /// Whether the era may be doubted now: not again within some time.
+    pub(crate) fn doubt(&self, pause: Duration) -> bool {
+        let mut doubted = self.doubted.lock().unwrap_or_else(PoisonError::into_inner);
+        if doubted.is_some_and(|last| last.elapsed() < pause) {
+            return false;
+        }
+        *doubted = Some(Instant::now());
+        true
     }
 
     fn next_id(&self) -> u64 {

@@ -1,33 +1,40 @@
 //! An MCP server as a source: sessions by identity, started on first use, stopped when idle.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared, join_all};
 use gatefold_catalog::Manifest;
-use gatefold_core::{
-    BoxError, CallError, Clock, Domain, Operation, Outcome, ToolTarget, UpstreamIdentity,
-};
+use gatefold_core::{BoxError, CallError, Clock, Domain, Outcome, UpstreamIdentity};
 use gatefold_dispatch::{CallContext, Manifests, Source, SourceState, SourceStatus};
 use gatefold_policy::Permit;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::backoff::Backoff;
 use super::ladder::{self, ConnectError, Era};
-use super::outcome::outcome;
-use super::session::{ListError, Session, ToolCall};
+use super::mirrored::{self, MirroringTools};
+use super::news::News;
+use super::session::{ListError, Session};
 use super::settings::{McpSettings, Transport};
 use super::wire::WireError;
+
+mod calls;
+mod subscriptions;
+
+use self::subscriptions::Subscriptions;
 
 /// A session that ends sooner than this after it began counts as a failed start.
 const SETTLED: Duration = Duration::from_secs(10);
 /// How long changes of a list are gathered before it is asked for again.
 const GATHERING: Duration = Duration::from_millis(50);
+
+/// Changes of resources that wait for whoever is slow to hear of them.
+const UPDATES: usize = 256;
 
 /// One configured MCP server.
 pub struct McpSource {
@@ -36,6 +43,13 @@ pub struct McpSource {
     clock: Arc<dyn Clock>,
     keeper: Arc<dyn Manifests>,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
+    /// The resources that have changed.
+    updates: broadcast::Sender<Arc<str>>,
+    subscriptions: Subscriptions,
+    /// The tools of the manifest that mirror arguments in headers.
+    mirroring: RwLock<Arc<MirroringTools>>,
+    /// Held while a subscription is made or undone, so that two never cross.
+    subscribing: tokio::sync::Mutex<()>,
     /// Held while a list is asked for, so that two never cross.
     listing: tokio::sync::Mutex<()>,
     state: Mutex<State>,
@@ -101,12 +115,17 @@ impl McpSource {
         let era = protocol.as_deref().map(Era::of);
         let since = ports.clock.now();
         let status = SourceStatus { state, since, error, protocol, sessions: 0 };
+        let mirroring = known.as_deref().map(mirrored::of_manifest).unwrap_or_default();
         Arc::new(Self {
             settings,
             client: ports.client,
             clock: ports.clock,
             keeper: ports.keeper,
             manifest: watch::Sender::new(known),
+            updates: broadcast::Sender::new(UPDATES),
+            subscriptions: Subscriptions::default(),
+            mirroring: RwLock::new(Arc::new(mirroring)),
+            subscribing: tokio::sync::Mutex::default(),
             listing: tokio::sync::Mutex::default(),
             state: Mutex::new(State {
                 sessions: HashMap::new(),
@@ -178,7 +197,10 @@ impl McpSource {
     ) -> Result<Arc<Session>, Arc<ConnectError>> {
         let known = self.lock().era;
         let started = Instant::now();
-        let attempt = ladder::connect(&self.settings, &self.client, known, &self.children);
+        let (subscriptions, listener) = (self.subscriptions.clone(), identity.clone());
+        let is_wanted = move |uri: &str| subscriptions.has(&listener, uri);
+        let news = News::new(self.updates.clone(), is_wanted);
+        let attempt = ladder::connect(&self.settings, &self.client, known, news, &self.children);
         let connected = self.closing.run_until_cancelled(attempt).await;
         let connected = connected.unwrap_or_else(|| Err(ConnectError::new("it was closed")));
         let mut state = self.lock();
@@ -186,10 +208,11 @@ impl McpSource {
             Ok(session) => {
                 let session = Arc::new(session);
                 let protocol = session.greeting.server.protocol.clone();
-                state.era = Some(match &session.greeting.client {
-                    Some(_) => Era::Stateless,
-                    None => Era::Handshake,
-                });
+                if known.is_some_and(|known| known != session.era()) {
+                    let before = state.status.protocol.as_deref().unwrap_or_default();
+                    tracing::info!(domain = %self.settings.domain, before, now = protocol, "speaks another era now");
+                }
+                state.era = Some(session.era());
                 tracing::info!(domain = %self.settings.domain, protocol, took = ?started.elapsed(), "connected");
                 state.status.protocol = Some(protocol);
                 state.sessions.insert(identity.clone(), Entry::Open(session.clone()));
@@ -207,9 +230,18 @@ impl McpSource {
         }
     }
 
+    /// Greets the server anew, beside the session there is.
+    async fn probe(&self) -> Result<Session, ConnectError> {
+        let known = self.lock().era;
+        let news = News::new(broadcast::Sender::new(1), |_| false);
+        ladder::connect(&self.settings, &self.client, known, news, &self.children).await
+    }
+
     /// Looks after an open session until it ends or nobody uses it any more.
     async fn attend(self: Arc<Self>, identity: UpstreamIdentity, session: Arc<Session>) {
-        if let Err(error) = self.list_once(&session).await {
+        let (listed, ()) =
+            tokio::join!(self.list_once(&session), self.resubscribe(&identity, &session));
+        if let Err(error) = listed {
             self.listing_failed(&identity, &session, &error);
         }
         loop {
@@ -219,7 +251,7 @@ impl McpSource {
                     self.lost(&identity, &session);
                     return;
                 }
-                () = session.list_changed.notified() => {
+                () = session.news.list_changed.notified() => {
                     tokio::time::sleep(GATHERING).await;
                     if let Err(error) = self.list(&session).await {
                         self.listing_failed(&identity, &session, &error);
@@ -238,6 +270,9 @@ impl McpSource {
     /// Takes an idle session out of use, unless a call came in at the last moment.
     fn retire(&self, identity: &UpstreamIdentity, session: &Arc<Session>) -> bool {
         let mut state = self.lock();
+        if session.has_tasks() || !self.subscriptions.of(identity).is_empty() {
+            return false;
+        }
         if session.is_in_use() || !holds(&state, identity, session) {
             return !session.is_in_use();
         }
@@ -264,13 +299,18 @@ impl McpSource {
     }
 
     /// Notes that a session has ended by itself.
-    fn lost(&self, identity: &UpstreamIdentity, session: &Arc<Session>) {
+    fn lost(self: &Arc<Self>, identity: &UpstreamIdentity, session: &Arc<Session>) {
         let reason = session.wire.ended().unwrap_or_default();
         self.note_end(&mut self.lock(), identity, session, reason);
     }
 
     /// Forgets a session that turned out to be useless, so that the next call opens another.
-    fn forget(&self, identity: &UpstreamIdentity, session: &Arc<Session>, error: &WireError) {
+    fn forget(
+        self: &Arc<Self>,
+        identity: &UpstreamIdentity,
+        session: &Arc<Session>,
+        error: &WireError,
+    ) {
         let reason = session.wire.ended().unwrap_or_else(|| error.to_string());
         if self.note_end(&mut self.lock(), identity, session, reason) {
             let session = session.clone();
@@ -281,7 +321,7 @@ impl McpSource {
     /// Takes a session that has ended out of use and counts its end. Whoever sees the end first
     /// does both at once, so that each end counts once. False for one that was seen before.
     fn note_end(
-        &self,
+        self: &Arc<Self>,
         state: &mut State,
         identity: &UpstreamIdentity,
         session: &Arc<Session>,
@@ -300,6 +340,9 @@ impl McpSource {
             self.set_status(state, SourceState::Failing, Some(reason));
         } else {
             state.status.sessions = state.open_sessions();
+        }
+        if !state.is_closed && !self.subscriptions.of(identity).is_empty() {
+            tokio::spawn(self.clone().revive(identity.clone()));
         }
         true
     }
@@ -341,12 +384,17 @@ impl McpSource {
     }
 
     async fn fetch_list(&self, session: &Session) -> Result<(), ListError> {
-        let listed = timeout(self.settings.connect_deadline, session.list(self.clock.now())).await;
-        let manifest = Arc::new(listed.map_err(|_| ListError::Late)??);
+        let limit = self.settings.connect_deadline;
+        let former = self.manifest.borrow().clone();
+        let listing = session.list(former.as_deref(), self.clock.now(), limit / 2);
+        let listed = timeout(limit, listing).await;
+        let manifest = Arc::new(listed.map_err(|_| ListError::Late("tools/list"))??);
         session.set_listed();
         for alteration in manifest.alterations() {
-            tracing::warn!(domain = %self.settings.domain, %alteration, "a tool was altered");
+            tracing::warn!(domain = %self.settings.domain, %alteration, "a definition was altered");
         }
+        let mirroring = Arc::new(mirrored::of_manifest(&manifest));
+        *self.mirroring.write().unwrap_or_else(PoisonError::into_inner) = mirroring;
         let digest = self.settings.config_digest;
         let is_new = self.manifest.send_if_modified(|current| {
             let is_new = current.as_ref().is_none_or(|c| c.digest() != manifest.digest());
@@ -354,82 +402,12 @@ impl McpSource {
             is_new
         });
         if is_new {
-            let tools = manifest.tools().len();
-            tracing::info!(domain = %self.settings.domain, tools, "took up a new list of tools");
+            let (tools, prompts) = (manifest.tools().len(), manifest.prompts().len());
+            let resources = manifest.resources().len() + manifest.templates().len();
+            tracing::info!(domain = %self.settings.domain, tools, prompts, resources, "took up a new list of tools");
             self.keeper.keep(self.settings.domain.clone(), digest, manifest).await;
         }
         Ok(())
-    }
-
-    async fn call(
-        self: Arc<Self>,
-        permit: Permit,
-        context: CallContext,
-    ) -> Result<Outcome, CallError> {
-        let target = permit.target().clone();
-        let Operation::Tool { arguments, .. } = &permit.call().operation else {
-            return Err(self.unavailable("it offers nothing but tools".to_owned(), None));
-        };
-        let mut first_error = None;
-        loop {
-            let session = match (self.session(&context.identity).await, first_error.take()) {
-                (Ok(session), first) => {
-                    first_error = first;
-                    session
-                }
-                // What became of the call says more than why it was not made again.
-                (Err(CallError::Resting { .. }), Some(first)) => {
-                    return Err(self.call_error(first, &target, context.result_bytes));
-                }
-                (Err(error), _) => return Err(error),
-            };
-            let call = ToolCall {
-                name: target.name.clone(),
-                arguments,
-                events: context.events.clone(),
-                trace: &context.trace,
-                limit: context.result_bytes,
-            };
-            let error = match session.call(call).await {
-                Ok(reply) => {
-                    self.note_answer();
-                    return outcome(reply, &target);
-                }
-                Err(error) => error,
-            };
-            let is_unharmed = match &error {
-                WireError::NotSent(_) | WireError::Forgotten => true,
-                WireError::Lost(_) => target.hints.is_repeatable(),
-                _ => false,
-            };
-            if session.wire.is_spent(&error) {
-                self.forget(&context.identity, &session, &error);
-            }
-            if !is_unharmed || first_error.is_some() {
-                return Err(self.call_error(error, &target, context.result_bytes));
-            }
-            first_error = Some(error);
-        }
-    }
-
-    fn call_error(&self, error: WireError, target: &ToolTarget, limit: u64) -> CallError {
-        match error {
-            WireError::TooLarge(size) => {
-                CallError::TooLarge { tool: target.id.clone(), size, limit }
-            }
-            WireError::Broken(reason) => {
-                let domain = self.settings.domain.clone();
-                CallError::Protocol { domain, reason, source: None }
-            }
-            WireError::Lost(reason) => CallError::Lost { tool: target.id.clone(), reason },
-            WireError::Refused(reason) => {
-                self.note_refusal(&reason);
-                self.unavailable(reason, None)
-            }
-            WireError::NotSent(_) | WireError::Forgotten => {
-                self.unavailable(error.to_string(), None)
-            }
-        }
     }
 
     fn unavailable(&self, reason: String, source: Option<Arc<ConnectError>>) -> CallError {
@@ -450,6 +428,18 @@ impl Source for McpSource {
 
     fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>> {
         self.manifest.subscribe()
+    }
+
+    fn release(self: Arc<Self>, identity: &UpstreamIdentity, uri: &str) {
+        let (identity, uri) = (identity.clone(), uri.to_owned());
+        // Outside of any runtime there is nothing left to release.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { self.leave(&identity, &uri).await });
+        }
+    }
+
+    fn updates(&self) -> Option<broadcast::Receiver<Arc<str>>> {
+        Some(self.updates.subscribe())
     }
 
     fn status(&self) -> SourceStatus {

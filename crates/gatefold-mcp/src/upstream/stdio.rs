@@ -6,11 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gatefold_catalog::{LINE_LIMIT, one_line};
 use gatefold_core::Domain;
-use gatefold_dispatch::Event;
-use gatefold_dispatch::EventSink;
-use rmcp::RoleClient;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
-use rmcp::transport::Transport;
+use rmcp::model::{JsonRpcMessage, ServerJsonRpcMessage};
+use serde_json::value::RawValue;
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
@@ -18,9 +15,16 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::lines::{Line, Lines};
-use super::message::{Incoming, Reply, cancelled};
+use super::message::{Incoming, NEITHER, Reply, answered, cancelled};
+use super::news::News;
 use super::process::{Process, Spawned};
+use super::reach::{Next, Questions, Reach, Turns, question, unsupported};
 use super::wire::{Request, WireError};
+
+mod transport;
+
+pub(crate) use self::transport::StdioTransport;
+use self::transport::{IDS_PER_ATTEMPT, renumber};
 
 /// The longest line that is kept, in bytes. Lists of tools of several megabytes are real.
 const LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -34,8 +38,6 @@ const WRITE_QUEUE: usize = 64;
 const HANDSHAKE_QUEUE: usize = 64;
 /// Why there is no connection any more when it was we who ended it.
 const STOPPED: &str = "the server was stopped";
-/// Ids that one handshake may use. Each attempt on the same connection has its own.
-const IDS_PER_ATTEMPT: i64 = 1_000_000;
 
 /// A running server and the requests that wait for its answers.
 pub(crate) struct StdioWire {
@@ -49,6 +51,10 @@ pub(crate) struct StdioWire {
 struct Shared {
     domain: Domain,
     state: Mutex<State>,
+    news: News,
+    turns: Turns,
+    /// For answers to the server's requests, while the wire lives.
+    answers: mpsc::WeakSender<String>,
     /// Fires when the child is to be ended.
     end: CancellationToken,
     /// Fires when the child has ended.
@@ -60,6 +66,8 @@ struct State {
     waiting: HashMap<u64, Waiting>,
     handshake: Option<Handshake>,
     attempts: i64,
+    /// The capabilities in the last answer to a greeting.
+    capabilities: Option<String>,
     stderr: VecDeque<String>,
     /// The first line on standard output that was not the protocol.
     noise: Option<String>,
@@ -69,7 +77,7 @@ struct State {
 
 struct Waiting {
     answer: oneshot::Sender<Result<Reply, WireError>>,
-    events: EventSink,
+    reach: Arc<Reach>,
 }
 
 /// rmcp's end of the wire.
@@ -80,12 +88,20 @@ struct Handshake {
 
 impl StdioWire {
     /// The task that ends the child, and so outlives the wire, is one of `children`.
-    pub(crate) fn new(domain: Domain, spawned: Spawned, children: &TaskTracker) -> Arc<Self> {
+    pub(crate) fn new(
+        domain: Domain,
+        spawned: Spawned,
+        news: News,
+        children: &TaskTracker,
+    ) -> Arc<Self> {
         let Spawned { stdin, stdout, stderr, process } = spawned;
         let (writer, texts) = mpsc::channel(WRITE_QUEUE);
         let shared = Arc::new(Shared {
             domain,
             state: Mutex::default(),
+            news,
+            turns: Turns::new(),
+            answers: writer.downgrade(),
             end: CancellationToken::new(),
             ended: CancellationToken::new(),
         });
@@ -111,31 +127,62 @@ impl StdioWire {
     }
 
     pub(crate) async fn request(&self, request: Request) -> Result<Reply, WireError> {
+        let Request { id, reach, text, limit, .. } = request;
+        let _turn = self.shared.turns.wait(&reach).await;
         let (answer, answered) = oneshot::channel();
-        let id = request.id;
         {
             let mut state = self.shared.lock();
             if let Some(end) = &state.end {
                 return Err(WireError::NotSent(end.clone()));
             }
-            state.waiting.insert(id, Waiting { answer, events: request.events });
+            state.waiting.insert(id, Waiting { answer, reach: reach.clone() });
         }
         let mut interest = Interest { wire: self, id, is_sent: false };
         let Some(writer) = self.writer() else {
             return Err(WireError::NotSent("the server is being stopped".to_owned()));
         };
-        if writer.send(on_one_line(request.text)).await.is_err() {
+        if writer.send(on_one_line(text)).await.is_err() {
             return Err(WireError::NotSent(self.reason()));
         }
         interest.is_sent = true;
-        let answer = answered.await.unwrap_or_else(|_| Err(WireError::Lost(self.reason())));
+        let answer = self.answer_to(answered, reach, &writer).await;
         interest.is_sent = false;
         match answer {
-            Ok(Reply::Result(result)) if result.get().len() as u64 > request.limit => {
+            Ok(Reply::Result(result)) if result.get().len() as u64 > limit => {
                 Err(WireError::TooLarge(result.get().len() as u64))
             }
             answer => answer,
         }
+    }
+
+    /// Waits for the answer, and answers what the server asks meanwhile.
+    async fn answer_to(
+        &self,
+        mut answered: oneshot::Receiver<Result<Reply, WireError>>,
+        reach: Arc<Reach>,
+        writer: &mpsc::Sender<String>,
+    ) -> Result<Reply, WireError> {
+        let mut questions = Questions::of(reach);
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answered => {
+                    return answer.unwrap_or_else(|_| Err(WireError::Lost(self.reason())));
+                }
+                next = questions.next() => match next {
+                    // A server whose input is closed does not answer any more either.
+                    Next::Send(answer) | Next::Refuse(answer) => {
+                        drop(writer.send(on_one_line(answer)).await);
+                    }
+                    Next::Answer(reply) => return Ok(reply),
+                },
+            }
+        }
+    }
+
+    /// The server's capabilities, as it wrote them when it was greeted.
+    pub(crate) fn capabilities(&self) -> Option<String> {
+        self.shared.lock().capabilities.clone()
     }
 
     pub(crate) fn ended(&self) -> Option<String> {
@@ -196,19 +243,56 @@ impl Shared {
             return;
         };
         if let Some(id) = message.own_id() {
+            self.turns.answered(id);
             let waiting = self.lock().waiting.remove(&id);
-            if let (Some(waiting), Some(reply)) = (waiting, message.reply()) {
-                let _ = waiting.answer.send(Ok(reply));
+            if let Some(waiting) = waiting {
+                let broken = || WireError::Broken(NEITHER.to_owned());
+                let _ = waiting.answer.send(message.reply().ok_or_else(broken));
             }
             return;
         }
-        if let Some((token, progress)) = message.own_progress() {
-            if let Some(waiting) = self.lock().waiting.get(&token) {
-                waiting.events.send(Event::Progress(progress));
+        match (message.id, message.method.as_deref()) {
+            (Some(id), Some(method)) => self.take_question(id, method, &message),
+            (None, Some(_)) if !message.is_of_subscription() => self.take_notice(&message),
+            _ => {
+                if let Some(capabilities) = message.capabilities() {
+                    self.lock().capabilities = Some(capabilities.get().to_owned());
+                }
+                self.hand_over(line).await;
             }
-            return;
         }
-        self.hand_over(line).await;
+    }
+
+    /// Takes a request of the server's. Nothing on the line says which of ours it belongs to.
+    fn take_question(&self, id: &RawValue, method: &str, message: &Incoming<'_>) {
+        let answer = match method {
+            "ping" => Some(answered(id, "{}")),
+            "elicitation/create" | "sampling/createMessage" | "roots/list" => {
+                let state = self.lock();
+                let under_way = state.waiting.values().map(|waiting| &waiting.reach);
+                self.turns.put(under_way, id, question(method, message.params)).err()
+            }
+            _ => Some(unsupported(id, method)),
+        };
+        if let (Some(answer), Some(writer)) = (answer, self.answers.upgrade()) {
+            // With a full queue the server is not reading; it would not read this either.
+            let _ = writer.try_send(on_one_line(answer));
+        }
+    }
+
+    fn take_notice(&self, message: &Incoming<'_>) {
+        let state = self.lock();
+        if let Some((token, _)) = message.own_progress() {
+            if let Some(waiting) = state.waiting.get(&token) {
+                waiting.reach.tell(message);
+            }
+        } else if let Some(id) = message.withdrawn() {
+            for waiting in state.waiting.values() {
+                waiting.reach.withdraw(id);
+            }
+        } else if !self.news.take(message) {
+            self.turns.tell_only(state.waiting.values().map(|waiting| &waiting.reach), message);
+        }
     }
 
     /// Gives rmcp what is not an answer to a request of ours.
@@ -245,25 +329,6 @@ fn shown(line: &[u8]) -> String {
     one_line(&String::from_utf8_lossy(start), LINE_LIMIT)
 }
 
-/// Turns the id of an answer back into the one that rmcp knows. False for an answer that belongs
-/// to an earlier attempt.
-fn renumber(message: &mut ServerJsonRpcMessage, first_id: i64) -> bool {
-    let id = match message {
-        JsonRpcMessage::Response(response) => Some(&mut response.id),
-        JsonRpcMessage::Error(error) => error.id.as_mut(),
-        _ => None,
-    };
-    let Some(id) = id else { return true };
-    let number = match &id {
-        RequestId::Number(number) => *number,
-        RequestId::String(text) => text.parse().unwrap_or(-1),
-    };
-    let own = number.checked_sub(first_id).filter(|own| (0..IDS_PER_ATTEMPT).contains(own));
-    let Some(own) = own else { return false };
-    *id = RequestId::Number(own);
-    true
-}
-
 /// One request's place among those that wait. Dropped before the answer came, it says so.
 struct Interest<'a> {
     wire: &'a StdioWire,
@@ -274,7 +339,10 @@ struct Interest<'a> {
 
 impl Drop for Interest<'_> {
     fn drop(&mut self) {
-        self.wire.shared.lock().waiting.remove(&self.id);
+        let waiting = self.wire.shared.lock().waiting.remove(&self.id);
+        if let Some(waiting) = waiting.filter(|_| self.is_sent) {
+            self.wire.shared.turns.give_up(self.id, &waiting.reach);
+        }
         if let (true, Some(writer)) = (self.is_sent, self.wire.writer()) {
             // With a full queue the server is not reading; it would not read this either.
             let _ = writer.try_send(cancelled(self.id));
@@ -365,72 +433,5 @@ fn exit_reason(shared: &Shared, status: io::Result<std::process::ExitStatus>) ->
     match shared.lock().stderr.back() {
         Some(line) => format!("{how}; it last wrote: {line}"),
         None => how,
-    }
-}
-
-/// rmcp's transport over a [`StdioWire`].
-pub(crate) struct StdioTransport {
-    wire: std::sync::Weak<StdioWire>,
-    first_id: i64,
-    messages: mpsc::Receiver<ServerJsonRpcMessage>,
-}
-
-impl Transport<RoleClient> for StdioTransport {
-    type Error = io::Error;
-
-    fn send(
-        &mut self,
-        mut message: ClientJsonRpcMessage,
-    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        if let JsonRpcMessage::Request(request) = &mut message
-            && let RequestId::Number(number) = &mut request.id
-        {
-            *number += self.first_id;
-        }
-        let writer = self.wire.upgrade().and_then(|wire| wire.writer());
-        async move {
-            let text = serde_json::to_string(&message)?;
-            let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-            writer.ok_or_else(gone)?.send(text).await.map_err(|_| gone())
-        }
-    }
-
-    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
-        self.messages.recv().await
-    }
-
-    async fn close(&mut self) -> io::Result<()> {
-        self.messages.close();
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn an_answer_keeps_its_attempts_id_and_any_other_is_refused() {
-        let first_id = IDS_PER_ATTEMPT;
-        for (id, own) in [
-            (json!(first_id), Some(0)),
-            (json!(first_id + 7), Some(7)),
-            (json!((first_id + 7).to_string()), Some(7)),
-            (json!(first_id - 1), None),
-            (json!(2 * first_id), None),
-            (json!(i64::MIN), None),
-            (json!(i64::MAX), None),
-            (json!("-9223372036854775808"), None),
-        ] {
-            let answer = json!({"jsonrpc": "2.0", "id": id, "result": {}});
-            let mut message: ServerJsonRpcMessage = serde_json::from_value(answer).unwrap();
-            assert_eq!(renumber(&mut message, first_id), own.is_some(), "{id}");
-            let JsonRpcMessage::Response(response) = message else { panic!("{id}") };
-            if let Some(own) = own {
-                assert_eq!(response.id, RequestId::Number(own));
-            }
-        }
     }
 }

@@ -2,27 +2,36 @@
 //! which session the answers belong to, and what went wrong, in words that hold no secret.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use ::http::StatusCode;
 use ::http::header::{HeaderName, HeaderValue};
+use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 use sse_stream::{Error as SseError, Sse};
+use tokio_util::sync::CancellationToken;
 
-use super::http::{NOT_JSON_RPC, describe, describe_status};
+use super::http::{HttpWire, NOT_JSON_RPC, describe, describe_status};
+use super::message::Incoming;
 
 /// What was noted.
 #[derive(Clone, Default)]
-pub(crate) struct Tap(Arc<Mutex<Noted>>);
+pub(crate) struct Tap {
+    noted: Arc<Mutex<Noted>>,
+    /// Fires when the server has said whether it has a stream that belongs to no request.
+    stream_answered: CancellationToken,
+}
 
 #[derive(Default)]
 struct Noted {
     session: Option<Arc<str>>,
     trouble: Option<String>,
+    /// Whether the stream that belongs to no request was ever open.
+    is_streamed: bool,
 }
 
 impl Tap {
@@ -55,8 +64,34 @@ impl Tap {
         }
     }
 
+    /// Waits until the server has said whether it has a stream that belongs to no request.
+    pub(crate) async fn stream_answered(&self) {
+        self.stream_answered.cancelled().await;
+    }
+
+    fn note_stream(&self) {
+        self.lock().is_streamed = true;
+    }
+
+    /// Whether a stream that cannot be opened again says that the session is forgotten. A server
+    /// that never had such a stream says the same of the stream itself.
+    fn is_forgotten(&self, error: &StreamableHttpError<reqwest::Error>) -> bool {
+        let gone = [StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST];
+        self.lock().is_streamed
+            && match error {
+                StreamableHttpError::SessionExpired => true,
+                StreamableHttpError::HttpStatus(error) => {
+                    gone.iter().any(|status| status.as_u16() == error.status)
+                }
+                StreamableHttpError::Client(error) => {
+                    error.status().is_some_and(|status| gone.contains(&status))
+                }
+                _ => false,
+            }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Noted> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -94,6 +129,8 @@ fn in_words(error: &StreamableHttpError<reqwest::Error>) -> String {
 pub(crate) struct TappedClient {
     pub(crate) client: reqwest::Client,
     pub(crate) tap: Tap,
+    /// Weak, for the wire's session holds rmcp's side, which holds this.
+    pub(crate) wire: Weak<HttpWire>,
 }
 
 type Headers = HashMap<HeaderName, HeaderValue>;
@@ -141,6 +178,34 @@ impl StreamableHttpClient for TappedClient {
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
         let client = &self.client;
         let stream = client.get_stream(uri, session_id, last_event_id, auth_header, custom_headers);
-        stream.await.map_err(|error| self.tap.note_trouble(&error))
+        let stream = stream.await;
+        self.tap.stream_answered.cancel();
+        let stream = stream.map_err(|error| {
+            if let (true, Some(wire)) = (self.tap.is_forgotten(&error), self.wire.upgrade()) {
+                wire.forget();
+            }
+            self.tap.note_trouble(&error)
+        })?;
+        self.tap.note_stream();
+        let wire = self.wire.clone();
+        Ok(stream.map(move |event| event.map(|event| taken(event, &wire))).boxed())
     }
+}
+
+/// Takes what is ours past rmcp, which sees the events' ids alone: a server's requests and
+/// notifications, and answers to requests of our own.
+fn taken(mut event: Sse, wire: &Weak<HttpWire>) -> Sse {
+    let message = event.data.as_deref().and_then(|data| serde_json::from_str(data).ok());
+    let (Some(message), Some(wire)) = (message, wire.upgrade()) else { return event };
+    let message: Incoming<'_> = message;
+    let is_ours = if message.method.is_some() {
+        wire.take_aside(&message, None);
+        true
+    } else {
+        wire.take_answer(&message)
+    };
+    if is_ours {
+        event.data = None;
+    }
+    event
 }

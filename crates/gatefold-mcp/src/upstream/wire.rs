@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use gatefold_dispatch::EventSink;
+use ::http::header::{HeaderName, HeaderValue};
 
 use super::http::HttpWire;
 use super::message::Reply;
+use super::reach::Reach;
 use super::stdio::StdioWire;
 
 /// One request, ready to be sent.
@@ -16,9 +17,11 @@ pub(crate) struct Request {
     pub(crate) method: &'static str,
     /// The name that the header `Mcp-Name` mirrors.
     pub(crate) name: Option<Arc<str>>,
+    /// Further headers, of arguments that are mirrored.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// The whole message.
     pub(crate) text: String,
-    pub(crate) events: EventSink,
+    pub(crate) reach: Arc<Reach>,
     /// The largest answer to read, in bytes.
     pub(crate) limit: u64,
 }
@@ -41,6 +44,9 @@ pub(crate) enum WireError {
     Broken(String),
     #[error("{0}")]
     Refused(String),
+    /// The server did nothing with it, for it could not make anything of it.
+    #[error("{0}")]
+    TurnedAway(String),
 }
 
 #[derive(Clone)]
@@ -63,16 +69,30 @@ impl Wire {
     pub(crate) fn ended(&self) -> Option<String> {
         match self {
             Self::Stdio(wire) => wire.ended(),
+            Self::Http(wire) => wire.ended(),
+        }
+    }
+
+    /// Waits until the connection has ended. A remote server has one only while it streams what
+    /// belongs to no request.
+    pub(crate) async fn when_ended(&self) {
+        match self {
+            Self::Stdio(wire) => wire.when_ended().await,
+            Self::Http(wire) => wire.when_ended().await,
+        }
+    }
+
+    /// The server's capabilities as it wrote them, where the connection shows them.
+    pub(crate) fn capabilities(&self) -> Option<String> {
+        match self {
+            Self::Stdio(wire) => wire.capabilities(),
             Self::Http(_) => None,
         }
     }
 
-    /// Waits until the connection has ended. A remote server has none that could.
-    pub(crate) async fn when_ended(&self) {
-        match self {
-            Self::Stdio(wire) => wire.when_ended().await,
-            Self::Http(_) => std::future::pending().await,
-        }
+    /// Whether arguments are mirrored in headers.
+    pub(crate) fn has_headers(&self) -> bool {
+        matches!(self, Self::Http(_))
     }
 
     /// Whether there is no use in asking again after this error. Over HTTP every request has a

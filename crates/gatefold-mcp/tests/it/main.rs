@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+mod downstream;
 mod upstream;
 
 use std::process::ExitCode;
@@ -14,11 +15,18 @@ fn main() -> ExitCode {
     if let Some(code) = gatefold_testkit::run_if_asked() {
         return code;
     }
+    if let Some(code) = gatefold_testkit::reference::run_if_asked() {
+        return code;
+    }
     if let Some(code) = upstream::run_gateway_if_asked() {
+        return code;
+    }
+    if let Some(code) = downstream::run_if_asked() {
         return code;
     }
     upstream::subscribe();
     let mut args = libtest_mimic::Arguments::from_args();
     args.test_threads.get_or_insert(TESTS_AT_ONCE);
-    libtest_mimic::run(&args, upstream::trials()).exit_code()
+    let trials = upstream::trials().into_iter().chain(downstream::trials()).collect();
+    libtest_mimic::run(&args, trials).exit_code()
 }

@@ -2,11 +2,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::{
-    AgentId, Call, CallId, ClientName, Digest, Domain, Hints, Operation, OrganisationId, Principal,
-    RuleId, Timestamp, ToolId, ToolName, ToolTarget, UserId,
+    AgentId, Call, CallId, ClientName, Digest, Domain, EntryKind, Hints, Operation, OrganisationId,
+    Principal, RuleId, Target, Timestamp, ToolId, ToolName, UserId,
 };
 use gatefold_policy::{
-    Admission, Approval, Effect, Facts, Glob, Policy, ResolvedCall, Rule, Scope, Who,
+    Admission, Approval, Effect, Entries, Facts, Glob, Policy, ResolvedCall, Rule, Scope, Who,
 };
 use serde_json::value::RawValue;
 
@@ -14,14 +14,19 @@ const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 const TOOL_DIGEST: Digest = Digest::new([1; 32]);
 const ARGUMENTS_DIGEST: Digest = Digest::new([2; 32]);
 
-fn target(domain: &str, name: &str) -> Arc<ToolTarget> {
+fn target(domain: &str, name: &str) -> Arc<Target> {
     let domain = Domain::parse(domain).unwrap();
     let id = ToolId::of(&domain, name);
     let hints = Hints::default();
-    Arc::new(ToolTarget { domain, id, name: name.into(), digest: TOOL_DIGEST, hints })
+    let (entries, name) = Entries::read(name);
+    let kind = match entries {
+        Entries::Only(kind) => kind,
+        Entries::Every => EntryKind::Tool,
+    };
+    Arc::new(Target { kind, domain, id, name: name.into(), digest: TOOL_DIGEST, hints })
 }
 
-fn resolved(principal: &Principal, target: &Arc<ToolTarget>) -> ResolvedCall {
+fn resolved(principal: &Principal, target: &Arc<Target>) -> ResolvedCall {
     let call = Call {
         id: CallId::new(NOW, 7),
         parent: None,
@@ -41,7 +46,8 @@ fn rule(effect: Effect, scope: &str, pattern: &str) -> Rule {
         domain => Scope::Domain(Domain::parse(domain).unwrap()),
     };
     let id = RuleId::new(format!("{effect:?}-{pattern}").to_lowercase());
-    Rule { id, effect, who: Who::everybody(), scope, pattern: Glob::new(pattern) }
+    let (entries, pattern) = Entries::read(pattern);
+    Rule { id, effect, who: Who::everybody(), scope, entries, pattern: Glob::new(pattern) }
 }
 
 /// Says in one word what policy decides about a call of `domain`'s tool `name`.
@@ -67,6 +73,25 @@ fn check(rules: &[Rule], domain: &str, name: &str, expected: &str) {
 #[test]
 fn without_rules_everything_is_granted() {
     check(&[], "mail", "send", "granted by default");
+}
+
+#[test]
+fn a_pattern_is_about_everything_unless_it_says_what() {
+    let deny = |pattern| [rule(Effect::Deny, "mail", pattern)];
+    for entry in ["send", "prompt:send", "resource:send"] {
+        check(&deny("*"), "mail", entry, "denied by deny-*");
+    }
+    check(&deny("prompt:*"), "mail", "prompt:send", "denied by deny-prompt:*");
+    check(&deny("prompt:*"), "mail", "send", "granted by default");
+    check(&deny("tool:s*"), "mail", "send", "denied by deny-tool:s*");
+    check(&deny("tool:*"), "mail", "resource:mail://1", "granted by default");
+    let some = [rule(Effect::Allow, "mail", "send"), rule(Effect::Allow, "mail", "resource:*")];
+    check(&some, "mail", "send", "granted by allow-send");
+    check(&some, "mail", "resource:mail://1", "granted by allow-resource:*");
+    check(&some, "mail", "prompt:greet", "denied by allow-list");
+    let tools = [rule(Effect::Allow, "mail", "tool:send")];
+    check(&tools, "mail", "delete", "denied by allow-list");
+    check(&tools, "mail", "prompt:greet", "granted by default");
 }
 
 #[test]

@@ -16,14 +16,14 @@ const TEXT_LIMIT: usize = 512;
 /// but its holder, and one that has ended by nobody at all. `?1` is an array of [`Call`]s.
 pub(super) const KEEP_CALLS: &str = "
     INSERT INTO calls (
-        id, parent, owner, attempt, opened_at, user, organisations, agent, client, subject,
-        domain, tool, tool_digest, rule, arguments_digest, arguments_bytes,
+        id, parent, owner, attempt, opened_at, user, organisations, agent, client, operation,
+        subject, domain, tool, tool_digest, rule, arguments_digest, arguments_bytes,
         outcome, error_kind, expires_at, closed_at, took_ms, result_bytes
     )
     SELECT
         unhex(value ->> 'id'), unhex(value ->> 'parent'), value ->> 'owner', value ->> 'attempt',
         value ->> 'opened_at', value ->> 'user', value ->> 'organisations', value ->> 'agent',
-        value ->> 'client', value ->> 'subject', value ->> 'domain', value ->> 'tool',
+        value ->> 'client', value ->> 'operation', value ->> 'subject', value ->> 'domain', value ->> 'tool',
         unhex(value ->> 'tool_digest'), value ->> 'rule', unhex(value ->> 'arguments_digest'),
         value ->> 'arguments_bytes', value ->> 'outcome', value ->> 'error_kind',
         value ->> 'expires_at', value ->> 'closed_at', value ->> 'took_ms',
@@ -70,6 +70,7 @@ struct Call<'a> {
     opened_at: Timestamp,
     #[serde(flatten)]
     who: Who<'a>,
+    operation: &'a str,
     subject: &'a str,
     domain: Option<&'a str>,
     tool: Option<&'a str>,
@@ -170,6 +171,7 @@ fn call(opened: &CallOpened, holder: Holder) -> Call<'_> {
         attempt: holder.attempt,
         opened_at: opened.at,
         who: Who::of(&opened.principal),
+        operation: opened.operation,
         subject: bounded(&opened.subject),
         domain: opened.domain.as_ref().map(Domain::as_str),
         tool: opened.tool.as_ref().map(|tool| bounded(tool.as_str())),

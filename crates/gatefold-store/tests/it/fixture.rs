@@ -41,6 +41,7 @@ pub(crate) fn opened_as(id: CallId, at: Timestamp) -> CallOpened {
         parent: None,
         at,
         principal: Arc::new(principal),
+        operation: "tool",
         subject: "create \"issue\"".to_owned(),
         domain: Some(Domain::from_key("github")),
         tool: Some(ToolId::new("github__create_issue")),

@@ -3,6 +3,7 @@
 
 mod directory;
 mod fixture;
+mod migrations;
 mod processes;
 mod records;
 mod retention;

@@ -22,6 +22,7 @@ fn manifest(tool: &str, fetched_at: Timestamp) -> Manifest {
         title: None,
         instructions: None,
         protocol: "2025-06-18".to_owned(),
+        capabilities: None,
     };
     let page = format!(r#"{{"tools":[{{"name":"{tool}","inputSchema":{{"type":"object"}}}}]}}"#);
     Manifest::from_pages(server, &[RawValue::from_string(page).unwrap()], fetched_at)

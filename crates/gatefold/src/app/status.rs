@@ -7,6 +7,7 @@ use axum::{Json, Router};
 use gatefold_core::Timestamp;
 use gatefold_dispatch::SourceReport;
 use serde::Serialize;
+use tokio::runtime::Handle;
 
 use super::{App, TokenCosts};
 
@@ -20,6 +21,12 @@ pub struct Status {
     /// What a model is given first, in o200k tokens, never counted too low.
     pub surface_tokens: usize,
     pub tokens: TokenCosts,
+    /// Sessions that clients have open over HTTP.
+    pub sessions: usize,
+    /// Calls that wait for their clients to come back with answers.
+    pub parked: usize,
+    /// What goes on at once, in tasks of the runtime.
+    pub tasks: usize,
     pub sources: Vec<SourceReport>,
     /// Calls since the start, by how they ended.
     pub calls: BTreeMap<&'static str, u64>,
@@ -37,6 +44,9 @@ impl App {
             tools: pinned.view().tool_count(),
             surface_tokens,
             tokens: self.token_costs(surface_tokens),
+            sessions: self.server.session_count(),
+            parked: self.dispatcher().parked(),
+            tasks: Handle::try_current().map_or(0, |runtime| runtime.metrics().num_alive_tasks()),
             sources: self.reports(),
             calls: self.dispatcher().counters().snapshot(),
         }

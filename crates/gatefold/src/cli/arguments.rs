@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Serve MCP to one client over standard input and output
     #[command(after_long_help = "Example:\n  claude mcp add gatefold -- gatefold stdio")]
-    Stdio,
+    Stdio(Stdio),
     /// Take over the servers of the MCP clients that you have
     ///
     /// Reads the files of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Zed, Gemini
@@ -143,7 +143,7 @@ impl Command {
     pub(crate) fn default_log(&self) -> &'static str {
         match self {
             Self::Serve(_) => "info",
-            Self::Stdio => "warn",
+            Self::Stdio(_) => "warn",
             _ => "error",
         }
     }
@@ -161,6 +161,24 @@ pub(crate) struct Serve {
     /// Address and port to listen on; without it the configuration's, else 127.0.0.1:8420
     #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     pub(crate) listen: Option<SocketAddr>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Stdio {
+    /// Show this source alone, as if there were no gateway: its own tools, under its own names
+    #[arg(long, value_name = "DOMAIN")]
+    pub(crate) source: Option<String>,
+    /// How tools are shown
+    #[arg(long, value_enum)]
+    pub(crate) disclosure: Option<DisclosureName>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum DisclosureName {
+    /// Three tools to find, look up and call all others
+    Gateway,
+    /// Every tool with its full definition
+    Flat,
 }
 
 #[derive(Debug, Args)]

@@ -210,6 +210,8 @@ mod tests {
             status,
             breaker: BreakerState::Closed,
             tools: 14,
+            prompts: 0,
+            resources: 0,
             alterations: Vec::new(),
             calls_in_flight: 0,
             calls_waiting: 0,

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments::{Serve, Shared};
 use super::failure::with_help;
-use super::{loopback, reload, session, status, stop, tokens};
+use super::{loopback, memory, reload, session, status, stop, tokens};
 
 pub(super) async fn run(
     serve: &Serve,
@@ -26,6 +26,7 @@ pub(super) async fn run(
     let listener = bind(listen).await?;
     let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
     let counting = tokio::spawn(tokens::keep_counting(app.clone()));
+    let giving_back = tokio::spawn(memory::give_back_when_quiet());
     let served = async {
         announce(&app, listener.local_addr()?);
         session::warn_of_unusable(&app);
@@ -35,6 +36,7 @@ pub(super) async fn run(
     let result = served.await;
     following.abort();
     counting.abort();
+    giving_back.abort();
     app.close().await;
     tracing::info!("stopped");
     result.map(|()| ExitCode::SUCCESS)

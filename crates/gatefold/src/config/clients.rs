@@ -312,7 +312,8 @@ fn effects(table: &mut Table<'_>) -> Vec<(Effect, String)> {
         // Where a list is how a client says "all of them", an empty one is no list.
         let names = table.field_of_any(&keys).filter(|field| !field.is_empty_list());
         let names = names.map(|field| sections::texts(&field)).unwrap_or_default();
-        effects.extend(names.into_iter().map(|name| (effect, name)));
+        // Clients know no lists of prompts and resources.
+        effects.extend(names.into_iter().map(|name| (effect, format!("tool:{name}"))));
     }
     effects
 }

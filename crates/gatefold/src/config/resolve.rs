@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use gatefold_core::{Digest, Domain, RuleId};
-use gatefold_policy::{Effect, Glob, Policy, Rule, Scope, Who};
+use gatefold_policy::{Effect, Entries, Glob, Policy, Rule, Scope, Who};
 use sha2::{Digest as _, Sha256};
 
 use super::sections::Draft;
@@ -69,12 +69,14 @@ fn domains(sources: &[SourceDraft]) -> Vec<Domain> {
 /// A rule is named after its key and its pattern: that is what a denial cites.
 fn rule(path: &str, scope: &Scope, (effect, pattern): &(Effect, String)) -> Rule {
     let key = if *effect == Effect::Allow { "allow" } else { "deny" };
+    let (entries, glob) = Entries::read(pattern);
     Rule {
         id: RuleId::new(format!("{path}.{key}:{pattern}")),
         effect: *effect,
         who: Who::everybody(),
         scope: scope.clone(),
-        pattern: Glob::new(pattern.as_str()),
+        entries,
+        pattern: Glob::new(glob),
     }
 }
 

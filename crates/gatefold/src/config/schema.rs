@@ -139,10 +139,14 @@ fn kind(kind: &Kind) -> Value {
         Kind::Duration => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(ms|s|m|min|h|d)\s*$"),
         Kind::Size => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(B|KiB|K|MiB|M|GiB|G|kB|KB|MB|GB)\s*$"),
         Kind::Choice(words) => any_of(&json!({ "enum": words })),
-        Kind::Texts | Kind::Patterns(Emptiness::MayBeEmpty) => list(&filled()),
-        Kind::Patterns(Emptiness::MayNotBeEmpty) => {
-            let mut patterns = list(&filled());
-            patterns["minItems"] = 1.into();
+        Kind::Texts => list(&filled()),
+        Kind::Patterns(emptiness) => {
+            let mut item = filled();
+            item["not"] = json!({ "pattern": "^(tool|prompt|resource):$" });
+            let mut patterns = list(&item);
+            if *emptiness == Emptiness::MayNotBeEmpty {
+                patterns["minItems"] = 1.into();
+            }
             patterns
         }
         Kind::Arguments => {

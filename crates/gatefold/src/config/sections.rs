@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gatefold_catalog::Pattern;
 use gatefold_dispatch::Limits;
-use gatefold_policy::Effect;
+use gatefold_policy::{Effect, Entries};
 use gatefold_store::Durability;
 
 use super::reader::{Field, Reader, Table};
@@ -94,6 +94,7 @@ fn limits(table: &mut Table<'_>, draft: &mut Draft) {
     table.count("breaker_failures", &mut limits.breaker_failures);
     table.duration("breaker_pause", &mut limits.breaker_pause);
     table.count("nesting", &mut limits.nesting);
+    table.duration("question", &mut limits.question);
     table.duration("suspension", &mut limits.suspension);
     table.duration("drain", &mut limits.drain);
     table.duration("shutdown", &mut draft.server.shutdown);
@@ -108,9 +109,17 @@ pub(super) fn effects(table: &mut Table<'_>) -> Vec<(Effect, String)> {
         };
         if effect == Effect::Allow && field.is_empty_list() {
             field
-                .fault("is empty, which would hide every tool", "list patterns, or remove the key");
+                .fault("is empty, which would hide everything", "list patterns, or remove the key");
         }
-        effects.extend(texts(&field).into_iter().map(|pattern| (effect, pattern)));
+        for item in field.items().unwrap_or_default() {
+            let Some(text) = item.filled_text() else {
+                continue;
+            };
+            if Entries::read(&text.text).1.is_empty() {
+                item.fault("has no pattern after the colon", "write what it matches: `prompt:*`");
+            }
+            effects.push((effect, text.text));
+        }
     }
     effects
 }
@@ -143,6 +152,7 @@ fn server(table: &mut Table<'_>, server: &mut ServerConfig) {
         };
         server.allowed_origins = items.iter().filter_map(origin).collect();
     }
+    table.duration("session_idle", &mut server.session_idle);
 }
 
 /// Reads `127.0.0.1:8420`, `[::1]:8420` or `localhost:8420`.

@@ -182,8 +182,8 @@ fn healthy(source: &SourceConfig, report: &SourceReport, took: Option<Duration>)
         let what = format!("{} definitions were not as MCP has them", report.alterations.len());
         findings.push(found(source, Level::Note, what).fix("see which: gatefold check"));
     }
-    if report.tools == 0 {
-        let what = "it offers no tools that may be called";
+    if report.tools + report.prompts + report.resources == 0 {
+        let what = "it offers nothing that may be used";
         findings.push(found(source, Level::Warning, what).fix("check its `allow` and `deny`"));
     }
     if let Some(took) = took.filter(|took| *took > source.connect_deadline / SLOW_SHARE) {

@@ -151,7 +151,7 @@ fn lists_of_tools_become_rules() {
     );
     let text = format!("{:?}", config.unwrap().policy);
     assert!(
-        text.contains("sources.a.allow:get_*") && text.contains("sources.a.deny:get_b"),
+        text.contains("sources.a.allow:tool:get_*") && text.contains("sources.a.deny:tool:get_b"),
         "{text}"
     );
 }

@@ -99,6 +99,8 @@ fn a_check_of_sources_that_work_succeeds() {
           "sessions": 1,
           "breaker": "closed",
           "tools": 14,
+          "prompts": 0,
+          "resources": 0,
           "calls_in_flight": 0,
           "calls_waiting": 0,
           "traffic": {
@@ -117,6 +119,8 @@ fn a_check_of_sources_that_work_succeeds() {
           "sessions": 1,
           "breaker": "closed",
           "tools": 10,
+          "prompts": 0,
+          "resources": 0,
           "calls_in_flight": 0,
           "calls_waiting": 0,
           "traffic": {

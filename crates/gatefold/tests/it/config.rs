@@ -23,6 +23,7 @@ fn an_empty_file_has_the_documented_defaults() {
             breaker_failures: 5,
             breaker_pause: 10s,
             nesting: 8,
+            question: 300s,
             suspension: 600s,
             drain: 60s,
         },
@@ -31,6 +32,7 @@ fn an_empty_file_has_the_documented_defaults() {
             allowed_hosts: [],
             allowed_origins: [],
             request_bytes: 4194304,
+            session_idle: 1800s,
             shutdown: 10s,
         },
         DisclosureConfig {
@@ -159,6 +161,7 @@ fn every_key_is_taken() {
                 "https://console.example",
             ],
             request_bytes: 524288,
+            session_idle: 1800s,
             shutdown: 3s,
         },
         DisclosureConfig {
@@ -177,6 +180,7 @@ fn every_key_is_taken() {
             breaker_failures: 6,
             breaker_pause: 7s,
             nesting: 2,
+            question: 20s,
             suspension: 3600s,
             drain: 9s,
         },
@@ -198,6 +202,7 @@ fn every_key_is_taken() {
                     clients: [],
                 },
                 scope: Everywhere,
+                entries: Every,
                 pattern: Glob(
                     "crm__*",
                 ),
@@ -214,6 +219,7 @@ fn every_key_is_taken() {
                     clients: [],
                 },
                 scope: Everywhere,
+                entries: Every,
                 pattern: Glob(
                     "*__delete_*",
                 ),
@@ -232,6 +238,7 @@ fn every_key_is_taken() {
                 scope: Domain(
                     Domain(git_hub),
                 ),
+                entries: Every,
                 pattern: Glob(
                     "get_*",
                 ),
@@ -250,6 +257,7 @@ fn every_key_is_taken() {
                 scope: Domain(
                     Domain(git_hub),
                 ),
+                entries: Every,
                 pattern: Glob(
                     "get_secret*",
                 ),
@@ -301,6 +309,7 @@ calls_waiting = 5
 breaker_failures = 6
 breaker_pause = "7s"
 nesting = 2
+question = "20s"
 suspension = "1h"
 drain = "9s"
 shutdown = "3s"
@@ -321,6 +330,33 @@ durability = "disk"
 fn without_digests(text: &str) -> String {
     let is_digest = |line: &&str| !line.trim_start().starts_with("config_digest:");
     text.lines().filter(is_digest).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_pattern_concerns_everything_unless_it_says_what() {
+    use gatefold_core::EntryKind::{Prompt, Resource, Tool};
+    use gatefold_policy::Entries::{Every, Only};
+    for (written, entries, pattern) in [
+        ("get_*", Every, "get_*"),
+        ("tool:get_*", Only(Tool), "get_*"),
+        ("prompt:review", Only(Prompt), "review"),
+        ("resource:file:///*", Only(Resource), "file:///*"),
+        ("file:///*", Every, "file:///*"),
+        ("Tool:x", Every, "Tool:x"),
+        ("prompt:tool:x", Only(Prompt), "tool:x"),
+    ] {
+        let text = format!(
+            "[policy]\nallow = ['{written}']\n\
+             [sources.a]\ncommand = 'x'\ndeny = ['{written}']"
+        );
+        let policy = toml(&text).unwrap().policy;
+        let rules: Vec<_> = policy.rules().iter().collect();
+        assert_eq!(rules.len(), 2, "{written}");
+        for (rule, path) in rules.into_iter().zip(["policy.allow", "sources.a.deny"]) {
+            assert_eq!((rule.entries, rule.pattern.as_str()), (entries, pattern), "{written}");
+            assert_eq!(rule.id.as_str(), format!("{path}:{written}"));
+        }
+    }
 }
 
 #[test]

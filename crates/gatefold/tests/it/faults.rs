@@ -291,7 +291,7 @@ fn a_bad_value_is_named_with_a_good_one() {
     [sources.a]
     command = 'x'
     allow = []
-    gatefold.toml:3:9: `sources.a.allow` is empty, which would hide every tool
+    gatefold.toml:3:9: `sources.a.allow` is empty, which would hide everything
       help: list patterns, or remove the key
 
     [sources.a]

@@ -251,7 +251,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     let scratch = Scratch::new();
     scratch.write(
         "gatefold.toml",
-        "[limits]\ncall_deadline = '90s'\nidle_stop = '${IDLE:-5m}'\n[policy]\ndeny = ['*__drop_*']\n\
+        "[limits]\ncall_deadline = '90s'\nidle_stop = '${IDLE:-5m}'\n[policy]\ndeny = ['*__drop_*', 'prompt:*']\n\
          [sources.a]\ncommand = 'x'\nargs = ['${TOKEN}', 'b']\nenv = { KEY = '${TOKEN}' }\n\
          [sources.b]\nurl = 'https://host.example:1/${TOKEN}?k=${TOKEN}'\nheaders.A = '${TOKEN}'\n\
          [state]\ndir = '/state'\n",
@@ -273,7 +273,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
 
     key                          from              value
     policy.allow                 default           all of them
-    policy.deny                  gatefold.toml:5   ["*__drop_*"]
+    policy.deny                  gatefold.toml:5   ["*__drop_*","prompt:*"]
     disclosure.pinned            default           []
     disclosure.discovery_tokens  default           2000
     limits.call_deadline         gatefold.toml:2   "90s"
@@ -286,12 +286,14 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     limits.breaker_failures      default           5
     limits.breaker_pause         default           "10s"
     limits.nesting               default           8
+    limits.question              default           "5m"
     limits.suspension            default           "10m"
     limits.drain                 default           "60s"
     limits.shutdown              default           "10s"
     server.listen                default           "127.0.0.1:8420"
     server.allowed_hosts         default           []
     server.allowed_origins       default           []
+    server.session_idle          default           "30m"
     state.dir                    gatefold.toml:14  "/state"
     audit.durability             default           "process"
     "#);

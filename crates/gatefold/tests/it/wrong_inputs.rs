@@ -178,6 +178,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("another client's section", "[servers.a]\ncommand = 'x'"),
     ("a section like no other", "[frobnicate]\nx = 1"),
     ("no tools at all", "[policy]\nallow = []"),
+    ("a kind without a pattern", "[policy]\ndeny = ['*', 'prompt:']"),
     ("a blank in a list", "[sources.a]\ncommand = 'x'\ninherit_env = [' ']"),
     ("a header with a colon", "[sources.a]\nurl = 'http://h'\nheaders = { 'A:' = 'b' }"),
     ("a group with a colon", "[sources.a]\ncommand = 'x'\ngroups = { 'a:b' = ['*'] }"),
@@ -318,8 +319,12 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
       help: use one of `sources`, `limits`, `policy`, `disclosure`, `server`, `state`, `audit`
 
     # no tools at all
-    gatefold.toml:2:9: `policy.allow` is empty, which would hide every tool
+    gatefold.toml:2:9: `policy.allow` is empty, which would hide everything
       help: list patterns, or remove the key
+
+    # a kind without a pattern
+    gatefold.toml:2:14: `policy.deny[1]` has no pattern after the colon
+      help: write what it matches: `prompt:*`
 
     # a blank in a list
     gatefold.toml:3:16: `sources.a.inherit_env[0]` is empty

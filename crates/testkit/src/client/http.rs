@@ -8,6 +8,7 @@ use reqwest::Response;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::time::timeout;
 
+use super::message::Speaker;
 use super::{ANSWER_LIMIT_BYTES, DEFAULT_LIMIT, Exchange, HANDSHAKE_VERSION, message};
 use crate::Error;
 use crate::fixture::{Era, Incoming, STATELESS_VERSION, read};
@@ -21,7 +22,7 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 pub struct RawClient {
     http: reqwest::Client,
     url: String,
-    era: Era,
+    speaker: Speaker,
     session: Option<String>,
     bearer: Option<String>,
     answer: Option<String>,
@@ -42,7 +43,7 @@ impl RawClient {
         Ok(Self {
             http: http_client()?,
             url: url.into(),
-            era: Era::Stateless,
+            speaker: Speaker::default(),
             session: None,
             bearer: None,
             answer: None,
@@ -72,11 +73,28 @@ impl RawClient {
         self
     }
 
+    /// Offers these capabilities, JSON text, instead of elicitation alone.
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: &str) -> Self {
+        self.set_capabilities(capabilities);
+        self
+    }
+
+    /// Answers every request of the server with this result from now on, or none of them.
+    pub fn set_answer(&mut self, result: Option<&str>) {
+        self.answer = result.map(str::to_owned);
+    }
+
+    /// Offers these capabilities from now on; a session keeps those that it began with.
+    pub fn set_capabilities(&mut self, capabilities: &str) {
+        capabilities.clone_into(&mut self.speaker.capabilities);
+    }
+
     /// Changes to the handshake era: sends `initialize`, then `notifications/initialized`.
     pub async fn initialize(&mut self) -> Result<Exchange, Error> {
-        self.era = Era::Handshake;
+        self.speaker.era = Era::Handshake;
         let body =
-            message::request(self.next_id(), "initialize", &message::initialize_params(), self.era);
+            self.speaker.request(self.next_id(), "initialize", &self.speaker.initialize_params());
         let response = self.post(body, HeaderMap::new()).await?;
         let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok());
         self.session = session.map(str::to_owned);
@@ -112,18 +130,30 @@ impl RawClient {
         name: &str,
         params: &str,
     ) -> Result<Exchange, Error> {
-        let body = message::request(self.next_id(), method, params, self.era);
+        self.begin(method, name, params).1.await
+    }
+
+    /// The id of a request, and the request itself, which is sent once it is awaited. Dropped, its
+    /// connection is closed.
+    pub fn begin<'a>(
+        &'a self,
+        method: &'a str,
+        name: &str,
+        params: &str,
+    ) -> (u64, impl Future<Output = Result<Exchange, Error>> + use<'a>) {
+        let id = self.next_id();
+        let body = self.speaker.request(id, method, params);
         let headers = self.mirror(method, name);
-        let exchange = async {
+        let exchange = async move {
             let response = self.post(body, headers).await?;
             self.read_answer(response, method).await
         };
-        self.in_time(method, exchange).await
+        (id, self.in_time(method, exchange))
     }
 
     /// Sends a request that is answered with a stream, such as `subscriptions/listen`.
     pub async fn open(&self, method: &str, params: &str) -> Result<MessageStream, Error> {
-        let body = message::request(self.next_id(), method, params, self.era);
+        let body = self.speaker.request(self.next_id(), method, params);
         let posted = self.post(body, self.mirror(method, ""));
         let response = self.in_time(method, posted).await?;
         if is_stream(&response) {
@@ -135,7 +165,7 @@ impl RawClient {
 
     /// Sends a notification with parameters given as the JSON text of an object.
     pub async fn notify(&self, method: &str, params: &str) -> Result<(), Error> {
-        let body = message::notification(method, params, self.era);
+        let body = self.speaker.notification(method, params);
         let sent = self.post(body, self.mirror(method, ""));
         self.in_time(method, sent).await.map(drop)
     }
@@ -163,6 +193,25 @@ impl RawClient {
         self.in_time("GET", sent).await
     }
 
+    /// Asks for what stands at the address and returns it as it is.
+    pub async fn get_raw(&self) -> Result<RawResponse, Error> {
+        let request = self.http.get(&self.url).headers(self.common_headers());
+        let response = async { whole(request.send().await?).await };
+        self.in_time("GET", response).await
+    }
+
+    /// Opens the session's stream of the server's messages.
+    pub async fn listen(&self) -> Result<MessageStream, Error> {
+        let request = self.http.get(&self.url).headers(self.common_headers());
+        let sent = async { Ok(request.send().await?) };
+        let response = self.in_time("GET", sent).await?;
+        if is_stream(&response) {
+            return Ok(MessageStream::new(response, "the session's stream", self.limit));
+        }
+        let RawResponse { status, body, .. } = self.in_time("GET", whole(response)).await?;
+        Err(Error::NotAnAnswer { status, body })
+    }
+
     fn next_id(&self) -> u64 {
         self.last_id.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -180,7 +229,7 @@ impl RawClient {
     /// The headers that mirror a stateless request.
     fn mirror(&self, method: &str, name: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        if self.era == Era::Stateless {
+        if self.speaker.era == Era::Stateless {
             insert(&mut headers, METHOD, method);
             if !name.is_empty() {
                 insert(&mut headers, NAME, name);
@@ -193,7 +242,7 @@ impl RawClient {
         let mut headers = HeaderMap::new();
         insert(&mut headers, ACCEPT, "application/json, text/event-stream");
         insert(&mut headers, CONTENT_TYPE, "application/json");
-        match (self.era, &self.session) {
+        match (self.speaker.era, &self.session) {
             (Era::Stateless, _) => insert(&mut headers, VERSION, STATELESS_VERSION),
             (Era::Handshake, None) => {}
             (Era::Handshake, Some(session)) => {

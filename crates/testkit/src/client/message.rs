@@ -1,21 +1,68 @@
 //! The messages a raw client sends, as text.
 
 use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::HANDSHAKE_VERSION;
 use crate::fixture::{Era, STATELESS_VERSION, quoted};
 
-/// A message with parameters given as the JSON text of an object.
-pub(super) fn request(id: u64, method: &str, params: &str, era: Era) -> String {
-    let (method, params) = (quoted(method), with_meta(params, era));
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
+/// What all messages of one client have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Speaker {
+    pub(super) era: Era,
+    /// What the client offers, JSON text.
+    pub(super) capabilities: String,
 }
 
-pub(super) fn notification(method: &str, params: &str, era: Era) -> String {
-    let (method, params) = (quoted(method), with_meta(params, era));
-    format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#)
+impl Default for Speaker {
+    fn default() -> Self {
+        Self { era: Era::Stateless, capabilities: r#"{"elicitation":{}}"#.to_owned() }
+    }
+}
+
+impl Speaker {
+    /// A message with parameters given as the JSON text of an object.
+    pub(super) fn request(&self, id: u64, method: &str, params: &str) -> String {
+        let (method, params) = (quoted(method), self.with_meta(params));
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
+    }
+
+    pub(super) fn notification(&self, method: &str, params: &str) -> String {
+        let (method, params) = (quoted(method), self.with_meta(params));
+        format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#)
+    }
+
+    pub(super) fn initialize_params(&self) -> String {
+        let capabilities = &self.capabilities;
+        format!(
+            r#"{{"protocolVersion":"{HANDSHAKE_VERSION}","capabilities":{capabilities},"clientInfo":{{"name":"gatefold-raw-client","version":"1"}}}}"#
+        )
+    }
+
+    /// Adds what every stateless request carries, and changes no other byte.
+    fn with_meta(&self, params: &str) -> String {
+        #[derive(Deserialize)]
+        struct Params<'a> {
+            #[serde(rename = "_meta", borrow, default)]
+            meta: Option<&'a RawValue>,
+        }
+        if self.era == Era::Handshake {
+            return params.to_owned();
+        }
+        let capabilities = &self.capabilities;
+        let meta = format!(
+            r#""io.modelcontextprotocol/protocolVersion":"{STATELESS_VERSION}","io.modelcontextprotocol/clientInfo":{{"name":"gatefold-raw-client","version":"1"}},"io.modelcontextprotocol/clientCapabilities":{capabilities}"#
+        );
+        let given = serde_json::from_str::<Params<'_>>(params).ok().and_then(|params| params.meta);
+        match given {
+            Some(given) => {
+                let start = given.get().as_ptr() as usize - params.as_ptr() as usize;
+                let (before, given_on) = params.split_at(start);
+                format!("{before}{}", with_members(given_on, &meta))
+            }
+            None => with_members(params, &format!(r#""_meta":{{{meta}}}"#)),
+        }
+    }
 }
 
 /// The answer to a request of the server; `id` and `result` are JSON text.
@@ -23,41 +70,8 @@ pub(super) fn response(id: &str, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
-pub(super) fn initialize_params() -> String {
-    json!({
-        "protocolVersion": HANDSHAKE_VERSION,
-        "capabilities": {"elicitation": {}},
-        "clientInfo": {"name": "gatefold-raw-client", "version": "1"},
-    })
-    .to_string()
-}
-
 pub(super) fn call_params(tool: &str, arguments: &str) -> String {
     format!(r#"{{"name":{},"arguments":{arguments}}}"#, quoted(tool))
-}
-
-/// Adds what every stateless request carries, and changes no other byte.
-fn with_meta(params: &str, era: Era) -> String {
-    #[derive(Deserialize)]
-    struct Params<'a> {
-        #[serde(rename = "_meta", borrow, default)]
-        meta: Option<&'a RawValue>,
-    }
-    if era == Era::Handshake {
-        return params.to_owned();
-    }
-    let meta = format!(
-        r#""io.modelcontextprotocol/protocolVersion":"{STATELESS_VERSION}","io.modelcontextprotocol/clientInfo":{{"name":"gatefold-raw-client","version":"1"}},"io.modelcontextprotocol/clientCapabilities":{{"elicitation":{{}}}}"#
-    );
-    let given = serde_json::from_str::<Params<'_>>(params).ok().and_then(|params| params.meta);
-    match given {
-        Some(given) => {
-            let start = given.get().as_ptr() as usize - params.as_ptr() as usize;
-            let (before, given_on) = params.split_at(start);
-            format!("{before}{}", with_members(given_on, &meta))
-        }
-        None => with_members(params, &format!(r#""_meta":{{{meta}}}"#)),
-    }
 }
 
 /// Puts members first into the object that `object` starts with.

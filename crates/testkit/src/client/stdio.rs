@@ -9,6 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
+use super::message::Speaker;
 use super::{ANSWER_LIMIT_BYTES, DEFAULT_LIMIT, Exchange, message};
 use crate::Error;
 use crate::fixture::{Era, Incoming, lock, read};
@@ -25,7 +26,7 @@ pub struct StdioClient {
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     stderr: Arc<Mutex<String>>,
-    era: Era,
+    speaker: Speaker,
     answer: Option<String>,
     limit: Duration,
     last_id: u64,
@@ -55,7 +56,7 @@ impl StdioClient {
             stdin,
             stdout,
             stderr,
-            era: Era::Stateless,
+            speaker: Speaker::default(),
             answer: None,
             limit: DEFAULT_LIMIT,
             last_id: 0,
@@ -76,10 +77,27 @@ impl StdioClient {
         self
     }
 
+    /// Offers these capabilities, JSON text, instead of elicitation alone.
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: &str) -> Self {
+        self.set_capabilities(capabilities);
+        self
+    }
+
+    /// Answers every request of the server with this result from now on, or none of them.
+    pub fn set_answer(&mut self, result: Option<&str>) {
+        self.answer = result.map(str::to_owned);
+    }
+
+    /// Offers these capabilities from now on; a session keeps those that it began with.
+    pub fn set_capabilities(&mut self, capabilities: &str) {
+        capabilities.clone_into(&mut self.speaker.capabilities);
+    }
+
     /// Changes to the handshake era: sends `initialize`, then `notifications/initialized`.
     pub async fn initialize(&mut self) -> Result<Exchange, Error> {
-        self.era = Era::Handshake;
-        let exchange = self.request("initialize", &message::initialize_params()).await?;
+        self.speaker.era = Era::Handshake;
+        let exchange = self.request("initialize", &self.speaker.initialize_params()).await?;
         self.notify("notifications/initialized", "{}").await?;
         Ok(exchange)
     }
@@ -103,7 +121,7 @@ impl StdioClient {
     /// Sends a request and returns its id at once.
     pub async fn start(&mut self, method: &str, params: &str) -> Result<u64, Error> {
         self.last_id += 1;
-        let request = message::request(self.last_id, method, params, self.era);
+        let request = self.speaker.request(self.last_id, method, params);
         self.send(&request).await?;
         Ok(self.last_id)
     }
@@ -118,7 +136,7 @@ impl StdioClient {
 
     /// Sends a notification with parameters given as the JSON text of an object.
     pub async fn notify(&mut self, method: &str, params: &str) -> Result<(), Error> {
-        self.send(&message::notification(method, params, self.era)).await
+        self.send(&self.speaker.notification(method, params)).await
     }
 
     /// Writes one line as it is.

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use gatefold_core::{CallError, Principal};
-use gatefold_dispatch::{Caller, Event, Limits, TraceContext};
+use gatefold_dispatch::{Caller, Event, Limits, RequestMeta};
 use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
@@ -130,14 +130,15 @@ async fn meta(wire: Wire, era: Era) {
             assert_eq!(part("clientCapabilities"), &json!({}));
         }
     }
-    let trace = TraceContext {
+    let meta = RequestMeta {
         traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned()),
         tracestate: Some("a=1".to_owned()),
+        ..RequestMeta::default()
     };
-    let caller = Caller { trace: trace.clone(), ..Caller::silent() };
+    let caller = Caller { meta: meta.clone(), ..Caller::silent() };
     let traced = world.call_with("up__meta", "{}", &Principal::local(), caller).await;
     let traced: Value = serde_json::from_str(&text(&traced.unwrap())).unwrap();
-    assert_eq!(traced["traceparent"], trace.traceparent.unwrap());
+    assert_eq!(traced["traceparent"], meta.traceparent.unwrap());
     assert_eq!(traced["tracestate"], "a=1");
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_server_that_is_slow_to_start_is_not_started_twice", slow),
         trial("a_slow_server_that_holds_to_its_first_question_is_asked_it_again", slow_stateless),
         trial("the_era_is_remembered", remembered),
+        trial("a_server_that_dies_of_its_old_era_is_started_once_more", outgrown),
         trial("a_change_of_era_is_noticed::stdio", || changed(Wire::Stdio)),
         trial("a_change_of_era_is_noticed::http", || changed(Wire::Http)),
     ]);
@@ -111,4 +112,15 @@ async fn changed(wire: Wire) {
         assert!(told, "the new version is kept");
         assert_eq!(world.keeper.last().server().protocol, protocol);
     }
+}
+
+async fn outgrown() {
+    let before = Upstream::new("up", Wire::Stdio, Era::Handshake, &[]);
+    let first = World::connected(&before.settings).await;
+    let made = Made { known: Some(first.keeper.last()), ..Made::default() };
+    let upstream = Upstream::new("up", Wire::Stdio, Era::Stateless, &["--exit-on-initialize"]);
+    let world = World::made(&[&upstream.settings], &made);
+    assert_eq!(world.text("up__echo", "{}").await, "{}");
+    assert_eq!(world.report("up").status.protocol.as_deref(), Some("2026-07-28"));
+    assert_eq!(upstream.processes().len(), 2);
 }

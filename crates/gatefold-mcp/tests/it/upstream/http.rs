@@ -65,7 +65,10 @@ const FAULTS: &[(&str, &str)] = &[
         "the connection ended while `up__stream_that_ends` was under way; it may have taken \
          effect: the server ended its answer early",
     ),
-    ("input", "`up` broke the protocol: it asked for input, though none was offered"),
+    (
+        "input",
+        "the questions of `up__input` were not put to the client: it asked 16 times in a row, which is the limit",
+    ),
 ];
 
 /// What a greeting is answered with, and what is said about it.

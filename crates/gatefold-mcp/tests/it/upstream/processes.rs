@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("closing_ends_a_server_that_does_not_listen", deaf),
         trial("closing_ends_a_server_that_is_being_started", starting),
         trial("a_server_ends_with_a_killed_gateway", killed),
+        trial("an_answer_that_says_nothing_breaks_the_protocol_and_not_the_session", empty),
     ]
 }
 
@@ -184,4 +185,30 @@ async fn killed() {
     gateway.kill().unwrap();
     gateway.wait().unwrap();
     gone(&[process]).await;
+}
+
+/// A server that answers a call with neither a result nor an error.
+const EMPTY: &str = r#"
+while read -r line; do
+    id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+    case $line in
+    *'"initialize"'*) said='"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"e","version":"1"}}' ;;
+    *'"tools/list"'*) said='"result":{"tools":[{"name":"say","inputSchema":{"type":"object"},"annotations":{"idempotentHint":true}}]}' ;;
+    *'"tools/call"'*) said='"other":1' ;;
+    *'"id"'*) said='"error":{"code":-32601,"message":"unknown"}' ;;
+    *) continue ;;
+    esac
+    printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$said"
+done"#;
+
+async fn empty() {
+    let settings = changed(stdio("up", &[]), |stdio| {
+        "sh".clone_into(&mut stdio.command);
+        stdio.args = vec!["-c".to_owned(), EMPTY.to_owned()];
+    });
+    let world = World::connected(&settings).await;
+    let error = world.error("up__say", "{}").await;
+    assert_eq!(error, "`up` broke the protocol: its answer has neither a result nor an error");
+    assert_eq!(world.state("up"), SourceState::Running);
+    world.dispatcher.close().await;
 }

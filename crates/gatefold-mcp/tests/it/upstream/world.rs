@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use gatefold_catalog::{GroupRules, Manifest, SourceKind};
 use gatefold_core::{
-    CallError, Digest, Domain, Operation, Outcome, Payload, Principal, SystemClock, ToolName,
+    CallError, Digest, Domain, Operation, Outcome, Payload, Principal, Resume, SystemClock,
+    ToolName,
 };
 use gatefold_dispatch::{
     AuditError, AuditLog, AuditSlot, CallClosed, CallOpened, Caller, DiscoveryRecord, Dispatcher,
@@ -31,11 +32,17 @@ pub(crate) struct Made {
     pub(crate) limits: Limits,
     pub(crate) identity: IdentityScope,
     pub(crate) known: Option<Arc<Manifest>>,
+    pub(crate) policy: Policy,
 }
 
 impl Default for Made {
     fn default() -> Self {
-        Self { limits: Limits::default(), identity: IdentityScope::Shared, known: None }
+        Self {
+            limits: Limits::default(),
+            identity: IdentityScope::Shared,
+            known: None,
+            policy: Policy::default(),
+        }
     }
 }
 
@@ -61,7 +68,7 @@ impl World {
             seal: SealKey::new([7; 32]),
         });
         dispatcher.install(Setup {
-            policy: Policy::default(),
+            policy: made.policy.clone(),
             limits: made.limits,
             sources: sources.collect(),
         });
@@ -100,12 +107,27 @@ impl World {
         caller: Caller,
     ) -> Result<Payload, CallError> {
         let pinned = self.dispatcher.pin(Arc::new(principal.clone()));
-        let operation = Operation::Tool {
-            name: ToolName::new(tool),
-            arguments: RawValue::from_string(arguments.to_owned()).unwrap(),
-        };
-        match pinned.call(operation, None, caller).await? {
+        match pinned.call(tool_call(tool, arguments), None, caller).await? {
             Outcome::Done(payload) => Ok(payload),
+            other => panic!("not done: {other:?}"),
+        }
+    }
+
+    /// Any operation of the local principal's.
+    pub(crate) async fn operate(
+        &self,
+        operation: Operation,
+        resume: Option<Resume>,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
+        let pinned = self.dispatcher.pin(Arc::new(Principal::local()));
+        pinned.call(operation, resume, caller).await
+    }
+
+    /// The result of an operation that ought to be done at once.
+    pub(crate) async fn done(&self, operation: Operation, caller: Caller) -> serde_json::Value {
+        match self.operate(operation, None, caller).await {
+            Ok(Outcome::Done(payload)) => serde_json::from_str(payload.json.get()).unwrap(),
             other => panic!("not done: {other:?}"),
         }
     }
@@ -148,6 +170,11 @@ impl World {
         let reached = wait_until(LONG, || self.state(domain) == state).await;
         assert!(reached, "still {:?}", self.report(domain).status);
     }
+}
+
+pub(crate) fn tool_call(tool: &str, arguments: &str) -> Operation {
+    let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
+    Operation::Tool { name: ToolName::new(tool), arguments }
 }
 
 pub(crate) type Started = tokio::task::JoinHandle<Result<Payload, CallError>>;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use gatefold_core::ToolTarget;
+use gatefold_core::Target;
 use gatefold_policy::{Permit, ResolvedCall};
 
 fn swap(permit: &mut Permit, other: ResolvedCall) {
     permit.call = other;
 }
 
-fn retarget(permit: &mut Permit, other: Arc<ToolTarget>) {
+fn retarget(permit: &mut Permit, other: Arc<Target>) {
     *permit.target() = other;
 }
 

@@ -1,4 +1,4 @@
-use gatefold_policy::{Effect, Scope};
+use gatefold_policy::{Effect, Entries, Rule, Scope};
 use serde_json::Value;
 
 use super::super::{Config, Durability};
@@ -6,23 +6,26 @@ use super::{Applies, Emptiness, Key, Kind, Section, count, duration, size};
 
 pub(super) const POLICY: Section = Section {
     path: "policy",
-    summary: "Which tools of all sources may be seen and called.",
-    details: "Patterns over tool ids: `{domain}__{name}`. What is denied is not shown, not found \
-              and not suggested, and calling it answers as for a tool that does not exist.",
+    summary: "What of all sources may be seen and used.",
+    details: "Patterns over the ids of tools and prompts, `{domain}__{name}`, and over the \
+              addresses of resources: `gatefold://{domain}/{uri}`, or `ui://gatefold/{domain}/...` \
+              where the URI begins with `ui://`. `tool:`, `prompt:` or `resource:` before a \
+              pattern narrows it to these. What is denied is not shown, not \
+              found and not suggested, and asking for it answers as for what does not exist.",
     keys: &[
         Key {
-            details: "Tools that no pattern names are hidden.",
+            details: "What no pattern names is hidden, prompts and resources too.",
             value: |config| patterns(config, Effect::Allow),
             unset: "all of them",
-            example: "[\"*__get_*\", \"notes__*\"]",
-            ..Key::new("allow", Kind::Patterns(Emptiness::MayNotBeEmpty), "The tools to show.")
+            example: "[\"*__get_*\", \"notes__*\", \"resource:gatefold://notes/*\"]",
+            ..Key::new("allow", Kind::Patterns(Emptiness::MayNotBeEmpty), "What to show.")
         },
         Key {
             details: "Wins over `allow`.",
             value: |config| patterns(config, Effect::Deny),
             unset: "none",
             example: "[\"*__drop_*\"]",
-            ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "The tools to hide.")
+            ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "What to hide.")
         },
     ],
 };
@@ -138,6 +141,20 @@ pub(super) const LIMITS: Section = Section {
             ..Key::new("nesting", count(), "How deep calls may nest.")
         },
         Key {
+            details: "The call's own time stands still meanwhile.",
+            value: |config| Some(duration(config.limits.question)),
+            example: "\"2m\"",
+            ..Key::new(
+                "question",
+                Kind::Duration,
+                "How long a client may take to answer what a source asks it in the course of a \
+                 call.",
+            )
+        },
+        Key {
+            details: "Calls are suspended for a person's yes, and for answers of a client that \
+                      brings them with another request. The call's own time stands still \
+                      meanwhile.",
             value: |config| Some(duration(config.limits.suspension)),
             example: "\"1h\"",
             ..Key::new("suspension", Kind::Duration, "How long a suspended call may be resumed.")
@@ -199,6 +216,18 @@ pub(super) const SERVER: Section = Section {
                 "Web pages that may use the endpoint, beside those of the loopback.",
             )
         },
+        Key {
+            details: "Only clients that begin with `initialize` have sessions, and hardly any says \
+                      goodbye. A session with a stream or a call under way is not silent.",
+            value: |config| Some(duration(config.server.session_idle)),
+            example: "\"1h\"",
+            applies: Applies::Restart,
+            ..Key::new(
+                "session_idle",
+                Kind::Duration,
+                "How long a session may be silent before it is forgotten.",
+            )
+        },
     ],
 };
 
@@ -249,6 +278,14 @@ fn patterns(config: &Config, effect: Effect) -> Option<Value> {
     let rules = config.policy.rules().iter();
     let everywhere = rules.filter(|rule| matches!(rule.scope, Scope::Everywhere));
     let same = everywhere.filter(|rule| rule.effect == effect);
-    let patterns: Vec<_> = same.map(|rule| rule.pattern.as_str()).collect();
+    let patterns: Vec<_> = same.map(written).collect();
     (!patterns.is_empty()).then(|| patterns.into())
+}
+
+/// A rule's pattern as [`Entries::read`] reads it.
+fn written(rule: &Rule) -> String {
+    match rule.entries {
+        Entries::Every => rule.pattern.as_str().to_owned(),
+        Entries::Only(kind) => format!("{}:{}", kind.as_str(), rule.pattern.as_str()),
+    }
 }

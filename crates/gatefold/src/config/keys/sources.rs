@@ -77,18 +77,22 @@ pub(super) const SOURCES: Section = Section {
             ..Key::new("enabled", Kind::Flag, "Whether the source is used at all.")
         },
         Key {
-            details: "Patterns over the names that the server itself gives its tools. Tools that no \
-                      pattern names are hidden.",
+            details: "Patterns over the names that the server itself gives its tools and prompts, \
+                      and over the URIs of its resources. `tool:`, `prompt:` or `resource:` before \
+                      a pattern narrows it to these. What no pattern names is hidden, prompts and \
+                      resources too.",
             unset: "all of them",
-            example: "[\"get_*\", \"list_*\"]",
-            ..Key::new("allow", Kind::Patterns(Emptiness::MayNotBeEmpty), "The tools to show.")
+            example: "[\"get_*\", \"list_*\", \"resource:*\"]",
+            ..Key::new("allow", Kind::Patterns(Emptiness::MayNotBeEmpty), "What to show.")
         },
         Key {
-            details: "Patterns over the names that the server itself gives its tools. Wins over \
-                      `allow`. A hidden tool answers like one that does not exist.",
+            details: "Patterns over the names that the server itself gives its tools and prompts, \
+                      and over the URIs of its resources. `tool:`, `prompt:` or `resource:` before \
+                      a pattern narrows it to these. Wins over `allow`. What is hidden answers \
+                      like what does not exist.",
             unset: "none",
             example: "[\"delete_*\"]",
-            ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "The tools to hide.")
+            ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "What to hide.")
         },
         Key {
             details: "The first pattern that matches a tool's own name decides.",

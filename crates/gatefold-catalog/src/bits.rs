@@ -1,0 +1,29 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A set of places in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bits(Arc<[u64]>);
+
+impl Bits {
+    pub(crate) fn of(length: usize, mut is_member: impl FnMut(usize) -> bool) -> Self {
+        let mut words = vec![0_u64; length.div_ceil(64)];
+        for at in (0..length).filter(|at| is_member(*at)) {
+            words[at / 64] |= 1 << (at % 64);
+        }
+        Self(words.into())
+    }
+
+    pub(crate) fn has(&self, at: usize) -> bool {
+        self.0[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The members that lie in a range.
+    pub(crate) fn within(&self, range: &Range<usize>) -> Self {
+        Self::of(self.0.len() * 64, |at| range.contains(&at) && self.has(at))
+    }
+}

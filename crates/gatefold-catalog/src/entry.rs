@@ -1,0 +1,111 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use gatefold_core::{Domain, EntryKind, Hints, Target, ToolId};
+
+use crate::address::address;
+use crate::manifest::{EntryDefinition, Manifest};
+use crate::naming::Names;
+use crate::raw::object_fields;
+
+/// One prompt, resource or template of resources of a snapshot.
+#[derive(Debug)]
+pub struct Entry {
+    target: Arc<Target>,
+    definition: EntryDefinition,
+}
+
+impl Entry {
+    pub fn target(&self) -> &Arc<Target> {
+        &self.target
+    }
+
+    /// A prompt's is made as a tool's. A resource's and a template's is its address behind the
+    /// gateway.
+    pub fn id(&self) -> &ToolId {
+        &self.target.id
+    }
+
+    pub fn domain(&self) -> &Domain {
+        &self.target.domain
+    }
+
+    pub fn definition(&self) -> &EntryDefinition {
+        &self.definition
+    }
+}
+
+/// What else than tools a snapshot's sources offer, each list sorted by domain, then key.
+#[derive(Debug, Default)]
+pub(crate) struct Entries {
+    pub(crate) prompts: Vec<Entry>,
+    pub(crate) resources: Vec<Entry>,
+    pub(crate) templates: Vec<Entry>,
+    prompt_ids: Names,
+}
+
+/// Where the entries of one domain lie, and whether it may have resources that it does not list.
+#[derive(Debug, Default)]
+pub(crate) struct EntryRanges {
+    pub(crate) prompts: Range<usize>,
+    pub(crate) resources: Range<usize>,
+    pub(crate) templates: Range<usize>,
+    pub(crate) offers_resources: bool,
+}
+
+impl Entries {
+    /// Adds what a source offers. Sources come sorted by their domains.
+    pub(crate) fn add(&mut self, domain: &Domain, manifest: &Manifest) -> EntryRanges {
+        let prompts = manifest.prompts().iter().map(|definition| {
+            let id = self.prompt_ids.id(domain, definition.key(), definition.digest());
+            entry(EntryKind::Prompt, domain, id, definition)
+        });
+        let prompts = append(&mut self.prompts, prompts);
+        let resources = append(&mut self.resources, addressed(domain, manifest.resources()));
+        let templates = append(&mut self.templates, addressed(domain, manifest.templates()));
+        let offers_resources = !manifest.resources().is_empty()
+            || !manifest.templates().is_empty()
+            || manifest.server().capabilities.as_deref().is_some_and(names_resources);
+        EntryRanges { prompts, resources, templates, offers_resources }
+    }
+}
+
+impl EntryRanges {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.prompts.is_empty() && self.resources.is_empty() && self.templates.is_empty()
+    }
+}
+
+fn append(all: &mut Vec<Entry>, entries: impl Iterator<Item = Entry>) -> Range<usize> {
+    let start = all.len();
+    all.extend(entries);
+    start..all.len()
+}
+
+/// Resources or templates. Of two with one URI the first counts: they have one address.
+fn addressed<'a>(
+    domain: &'a Domain,
+    definitions: &'a [EntryDefinition],
+) -> impl Iterator<Item = Entry> {
+    definitions.chunk_by(|a, b| a.key() == b.key()).map(|same| {
+        let id = ToolId::new(address(domain, same[0].key()));
+        entry(EntryKind::Resource, domain, id, &same[0])
+    })
+}
+
+fn entry(kind: EntryKind, domain: &Domain, id: ToolId, definition: &EntryDefinition) -> Entry {
+    let target = Target {
+        kind,
+        domain: domain.clone(),
+        id,
+        name: definition.key().into(),
+        digest: definition.digest(),
+        hints: Hints::default(),
+    };
+    Entry { target: Arc::new(target), definition: definition.clone() }
+}
+
+fn names_resources(capabilities: &str) -> bool {
+    let fields = object_fields(capabilities).unwrap_or_default();
+    fields.iter().any(|(key, value)| key == "resources" && value.starts_with('{'))
+}

@@ -1,0 +1,29 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Something in a listing that could not be taken as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alteration {
+    /// What it is and its name or URI, as ``tool `send` ``, or its place when it has none, as
+    /// `tool 3 of page 1`.
+    pub entry: String,
+    pub what: Change,
+}
+
+/// What was done about it, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    LeftOut(String),
+    Repaired(String),
+}
+
+impl fmt::Display for Alteration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.what {
+            Change::LeftOut(why) => write!(f, "{} was left out: {why}", self.entry),
+            Change::Repaired(what) => write!(f, "{} was repaired: {what}", self.entry),
+        }
+    }
+}

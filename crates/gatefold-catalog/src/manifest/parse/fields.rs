@@ -1,0 +1,121 @@
+//! The members of an object, each held to the kind of value that clients insist on.
+
+use std::borrow::Cow;
+
+use gatefold_core::ToolName;
+
+use crate::raw::object_fields;
+
+/// The longest name a tool or a prompt may have, in bytes: an id made of it and any domain can be
+/// asked for.
+const MAX_NAME: usize = ToolName::MAX_LENGTH / 2;
+
+/// A field's key and its value's text.
+pub(super) type Field<'a> = (Cow<'a, str>, Cow<'a, str>);
+
+/// A member, the kind that its value must have, and what stands in for a value of another kind.
+pub(super) type Rule = (&'static str, Kind, Option<&'static str>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Object,
+    Array,
+    Bool,
+    Number,
+}
+
+impl Kind {
+    fn fits(self, raw: &str) -> bool {
+        match self {
+            Self::Text => text(raw).is_some(),
+            Self::Object => raw.starts_with('{'),
+            Self::Array => raw.starts_with('['),
+            Self::Bool => matches!(raw, "true" | "false"),
+            Self::Number => raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()),
+        }
+    }
+}
+
+/// The members of an object, to be changed; an error that says so when it is none.
+pub(super) fn members(raw: &str) -> Result<Vec<Field<'_>>, String> {
+    changeable(raw).ok_or_else(|| "it is not an object".to_owned())
+}
+
+/// The name that a tool or a prompt is asked for by.
+pub(super) fn name(fields: &[Field<'_>]) -> Result<String, String> {
+    let name = find(fields, "name").and_then(text).ok_or("it has no name")?.into_owned();
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err("its name is empty or has control characters".to_owned());
+    }
+    if name.len() > MAX_NAME {
+        return Err(format!("its name has more bytes than the limit: {MAX_NAME}"));
+    }
+    Ok(name)
+}
+
+pub(super) fn find<'a>(fields: &'a [Field<'_>], key: &str) -> Option<&'a str> {
+    fields.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
+}
+
+/// As [`find`], of fields that are not to be changed.
+pub(super) fn field<'a>(fields: &[(Cow<'_, str>, &'a str)], key: &str) -> Option<&'a str> {
+    fields.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
+}
+
+/// Replaces or drops the fields of a wrong kind; whether there were any.
+pub(super) fn repair(
+    fields: &mut Vec<Field<'_>>,
+    rules: &[Rule],
+    repairs: &mut Vec<String>,
+) -> bool {
+    let before = repairs.len();
+    fields.retain_mut(|(key, value)| {
+        let Some((_, kind, cure)) = rules.iter().find(|(name, _, _)| name == key) else {
+            return true;
+        };
+        if kind.fits(value) {
+            return true;
+        }
+        repairs.push(format!("`{key}` was not of the right kind"));
+        cure.map(|cure| *value = cure.into()).is_some()
+    });
+    repairs.len() > before
+}
+
+/// As [`repair`], inside of the object that is the value of one of the fields.
+pub(super) fn repair_inside(
+    fields: &mut [Field<'_>],
+    key: &str,
+    rules: &[Rule],
+    repairs: &mut Vec<String>,
+) {
+    if let Some((_, value)) = fields.iter_mut().find(|(name, _)| name == key)
+        && let Some(mut inner) = changeable(value)
+        && repair(&mut inner, rules, repairs)
+    {
+        let repaired = written(&inner);
+        *value = repaired.into();
+    }
+}
+
+pub(super) fn changeable(object: &str) -> Option<Vec<Field<'_>>> {
+    let fields = object_fields(object)?;
+    Some(fields.into_iter().map(|(key, value)| (key, value.into())).collect())
+}
+
+pub(super) fn written(fields: &[Field<'_>]) -> String {
+    let field =
+        |(key, value): &Field<'_>| format!("{}:{value}", serde_json::Value::from(key.as_ref()));
+    format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
+}
+
+/// A JSON text token's content.
+pub(super) fn text(token: &str) -> Option<Cow<'_, str>> {
+    let inner = token.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        serde_json::from_str(token).ok().map(Cow::Owned)
+    } else {
+        Some(inner.into())
+    }
+}

@@ -1,0 +1,141 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use gatefold_core::{Digest, Domain, EntryKind, Hints, Target, ToolId};
+use sha2::{Digest as _, Sha256};
+
+use super::{View, shown};
+use crate::address::{address, is_uri, read_address};
+use crate::entry::Entry;
+use crate::snapshot::DomainEntry;
+use crate::template;
+
+/// The most templates of one domain that a URI is compared with.
+const MAX_COMPARED_TEMPLATES: usize = 256;
+
+impl View {
+    /// The visible prompts, sorted by domain, then name.
+    pub fn prompts(&self) -> impl Iterator<Item = &Entry> {
+        let all = self.snapshot.prompts();
+        shown(all, &self.prompts, 0..all.len())
+    }
+
+    /// The visible prompts of a domain, sorted by name.
+    pub fn prompts_in(&self, domain: &DomainEntry) -> impl Iterator<Item = &Entry> {
+        shown(self.snapshot.prompts(), &self.prompts, domain.entries().prompts.clone())
+    }
+
+    /// The visible resources that are listed, sorted by domain, then URI.
+    pub fn resources(&self) -> impl Iterator<Item = &Entry> {
+        let all = self.snapshot.resources();
+        shown(all, &self.resources, 0..all.len())
+    }
+
+    /// The visible resources that a domain lists, sorted by URI.
+    pub fn resources_in(&self, domain: &DomainEntry) -> impl Iterator<Item = &Entry> {
+        shown(self.snapshot.resources(), &self.resources, domain.entries().resources.clone())
+    }
+
+    /// The visible templates of resources, sorted by domain, then text.
+    pub fn templates(&self) -> impl Iterator<Item = &Entry> {
+        let all = self.snapshot.templates();
+        shown(all, &self.templates, 0..all.len())
+    }
+
+    /// The visible templates of a domain, sorted by text.
+    pub fn templates_in(&self, domain: &DomainEntry) -> impl Iterator<Item = &Entry> {
+        shown(self.snapshot.templates(), &self.templates, domain.entries().templates.clone())
+    }
+
+    /// The one prompt that a name means, in the same order of certainty as [`View::find`].
+    pub fn find_prompt(&self, name: &str) -> Option<&Entry> {
+        let is_visible = |at| self.prompts.has(at);
+        let found = self.snapshot.prompt_names().find(name, is_visible, is_visible);
+        found.map(|at| &self.snapshot.prompts()[at])
+    }
+
+    /// The prompt that a domain's source calls by this name.
+    pub fn prompt_named(&self, domain: &Domain, own_name: &str) -> Option<&Entry> {
+        let range = &self.in_scope(domain.as_str())?.entries().prompts;
+        let mut own = self.snapshot.prompt_names().own(own_name);
+        let found = own.find(|at| range.contains(at) && self.prompts.has(*at));
+        found.map(|at| &self.snapshot.prompts()[at])
+    }
+
+    /// What a URI means: the address of a resource or a template; or a source's own text for one,
+    /// when it is visible in one domain alone, or in none and one domain alone has a visible
+    /// template that it fits.
+    ///
+    /// A source may have resources that it does not list, so for a URI that is not listed the
+    /// target is made on the spot. Nothing was asked about its visibility: policy has to judge it.
+    pub fn find_resource(&self, uri: &str) -> Option<Arc<Target>> {
+        let addressed = read_address(uri)
+            .and_then(|(domain, own_uri)| Some((self.in_scope(domain.as_str())?, own_uri)));
+        if let Some((domain, own_uri)) = addressed {
+            return self.resource_of(domain, &own_uri);
+        }
+        let lists = |domain: &DomainEntry| {
+            self.listed_resource(domain, uri).is_some_and(|at| self.resources.has(at))
+                || self.listed_template(domain, uri).is_some_and(|at| self.templates.has(at))
+        };
+        let mut listing = self.scope().filter(|domain| lists(domain));
+        if let Some(domain) = listing.next() {
+            return listing.next().is_none().then(|| self.resource_of(domain, uri)).flatten();
+        }
+        let fits = |domain: &DomainEntry| {
+            let mut templates = self.templates_in(domain).take(MAX_COMPARED_TEMPLATES);
+            templates.any(|entry| template::matches(entry.definition().key(), uri))
+        };
+        let mut fitting = self.scope().filter(|domain| fits(domain));
+        let domain = fitting.next().filter(|_| fitting.next().is_none())?;
+        self.resource_of(domain, uri)
+    }
+
+    /// Whether a target is a resource or a template that its source lists, and can be seen.
+    pub fn lists_resource(&self, target: &Target) -> bool {
+        self.resources().chain(self.templates()).any(|entry| *entry.id() == target.id)
+    }
+
+    /// A domain's resource by its own URI, or its template by its own text. One that is listed and
+    /// hidden is not there; nor is any of a source that offers no resources.
+    fn resource_of(&self, domain: &DomainEntry, uri: &str) -> Option<Arc<Target>> {
+        if let Some(at) = self.listed_resource(domain, uri) {
+            let target = self.snapshot.resources()[at].target();
+            return self.resources.has(at).then(|| Arc::clone(target));
+        }
+        if let Some(at) = self.listed_template(domain, uri) {
+            let target = self.snapshot.templates()[at].target();
+            return self.templates.has(at).then(|| Arc::clone(target));
+        }
+        let may_be = domain.entries().offers_resources && is_uri(uri);
+        may_be.then(|| Arc::new(unlisted(domain.domain(), uri)))
+    }
+
+    /// The place of a resource that a domain lists.
+    fn listed_resource(&self, domain: &DomainEntry, uri: &str) -> Option<usize> {
+        listed(self.snapshot.resources(), &domain.entries().resources, uri)
+    }
+
+    /// The place of a template that a domain lists.
+    fn listed_template(&self, domain: &DomainEntry, text: &str) -> Option<usize> {
+        listed(self.snapshot.templates(), &domain.entries().templates, text)
+    }
+}
+
+/// The place of the entry with a key among those of one domain, which are sorted by it.
+fn listed(all: &[Entry], range: &Range<usize>, key: &str) -> Option<usize> {
+    let found = all[range.clone()].binary_search_by(|entry| entry.definition().key().cmp(key));
+    found.ok().map(|at| range.start + at)
+}
+
+fn unlisted(domain: &Domain, uri: &str) -> Target {
+    let digest = Sha256::new_with_prefix("resource\0").chain_update(uri).finalize();
+    Target {
+        kind: EntryKind::Resource,
+        domain: domain.clone(),
+        id: ToolId::new(address(domain, uri)),
+        name: uri.into(),
+        digest: Digest::new(digest.into()),
+        hints: Hints::default(),
+    }
+}

@@ -1,0 +1,148 @@
+use std::borrow::Cow;
+
+use gatefold_catalog::{Tool, View, address, object_fields, token_bound};
+use gatefold_core::{CallError, Operation, Outcome, ToolName};
+use serde_json::value::RawValue;
+
+use crate::arguments::{json_text, object};
+use crate::surface::{Disclosure, Mend, Reply, Step, Surface, ToolSurface};
+use crate::wording::listed;
+
+/// The longest instructions, in bytes: some clients cut them there.
+const INSTRUCTIONS_BYTES: usize = 2048;
+
+/// Every tool with its full definition, as if there were no gateway.
+///
+/// What its tools answer passes untouched, an error of the protocol included.
+#[derive(Debug, Clone, Copy)]
+pub struct Flat {
+    pub names: Names,
+}
+
+/// What things are called at the top level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Names {
+    /// As the one source of the view calls them. Definitions are that source's, letter for letter.
+    Own,
+    /// As the gateway does: unlike anything of any other source.
+    Public,
+}
+
+impl Disclosure for Flat {
+    fn surface(&self, view: &View) -> Surface {
+        let mut tools: Vec<_> = view.tools().chain(view.tools_of_apps()).collect();
+        tools.sort_by(|a, b| self.name(a).cmp(self.name(b)));
+        let tools: Vec<_> = tools.into_iter().map(|tool| self.top_level(tool)).collect();
+        let instructions = self.instructions(view);
+        let definitions: usize = tools.iter().map(|tool| token_bound(tool.definition.get())).sum();
+        let tokens = definitions + token_bound(&instructions);
+        Surface { tools, instructions, tokens }
+    }
+
+    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
+        let tool = match self.names {
+            Names::Own => view.domains().find_map(|entry| view.tool_named(entry.domain(), name)),
+            Names::Public => view.find(name),
+        };
+        // What means nothing is called all the same: the answer is the dispatcher's, and its record
+        // shows that it was tried.
+        let name =
+            tool.map_or_else(|| ToolName::new(name), |tool| ToolName::new(tool.id().as_str()));
+        let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
+        Ok(Step::Call(Operation::Tool { name, arguments }))
+    }
+
+    fn render(
+        &self,
+        view: &View,
+        _name: &str,
+        operation: &Operation,
+        result: Result<Outcome, CallError>,
+    ) -> Reply {
+        crate::gateway::untouched(view, operation, result)
+    }
+
+    fn is_transparent(&self) -> bool {
+        true
+    }
+}
+
+impl Flat {
+    fn name(self, tool: &Tool) -> &str {
+        match self.names {
+            Names::Own => &tool.target().name,
+            Names::Public => tool.alias(),
+        }
+    }
+
+    fn top_level(self, tool: &Tool) -> ToolSurface {
+        let name = self.name(tool).to_owned();
+        let raw = tool.definition().raw();
+        let definition = match self.names {
+            Names::Own => raw.to_owned(),
+            Names::Public => renamed(tool).unwrap_or_else(|| raw.to_owned()),
+        };
+        let definition = RawValue::from_string(definition).expect("a manifest holds JSON");
+        ToolSurface { name, definition }
+    }
+
+    /// One source speaks for itself; of several, their names are told.
+    fn instructions(self, view: &View) -> String {
+        match self.names {
+            Names::Own => {
+                let manifest = view.domains().find_map(|entry| entry.manifest());
+                manifest.and_then(|m| m.server().instructions.clone()).unwrap_or_default()
+            }
+            Names::Public => {
+                let start = "Tools of these sources: ";
+                let names = view.domains().map(|entry| entry.domain().as_str());
+                let names = listed(names, INSTRUCTIONS_BYTES - start.len(), str::len);
+                if names.is_empty() { names } else { format!("{start}{names}") }
+            }
+        }
+    }
+}
+
+/// The definition under the tool's alias, its page of an app under the address that it has here.
+fn renamed(tool: &Tool) -> Option<String> {
+    let fields = object_fields(tool.definition().raw())?;
+    let page = tool.definition().ui_resource().map(|uri| address(tool.domain(), uri));
+    let name = json_text(tool.alias());
+    let fields = fields.iter().map(|(key, value)| {
+        let value = match (key.as_ref(), &page) {
+            ("name", _) => Cow::Borrowed(name.as_str()),
+            ("_meta", Some(page)) => readdressed(value, page).map_or((*value).into(), Cow::Owned),
+            _ => Cow::Borrowed(*value),
+        };
+        (key.as_ref(), value)
+    });
+    let fields: Vec<_> = fields.collect();
+    Some(object(fields.iter().map(|(key, value)| (*key, &**value))).get().to_owned())
+}
+
+/// The tool's `_meta` with another address of its page (MCP Apps, SEP-1865), in the place of today
+/// and in the older one.
+fn readdressed(meta: &str, page: &str) -> Option<String> {
+    let page = json_text(page);
+    let fields = object_fields(meta)?;
+    let fields: Vec<_> = fields
+        .iter()
+        .map(|(key, value)| {
+            let value = match key.as_ref() {
+                "ui/resourceUri" => page.clone(),
+                "ui" => with_field(value, "resourceUri", &page).unwrap_or((*value).to_owned()),
+                _ => (*value).to_owned(),
+            };
+            (key.as_ref(), value)
+        })
+        .collect();
+    Some(object(fields.iter().map(|(key, value)| (*key, value.as_str()))).get().to_owned())
+}
+
+/// An object whose field, if it has it, has another value.
+fn with_field(json: &str, name: &str, value: &str) -> Option<String> {
+    let fields = object_fields(json)?;
+    let fields =
+        fields.iter().map(|(key, own)| (key.as_ref(), if key == name { value } else { own }));
+    Some(object(fields).get().to_owned())
+}

@@ -1,0 +1,171 @@
+//! Questions of sources to the client behind a call.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use gatefold_catalog::object_fields;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::gate::Place;
+use crate::timer::Timer;
+use crate::{Answer, AskError, ClientCapabilities, Manner, Peer, Question};
+
+/// Questions of one call that are open at once. One more waits until another is answered.
+pub(crate) const OPEN_QUESTIONS: usize = 16;
+
+/// A caller's client as a source sees it: it is asked only what it declared, within a time, and the
+/// call's own clock stands still meanwhile.
+pub(crate) struct Asking {
+    pub(crate) peer: Arc<dyn Peer>,
+    pub(crate) timer: Arc<Timer>,
+    /// Given free while somebody thinks.
+    pub(crate) place: Arc<Place>,
+    pub(crate) limit: Duration,
+    pub(crate) vain: Vain,
+    /// Where questions wait for a client that answers by making its request again.
+    pub(crate) parked: Option<mpsc::Sender<Asked>>,
+}
+
+/// Why a question of a call stayed without an answer, if one did.
+pub(crate) type Vain = Arc<OnceLock<(String, AskError)>>;
+
+/// A question and where its answer is to go.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) question: Question,
+    pub(crate) answer: oneshot::Sender<Answer>,
+}
+
+impl Asking {
+    async fn put(&self, question: Question) -> Result<Answer, AskError> {
+        if let Some(needed) = self.peer.capabilities().lacks(&question) {
+            return Err(AskError::Unsupported(needed.to_owned()));
+        }
+        let paused = self.timer.pause();
+        self.place.leave();
+        let answer = async {
+            let Some(parked) = &self.parked else {
+                return self.peer.ask(question).await;
+            };
+            let (answer, answered) = oneshot::channel();
+            let asked = Asked { question, answer };
+            parked.send(asked).await.map_err(|_| AskError::Gone)?;
+            answered.await.map_err(|_| AskError::Gone)
+        };
+        let answer = tokio::time::timeout(self.limit, answer).await;
+        // Waiting to get in again is the call's own time.
+        drop(paused);
+        self.place.come_back().await;
+        answer.unwrap_or(Err(AskError::Deadline))
+    }
+}
+
+impl Peer for Asking {
+    fn capabilities(&self) -> &ClientCapabilities {
+        self.peer.capabilities()
+    }
+
+    fn manner(&self) -> Manner {
+        // Whoever asks may wait for the answer, however it comes: a call nested in one that is
+        // parked for it is not parked itself.
+        Manner::Live
+    }
+
+    fn client(&self) -> Option<u64> {
+        self.peer.client()
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
+        Box::pin(async move {
+            let method = question.method.clone();
+            let answer = self.put(question).await;
+            answer.inspect_err(|error| {
+                // The first one tells why the call came to nothing.
+                let _ = self.vain.set((method, error.clone()));
+            })
+        })
+    }
+}
+
+/// A question as the protocol's stateless era writes it.
+#[derive(Serialize)]
+struct Written<'a> {
+    method: &'a str,
+    params: &'a RawValue,
+}
+
+/// Questions that are open, by the keys that their answers come with.
+#[derive(Default)]
+pub(crate) struct OpenQuestions {
+    asked: BTreeMap<String, Asked>,
+    count: usize,
+}
+
+impl OpenQuestions {
+    pub(crate) fn take_up(&mut self, asked: Asked) {
+        self.count += 1;
+        self.asked.insert(format!("question-{}", self.count), asked);
+    }
+
+    /// Forgets the questions whose asker has given up.
+    pub(crate) fn forget_abandoned(&mut self) {
+        self.asked.retain(|_, asked| !asked.answer.is_closed());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.asked.is_empty()
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        self.asked.len() < OPEN_QUESTIONS
+    }
+
+    /// All of them, as `inputRequests` has them.
+    pub(crate) fn written(&self) -> Box<RawValue> {
+        let written: BTreeMap<_, _> = self
+            .asked
+            .iter()
+            .map(|(key, Asked { question, .. })| {
+                (key, Written { method: &question.method, params: &question.params })
+            })
+            .collect();
+        to_raw_value(&written).expect("questions have only text keys")
+    }
+
+    /// Gives each question its answer, if there is one. Answers to other questions are ignored.
+    pub(crate) fn answer(&mut self, answers: &RawValue) {
+        for (key, answer) in object_fields(answers.get()).unwrap_or_default() {
+            let raw = RawValue::from_string(answer.to_owned());
+            if let (Some(asked), Ok(raw)) = (self.asked.remove(&*key), raw) {
+                // An asker that gave up meanwhile needs no answer.
+                let _ = asked.answer.send(Answer(raw));
+            }
+        }
+    }
+}
+
+/// The questions that a source left, as it wrote them: keys, methods and parameters.
+pub(crate) fn read_questions(raw: &RawValue) -> Option<Vec<(String, Question)>> {
+    #[derive(serde::Deserialize)]
+    struct Read<'a> {
+        method: String,
+        #[serde(borrow, default)]
+        params: Option<&'a RawValue>,
+    }
+    let fields = object_fields(raw.get())?;
+    let mut questions = Vec::with_capacity(fields.len());
+    for (key, question) in fields {
+        let Read { method, params } = serde_json::from_str(question).ok()?;
+        let params = params.map_or_else(empty_object, ToOwned::to_owned);
+        questions.push((key.into_owned(), Question { method, params }));
+    }
+    Some(questions)
+}
+
+pub(crate) fn empty_object() -> Box<RawValue> {
+    RawValue::from_string("{}".to_owned()).expect("an empty object is JSON")
+}

@@ -1,0 +1,185 @@
+//! Whoever made a call: how it follows the call, what it said beside the arguments, and how a
+//! source may ask its client something meanwhile.
+
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::ClientCapabilities;
+
+/// How a caller follows its call, and how it can be reached meanwhile.
+pub struct Caller {
+    pub events: EventSink,
+    pub peer: Arc<dyn Peer>,
+    pub cancel: CancellationToken,
+    pub meta: RequestMeta,
+}
+
+impl Caller {
+    /// A caller who only waits for the result.
+    pub fn silent() -> Self {
+        Self {
+            events: EventSink::none(),
+            peer: Arc::new(NoPeer),
+            cancel: CancellationToken::new(),
+            meta: RequestMeta::default(),
+        }
+    }
+}
+
+/// What a request says beside its arguments.
+#[derive(Debug, Clone, Default)]
+pub struct RequestMeta {
+    /// The W3C trace context, passed on as it came.
+    pub traceparent: Option<String>,
+    pub tracestate: Option<String>,
+    /// The least severe log messages that the client wants, in the protocol's word.
+    pub log_level: Option<String>,
+    /// Whatever else the client sent along that is none of the protocol's own, passed on as it came.
+    pub others: Vec<(String, Box<RawValue>)>,
+}
+
+/// Something a source says while a call is under way.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// Progress in the source's own words: the members `progress`, `total` and `message`.
+    Progress(Box<RawValue>),
+    /// A log message: the members `level`, `logger` and `data`.
+    Log(Box<RawValue>),
+    /// The source has ended its stream before the answer and is asked again after this time. A
+    /// caller whose client can be told so may free its connection as well.
+    Pause { retry: Duration },
+    /// Any other notification.
+    Notice { method: String, params: Box<RawValue> },
+}
+
+/// Where events of one call go. Bounded: a listener that does not keep up misses some.
+#[derive(Debug, Clone, Default)]
+pub struct EventSink {
+    listener: Option<Arc<Mutex<Option<mpsc::Sender<Event>>>>>,
+    hears_progress: bool,
+}
+
+impl EventSink {
+    pub fn new(sender: mpsc::Sender<Event>) -> Self {
+        Self { listener: Some(Arc::new(Mutex::new(Some(sender)))), hears_progress: true }
+    }
+
+    /// A sink for a caller that did not ask to be told of progress.
+    pub fn without_progress(sender: mpsc::Sender<Event>) -> Self {
+        Self { hears_progress: false, ..Self::new(sender) }
+    }
+
+    /// A sink for callers who do not listen.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// A sink of its own with the same listener, who may change.
+    pub(crate) fn redirectable(&self) -> Self {
+        let listener = Some(Arc::new(Mutex::new(self.current())));
+        Self { listener, hears_progress: self.hears_progress }
+    }
+
+    /// Sends what is said from now on to the listener of another sink.
+    pub(crate) fn redirect(&self, to: &Self) {
+        if let Some(own) = &self.listener {
+            let listener = to.current();
+            *lock(own) = listener;
+        }
+    }
+
+    fn current(&self) -> Option<mpsc::Sender<Event>> {
+        self.listener.as_ref().and_then(|own| lock(own).clone())
+    }
+
+    /// Whether anybody listens for progress.
+    pub fn hears_progress(&self) -> bool {
+        self.hears_progress && self.current().is_some_and(|listener| !listener.is_closed())
+    }
+
+    pub fn send(&self, event: Event) {
+        if let Some(listener) = self.current() {
+            // What is said meanwhile is worth little once it is late, so a full queue drops it.
+            let _ = listener.try_send(event);
+        }
+    }
+}
+
+fn lock(own: &Mutex<Option<mpsc::Sender<Event>>>) -> MutexGuard<'_, Option<mpsc::Sender<Event>>> {
+    own.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The client behind a call, as far as a source may ask it something.
+pub trait Peer: Send + Sync + 'static {
+    fn capabilities(&self) -> &ClientCapabilities;
+
+    fn manner(&self) -> Manner;
+
+    /// Tells one connected client from another. `None` for one whose requests stand alone, and who
+    /// may be anybody.
+    fn client(&self) -> Option<u64> {
+        None
+    }
+
+    /// Asks at once. Only a client that is asked [`Manner::Live`] can answer.
+    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>>;
+}
+
+/// How a client is asked something in the course of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// Over its connection, while its request waits.
+    Live,
+    /// By ending its request with the question; it makes the request again with the answer.
+    ByRetry,
+}
+
+/// A request from a source to the client: elicitation, sampling or roots.
+#[derive(Debug)]
+pub struct Question {
+    /// The protocol's method, such as `elicitation/create`.
+    pub method: String,
+    pub params: Box<RawValue>,
+}
+
+/// The client's result object, as it came.
+#[derive(Debug)]
+pub struct Answer(pub Box<RawValue>);
+
+/// Why a question got no answer.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum AskError {
+    #[error("the client does not offer {0}")]
+    Unsupported(String),
+    #[error("the client is gone")]
+    Gone,
+    #[error("the client did not answer in time")]
+    Deadline,
+    /// The client answered with an error of the protocol.
+    #[error("the client refused to answer: {message}")]
+    Refused { code: i64, message: String },
+}
+
+/// A client that can be asked nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoPeer;
+
+impl Peer for NoPeer {
+    fn capabilities(&self) -> &ClientCapabilities {
+        static NONE: LazyLock<ClientCapabilities> = LazyLock::new(ClientCapabilities::default);
+        &NONE
+    }
+
+    fn manner(&self) -> Manner {
+        Manner::Live
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
+        Box::pin(async move { Err(AskError::Unsupported(question.method)) })
+    }
+}

@@ -1,0 +1,147 @@
+//! What a client can be asked.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::Question;
+
+/// What a client said it can do: the protocol's object of client capabilities, whole, and read as
+/// far as it tells which questions may be put to the client.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
+pub struct ClientCapabilities {
+    raw: Box<RawValue>,
+    form: bool,
+    url: bool,
+    sampling: bool,
+    sampling_tools: bool,
+    roots: bool,
+}
+
+#[derive(Deserialize, Default)]
+struct Declared<'a> {
+    #[serde(borrow, default)]
+    elicitation: Option<Elicitation<'a>>,
+    #[serde(borrow, default)]
+    sampling: Option<Sampling<'a>>,
+    #[serde(borrow, default)]
+    roots: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Elicitation<'a> {
+    #[serde(borrow, default)]
+    form: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    url: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Sampling<'a> {
+    #[serde(borrow, default)]
+    tools: Option<&'a RawValue>,
+}
+
+impl ClientCapabilities {
+    /// Reads what a client declared. What cannot be read was not declared.
+    pub fn read(raw: &RawValue) -> Self {
+        let declared: Declared<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
+        let elicitation = declared.elicitation.as_ref();
+        let url = elicitation.is_some_and(|modes| modes.url.is_some());
+        Self {
+            raw: raw.to_owned(),
+            // Before there were modes, the bare capability meant forms.
+            form: elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
+            url,
+            sampling: declared.sampling.is_some(),
+            sampling_tools: declared.sampling.is_some_and(|sampling| sampling.tools.is_some()),
+            roots: declared.roots.is_some(),
+        }
+    }
+
+    /// The whole object, as the client wrote it.
+    pub fn raw(&self) -> &RawValue {
+        &self.raw
+    }
+
+    /// Whether any question can be put to the client at all.
+    pub fn answers_anything(&self) -> bool {
+        self.form || self.url || self.sampling || self.roots
+    }
+
+    /// What the client would have to offer, and does not, to answer this question.
+    pub fn lacks(&self, question: &Question) -> Option<&'static str> {
+        let (offered, needed) = match question.method.as_str() {
+            "elicitation/create" if has(&question.params, "mode", "url") => {
+                (self.url, "elicitation by URL")
+            }
+            "elicitation/create" => (self.form, "elicitation"),
+            "sampling/createMessage" if has_tools(&question.params) => {
+                (self.sampling_tools, "sampling with tools")
+            }
+            "sampling/createMessage" => (self.sampling, "sampling"),
+            "roots/list" => (self.roots, "roots"),
+            _ => (false, "such questions"),
+        };
+        (!offered).then_some(needed)
+    }
+}
+
+impl Default for ClientCapabilities {
+    /// A client that can be asked nothing.
+    fn default() -> Self {
+        let raw = RawValue::from_string("{}".to_owned());
+        Self {
+            raw: raw.expect("an empty object is JSON"),
+            form: false,
+            url: false,
+            sampling: false,
+            sampling_tools: false,
+            roots: false,
+        }
+    }
+}
+
+fn has(params: &RawValue, key: &str, text: &str) -> bool {
+    let params = serde_json::from_str::<serde_json::Value>(params.get());
+    params.is_ok_and(|params| params.get(key).and_then(|value| value.as_str()) == Some(text))
+}
+
+fn has_tools(params: &RawValue) -> bool {
+    let params = serde_json::from_str::<serde_json::Value>(params.get());
+    params.is_ok_and(|params| params.get("tools").is_some_and(|tools| !tools.is_null()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    #[track_caller]
+    fn check(declared: &str, method: &str, params: &str, lacks: Option<&str>) {
+        let question = Question { method: method.to_owned(), params: raw(params) };
+        let capabilities = ClientCapabilities::read(&raw(declared));
+        assert_eq!(capabilities.lacks(&question), lacks, "{declared} {method} {params}");
+    }
+
+    #[test]
+    fn a_client_is_asked_only_what_it_declared() {
+        let form = "elicitation/create";
+        check(r#"{"elicitation":{}}"#, form, "{}", None);
+        check(r#"{"elicitation":{"form":{}}}"#, form, r#"{"mode":"form"}"#, None);
+        check(r#"{"elicitation":{"url":{}}}"#, form, "{}", Some("elicitation"));
+        check(r#"{"elicitation":{}}"#, form, r#"{"mode":"url"}"#, Some("elicitation by URL"));
+        check(r#"{"elicitation":{"url":{}}}"#, form, r#"{"mode":"url"}"#, None);
+        check("{}", form, "{}", Some("elicitation"));
+        let sample = "sampling/createMessage";
+        check(r#"{"sampling":{}}"#, sample, "{}", None);
+        check(r#"{"sampling":{}}"#, sample, r#"{"tools":[]}"#, Some("sampling with tools"));
+        check(r#"{"sampling":{"tools":{}}}"#, sample, r#"{"tools":[]}"#, None);
+        check(r#"{"roots":{"listChanged":true}}"#, "roots/list", "{}", None);
+        check(r#"{"sampling":7}"#, "roots/list", "{}", Some("roots"));
+        check(r#"{"roots":{}}"#, "secrets/list", "{}", Some("such questions"));
+    }
+}

@@ -1,0 +1,357 @@
+//! The second half of every call's path: its record, its source, its outcome.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_core::{CallError, Outcome, ResumeError, Suspension, Target, Timestamp, WaitsFor};
+use gatefold_policy::Permit;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::asking::{Asking, OPEN_QUESTIONS, Vain};
+use crate::audit::OpenRecord;
+use crate::conversation::unanswered;
+use crate::gate::{Place, Shut};
+use crate::nested::Chain;
+use crate::parking::{NotParked, Running, Turn};
+use crate::run::Bound;
+use crate::runtime::Slot;
+use crate::seal::{Sealed, SealedState, principal_digest};
+use crate::tasks;
+use crate::{
+    AuditError, AuditOutcome, CallContext, CallOpened, Caller, Dispatcher, Manner, Nested, Pinned,
+    Taint,
+};
+
+impl Pinned {
+    /// Sends an admitted call to its source, once its record is open.
+    pub(crate) async fn invoke(
+        &self,
+        permit: Permit,
+        bound: Bound,
+        opened: CallOpened,
+        chain: &Chain,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
+        let cancel = caller.cancel.clone();
+        let record = self.begin_record(opened, chain, &bound.target, &cancel).await?;
+        let running = self.start(permit, chain, caller);
+        self.follow(running, record, bound, &cancel).await
+    }
+
+    /// Goes on with a call that its source has already, once its record is open again.
+    pub(crate) async fn take_up(
+        &self,
+        mut running: Running,
+        permit: &Permit,
+        opened: CallOpened,
+        chain: &Chain,
+        caller: &Caller,
+    ) -> Result<Outcome, CallError> {
+        let bound = Bound::of(permit);
+        let record = match self.begin_record(opened, chain, &bound.target, &caller.cancel).await {
+            Ok(record) => record,
+            Err(error) => {
+                if matches!(error, CallError::Audit(_) | CallError::Deadline { .. }) {
+                    // The source was told nothing, so its client may come again.
+                    let Dispatcher { parking, .. } = &*self.dispatcher;
+                    let limit = self.runtime.limits.suspension;
+                    if let Err(reason) = parking.park(bound.call, &self.principal, running, limit) {
+                        tracing::warn!(call = %bound.call, ?reason, "a call was not parked again");
+                    }
+                }
+                return Err(error);
+            }
+        };
+        let answers = permit.call().resume.as_ref().map(|resume| &*resume.answers);
+        running.resume(answers.unwrap_or(RawValue::NULL), &caller.events);
+        self.follow(running, record, bound, &caller.cancel).await
+    }
+
+    async fn begin_record(
+        &self,
+        opened: CallOpened,
+        chain: &Chain,
+        target: &Target,
+        cancel: &CancellationToken,
+    ) -> Result<OpenRecord, CallError> {
+        let record = tokio::select! {
+            biased;
+            record = self.open_record(opened, chain, target) => record,
+            () = cancel.cancelled() => Err(CallError::Cancelled),
+        };
+        record.inspect_err(|error| self.count(error.kind().as_str()))
+    }
+
+    /// A call that is its own, so that it can outlive the request it came with.
+    fn start(&self, permit: Permit, chain: &Chain, caller: Caller) -> Running {
+        let Caller { events, peer, cancel, meta } = caller;
+        let (sender, questions) = mpsc::channel(OPEN_QUESTIONS);
+        let limits = &self.runtime.limits;
+        let waits = peer.manner() == Manner::ByRetry && peer.capabilities().answers_anything();
+        let mut chain = chain.clone();
+        let mut abandoned = None;
+        let (mut events, mut cancel) = (events, cancel);
+        if waits {
+            // Neither the listener nor the token of the first request is that of the next ones.
+            events = events.redirectable();
+            cancel = CancellationToken::new();
+            abandoned = Some(cancel.clone().drop_guard());
+            chain.patience = Some(limits.suspension);
+        }
+        let parked = waits.then_some(sender);
+        let limit = chain.patience.unwrap_or(limits.question);
+        let vain = Vain::default();
+        let (timer, place) = (chain.timer.clone(), Arc::<Place>::default());
+        chain.place = place.clone();
+        let peer = Arc::new(Asking { peer, timer, place, limit, vain: vain.clone(), parked });
+        let caller = Caller { events: events.clone(), peer, cancel, meta };
+        let pinned = self.clone();
+        let call = async move {
+            let target = permit.target().clone();
+            let result = pinned.pass_through(permit, &chain, caller).await;
+            told_why(result, &vain, &target)
+        };
+        Running::new(Box::pin(call), questions, events, abandoned)
+    }
+
+    /// Follows a call to its end, or to a question that its client will answer with another request.
+    async fn follow(
+        &self,
+        mut running: Running,
+        record: OpenRecord,
+        bound: Bound,
+        cancel: &CancellationToken,
+    ) -> Result<Outcome, CallError> {
+        let turn = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Turn::Ended(Err(CallError::Cancelled)),
+            turn = running.turn() => turn,
+        };
+        let (result, outcome, result_bytes) = match turn {
+            Turn::Ended(result) => {
+                let result = result.and_then(|outcome| self.check_size(outcome, &bound.target));
+                self.settle(result, &bound)
+            }
+            Turn::Asks(questions) => self.park(running, &bound, questions),
+        };
+        record.close(outcome, result_bytes);
+        result
+    }
+
+    fn park(&self, running: Running, bound: &Bound, questions: Box<RawValue>) -> Settled {
+        let Dispatcher { parking, owner, .. } = &*self.dispatcher;
+        let domain = || bound.target.domain.clone();
+        let limit = self.runtime.limits.suspension;
+        match parking.park(bound.call, &self.principal, running, limit) {
+            Ok(()) => {}
+            Err(NotParked::Full) => {
+                return self.settle(Err(CallError::Busy { domain: domain() }), bound);
+            }
+            Err(NotParked::Closed) => {
+                let reason = "Gatefold is stopping".to_owned();
+                let error = CallError::Unavailable { domain: domain(), reason, source: None };
+                return self.settle(Err(error), bound);
+            }
+        }
+        let bytes = questions.get().len();
+        let (suspension, expires_at) = self.seal(bound, questions, SealedState::Parked(*owner));
+        (Ok(Outcome::Suspended(suspension)), AuditOutcome::Suspended(expires_at), bytes)
+    }
+
+    /// Opens the record, within the call's deadline: a log that hangs holds nobody up for longer.
+    async fn open_record(
+        &self,
+        opened: CallOpened,
+        chain: &Chain,
+        target: &Target,
+    ) -> Result<OpenRecord, CallError> {
+        let Dispatcher { ports, counters, .. } = &*self.dispatcher;
+        let (clock, counters) = (ports.clock.clone(), counters.clone());
+        let record = OpenRecord::open(&*ports.audit, clock, counters, opened);
+        let record = chain.timer.within(record).await;
+        record.map_err(|_| self.late(target))?.map_err(|error| match error {
+            AuditError::NotSuspended => CallError::Resume(ResumeError::Used),
+            AuditError::Failed(error) => CallError::Audit(error),
+        })
+    }
+
+    fn late(&self, target: &Target) -> CallError {
+        let (tool, limit) = (target.id.clone(), self.runtime.limits.call_deadline);
+        CallError::Deadline { tool, limit }
+    }
+
+    /// Takes the call past the source's breaker and gate and waits for its outcome.
+    async fn pass_through(
+        &self,
+        permit: Permit,
+        chain: &Chain,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
+        let target = permit.target().clone();
+        let slot = self.runtime.slots.get(&target.domain);
+        let slot = slot.expect("a snapshot is built from its runtime's slots");
+        let pass = slot.breaker.pass().map_err(|wait| paused(slot, wait))?;
+        let place = chain.timer.within(slot.gate.enter()).await;
+        let place =
+            place.map_err(|_| self.late(&target))?.map_err(|shut| turned_away(&target, &shut))?;
+        let _inside = chain.place.take(slot.gate.clone(), place);
+        if chain.timer.is_over() {
+            // A place that came free in the last moment: nothing is sent any more.
+            return Err(self.late(&target));
+        }
+        let context = self.context(&permit, slot, chain, caller);
+        let (sent, stood) = (Instant::now(), chain.timer.stood());
+        let invoked = slot.setup.source.clone().invoke(permit, context);
+        let result = chain.timer.within(invoked).await;
+        let result = result.unwrap_or_else(|_| Err(self.late(&target)));
+        // What a client takes to answer is no slowness of the source's.
+        let stood = chain.timer.stood().saturating_sub(stood);
+        let took = sent.elapsed().saturating_sub(stood);
+        slot.traffic.ended(took, || self.now(), &target.id, &result);
+        match &result {
+            Err(
+                CallError::Unavailable { .. }
+                | CallError::Lost { .. }
+                | CallError::Protocol { .. }
+                | CallError::Deadline { .. },
+            ) => pass.failed(),
+            Err(CallError::Cancelled | CallError::Busy { .. } | CallError::Resting { .. }) => {
+                drop(pass);
+            }
+            _ => pass.succeeded(),
+        }
+        result
+    }
+
+    fn context(&self, permit: &Permit, slot: &Slot, chain: &Chain, caller: Caller) -> CallContext {
+        let target = permit.target();
+        let taint = match target.hints.open_world {
+            Some(true) => Taint::OpenWorld,
+            _ => Taint::Clean,
+        };
+        let chain = chain.extended(permit.call().id, target.id.clone(), taint);
+        CallContext {
+            deadline: chain.timer.deadline(),
+            cancel: caller.cancel,
+            events: caller.events,
+            peer: caller.peer,
+            identity: slot.identity(&self.principal),
+            meta: caller.meta,
+            nested: Nested::new(self.clone(), chain),
+            result_bytes: self.runtime.limits.result_bytes,
+        }
+    }
+
+    fn check_size(&self, outcome: Outcome, target: &Target) -> Result<Outcome, CallError> {
+        let limit = self.runtime.limits.result_bytes;
+        match outcome {
+            Outcome::Done(payload) if payload.json.get().len() as u64 > limit => {
+                let size = payload.json.get().len() as u64;
+                Err(CallError::TooLarge { tool: target.id.clone(), size, limit })
+            }
+            outcome => Ok(outcome),
+        }
+    }
+
+    /// Seals what is suspended, and says what the record keeps of the outcome.
+    fn settle(&self, result: Result<Outcome, CallError>, bound: &Bound) -> Settled {
+        match result {
+            Ok(Outcome::Done(payload)) => {
+                let outcome =
+                    if payload.is_error { AuditOutcome::ToolError } else { AuditOutcome::Done };
+                let bytes = payload.json.get().len();
+                (Ok(Outcome::Done(payload)), outcome, bytes)
+            }
+            Ok(Outcome::Suspended(Suspension { questions, state, .. })) => {
+                let bytes = questions.get().len();
+                let state = SealedState::Source(state);
+                let (suspension, expires_at) = self.seal(bound, questions, state);
+                let outcome = AuditOutcome::Suspended(expires_at);
+                (Ok(Outcome::Suspended(suspension)), outcome, bytes)
+            }
+            Ok(Outcome::Task(task)) => {
+                let key = &self.dispatcher.ports.seal;
+                let task = tasks::sealed(task, &bound.target.id, key, &self.principal);
+                let bytes = task.json.get().len();
+                (Ok(Outcome::Task(task)), AuditOutcome::Task, bytes)
+            }
+            Err(CallError::Cancelled) => (Err(CallError::Cancelled), AuditOutcome::Cancelled, 0),
+            Err(error) => {
+                let kind = error.kind();
+                (Err(error), AuditOutcome::Failed(kind), 0)
+            }
+        }
+    }
+
+    pub(crate) fn seal(
+        &self,
+        bound: &Bound,
+        questions: Box<RawValue>,
+        state: SealedState,
+    ) -> (Suspension, Timestamp) {
+        let expires_at = self.now().plus(self.runtime.limits.suspension);
+        let waits_for = match state {
+            SealedState::Approval => WaitsFor::Approval,
+            SealedState::Source(_) | SealedState::Parked(_) => WaitsFor::Client,
+        };
+        let sealed = Sealed {
+            call: bound.call,
+            principal: principal_digest(&self.principal),
+            operation: bound.operation.to_owned(),
+            target: bound.target.id.clone(),
+            definition: bound.target.digest,
+            arguments: bound.arguments,
+            expires_at,
+            state,
+        };
+        let state = Some(sealed.seal(&self.dispatcher.ports.seal));
+        (Suspension { questions, waits_for, state }, expires_at)
+    }
+
+    pub(crate) fn count(&self, outcome: &'static str) {
+        self.dispatcher.counters.count(outcome);
+    }
+}
+
+/// What the caller gets, how the record ends, and the bytes of the result.
+type Settled = (Result<Outcome, CallError>, AuditOutcome, usize);
+
+/// A call that failed for want of an answer says so, whatever its source made of it.
+fn told_why(
+    result: Result<Outcome, CallError>,
+    vain: &Vain,
+    target: &Target,
+) -> Result<Outcome, CallError> {
+    let Some((method, error)) = vain.get() else {
+        return result;
+    };
+    match result {
+        Ok(Outcome::Done(payload)) if !payload.is_error => Ok(Outcome::Done(payload)),
+        Ok(Outcome::Done(_)) | Err(CallError::Refused { .. }) => {
+            Err(unanswered(target.id.clone(), method.clone(), error))
+        }
+        other => other,
+    }
+}
+
+fn turned_away(target: &Target, shut: &Shut) -> CallError {
+    let domain = target.domain.clone();
+    match shut {
+        Shut::Full => CallError::Busy { domain },
+        Shut::Removed => CallError::Unavailable {
+            domain,
+            reason: "it was removed from the configuration".to_owned(),
+            source: None,
+        },
+    }
+}
+
+fn paused(slot: &Slot, wait: Duration) -> CallError {
+    CallError::Resting {
+        domain: slot.setup.source.domain().clone(),
+        reason: format!("its last calls failed; it is tried again in {} s", wait.as_secs() + 1),
+    }
+}

@@ -1,0 +1,182 @@
+//! Calls whose sources wait for an answer that their clients bring by making the request again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use gatefold_core::{CallError, CallId, Outcome, Principal};
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio_util::sync::DropGuard;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::EventSink;
+use crate::asking::{Asked, OpenQuestions};
+
+/// Calls that are parked at once. One more is not begun to wait.
+const PARKED: usize = 1024;
+/// Calls of one principal, through clients of one name, that are parked at once: nobody takes all
+/// the places.
+const PARKED_EACH: usize = 128;
+
+/// A call at its source, followed from one request of its client's to the next.
+pub(crate) struct Running {
+    call: BoxFuture<'static, Result<Outcome, CallError>>,
+    questions: mpsc::Receiver<Asked>,
+    open: OpenQuestions,
+    events: EventSink,
+    /// Fires the call's own token if it is dropped before its end.
+    abandoned: Option<DropGuard>,
+    is_detached: bool,
+}
+
+/// How far a running call has come.
+pub(crate) enum Turn {
+    Ended(Result<Outcome, CallError>),
+    /// The source waits for answers to these.
+    Asks(Box<RawValue>),
+}
+
+impl Running {
+    pub(crate) fn new(
+        call: BoxFuture<'static, Result<Outcome, CallError>>,
+        questions: mpsc::Receiver<Asked>,
+        events: EventSink,
+        abandoned: Option<DropGuard>,
+    ) -> Self {
+        let open = OpenQuestions::default();
+        Self { call, questions, open, events, abandoned, is_detached: false }
+    }
+
+    /// Follows the call until it ends or asks something.
+    pub(crate) async fn turn(&mut self) -> Turn {
+        loop {
+            while self.open.has_room()
+                && let Ok(asked) = self.questions.try_recv()
+            {
+                self.open.take_up(asked);
+            }
+            self.open.forget_abandoned();
+            if !self.open.is_empty() {
+                return Turn::Asks(self.open.written());
+            }
+            tokio::select! {
+                biased;
+                result = &mut self.call => {
+                    self.abandoned.take().map(DropGuard::disarm);
+                    return Turn::Ended(result);
+                }
+                Some(asked) = self.questions.recv() => self.open.take_up(asked),
+            }
+        }
+    }
+
+    /// Goes on with the answers that another request brought, for its listener.
+    pub(crate) fn resume(&mut self, answers: &RawValue, events: &EventSink) {
+        self.events.redirect(events);
+        self.open.answer(answers);
+    }
+
+    /// Lets the call go on by itself while nobody follows it or listens to it.
+    fn detached(self) -> Self {
+        self.events.redirect(&EventSink::none());
+        if self.is_detached {
+            return self;
+        }
+        let task = AbortOnDropHandle::new(tokio::spawn(self.call));
+        let call = task.map(|ended| ended.unwrap_or(Err(CallError::Cancelled))).boxed();
+        Self { call, is_detached: true, ..self }
+    }
+}
+
+/// The calls that wait for their clients.
+#[derive(Default)]
+pub(crate) struct Parking(Mutex<Places>);
+
+#[derive(Default)]
+struct Places {
+    parked: HashMap<CallId, Parked>,
+    count: u64,
+    is_closed: bool,
+}
+
+struct Parked {
+    number: u64,
+    running: Running,
+    principal: Arc<Principal>,
+    _expiry: AbortOnDropHandle<()>,
+}
+
+/// Why a call was not parked.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotParked {
+    /// As many wait as may.
+    Full,
+    /// The dispatcher is closing: nobody could come back to it.
+    Closed,
+}
+
+impl Parking {
+    /// Keeps a call for so long. Taken up by nobody, it is cancelled.
+    pub(crate) fn park(
+        self: &Arc<Self>,
+        id: CallId,
+        principal: &Arc<Principal>,
+        running: Running,
+        limit: Duration,
+    ) -> Result<(), NotParked> {
+        let mut places = self.lock();
+        if places.is_closed {
+            return Err(NotParked::Closed);
+        }
+        if places.parked.len() >= PARKED {
+            return Err(NotParked::Full);
+        }
+        let own = places.parked.values().filter(|parked| parked.principal == *principal);
+        if own.count() >= PARKED_EACH {
+            return Err(NotParked::Full);
+        }
+        places.count += 1;
+        let (number, parking) = (places.count, Arc::downgrade(self));
+        let expiry = AbortOnDropHandle::new(tokio::spawn(async move {
+            tokio::time::sleep(limit).await;
+            if let Some(parking) = parking.upgrade() {
+                parking.expire(id, number);
+            }
+        }));
+        let (running, principal) = (running.detached(), principal.clone());
+        let parked = Parked { number, running, principal, _expiry: expiry };
+        places.parked.insert(id, parked);
+        Ok(())
+    }
+
+    pub(crate) fn take(&self, id: CallId) -> Option<Running> {
+        self.lock().parked.remove(&id).map(|parked| parked.running)
+    }
+
+    /// Cancels them all, and takes no more.
+    pub(crate) fn close(&self) {
+        let mut places = self.lock();
+        places.is_closed = true;
+        let parked = std::mem::take(&mut places.parked);
+        drop(places);
+        drop(parked);
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.lock().parked.len()
+    }
+
+    fn expire(&self, id: CallId, number: u64) {
+        let mut places = self.lock();
+        if places.parked.get(&id).is_some_and(|parked| parked.number == number) {
+            places.parked.remove(&id);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Places> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,155 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+/// The time a call has. It stands still while somebody is asked something: what a person takes to
+/// think is no fault of the source's, and has a limit of its own.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    deadline: Instant,
+    /// Questions that are open, and since when any is.
+    paused: usize,
+    since: Instant,
+    /// How long it has stood still, not counting a pause that lasts.
+    stood: Duration,
+}
+
+impl Timer {
+    pub(crate) fn until(deadline: Instant) -> Arc<Self> {
+        let state =
+            Mutex::new(State { deadline, paused: 0, since: deadline, stood: Duration::ZERO });
+        Arc::new(Self { state, changed: Notify::new() })
+    }
+
+    /// When the time runs out if nobody is asked anything more.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.lock().deadline
+    }
+
+    /// How long the time has stood still so far.
+    pub(crate) fn stood(&self) -> Duration {
+        self.lock().stood
+    }
+
+    /// Stops the time until the guard is dropped.
+    pub(crate) fn pause(self: &Arc<Self>) -> Paused {
+        let mut state = self.lock();
+        if state.paused == 0 {
+            state.since = Instant::now();
+        }
+        state.paused += 1;
+        drop(state);
+        self.changed.notify_waiters();
+        Paused(self.clone())
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        let state = self.lock();
+        state.paused == 0 && Instant::now() >= state.deadline
+    }
+
+    /// Waits for something, for as long as there is time.
+    pub(crate) async fn within<T>(&self, something: impl Future<Output = T>) -> Result<T, Over> {
+        let mut something = std::pin::pin!(something);
+        loop {
+            let changed = self.changed.notified();
+            let (is_paused, deadline) = {
+                let state = self.lock();
+                (state.paused > 0, state.deadline)
+            };
+            tokio::select! {
+                biased;
+                result = &mut something => return Ok(result),
+                () = changed => {}
+                () = sleep_until(deadline), if !is_paused => {
+                    if self.is_over() {
+                        return Err(Over);
+                    }
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The time has run out.
+#[derive(Debug)]
+pub(crate) struct Over;
+
+/// While it lives, its timer stands still.
+#[derive(Debug)]
+pub(crate) struct Paused(Arc<Timer>);
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.paused -= 1;
+        if state.paused == 0 {
+            let stood = state.since.elapsed();
+            state.deadline += stood;
+            state.stood += stood;
+        }
+        drop(state);
+        self.0.changed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::{advance, sleep};
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn time_stands_still_while_something_is_asked() {
+        let timer = Timer::until(Instant::now() + 2 * SECOND);
+        let asking = timer.clone();
+        let waits = tokio::spawn(async move { asking.within(sleep(100 * SECOND)).await });
+        advance(SECOND).await;
+        let (first, second) = (timer.pause(), timer.pause());
+        sleep(50 * SECOND).await;
+        drop(first);
+        sleep(SECOND).await;
+        drop(second);
+        assert!(!waits.is_finished());
+        let resumed = Instant::now();
+        waits.await.unwrap().unwrap_err();
+        assert_eq!(resumed.elapsed(), SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_time_is_over_while_it_stands_still() {
+        let timer = Timer::until(Instant::now() + 2 * SECOND);
+        advance(SECOND).await;
+        let paused = timer.pause();
+        advance(9 * SECOND).await;
+        assert!(!timer.is_over());
+        drop(paused);
+        assert!(!timer.is_over());
+        assert_eq!((timer.stood(), timer.deadline()), (9 * SECOND, Instant::now() + SECOND));
+        advance(SECOND).await;
+        assert!(timer.is_over());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_result_in_time_is_given() {
+        let timer = Timer::until(Instant::now() + 2 * SECOND);
+        timer.within(sleep(SECOND)).await.unwrap();
+        assert!(!timer.is_over());
+        timer.within(sleep(2 * SECOND)).await.unwrap_err();
+        assert!(timer.is_over());
+    }
+}

@@ -1,0 +1,96 @@
+//! Sources that suspend, and a client that can be asked at once.
+
+use gatefold_core::{CallError, Principal};
+use gatefold_policy::Effect;
+
+use crate::clients::{FORMS, Says, live};
+use crate::source::FakeSource;
+use crate::world::{World, done, operation, refused, rule, suspended, until};
+
+const YES: &str = r#"{"action":"accept"}"#;
+
+/// A call of a tool that suspends ends so; its records leave the words in one id.
+async fn check(tool: &str, says: Says, expected: Result<&str, &str>, records: &[&str]) {
+    let mail = FakeSource::new("mail");
+    let world = World::new(&[&mail]);
+    let (caller, client) = live(FORMS, says);
+    let result = world.start(tool, caller).await.unwrap();
+    match expected {
+        Ok(json) => assert_eq!(done(result), json),
+        Err(error) => assert_eq!(refused(result), error),
+    }
+    assert_eq!(world.log.ended(), records, "{tool}");
+    let ids: std::collections::HashSet<_> =
+        world.log.records().iter().map(|record| record.opened.id).collect();
+    assert_eq!(ids.len(), 1, "one call, one id");
+    for record in world.log.records() {
+        assert_eq!(record.opened.tool.unwrap().as_str(), tool);
+        assert_eq!(record.opened.rule.unwrap().as_str(), "default");
+    }
+    assert!(mail.seen().iter().all(|seen| ids.contains(&seen.call)));
+    assert!(client.asked().iter().all(|asked| asked.starts_with("elicitation/create ")));
+    assert_eq!(world.dispatcher.parked(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_suspends_is_answered_within_one_call() {
+    let expected = format!(r#"{{"state":"the source's own","answers":{{"name":{YES}}}}}"#);
+    check("mail__wait", Says::Answer(YES), Ok(&expected), &["suspended", "done"]).await;
+    let long = crate::world::SECOND * 200;
+    check("mail__wait", Says::Late(long, YES), Ok(&expected), &["suspended", "done"]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_suspended_call_without_an_answer_ends_and_so_does_its_record() {
+    let ended = ["suspended", "failed: unanswered"];
+    let sent = "`mail__wait` sent `elicitation/create` to the client, and the client";
+    for (says, why) in [
+        (Says::Refusal, "refused to answer: not now"),
+        (Says::Nothing, "did not answer in time"),
+        (Says::Gone, "is gone"),
+    ] {
+        check("mail__wait", says, Err(&format!("{sent} {why}")), &ended).await;
+    }
+    let yes = Says::Answer(YES);
+    let text = "the questions of `mail__mumble` were not put to the client: they cannot be read";
+    check("mail__mumble", yes, Err(text), &ended).await;
+    let text = "the questions of `mail__crowd` were not put to the client: there are 17, and the limit is 16";
+    check("mail__crowd", yes, Err(text), &ended).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_suspends_one_call_no_more_often_than_the_limit() {
+    let mail = FakeSource::new("mail");
+    let world = World::new(&[&mail]);
+    let (caller, client) = live(FORMS, Says::Answer(YES));
+    let error = refused(world.start("mail__badger", caller).await.unwrap());
+    let expected = "the questions of `mail__badger` were not put to the client: it asked 16 times \
+                    in a row, which is the limit";
+    assert_eq!(error, expected);
+    assert_eq!((client.asked().len(), mail.calls()), (16, 17), "nobody is asked in vain");
+    assert_eq!(world.log.last().ended(), "failed: unanswered");
+    assert_eq!(world.counted("unanswered"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_suspended_call_that_is_given_up_ends_cancelled() {
+    let world = World::new(&[&FakeSource::new("mail")]);
+    let (caller, client) = live(FORMS, Says::Nothing);
+    let cancel = caller.cancel.clone();
+    let call = world.start("mail__wait", caller);
+    until("a question", || !client.asked().is_empty()).await;
+    cancel.cancel();
+    assert!(matches!(call.await, Ok(Err(CallError::Cancelled))));
+    assert_eq!(world.log.ended(), ["suspended", "cancelled"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_is_not_asked_for_the_yes_of_a_person() {
+    let mail = FakeSource::new("mail");
+    let world = World::new(&[&mail]);
+    world.install(&[&mail], &[rule(Effect::Ask, "mail", "*")]);
+    let (caller, client) = live(FORMS, Says::Answer(YES));
+    let pinned = world.dispatcher.pin(Principal::local().into());
+    suspended(pinned.call(operation("mail__ask", "{}"), None, caller).await);
+    assert_eq!((client.asked().len(), mail.calls()), (0, 0));
+}

@@ -1,0 +1,168 @@
+//! Extensions of the protocol: what a client has to declare, and the methods of skills.
+
+use futures::future::join_all;
+use gatefold_catalog::address;
+use gatefold_core::{Domain, EntryKind, Operation, Outcome, Payload, SkillAct, SkillRequest, Uri};
+use gatefold_disclose::Names;
+use gatefold_dispatch::{Caller, ClientCapabilities};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::era::Era;
+use super::message::Params;
+use super::methods::bounded_uri;
+use super::results::{Caching, head, kept, readdressed};
+use super::rpc::RpcError;
+use super::server::Turn;
+
+/// Tasks (SEP-2663).
+pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
+/// Skills (SEP-2640).
+pub(super) const SKILLS: &str = "io.modelcontextprotocol/skills";
+
+/// Pages of tools in their hosts (MCP Apps, SEP-1865).
+const APPS: &str = "io.modelcontextprotocol/ui";
+
+/// Whether the gateway can keep what a source promises by an extension.
+pub(super) fn is_relayed(extension: &str, era: Era) -> bool {
+    match extension {
+        // Their methods belong to requests that stand alone.
+        TASKS => era == Era::Stateless,
+        SKILLS | APPS => true,
+        _ => false,
+    }
+}
+
+/// Where a source's skills are asked for.
+const SKILLS_ROOT: &str = "skill://";
+/// Pages of one source's skills that are put together. What follows is left out, with a warning.
+const PAGES: usize = 50;
+
+/// Refuses a client that did not declare an extension.
+pub(super) fn require(client: &ClientCapabilities, extension: &str) -> Result<(), RpcError> {
+    let declared = serde_json::from_str::<Value>(client.raw().get()).ok();
+    let extensions = declared.as_ref().and_then(|declared| declared.get("extensions"));
+    match extensions.and_then(|extensions| extensions.get(extension)) {
+        Some(_) => Ok(()),
+        None => Err(RpcError::missing_extension(extension)),
+    }
+}
+
+impl Turn {
+    /// One source's skills a page at a time; of several sources, all in one list.
+    pub(super) async fn skills_list(
+        &self,
+        params: Params,
+        caller: Caller,
+    ) -> Result<String, RpcError> {
+        if let Some(domain) = self.face.domain.clone().filter(|_| self.face.names == Names::Own) {
+            let operation = listed(&domain, params.cursor);
+            return self.result(operation, None, caller, Caching::Private).await;
+        }
+        let domains = self.domains_with_skills();
+        let asked = domains.iter().map(|domain| self.skills_of(domain, &caller));
+        let listed = caller.cancel.run_until_cancelled(join_all(asked)).await;
+        let skills: Vec<_> = listed.unwrap_or_default().into_iter().flatten().collect();
+        let head = head(self.era, Caching::Private);
+        Ok(format!(r#"{{{head}"skills":[{}]}}"#, skills.join(",")))
+    }
+
+    /// One skill, or what is in one of its folders.
+    pub(super) async fn skill(
+        &self,
+        params: Params,
+        act: SkillAct,
+        caller: Caller,
+    ) -> Result<String, RpcError> {
+        let uri = Uri::new(self.public(EntryKind::Resource, bounded_uri(&params)?));
+        let operation = Operation::Skill(SkillRequest { uri, act });
+        self.result(operation, None, caller, Caching::Private).await
+    }
+
+    /// What a source says of skills and folders, without those that this principal may not see.
+    pub(super) fn without_hidden(&self, payload: Payload, operation: &Operation) -> Payload {
+        let Operation::Skill(SkillRequest { uri, act }) = operation else {
+            return payload;
+        };
+        let domain = self.pinned.view().find_resource(uri.as_str());
+        let (Some(domain), false) = (domain, matches!(act, SkillAct::Get)) else {
+            return payload;
+        };
+        let is_seen = |own: &str| self.pinned.sees_resource(&address(&domain.domain, own));
+        Payload { json: kept(payload.json, &["skills", "resources"], is_seen), ..payload }
+    }
+
+    fn domains_with_skills(&self) -> Vec<Domain> {
+        let has_skills = |capabilities: &str| {
+            let declared = serde_json::from_str::<Value>(capabilities).ok();
+            declared.is_some_and(|declared| declared["extensions"].get(SKILLS).is_some())
+        };
+        let domains = self.pinned.view().domains().filter(|entry| {
+            let server = entry.manifest().map(|manifest| manifest.server());
+            server.and_then(|server| server.capabilities.as_deref()).is_some_and(has_skills)
+        });
+        domains.map(|entry| entry.domain().clone()).collect()
+    }
+
+    /// All skills of one source, under their addresses. One that fails has none.
+    async fn skills_of(&self, domain: &Domain, caller: &Caller) -> Vec<String> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Page<'a> {
+            #[serde(borrow, default)]
+            skills: Vec<&'a RawValue>,
+            #[serde(default)]
+            next_cursor: Option<String>,
+        }
+        let (mut skills, mut cursor) = (Vec::new(), None);
+        for _ in 0..PAGES {
+            let cancel = caller.cancel.clone();
+            let own = Caller { cancel, meta: caller.meta.clone(), ..Caller::silent() };
+            let outcome = self.pinned.call(listed(domain, cursor), None, own).await;
+            let page = match outcome {
+                Ok(Outcome::Done(payload)) => {
+                    let payload = self.without_hidden(payload, &listed(domain, None));
+                    readdressed(payload.json, domain)
+                }
+                Ok(_) => return skills,
+                Err(error) => {
+                    tracing::warn!(%domain, %error, "the skills of a source could not be listed");
+                    return skills;
+                }
+            };
+            let Ok(page) = serde_json::from_str::<Page<'_>>(page.get()) else {
+                return skills;
+            };
+            skills.extend(page.skills.iter().map(|skill| skill.get().to_owned()));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return skills;
+            }
+        }
+        tracing::warn!(%domain, PAGES, "a source has more pages of skills than are listed");
+        skills
+    }
+}
+
+fn listed(domain: &Domain, cursor: Option<String>) -> Operation {
+    let uri = Uri::new(address(domain, SKILLS_ROOT));
+    Operation::Skill(SkillRequest { uri, act: SkillAct::List { cursor } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extension_has_to_be_declared() {
+        let declared = |text: &str| {
+            let raw = RawValue::from_string(text.to_owned()).unwrap();
+            require(&ClientCapabilities::read(&raw), TASKS).map_err(|error| error.code)
+        };
+        assert_eq!(declared("{}"), Err(-32021));
+        assert_eq!(declared(r#"{"extensions":{"x/y":{}}}"#), Err(-32021));
+        let tasks = r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
+        assert_eq!(declared(tasks), Ok(()));
+    }
+}

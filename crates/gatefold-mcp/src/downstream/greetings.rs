@@ -1,0 +1,139 @@
+//! How the gateway introduces itself: by `initialize` or `server/discover`.
+//!
+//! Behind a face of one source stands that source: it speaks for itself, under its own name.
+
+use std::collections::BTreeMap;
+
+use gatefold_catalog::{DomainEntry, ServerInfo};
+use gatefold_disclose::Names;
+use serde_json::{Map, Value, json};
+
+use super::era::Era;
+use super::extensions;
+use super::notices::Wanted;
+use super::results::{Caching, head};
+use super::rpc::{self, to_text};
+use super::server::Turn;
+
+/// What the gateway hands on of what a source says it can do. Whatever else it says would be a
+/// promise of the gateway's that nobody keeps.
+const RELAYED: [&str; 6] =
+    ["tools", "prompts", "resources", "completions", "logging", "extensions"];
+
+/// The result of `initialize`, for a session of this version.
+pub(super) fn initialized(turn: &Turn, version: &str) -> String {
+    let about = About::of(turn);
+    let instructions =
+        about.instructions.map(|text| format!(r#","instructions":{}"#, to_text(&text)));
+    format!(
+        r#"{{"protocolVersion":"{version}","capabilities":{},"serverInfo":{}{}}}"#,
+        Value::Object(about.capabilities),
+        about.server,
+        instructions.unwrap_or_default()
+    )
+}
+
+/// The result of `server/discover`.
+pub(super) fn discovered(turn: &Turn) -> String {
+    let about = About::of(turn);
+    let instructions =
+        about.instructions.map(|text| format!(r#","instructions":{}"#, to_text(&text)));
+    format!(
+        r#"{{{}"supportedVersions":{},"capabilities":{},"_meta":{{"io.modelcontextprotocol/serverInfo":{}}}{}}}"#,
+        head(turn.era, Caching::Private),
+        to_text(rpc::supported()),
+        Value::Object(about.capabilities),
+        about.server,
+        instructions.unwrap_or_default()
+    )
+}
+
+struct About {
+    capabilities: Map<String, Value>,
+    server: Value,
+    instructions: Option<String>,
+}
+
+impl About {
+    fn of(turn: &Turn) -> Self {
+        let own = turn.face.domain.as_ref().filter(|_| turn.face.names == Names::Own);
+        let manifest =
+            own.and_then(|domain| turn.pinned.view().domain(domain.as_str())?.manifest());
+        manifest.map_or_else(
+            || Self::gateway(turn),
+            |manifest| Self::source(manifest.server(), turn.era),
+        )
+    }
+
+    fn source(server: &ServerInfo, era: Era) -> Self {
+        let mut told = json!({ "name": server.name, "version": server.version });
+        if let Some(title) = &server.title {
+            told["title"] = title.as_str().into();
+        }
+        let mut capabilities = declared(server);
+        capabilities.retain(|key, _| RELAYED.contains(&key.as_str()));
+        if let Some(Value::Object(extensions)) = capabilities.get_mut("extensions") {
+            extensions.retain(|key, _| extensions::is_relayed(key, era));
+        }
+        Self { capabilities, server: told, instructions: server.instructions.clone() }
+    }
+
+    fn gateway(turn: &Turn) -> Self {
+        let server = json!({ "name": "gatefold", "version": env!("CARGO_PKG_VERSION") });
+        let instructions = turn.lists().surface.instructions.clone();
+        let capabilities = merged(turn.pinned.view().domains(), turn.era);
+        Self { capabilities, server, instructions: Some(instructions).filter(|t| !t.is_empty()) }
+    }
+}
+
+/// What the sources can do together. One that was never reached may offer anything.
+fn merged<'a>(domains: impl Iterator<Item = &'a DomainEntry>, era: Era) -> Map<String, Value> {
+    let mut together: BTreeMap<&str, Value> = BTreeMap::new();
+    together.insert("tools", json!({ "listChanged": true }));
+    let mut extensions = Map::new();
+    for entry in domains {
+        let Some(manifest) = entry.manifest() else {
+            together.entry("prompts").or_insert_with(|| json!({ "listChanged": true }));
+            together.entry("resources").or_insert_with(|| json!({ "listChanged": true }));
+            continue;
+        };
+        let declared = declared(manifest.server());
+        if declared.contains_key("prompts") {
+            together.entry("prompts").or_insert_with(|| json!({ "listChanged": true }));
+        }
+        if let Some(resources) = declared.get("resources") {
+            let own = together.entry("resources").or_insert_with(|| json!({ "listChanged": true }));
+            if resources.get("subscribe") == Some(&Value::Bool(true)) {
+                own["subscribe"] = true.into();
+            }
+        }
+        for key in ["completions", "logging"] {
+            if declared.contains_key(key) {
+                together.entry(key).or_insert_with(|| json!({}));
+            }
+        }
+        if let Some(Value::Object(own)) = declared.get("extensions") {
+            extensions.extend(own.clone());
+        }
+    }
+    extensions.retain(|key, _| extensions::is_relayed(key, era));
+    if !extensions.is_empty() {
+        together.insert("extensions", Value::Object(extensions));
+    }
+    together.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn declared(server: &ServerInfo) -> Map<String, Value> {
+    let declared = server.capabilities.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    declared.unwrap_or_else(|| {
+        // A manifest from before capabilities were kept: it had tools.
+        Map::from_iter([("tools".to_owned(), json!({ "listChanged": true }))])
+    })
+}
+
+/// Which lists whoever is behind a face says it may change.
+pub(super) fn offers(turn: &Turn) -> Wanted {
+    let capabilities = About::of(turn).capabilities;
+    let has = |key| capabilities.contains_key(key);
+    Wanted { tools: has("tools"), prompts: has("prompts"), resources: has("resources") }
+}

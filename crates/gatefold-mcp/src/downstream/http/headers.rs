@@ -1,0 +1,78 @@
+//! What headers of requests have to say, and the answers to those that do not.
+
+use ::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use ::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use axum::body::Body;
+use http_body_util::LengthLimitError;
+use serde_json::value::RawValue;
+
+use crate::downstream::era::{Era, SESSION_ID};
+use crate::downstream::rpc::{self, RpcError};
+use crate::downstream::streams::{empty, json, plain};
+
+/// An answer that ends the matter before it was begun.
+pub(super) type Refused = Box<Response<Body>>;
+
+pub(super) fn check_types(headers: &HeaderMap) -> Result<(), Refused> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_json = kind
+        .split(';')
+        .next()
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
+    if !is_json {
+        let text = "the body of a request must be application/json";
+        return Err(Box::new(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)));
+    }
+    if !accepts(headers, "application/json") || !accepts(headers, "text/event-stream") {
+        let text = "the client must accept application/json and text/event-stream";
+        return Err(Box::new(plain(StatusCode::NOT_ACCEPTABLE, text)));
+    }
+    Ok(())
+}
+
+/// Whether the client says that it takes answers of this type, `kind/of`. MCP has clients say so.
+pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let mut values =
+        headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    if values.peek().is_none() {
+        return false;
+    }
+    let family = kind.split('/').next().unwrap_or_default();
+    values.flat_map(|value| value.split(',')).any(|range| {
+        let range = range.split(';').next().unwrap_or_default().trim();
+        range.eq_ignore_ascii_case(kind)
+            || range == "*/*"
+            || range.strip_suffix("/*").is_some_and(|own| own.eq_ignore_ascii_case(family))
+    })
+}
+
+pub(super) fn refused(id: Option<&RawValue>, error: &RpcError, era: Era) -> Response<Body> {
+    json(error.status(era), rpc::refusal(id, error))
+}
+
+pub(super) fn not_allowed() -> Response<Body> {
+    let mut response = plain(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "POST messages here; GET and DELETE need the `Mcp-Session-Id` of a session",
+    );
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+    response
+}
+
+pub(super) fn full() -> Response<Body> {
+    let text =
+        "as many sessions are open as the gateway keeps, and all are in use; try again later";
+    plain(StatusCode::SERVICE_UNAVAILABLE, text)
+}
+
+pub(super) fn unread(error: &(dyn std::error::Error + 'static), limit: usize) -> Response<Body> {
+    if error.is::<LengthLimitError>() {
+        let text = format!("the request has more than {limit} bytes");
+        return plain(StatusCode::PAYLOAD_TOO_LARGE, text);
+    }
+    empty(StatusCode::BAD_REQUEST)
+}
+
+pub(super) fn session_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get(&SESSION_ID)?.to_str().ok()
+}

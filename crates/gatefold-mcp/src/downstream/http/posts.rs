@@ -1,0 +1,282 @@
+//! Messages that clients POST, of both eras.
+
+use std::sync::Arc;
+
+use ::http::request::Parts;
+use ::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use axum::body::Body;
+use futures::stream::unfold;
+use gatefold_disclose::Names;
+use http_body_util::{BodyExt as _, Limited};
+use serde_json::value::RawValue;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use super::headers::{check_types, full, refused, session_id, unread};
+use super::{Inner, notified, resumable};
+use crate::downstream::era::{self, BATCH_VERSION, Era, RESUMABLE_VERSION, SESSION_ID};
+use crate::downstream::faces::{Face, Showing};
+use crate::downstream::message::{self, Incoming, Message, Meta, Request as Asked, Unreadable};
+use crate::downstream::rpc::{self, RpcError};
+use crate::downstream::sessions::{Full, InRequest, Session};
+use crate::downstream::streams::{Event, KEEP_ALIVE, empty, json, stream};
+use crate::downstream::working::{Client, Held, Standing, Step, Working};
+use crate::downstream::{openings, params};
+
+/// Messages that one batch may hold.
+const BATCH: usize = 100;
+
+impl Inner {
+    pub(super) async fn post(
+        self: &Arc<Self>,
+        key: Showing,
+        parts: Parts,
+        body: Body,
+    ) -> Response<Body> {
+        if let Err(refused) = check_types(&parts.headers) {
+            return *refused;
+        }
+        let body = match Limited::new(body, self.body_bytes).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => return unread(error.as_ref(), self.body_bytes),
+        };
+        match message::unpack(&body) {
+            Ok(Incoming::One(text)) => match message::read(text) {
+                Ok(message) => self.take(key, &parts.headers, message).await,
+                Err(Unreadable { id, error }) => refused(id.as_deref(), &error, Era::Stateless),
+            },
+            Ok(Incoming::Batch(batch)) => self.batch(&key, &parts.headers, &batch).await,
+            Err(error) => refused(None, &error, Era::Stateless),
+        }
+    }
+
+    async fn take(
+        self: &Arc<Self>,
+        key: Showing,
+        headers: &HeaderMap,
+        message: Message,
+    ) -> Response<Body> {
+        match message {
+            Message::Request(request) => self.request(key, headers, request).await,
+            Message::Notification { method, params } => {
+                match session_id(headers).map(|_| self.session(&key, headers)) {
+                    Some(Err(refused)) => return *refused,
+                    Some(Ok(session)) => notified(&session, &method, &params),
+                    // In the stateless era a closed connection is what cancels.
+                    None => {}
+                }
+                empty(StatusCode::ACCEPTED)
+            }
+            Message::Response { id, answer } => match self.session(&key, headers) {
+                Ok(session) => {
+                    session.questions.answer(&id, answer);
+                    empty(StatusCode::ACCEPTED)
+                }
+                Err(refused) => *refused,
+            },
+        }
+    }
+
+    async fn request(
+        self: &Arc<Self>,
+        key: Showing,
+        headers: &HeaderMap,
+        mut request: Asked,
+    ) -> Response<Body> {
+        let id = request.id.clone();
+        let meta = request.params.take_meta();
+        let version = match era::version_header(headers) {
+            Ok(version) => version,
+            Err(error) => return refused(Some(&id), &error, Era::Handshake),
+        };
+        let face = self.server.face(&key);
+        if era::of_request(&request, &meta, version) == Era::Handshake {
+            if request.method == "initialize" {
+                return self.initialize(key, face, &request).await;
+            }
+            return match self.session(&key, headers) {
+                Ok(session) => match era::check_session_headers(headers) {
+                    Ok(()) => self.work(face, of_session(session), request, meta).await,
+                    Err(error) => refused(Some(&id), &error, Era::Handshake),
+                },
+                Err(refused) => *refused,
+            };
+        }
+        if let Err(error) = era::check_headers(headers, &request, &meta) {
+            return refused(Some(&id), &error, Era::Stateless);
+        }
+        let client = openings::standing_alone(&self.server, &meta);
+        if let Err(error) = params::check(&self.server, &face, &client, &request, headers) {
+            return refused(Some(&id), &error, Era::Stateless);
+        }
+        if request.method == "subscriptions/listen" {
+            return self.listen(face, &client, request).await;
+        }
+        self.work(face, client, request, meta).await
+    }
+
+    async fn initialize(
+        self: &Arc<Self>,
+        key: Showing,
+        face: Arc<Face>,
+        request: &Asked,
+    ) -> Response<Body> {
+        let opened = openings::opened(&self.server, key, face, &request.params).await;
+        let (session, result) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return refused(Some(&request.id), &error, Era::Handshake),
+        };
+        let id = match self.sessions.open(session) {
+            Ok(id) => id,
+            Err(Full) => return full(),
+        };
+        let mut response = json(StatusCode::OK, rpc::answer(&request.id, &Ok(result)));
+        if let Ok(id) = HeaderValue::from_str(&id) {
+            response.headers_mut().insert(SESSION_ID, id);
+        }
+        response
+    }
+
+    /// Works on a request. Behind the gateway's own tools the answer is plain JSON, when it comes first
+    /// and soon. All else is a stream of events, which a session of the latest version can take up
+    /// again where it broke off.
+    async fn work(
+        self: &Arc<Self>,
+        face: Arc<Face>,
+        client: Client,
+        request: Asked,
+        meta: Meta,
+    ) -> Response<Body> {
+        let (id, era, names) = (request.id.clone(), client.era(), face.names);
+        let held = self.held(&client, &id);
+        let replays = client.session().filter(|session| session.version == RESUMABLE_VERSION);
+        let replays = replays.map(|session| session.replays.clone());
+        let mut working = Working::begin(self.server.clone(), face, client, request, meta, held);
+        if let (Names::Own, Some(replays)) = (names, &replays) {
+            match replays.begin(None, working, id.clone(), self.grace) {
+                Ok(reader) => return resumable(reader),
+                Err(crowded) => working = *crowded,
+            }
+        }
+        let first = match timeout(KEEP_ALIVE, working.next()).await {
+            Ok(Step::Answered(answer)) => {
+                let status = answer.as_ref().map_or_else(|e| e.status(era), |_| StatusCode::OK);
+                let text = rpc::answer(&id, &answer);
+                if names == Names::Own && status == StatusCode::OK {
+                    return stream(futures::stream::iter([Event::once(text)]));
+                }
+                return json(status, text);
+            }
+            Ok(Step::Cancelled) => return stream(futures::stream::empty()),
+            Ok(Step::Said(text)) => Some(text),
+            Ok(Step::Pause(_)) | Err(_) => None,
+        };
+        if let Some(replays) = replays {
+            match replays.begin(first.clone(), working, id.clone(), self.grace) {
+                Ok(reader) => return resumable(reader),
+                Err(crowded) => working = *crowded,
+            }
+        }
+        unresumable(first, working, id)
+    }
+
+    fn held(&self, client: &Client, id: &RawValue) -> HeldRequest {
+        let noted = client.session().map(|session| session.begin(id.get()));
+        HeldRequest { noted, _counted: self.requests.token() }
+    }
+
+    /// Answers several messages as one, which clients of one version may send.
+    async fn batch(
+        self: &Arc<Self>,
+        key: &Showing,
+        headers: &HeaderMap,
+        batch: &[&RawValue],
+    ) -> Response<Body> {
+        let session = match self.session(key, headers) {
+            Ok(session) => session,
+            Err(refused) => return *refused,
+        };
+        if session.version != BATCH_VERSION || batch.is_empty() || batch.len() > BATCH {
+            let text = format!(
+                "batches belong to version {BATCH_VERSION}, and hold 1 to {BATCH} messages"
+            );
+            return refused(None, &RpcError::invalid_request(text), Era::Handshake);
+        }
+        let answers = batch.iter().map(async |text| self.of_batch(key, &session, text).await);
+        let answers: Vec<_> =
+            futures::future::join_all(answers).await.into_iter().flatten().collect();
+        if answers.is_empty() {
+            return empty(StatusCode::ACCEPTED);
+        }
+        json(StatusCode::OK, format!("[{}]", answers.join(",")))
+    }
+
+    async fn of_batch(
+        self: &Arc<Self>,
+        key: &Showing,
+        session: &Arc<Session>,
+        text: &RawValue,
+    ) -> Option<String> {
+        match message::read(text.get().as_bytes()) {
+            Err(Unreadable { id, error }) => Some(rpc::refusal(id.as_deref(), &error)),
+            Ok(Message::Notification { method, params }) => {
+                notified(session, &method, &params);
+                None
+            }
+            Ok(Message::Response { id, answer }) => {
+                session.questions.answer(&id, answer);
+                None
+            }
+            Ok(Message::Request(mut request)) => {
+                let (id, meta) = (request.id.clone(), request.params.take_meta());
+                let (face, client) = (self.server.face(key), of_session(session.clone()));
+                let held = self.held(&client, &id);
+                let server = self.server.clone();
+                // Nothing can be asked on the way: several answers come as one.
+                let working = Working::unasked(server, face, client, request, meta, held);
+                Some(rpc::answer(&id, &working.answered().await?))
+            }
+        }
+    }
+}
+
+/// What a request holds while it is worked on: its place in its session, if it has one, and among
+/// those that a shutdown waits for.
+struct HeldRequest {
+    noted: Option<InRequest>,
+    _counted: TaskTrackerToken,
+}
+
+impl Held for HeldRequest {
+    fn cancel(&self) -> CancellationToken {
+        self.noted.as_ref().map_or_else(CancellationToken::new, |noted| noted.cancel.clone())
+    }
+}
+
+fn of_session(session: Arc<Session>) -> Client {
+    let principal = session.principal.clone();
+    Client { principal, standing: Standing::Session(session), connection: None }
+}
+
+/// A stream that ends its request when it breaks off.
+fn unresumable(first: Option<String>, working: Working, id: Box<RawValue>) -> Response<Body> {
+    stream(unfold(Some((first, working, id)), async |state| {
+        let (first, mut working, id) = state?;
+        if let Some(text) = first {
+            return Some((Event::once(text), Some((None, working, id))));
+        }
+        loop {
+            match working.next().await {
+                Step::Pause(_) => {}
+                Step::Cancelled => return None,
+                Step::Said(text) => {
+                    return Some((Event::once(text), Some((None, working, id))));
+                }
+                Step::Answered(answer) => {
+                    return Some((Event::once(rpc::answer(&id, &answer)), None));
+                }
+            }
+        }
+    }))
+}

@@ -1,0 +1,127 @@
+//! `subscriptions/listen`: the stream of notices of a client in the stateless era.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use gatefold_dispatch::Caller;
+use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
+
+use super::era::Era;
+use super::faces::Face;
+use super::greetings;
+use super::message::Filter;
+use super::methods::URI_BYTES;
+use super::notices::{Notices, Wanted, meta};
+use super::rpc::{self, RpcError, notice, to_text};
+use super::server::Server;
+use super::subscriptions::SUBSCRIPTIONS;
+use super::working::Client;
+
+/// An open stream of notices: it says first which of them it brings, and at a shutdown that it is
+/// over.
+pub(super) struct Listening {
+    id: Box<RawValue>,
+    first: VecDeque<String>,
+    notices: Notices,
+    /// Fires when the gateway wants to end the stream.
+    end: CancellationToken,
+    is_over: bool,
+}
+
+impl Listening {
+    pub(super) async fn open(
+        server: Arc<Server>,
+        face: Arc<Face>,
+        client: &Client,
+        id: Box<RawValue>,
+        filter: Filter,
+        end: CancellationToken,
+    ) -> Result<Self, RpcError> {
+        let principal = client.principal.clone();
+        let turn = server.known_turn(face.clone(), principal.clone(), Era::Stateless).await;
+        let turn = turn.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
+        let offers = greetings::offers(&turn);
+        let wanted = Wanted {
+            tools: filter.tools_list_changed && offers.tools,
+            prompts: filter.prompts_list_changed && offers.prompts,
+            resources: filter.resources_list_changed && offers.resources,
+        };
+        let uris = filter.resource_subscriptions;
+        if uris.len() > SUBSCRIPTIONS || uris.iter().any(|uri| uri.len() > URI_BYTES) {
+            return Err(RpcError::invalid_params(format!(
+                "`resourceSubscriptions` may name {SUBSCRIPTIONS} resources, each of up to \
+                 {URI_BYTES} bytes"
+            )));
+        }
+        let subscriptions = server.subscriptions(principal.clone());
+        let stream = Some(id.clone());
+        let held = subscriptions.clone();
+        let notices = Notices::new(server, face, principal, wanted, held, stream);
+        let mut subscribed = Vec::new();
+        for uri in uris {
+            // One that cannot be had is left out of what is acknowledged.
+            match turn.subscribe(&subscriptions, &uri, Caller::silent()).await {
+                Ok(()) => subscribed.push(uri),
+                Err(error) => tracing::debug!(error = error.message, "a subscription was refused"),
+            }
+        }
+        let first = VecDeque::from([acknowledged(&id, wanted, &subscribed)]);
+        Ok(Self { id, first, notices, end, is_over: false })
+    }
+
+    /// The next message of the stream; nothing once it is over.
+    pub(super) async fn next(&mut self) -> Option<String> {
+        if let Some(first) = self.first.pop_front() {
+            return Some(first);
+        }
+        if self.is_over {
+            return None;
+        }
+        let next = tokio::select! {
+            biased;
+            () = self.end.cancelled() => None,
+            next = self.notices.next() => next,
+        };
+        if next.is_none() {
+            self.is_over = true;
+            let result = format!(r#"{{"resultType":"complete",{}}}"#, meta(&self.id));
+            return Some(rpc::answer(&self.id, &Ok(result)));
+        }
+        next
+    }
+}
+
+fn acknowledged(id: &RawValue, wanted: Wanted, subscribed: &[String]) -> String {
+    let Wanted { tools, prompts, resources } = wanted;
+    let mut honoured = Vec::new();
+    for (key, is_honoured) in [
+        ("toolsListChanged", tools),
+        ("promptsListChanged", prompts),
+        ("resourcesListChanged", resources),
+    ] {
+        if is_honoured {
+            honoured.push(format!(r#""{key}":true"#));
+        }
+    }
+    if !subscribed.is_empty() {
+        honoured.push(format!(r#""resourceSubscriptions":{}"#, to_text(subscribed)));
+    }
+    let params = format!(r#"{{"notifications":{{{}}},{}}}"#, honoured.join(","), meta(id));
+    notice("notifications/subscriptions/acknowledged", &params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_honoured_is_acknowledged() {
+        let id = RawValue::from_string("\"s\"".to_owned()).unwrap();
+        let wanted = Wanted { tools: true, prompts: false, resources: false };
+        assert_eq!(
+            acknowledged(&id, wanted, &["a://b".to_owned()]),
+            r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a://b"]},"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}"#
+        );
+    }
+}

@@ -1,0 +1,292 @@
+//! JSON-RPC as clients send it, read no deeper than the gateway needs: what a request is about stays
+//! the text it came as.
+
+use gatefold_catalog::object_fields;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::rpc::RpcError;
+
+/// One message from a client.
+#[derive(Debug)]
+pub(super) enum Message {
+    Request(Request),
+    Notification {
+        method: String,
+        params: Params,
+    },
+    /// The answer to a question of ours.
+    Response {
+        id: String,
+        answer: Result<Box<RawValue>, Refusal>,
+    },
+}
+
+/// What a client answered instead of an answer.
+#[derive(Debug, Deserialize)]
+pub(super) struct Refusal {
+    #[serde(default)]
+    pub(super) code: i64,
+    #[serde(default)]
+    pub(super) message: String,
+}
+
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) id: Box<RawValue>,
+    pub(super) method: String,
+    pub(super) params: Params,
+}
+
+/// The members of all requests' parameters that the gateway reads.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Params {
+    pub(super) name: Option<String>,
+    pub(super) uri: Option<String>,
+    pub(super) arguments: Option<Box<RawValue>>,
+    pub(super) cursor: Option<String>,
+    #[serde(rename = "ref")]
+    pub(super) reference: Option<Reference>,
+    pub(super) argument: Option<Box<RawValue>>,
+    pub(super) context: Option<Box<RawValue>>,
+    pub(super) level: Option<String>,
+    pub(super) notifications: Option<Filter>,
+    pub(super) input_responses: Option<Box<RawValue>>,
+    pub(super) request_state: Option<String>,
+    pub(super) task_id: Option<String>,
+    pub(super) request_id: Option<Box<RawValue>>,
+    pub(super) protocol_version: Option<String>,
+    pub(super) capabilities: Option<Box<RawValue>>,
+    pub(super) client_info: Option<ClientInfo>,
+    #[serde(rename = "_meta")]
+    meta: Option<Box<RawValue>>,
+}
+
+/// What a completion is for: a prompt by its name, or a resource by its URI.
+#[derive(Debug, Deserialize)]
+pub(super) struct Reference {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    #[serde(default)]
+    pub(super) uri: Option<String>,
+}
+
+/// Which notices a `subscriptions/listen` is to bring.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Filter {
+    pub(super) tools_list_changed: bool,
+    pub(super) prompts_list_changed: bool,
+    pub(super) resources_list_changed: bool,
+    pub(super) resource_subscriptions: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct ClientInfo {
+    pub(super) name: String,
+}
+
+/// What a request says about itself.
+#[derive(Debug, Default)]
+pub(super) struct Meta {
+    pub(super) progress_token: Option<Box<RawValue>>,
+    pub(super) traceparent: Option<String>,
+    pub(super) tracestate: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) capabilities: Option<Box<RawValue>>,
+    pub(super) client: Option<ClientInfo>,
+    pub(super) log_level: Option<String>,
+    /// What is not the protocol's own.
+    pub(super) others: Vec<(String, Box<RawValue>)>,
+}
+
+/// The protocol's own keys of `_meta` begin with it.
+const OWN_PREFIX: &str = "io.modelcontextprotocol/";
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default)]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Option<Refusal>,
+}
+
+/// A member that is there, if only as `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// A message that is none, with the id it shows all the same.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    pub(super) id: Option<Box<RawValue>>,
+    pub(super) error: RpcError,
+}
+
+impl Unreadable {
+    fn new(id: Option<&RawValue>, error: RpcError) -> Self {
+        Self { id: id.filter(|id| is_id(id)).map(ToOwned::to_owned), error }
+    }
+}
+
+/// The messages of a batch, or the one message there is.
+pub(super) enum Incoming<'a> {
+    One(&'a [u8]),
+    Batch(Vec<&'a RawValue>),
+}
+
+/// Tells a batch from a message.
+pub(super) fn unpack(text: &[u8]) -> Result<Incoming<'_>, RpcError> {
+    if !text.trim_ascii_start().starts_with(b"[") {
+        return Ok(Incoming::One(text));
+    }
+    let batch = serde_json::from_slice::<Vec<&RawValue>>(text);
+    batch.map(Incoming::Batch).map_err(|error| RpcError::parse(&error))
+}
+
+/// Reads one message.
+pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
+    let is_json = || serde_json::from_slice::<serde::de::IgnoredAny>(text);
+    let envelope: Envelope<'_> = serde_json::from_slice(text).map_err(|error| {
+        let error = match is_json() {
+            Ok(_) => RpcError::invalid_request("the message is not JSON-RPC 2.0"),
+            Err(_) => RpcError::parse(&error),
+        };
+        Unreadable::new(None, error)
+    })?;
+    let refuse = |text| Unreadable::new(envelope.id, RpcError::invalid_request(text));
+    if envelope.jsonrpc.is_none_or(|version| version.get() != r#""2.0""#) {
+        return Err(refuse("`jsonrpc` must be \"2.0\""));
+    }
+    let Some(method) = envelope.method else {
+        let id = envelope.id.ok_or_else(|| refuse("the message has no `method`"))?;
+        let answer = match (envelope.result, envelope.error) {
+            (Some(result), _) => Ok(result.to_owned()),
+            (None, Some(error)) => Err(error),
+            (None, None) => return Err(refuse("the message has no `method`")),
+        };
+        let id = serde_json::from_str(id.get()).unwrap_or_else(|_| id.get().to_owned());
+        return Ok(Message::Response { id, answer });
+    };
+    let params = envelope.params.map_or_else(
+        || Ok(Params::default()),
+        |raw| {
+            let params =
+                raw.get().starts_with('{').then(|| serde_json::from_str::<Params>(raw.get()));
+            let params = params.ok_or_else(|| "`params` must be an object".to_owned())?;
+            params.map_err(|error| format!("`params` cannot be read: {error}"))
+        },
+    );
+    match envelope.id {
+        None => Ok(Message::Notification { method, params: params.unwrap_or_default() }),
+        Some(id) if !is_id(id) => Err(refuse("`id` must be a text or a number")),
+        Some(id) => {
+            let params = params.map_err(|text| {
+                Unreadable::new(Some(id), RpcError::invalid_params(text).malformed())
+            })?;
+            Ok(Message::Request(Request { id: id.to_owned(), method, params }))
+        }
+    }
+}
+
+fn is_id(id: &RawValue) -> bool {
+    id.get().starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit())
+}
+
+impl Params {
+    /// What the request says about itself. What cannot be read was not said.
+    pub(super) fn take_meta(&mut self) -> Meta {
+        let mut meta = Meta::default();
+        let Some(raw) = self.meta.take() else {
+            return meta;
+        };
+        for (key, value) in object_fields(raw.get()).unwrap_or_default() {
+            let own = || RawValue::from_string(value.to_owned()).ok();
+            match key.strip_prefix(OWN_PREFIX) {
+                Some("protocolVersion") => meta.version = serde_json::from_str(value).ok(),
+                Some("clientCapabilities") => {
+                    meta.capabilities = own().filter(|raw| raw.get().starts_with('{'));
+                }
+                Some("clientInfo") => meta.client = serde_json::from_str(value).ok(),
+                Some("logLevel") => meta.log_level = serde_json::from_str(value).ok(),
+                Some(_) => {}
+                None => match key.as_ref() {
+                    "progressToken" => meta.progress_token = own().filter(|raw| is_id(raw)),
+                    "traceparent" => meta.traceparent = serde_json::from_str(value).ok(),
+                    "tracestate" => meta.tracestate = serde_json::from_str(value).ok(),
+                    _ => meta.others.extend(own().map(|raw| (key.into_owned(), raw))),
+                },
+            }
+        }
+        meta
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let said = match read(text.as_bytes()) {
+            Ok(Message::Request(request)) => format!("{} {}", request.id, request.method),
+            Ok(Message::Notification { method, .. }) => format!("notice {method}"),
+            Ok(Message::Response { id, answer }) => format!("answer {id} {}", answer.is_ok()),
+            Err(Unreadable { id, error }) => {
+                format!("{:?} {}", id.map(|id| id.to_string()), error.code)
+            }
+        };
+        assert_eq!(said, expected, "{text}");
+    }
+
+    #[test]
+    fn messages_are_told_apart() {
+        check(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "1 ping");
+        check(r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":{}}"#, "\"a\" ping");
+        check(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#, "notice notifications/x");
+        check(r#"{"jsonrpc":"2.0","id":"q","result":{}}"#, "answer q true");
+        check(r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}"#, "answer 7 false");
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused_with_its_id() {
+        check("{", "None -32700");
+        check("7", "None -32600");
+        check(r#"{"id":1,"method":"ping"}"#, "Some(\"1\") -32600");
+        check(r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, "Some(\"1\") -32600");
+        check(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "None -32600");
+        check(r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, "None -32600");
+        check(r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, "Some(\"1\") -32602");
+        check(r#"{"jsonrpc":"2.0","id":1,"method":"x","params":{"name":7}}"#, "Some(\"1\") -32602");
+        check(r#"{"jsonrpc":"2.0","id":1}"#, "Some(\"1\") -32600");
+    }
+
+    #[test]
+    fn what_is_not_the_protocols_own_is_kept_for_the_source() {
+        let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","_meta":{
+            "progressToken":"p","traceparent":"00-1","com.example/a":{"b":1.50},
+            "io.modelcontextprotocol/protocolVersion":"2026-07-28",
+            "io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},
+            "io.modelcontextprotocol/clientCapabilities":{"roots":{}},
+            "io.modelcontextprotocol/unheard":1}}}"#;
+        let Ok(Message::Request(mut request)) = read(text.as_bytes()) else { panic!("a request") };
+        let meta = request.params.take_meta();
+        assert_eq!(meta.version.as_deref(), Some("2026-07-28"));
+        assert_eq!(meta.client.unwrap().name, "c");
+        assert_eq!(meta.capabilities.unwrap().get(), r#"{"roots":{}}"#);
+        assert_eq!(meta.progress_token.unwrap().get(), "\"p\"");
+        let others: Vec<_> = meta.others.iter().map(|(k, v)| (k.as_str(), v.get())).collect();
+        assert_eq!(others, [("com.example/a", r#"{"b":1.50}"#)]);
+    }
+}

@@ -1,0 +1,246 @@
+//! The protocol's methods, one by one.
+
+use std::sync::Arc;
+
+use gatefold_catalog::address;
+use gatefold_core::{
+    Completion, EntryKind, Operation, PromptName, Reference, Resume, SkillAct, TaskAct,
+    TaskRequest, Uri,
+};
+use gatefold_dispatch::Caller;
+use serde_json::value::RawValue;
+
+use super::era::Era;
+use super::extensions;
+use super::faces::Face;
+use super::greetings;
+use super::logs::LogLevel;
+use super::message::Params;
+use super::results::{Caching, head};
+use super::rpc::RpcError;
+use super::server::{Server, Turn};
+use super::subscriptions::{SUBSCRIPTIONS, Subscriptions};
+use super::surfaces::List;
+use super::working::{Client, Standing};
+
+/// The longest prompt's name that is looked up, in bytes.
+const PROMPT_NAME_BYTES: usize = 512;
+/// The longest URI that is looked up, in bytes.
+pub(super) const URI_BYTES: usize = 16 * 1024;
+
+impl Server {
+    /// Answers one request. `initialize` and what opens streams is the transports' part.
+    pub(super) async fn answer(
+        self: Arc<Self>,
+        face: Arc<Face>,
+        client: Client,
+        method: String,
+        params: Params,
+        caller: Caller,
+    ) -> Result<String, RpcError> {
+        let era = client.era();
+        if let ("ping", Standing::Session(_)) = (method.as_str(), &client.standing) {
+            return Ok("{}".to_owned());
+        }
+        let turn = self.known_turn(face, client.principal.clone(), era).await;
+        let turn = turn.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
+        match (method.as_str(), &client.standing) {
+            ("tools/list", _) => turn.whole_list(List::Tools, &params),
+            ("prompts/list", _) => turn.whole_list(List::Prompts, &params),
+            ("resources/list", _) => turn.whole_list(List::Resources, &params),
+            ("resources/templates/list", _) => turn.whole_list(List::Templates, &params),
+            ("tools/call", _) => turn.tools_call(params, caller).await,
+            ("prompts/get", _) => turn.prompts_get(params, caller).await,
+            ("resources/read", _) => turn.resources_read(params, caller).await,
+            ("completion/complete", _) => turn.complete(params, caller).await,
+            ("skills/list", _) => turn.skills_list(params, caller).await,
+            ("skills/get", _) => turn.skill(params, SkillAct::Get, caller).await,
+            ("resources/directory/read", _) => {
+                let act = SkillAct::Directory { cursor: params.cursor.clone() };
+                turn.skill(params, act, caller).await
+            }
+            ("tasks/get" | "tasks/cancel" | "tasks/update", Standing::Alone(capabilities)) => {
+                extensions::require(capabilities, extensions::TASKS)?;
+                turn.tasks(&method, params, caller).await
+            }
+            ("server/discover", Standing::Alone(_)) => Ok(greetings::discovered(&turn)),
+            ("logging/setLevel", Standing::Session(session)) => {
+                let level = required(params.level.as_deref(), "level")?;
+                let level = LogLevel::parse(level).ok_or_else(|| {
+                    RpcError::invalid_params(format!("`level` must be {}", LogLevel::WORDS))
+                })?;
+                session.set_log_level(level);
+                Ok("{}".to_owned())
+            }
+            ("resources/subscribe", Standing::Session(session)) => {
+                let uri = bounded_uri(&params)?;
+                turn.subscribe(&session.subscriptions, uri, caller).await?;
+                Ok("{}".to_owned())
+            }
+            ("resources/unsubscribe", Standing::Session(session)) => {
+                turn.unsubscribe(&session.subscriptions, bounded_uri(&params)?, caller).await
+            }
+            _ => Err(RpcError::unknown_method(&method)),
+        }
+    }
+}
+
+impl Turn {
+    /// Lists come in one piece, so no cursor was ever given out.
+    fn whole_list(&self, list: List, params: &Params) -> Result<String, RpcError> {
+        match &params.cursor {
+            None => Ok(self.list(list)),
+            Some(_) => Err(RpcError::invalid_params(
+                "this `cursor` was not given out here; ask without one",
+            )),
+        }
+    }
+
+    async fn tools_call(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
+        let name = required(params.name.as_deref(), "name")?;
+        let arguments = arguments(params.arguments.as_deref())?;
+        let resume = resume(params.input_responses, params.request_state);
+        self.call_tool(name, arguments, resume, caller).await
+    }
+
+    async fn prompts_get(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
+        let name = prompt_name(required(params.name.as_deref(), "name")?)?;
+        let name = PromptName::new(self.public(EntryKind::Prompt, name));
+        let arguments = arguments(params.arguments.as_deref())?.to_owned();
+        let resume = resume(params.input_responses, params.request_state);
+        let operation = Operation::Prompt { name, arguments };
+        self.result(operation, resume, caller, Caching::No).await
+    }
+
+    async fn resources_read(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
+        let uri = self.public(EntryKind::Resource, bounded_uri(&params)?);
+        let resume = resume(params.input_responses, params.request_state);
+        self.result(Operation::Resource(Uri::new(uri)), resume, caller, Caching::Private).await
+    }
+
+    async fn complete(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
+        let reference = params.reference.ok_or_else(|| missing("ref"))?;
+        let argument = params.argument.ok_or_else(|| missing("argument"))?;
+        let reference = match (reference.kind.as_str(), &reference.name, &reference.uri) {
+            ("ref/prompt", Some(name), _) => {
+                let name = self.public(EntryKind::Prompt, prompt_name(name)?);
+                Reference::Prompt(PromptName::new(name))
+            }
+            ("ref/resource", _, Some(uri)) if uri.len() <= URI_BYTES => {
+                Reference::Resource(Uri::new(self.public(EntryKind::Resource, uri)))
+            }
+            _ => {
+                return Err(RpcError::invalid_params(
+                    "`ref` must be a `ref/prompt` with a `name` or a `ref/resource` with a `uri`",
+                ));
+            }
+        };
+        let context = params.context.map(|context| format!(r#","context":{context}"#));
+        let text = format!(r#"{{"argument":{argument}{}}}"#, context.unwrap_or_default());
+        let params = RawValue::from_string(text);
+        let params = params.map_err(|_| RpcError::invalid_params("`argument` is not JSON"))?;
+        let operation = Operation::Complete(Completion { reference, params });
+        self.result(operation, None, caller, Caching::No).await
+    }
+
+    async fn tasks(
+        &self,
+        method: &str,
+        params: Params,
+        caller: Caller,
+    ) -> Result<String, RpcError> {
+        let task = required(params.task_id.as_deref(), "taskId")?.to_owned();
+        let act = match method {
+            "tasks/get" => TaskAct::Get,
+            "tasks/cancel" => TaskAct::Cancel,
+            _ => TaskAct::Update(params.input_responses.ok_or_else(|| missing("inputResponses"))?),
+        };
+        let operation = Operation::Task(TaskRequest { task, act });
+        self.result(operation, None, caller, Caching::No).await
+    }
+
+    /// Subscribes a client to a resource, unless it is already.
+    pub(super) async fn subscribe(
+        &self,
+        subscriptions: &Subscriptions,
+        uri: &str,
+        caller: Caller,
+    ) -> Result<(), RpcError> {
+        let public = self.public(EntryKind::Resource, uri);
+        let target = self.pinned.view().find_resource(&public);
+        if target.as_ref().is_some_and(|t| subscriptions.has(&t.domain, &t.name)) {
+            return Ok(());
+        }
+        if subscriptions.is_full() {
+            return Err(RpcError::invalid_params(format!(
+                "a client may be subscribed to {SUBSCRIPTIONS} resources at once"
+            )));
+        }
+        let operation = Operation::Subscribe(Uri::new(public));
+        let done = self.pinned.call(operation, None, caller).await;
+        done.map_err(|error| self.refusal(error))?;
+        if let Some(target) = target
+            && !subscriptions.add(target.domain.clone(), target.name.clone(), uri)
+        {
+            // Another request of the same client was faster.
+            self.pinned.release(&target.domain, &target.name);
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        subscriptions: &Subscriptions,
+        uri: &str,
+        caller: Caller,
+    ) -> Result<String, RpcError> {
+        if let Some((domain, own)) = subscriptions.remove(uri) {
+            let operation = Operation::Unsubscribe(Uri::new(address(&domain, &own)));
+            if self.pinned.call(operation, None, caller).await.is_err() {
+                // What one may not see any more, one may still let go of.
+                self.pinned.release(&domain, &own);
+            }
+        }
+        Ok(format!("{{{}}}", head(Era::Handshake, Caching::No)))
+    }
+}
+
+fn arguments(arguments: Option<&RawValue>) -> Result<&RawValue, RpcError> {
+    match arguments {
+        None => Ok(RawValue::NULL),
+        Some(raw) if raw.get().starts_with('{') || raw.get() == "null" => Ok(raw),
+        Some(_) => Err(RpcError::invalid_params("`arguments` must be an object")),
+    }
+}
+
+fn resume(answers: Option<Box<RawValue>>, state: Option<String>) -> Option<Resume> {
+    if answers.is_none() && state.is_none() {
+        return None;
+    }
+    let answers = answers.unwrap_or_else(|| RawValue::NULL.to_owned());
+    Some(Resume { state, answers })
+}
+
+pub(super) fn bounded_uri(params: &Params) -> Result<&str, RpcError> {
+    let uri = required(params.uri.as_deref(), "uri")?;
+    if uri.len() > URI_BYTES {
+        return Err(RpcError::invalid_params(format!("`uri` has more than {URI_BYTES} bytes")));
+    }
+    Ok(uri)
+}
+
+fn prompt_name(name: &str) -> Result<&str, RpcError> {
+    if name.len() > PROMPT_NAME_BYTES {
+        let text = format!("`name` has more than {PROMPT_NAME_BYTES} bytes");
+        return Err(RpcError::invalid_params(text));
+    }
+    Ok(name)
+}
+
+fn required<'a>(value: Option<&'a str>, name: &str) -> Result<&'a str, RpcError> {
+    value.ok_or_else(|| missing(name))
+}
+
+fn missing(name: &str) -> RpcError {
+    RpcError::invalid_params(format!("`{name}` is missing"))
+}

@@ -1,0 +1,153 @@
+//! What a client is told beside the answers to its requests: that a list, or a resource, changed.
+
+use std::sync::Arc;
+
+use gatefold_core::Principal;
+use gatefold_dispatch::ResourceUpdate;
+use serde_json::value::RawValue;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
+
+use super::faces::Face;
+use super::rpc::{notice, to_text};
+use super::server::Server;
+use super::subscriptions::Subscriptions;
+use super::surfaces::Digests;
+
+/// Which lists a client wants to hear of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) tools: bool,
+    pub(super) prompts: bool,
+    pub(super) resources: bool,
+}
+
+impl Wanted {
+    pub(super) const ALL: Self = Self { tools: true, prompts: true, resources: true };
+}
+
+/// One thing to tell.
+#[derive(Debug, PartialEq, Eq)]
+enum Notice {
+    Tools,
+    Prompts,
+    Resources,
+    /// By the name that the client knows the resource by.
+    Updated(String),
+}
+
+impl Notice {
+    /// The notification, which names the stream it is for in the stateless era.
+    fn text(&self, stream: Option<&RawValue>) -> String {
+        let method = match self {
+            Self::Tools => "notifications/tools/list_changed",
+            Self::Prompts => "notifications/prompts/list_changed",
+            Self::Resources => "notifications/resources/list_changed",
+            Self::Updated(_) => "notifications/resources/updated",
+        };
+        let uri = match self {
+            Self::Updated(uri) => Some(format!(r#""uri":{}"#, to_text(uri))),
+            _ => None,
+        };
+        let meta = stream.map(meta);
+        let members: Vec<_> = uri.into_iter().chain(meta).collect();
+        notice(method, &format!("{{{}}}", members.join(",")))
+    }
+}
+
+/// The `_meta` of what is said on a stream of notices (MCP 2026-07-28).
+pub(super) fn meta(stream: &RawValue) -> String {
+    format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{stream}}}"#)
+}
+
+/// What there is to tell one client, as it comes. A new epoch that gives the same lists is nothing.
+pub(super) struct Notices {
+    server: Arc<Server>,
+    face: Arc<Face>,
+    principal: Arc<Principal>,
+    wanted: Wanted,
+    subscriptions: Arc<Subscriptions>,
+    stream: Option<Box<RawValue>>,
+    epochs: watch::Receiver<u64>,
+    updates: broadcast::Receiver<ResourceUpdate>,
+    seen: Option<Digests>,
+    /// To be told before anything else is waited for.
+    due: Vec<Notice>,
+}
+
+impl Notices {
+    pub(super) fn new(
+        server: Arc<Server>,
+        face: Arc<Face>,
+        principal: Arc<Principal>,
+        wanted: Wanted,
+        subscriptions: Arc<Subscriptions>,
+        stream: Option<Box<RawValue>>,
+    ) -> Self {
+        let (epochs, updates) = (server.epochs(), server.updates());
+        let seen = server.digests(&face, &principal);
+        let due = Vec::new();
+        Self { server, face, principal, wanted, subscriptions, stream, epochs, updates, seen, due }
+    }
+
+    /// The next notification; nothing when there will be none any more.
+    pub(super) async fn next(&mut self) -> Option<String> {
+        loop {
+            if let Some(notice) = self.due.pop() {
+                return Some(notice.text(self.stream.as_deref()));
+            }
+            tokio::select! {
+                changed = self.epochs.changed() => {
+                    changed.ok()?;
+                    self.compare();
+                }
+                update = self.updates.recv() => match update {
+                    Ok(update) => {
+                        self.due.extend(self.subscriptions.called(&update).map(Notice::Updated));
+                    }
+                    // Some were missed; the client sees them when it reads the next time.
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return None,
+                },
+            }
+        }
+    }
+
+    fn compare(&mut self) {
+        let now = self.server.digests(&self.face, &self.principal);
+        // What one may not see any more, one does not hear of either.
+        self.subscriptions
+            .retain(|domain, uri| self.server.sees_resource(&self.principal, domain, uri));
+        let of = |seen: Option<Digests>, part: fn(Digests) -> u64| seen.map(part);
+        let seen = std::mem::replace(&mut self.seen, now);
+        let differs = |part| of(seen, part) != of(now, part);
+        let Wanted { tools, prompts, resources } = self.wanted;
+        if tools && differs(|digests| digests.tools) {
+            self.due.push(Notice::Tools);
+        }
+        if prompts && differs(|digests| digests.prompts) {
+            self.due.push(Notice::Prompts);
+        }
+        if resources && differs(|digests| digests.resources) {
+            self.due.push(Notice::Resources);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_names_its_stream_where_there_are_several() {
+        let stream = RawValue::from_string("7".to_owned()).unwrap();
+        assert_eq!(
+            Notice::Tools.text(None),
+            r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{}}"#
+        );
+        assert_eq!(
+            Notice::Updated("a://b".to_owned()).text(Some(&stream)),
+            r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a://b","_meta":{"io.modelcontextprotocol/subscriptionId":7}}}"#
+        );
+    }
+}

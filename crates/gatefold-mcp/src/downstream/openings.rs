@@ -1,0 +1,45 @@
+//! How clients of either era come in.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use gatefold_dispatch::ClientCapabilities;
+
+use super::era::{self, Era};
+use super::faces::{Face, Showing};
+use super::greetings;
+use super::message::{Meta, Params};
+use super::rpc::RpcError;
+use super::server::Server;
+use super::sessions::Session;
+use super::working::{Client, Standing};
+
+/// A session for a client that says `initialize`, and the answer to it.
+pub(super) async fn opened(
+    server: &Arc<Server>,
+    key: Showing,
+    face: Arc<Face>,
+    params: &Params,
+) -> Result<(Arc<Session>, String), RpcError> {
+    let client = params.client_info.as_ref().map(|client| client.name.as_str());
+    let principal = server.principal(client);
+    let turn = server.known_turn(face, principal.clone(), Era::Handshake).await;
+    let turn = turn.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
+    let version = era::negotiated(params.protocol_version.as_deref());
+    let result = greetings::initialized(&turn, version);
+    let capabilities = params.capabilities.as_deref().map(ClientCapabilities::read);
+    let subscriptions = server.subscriptions(principal.clone());
+    let session =
+        Session::new(key, principal, capabilities.unwrap_or_default(), version, subscriptions);
+    Ok((session, result))
+}
+
+/// A client whose request says all there is to know about it.
+pub(super) fn standing_alone(server: &Server, meta: &Meta) -> Client {
+    let principal = server.principal(meta.client.as_ref().map(|client| client.name.as_str()));
+    let capabilities = meta.capabilities.as_deref().map(ClientCapabilities::read);
+    let standing = Standing::Alone(Arc::new(capabilities.unwrap_or_default()));
+    let mut hasher = DefaultHasher::new();
+    principal.hash(&mut hasher);
+    Client { connection: Some(hasher.finish()), principal, standing }
+}

@@ -1,0 +1,100 @@
+//! Headers that mirror a tool's arguments, where its schema asks for them (SEP-2243).
+
+use ::http::HeaderMap;
+use gatefold_disclose::Names;
+use serde_json::Value;
+
+use super::era::{Era, decoded};
+use super::faces::Face;
+use super::message::Request;
+use super::rpc::RpcError;
+use super::server::Server;
+use super::working::Client;
+
+const PREFIX: &str = "mcp-param-";
+/// What a property's schema names its header by.
+const ANNOTATION: &str = "x-mcp-header";
+/// How deep in a schema such properties are looked for.
+const DEPTH: usize = 16;
+
+/// Checks the headers of a call of a tool that stands at the top level against its arguments.
+pub(super) fn check(
+    server: &Server,
+    face: &std::sync::Arc<Face>,
+    client: &Client,
+    request: &Request,
+    headers: &HeaderMap,
+) -> Result<(), RpcError> {
+    let (Names::Own, "tools/call", Some(name), Some(domain)) =
+        (face.names, request.method.as_str(), &request.params.name, &face.domain)
+    else {
+        return Ok(());
+    };
+    let Some(turn) = server.turn(face.clone(), client.principal.clone(), Era::Stateless) else {
+        return Ok(());
+    };
+    let Some(tool) = turn.pinned.view().tool_named(domain, name) else {
+        return Ok(());
+    };
+    let schema = tool.definition().input_schema();
+    // Hardly any schema asks for it.
+    if !schema.contains(ANNOTATION) {
+        return Ok(());
+    }
+    let Ok(schema) = serde_json::from_str::<Value>(schema) else {
+        return Ok(());
+    };
+    let arguments = request.params.arguments.as_deref();
+    let arguments = arguments.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+    compare(&schema, arguments.as_ref(), headers, DEPTH)
+}
+
+fn compare(
+    schema: &Value,
+    arguments: Option<&Value>,
+    headers: &HeaderMap,
+    depth: usize,
+) -> Result<(), RpcError> {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return Ok(());
+    };
+    if depth == 0 {
+        return Ok(());
+    }
+    for (name, property) in properties {
+        let argument = arguments.and_then(|arguments| arguments.get(name));
+        if let Some(header) = property.get(ANNOTATION).and_then(Value::as_str) {
+            mirrors(header, argument, headers)?;
+        }
+        compare(property, argument, headers, depth - 1)?;
+    }
+    Ok(())
+}
+
+fn mirrors(header: &str, argument: Option<&Value>, headers: &HeaderMap) -> Result<(), RpcError> {
+    let name = format!("{PREFIX}{}", header.to_ascii_lowercase());
+    let value = headers.get(&name);
+    let expected = argument.filter(|argument| !argument.is_null());
+    let (value, expected) = match (value, expected) {
+        (None, None) => return Ok(()),
+        (value, expected) => (value, expected),
+    };
+    let value = value.and_then(|value| value.to_str().ok()).and_then(decoded);
+    let agrees = match (&value, expected) {
+        (Some(value), Some(Value::String(text))) => **value == **text,
+        (Some(value), Some(Value::Bool(flag))) => **value == *flag.to_string(),
+        (Some(value), Some(Value::Number(number))) => {
+            **value == *number.to_string()
+                || value.parse::<f64>().ok().is_some_and(|own| number.as_f64() == Some(own))
+        }
+        _ => false,
+    };
+    if agrees {
+        return Ok(());
+    }
+    let shown: String = header.chars().take(60).collect();
+    Err(RpcError::header_mismatch(match value {
+        None => format!("the header `Mcp-Param-{shown}` is missing or not text"),
+        Some(_) => format!("the header `Mcp-Param-{shown}` does not say what the argument says"),
+    }))
+}

@@ -1,0 +1,208 @@
+//! Clients as sources may ask them something.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::BoxFuture;
+use gatefold_dispatch::{Answer, AskError, ClientCapabilities, Manner, Peer, Question};
+use serde_json::value::RawValue;
+use tokio::sync::{mpsc, oneshot};
+
+use super::message::Refusal;
+use super::rpc;
+
+/// A client that is asked by the answer to its request, and answers by another.
+pub(super) struct Retrying {
+    pub(super) capabilities: Arc<ClientCapabilities>,
+    /// What tells it from other clients, as far as that can be told.
+    pub(super) client: Option<u64>,
+}
+
+impl Peer for Retrying {
+    fn capabilities(&self) -> &ClientCapabilities {
+        &self.capabilities
+    }
+
+    fn manner(&self) -> Manner {
+        Manner::ByRetry
+    }
+
+    fn client(&self) -> Option<u64> {
+        self.client
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
+        Box::pin(async move { Err(AskError::Unsupported(question.method)) })
+    }
+}
+
+/// A client with a session, asked on the stream of the request that led to the question.
+pub(super) struct Connected {
+    pub(super) capabilities: Arc<ClientCapabilities>,
+    pub(super) questions: Arc<Questions>,
+    /// What is sent to the client before the request is answered.
+    pub(super) stream: mpsc::Sender<String>,
+}
+
+impl Peer for Connected {
+    fn capabilities(&self) -> &ClientCapabilities {
+        &self.capabilities
+    }
+
+    fn manner(&self) -> Manner {
+        Manner::Live
+    }
+
+    fn client(&self) -> Option<u64> {
+        Some(self.questions.client)
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
+        Box::pin(async move {
+            let open = self.questions.open(self.stream.clone());
+            let text = rpc::question(&open.id, &question.method, &question.params);
+            self.stream.send(text).await.map_err(|_| AskError::Gone)?;
+            open.answered().await
+        })
+    }
+}
+
+type Answered = Result<Box<RawValue>, Refusal>;
+
+/// The questions that a client has not answered yet.
+pub(super) struct Questions {
+    /// Unlike any other client's in this process.
+    pub(super) client: u64,
+    open: Mutex<HashMap<String, oneshot::Sender<Answered>>>,
+    asked: AtomicU64,
+}
+
+impl Default for Questions {
+    fn default() -> Self {
+        static CLIENTS: AtomicU64 = AtomicU64::new(0);
+        let client = CLIENTS.fetch_add(1, Ordering::Relaxed);
+        Self { client, open: Mutex::default(), asked: AtomicU64::new(0) }
+    }
+}
+
+impl Questions {
+    fn open(self: &Arc<Self>, stream: mpsc::Sender<String>) -> OpenQuestion {
+        let id = format!("gatefold-{}", self.asked.fetch_add(1, Ordering::Relaxed));
+        let (sender, answer) = oneshot::channel();
+        self.lock().insert(id.clone(), sender);
+        OpenQuestion { id, questions: self.clone(), answer: Some(answer), stream }
+    }
+
+    /// Takes a client's answer; false when nobody waits for it.
+    pub(super) fn answer(&self, id: &str, answer: Answered) -> bool {
+        let asker = self.lock().remove(id);
+        asker.is_some_and(|asker| asker.send(answer).is_ok())
+    }
+
+    #[cfg(test)]
+    fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Answered>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A question on its way. Dropped unanswered, it tells the client so.
+struct OpenQuestion {
+    id: String,
+    questions: Arc<Questions>,
+    answer: Option<oneshot::Receiver<Answered>>,
+    stream: mpsc::Sender<String>,
+}
+
+impl OpenQuestion {
+    async fn answered(mut self) -> Result<Answer, AskError> {
+        let answer = self.answer.as_mut().ok_or(AskError::Gone)?;
+        let answer = answer.await.map_err(|_| AskError::Gone)?;
+        self.answer = None;
+        match answer {
+            Ok(result) => Ok(Answer(result)),
+            Err(Refusal { code, message }) => Err(AskError::Refused { code, message }),
+        }
+    }
+}
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        if self.answer.is_none() {
+            return;
+        }
+        self.questions.lock().remove(&self.id);
+        let id = rpc::to_text(&self.id);
+        let params =
+            format!(r#"{{"requestId":{id},"reason":"the answer is not needed any more"}}"#);
+        // A client that is gone, or does not read, needs no telling.
+        let _ = self.stream.try_send(rpc::notice("notifications/cancelled", &params));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer() -> (Arc<Questions>, Connected, mpsc::Receiver<String>) {
+        let (questions, (stream, sent)) = (Arc::<Questions>::default(), mpsc::channel(4));
+        let capabilities = Arc::default();
+        (questions.clone(), Connected { capabilities, questions, stream }, sent)
+    }
+
+    fn asked() -> Question {
+        Question { method: "roots/list".to_owned(), params: RawValue::NULL.to_owned() }
+    }
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_answer_finds_its_question() {
+        let (questions, peer, mut sent) = peer();
+        let asking = tokio::spawn(async move { peer.ask(asked()).await });
+        let question = sent.recv().await.unwrap();
+        assert_eq!(
+            question,
+            r#"{"jsonrpc":"2.0","id":"gatefold-0","method":"roots/list","params":null}"#
+        );
+        assert!(!questions.answer("gatefold-1", Ok(raw("1"))), "nobody asked this");
+        assert!(questions.answer("gatefold-0", Ok(raw(r#"{"roots":[]}"#))));
+        assert_eq!(asking.await.unwrap().unwrap().0.get(), r#"{"roots":[]}"#);
+        assert_eq!(questions.count(), 0);
+        assert!(sent.recv().await.is_none(), "nothing else was said");
+    }
+
+    #[tokio::test]
+    async fn a_question_given_up_is_taken_back() {
+        let (questions, peer, mut sent) = peer();
+        {
+            let mut asking = std::pin::pin!(peer.ask(asked()));
+            assert!(futures::poll!(&mut asking).is_pending());
+        }
+        sent.recv().await.unwrap();
+        let cancelled = sent.recv().await.unwrap();
+        assert!(cancelled.contains("notifications/cancelled") && cancelled.contains("gatefold-0"));
+        assert_eq!(questions.count(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_refusal_keeps_its_code_and_a_closed_stream_is_noticed() {
+        let (questions, peer, sent) = peer();
+        let asking = async {
+            while !questions.answer("gatefold-0", Err(Refusal { code: -1, message: "no".into() })) {
+                tokio::task::yield_now().await;
+            }
+        };
+        let (answer, ()) = tokio::join!(peer.ask(asked()), asking);
+        assert!(matches!(answer, Err(AskError::Refused { code: -1, .. })), "{answer:?}");
+        drop(sent);
+        assert!(matches!(peer.ask(asked()).await, Err(AskError::Gone)));
+        assert_eq!(questions.count(), 0);
+    }
+}

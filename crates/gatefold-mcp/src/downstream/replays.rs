@@ -1,0 +1,307 @@
+//! Answers of a session that can be taken up where they broke off (MCP 2025-11-25, "Resumability
+//! and Redelivery").
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::rpc;
+use super::streams::Event;
+use super::working::{Step, Working};
+
+/// How long an answer waits for a client whose stream broke off. Then the request is cancelled.
+pub(super) const GRACE: Duration = Duration::from_secs(30);
+/// After how long a client should come back, when its source does not say.
+const RETRY: Duration = Duration::from_secs(1);
+/// The longest time after which a client is told to come back: well before it is given up.
+const LONGEST_RETRY: Duration = Duration::from_secs(10);
+/// Answers of one session that can be taken up at once. One more begins without.
+const REPLAYS: usize = 64;
+/// What is said before one answer and was not read yet, in bytes. With more, nothing is taken until
+/// somebody has read.
+const UNREAD_BYTES: usize = 256 * 1024;
+
+/// The answers of one session that are under way, or broke off before they were read.
+#[derive(Default)]
+pub(super) struct Replays {
+    open: Mutex<HashMap<u64, Arc<Replay>>>,
+    begun: AtomicU64,
+}
+
+impl Replays {
+    /// Works on a request, of which something may have been said, beside whoever reads of it. Gives
+    /// it back where there are too many.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        said: Option<String>,
+        working: Working,
+        id: Box<RawValue>,
+        grace: Duration,
+    ) -> Result<Reader, Box<Working>> {
+        let mut open = self.lock();
+        if open.len() >= REPLAYS {
+            return Err(Box::new(working));
+        }
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        let pieces = said.into_iter().map(|text| Piece::Message(text.into())).collect();
+        let log = Mutex::new(Log {
+            pieces,
+            unread_bytes: 0,
+            is_whole: false,
+            readers: 0,
+            deserted_since: None,
+            task: None,
+        });
+        let replay = Arc::new(Replay { log, changed: Notify::new(), grace });
+        let written = replay.clone().write(working, id, self.clone(), number);
+        let task = AbortOnDropHandle::new(tokio::spawn(written));
+        replay.log().task = Some(task);
+        open.insert(number, replay.clone());
+        drop(open);
+        Ok(Reader::new(replay, self, number, 0))
+    }
+
+    /// What follows the event of an id that was given out, if it is still there.
+    pub(super) fn resume(self: &Arc<Self>, event: &str) -> Option<Reader> {
+        let (number, place) = event.split_once('-')?;
+        let (number, place) = (number.parse().ok()?, place.parse::<usize>().ok()?);
+        let replay = self.lock().get(&number).cloned()?;
+        let is_sent = place <= replay.log().pieces.len();
+        if !is_sent {
+            return None;
+        }
+        Some(Reader::new(replay, self, number, place))
+    }
+
+    /// Cancels what is under way.
+    pub(super) fn clear(&self) {
+        let open = std::mem::take(&mut *self.lock());
+        for replay in open.into_values() {
+            let task = replay.log().task.take();
+            drop(task);
+            replay.end();
+        }
+    }
+
+    fn forget(&self, number: u64) {
+        let gone = self.lock().remove(&number);
+        drop(gone);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Replay>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One answer: what was said so far.
+struct Replay {
+    log: Mutex<Log>,
+    /// Rung when something was said, and when a reader came or went.
+    changed: Notify,
+    /// How long it waits for a reader.
+    grace: Duration,
+}
+
+struct Log {
+    pieces: Vec<Piece>,
+    /// How many bytes of them nobody has read.
+    unread_bytes: usize,
+    is_whole: bool,
+    readers: usize,
+    /// Since when nobody reads.
+    deserted_since: Option<Instant>,
+    task: Option<AbortOnDropHandle<()>>,
+}
+
+#[derive(Clone)]
+enum Piece {
+    Message(Arc<str>),
+    /// The stream is to end here; the client comes back for the rest.
+    Pause(Duration),
+}
+
+impl Piece {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Message(text) => text.len(),
+            Self::Pause(_) => 0,
+        }
+    }
+}
+
+impl Replay {
+    async fn write(
+        self: Arc<Self>,
+        mut working: Working,
+        id: Box<RawValue>,
+        replays: Arc<Replays>,
+        number: u64,
+    ) {
+        loop {
+            let step = tokio::select! {
+                biased;
+                () = self.deserted() => break,
+                step = async {
+                    self.has_room().await;
+                    working.next().await
+                } => step,
+            };
+            let (piece, is_whole) = match step {
+                Step::Said(text) => (Piece::Message(text.into()), false),
+                Step::Pause(retry) => (Piece::Pause(retry), false),
+                Step::Cancelled => {
+                    self.end();
+                    break;
+                }
+                Step::Answered(answer) => (Piece::Message(rpc::answer(&id, &answer).into()), true),
+            };
+            self.say(piece, is_whole);
+            if is_whole {
+                drop(working);
+                self.deserted().await;
+                break;
+            }
+        }
+        replays.forget(number);
+    }
+
+    /// Waits until not too much is unread.
+    async fn has_room(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.log().unread_bytes <= UNREAD_BYTES {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    fn say(&self, piece: Piece, is_whole: bool) {
+        {
+            let mut log = self.log();
+            log.unread_bytes += piece.bytes();
+            log.pieces.push(piece);
+            log.is_whole = is_whole;
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// Nothing more will be said.
+    fn end(&self) {
+        self.log().is_whole = true;
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until nobody has read for as long as a client may stay away.
+    async fn deserted(&self) {
+        loop {
+            let changed = self.changed.notified();
+            let since = self.log().deserted_since;
+            match since {
+                None => changed.await,
+                Some(since) if since.elapsed() >= self.grace => return,
+                Some(since) => drop(timeout_at(since + self.grace, changed).await),
+            }
+        }
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whoever reads an answer, from some place on.
+pub(super) struct Reader {
+    replay: Arc<Replay>,
+    replays: Weak<Replays>,
+    number: u64,
+    /// How many pieces were read.
+    place: usize,
+    /// Whether the stream has begun, with the event that makes it one to be taken up.
+    has_begun: bool,
+    is_over: bool,
+}
+
+impl Reader {
+    fn new(replay: Arc<Replay>, replays: &Arc<Replays>, number: u64, place: usize) -> Self {
+        {
+            let mut log = replay.log();
+            log.readers += 1;
+            log.deserted_since = None;
+        }
+        replay.changed.notify_waiters();
+        let replays = Arc::downgrade(replays);
+        Self { replay, replays, number, place, has_begun: place > 0, is_over: false }
+    }
+
+    /// The next event of the stream; nothing at its end.
+    pub(super) async fn next(&mut self) -> Option<Event> {
+        if self.is_over {
+            return None;
+        }
+        if !self.has_begun {
+            self.has_begun = true;
+            return Some(self.event(String::new(), Some(RETRY)));
+        }
+        loop {
+            let replay = self.replay.clone();
+            let changed = replay.changed.notified();
+            let (piece, is_last) = {
+                let mut log = self.replay.log();
+                let piece = log.pieces.get(self.place).cloned();
+                let bytes = piece.as_ref().map_or(0, Piece::bytes);
+                log.unread_bytes = log.unread_bytes.saturating_sub(bytes);
+                let read = self.place + usize::from(piece.is_some());
+                (piece, log.is_whole && read >= log.pieces.len())
+            };
+            let Some(piece) = piece else {
+                if is_last {
+                    return None;
+                }
+                changed.await;
+                continue;
+            };
+            self.place += 1;
+            self.replay.changed.notify_waiters();
+            return Some(match piece {
+                Piece::Message(text) => {
+                    self.is_over = is_last;
+                    self.event(text.to_string(), None)
+                }
+                Piece::Pause(retry) => {
+                    self.is_over = true;
+                    self.event(String::new(), Some(retry.min(LONGEST_RETRY)))
+                }
+            });
+        }
+    }
+
+    fn event(&self, data: String, retry: Option<Duration>) -> Event {
+        Event { id: Some(format!("{}-{}", self.number, self.place)), retry, data }
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        // Read to its end, nothing of it is kept.
+        let done = {
+            let mut log = self.replay.log();
+            log.readers -= 1;
+            if log.readers == 0 {
+                log.deserted_since = Some(Instant::now());
+            }
+            let is_read = log.is_whole && self.place >= log.pieces.len();
+            is_read.then(|| log.task.take())
+        };
+        if let (Some(_task), Some(replays)) = (done, self.replays.upgrade()) {
+            replays.forget(self.number);
+        }
+        self.replay.changed.notify_waiters();
+    }
+}

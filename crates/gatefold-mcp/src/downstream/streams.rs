@@ -1,0 +1,85 @@
+//! Answers over HTTP that come in pieces: server-sent events.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
+use ::http::{HeaderValue, Response, StatusCode};
+use axum::body::{Body, Bytes};
+use futures::{Stream, StreamExt as _};
+use tokio::time::timeout;
+
+/// How long a stream may be silent before it says that it is still there, and how long an answer
+/// may take before it becomes a stream: proxies and clients give up on silence.
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Keeps proxies from holding events back.
+const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// One event of a stream.
+pub(super) struct Event {
+    /// What the client names to go on behind it.
+    pub(super) id: Option<String>,
+    /// After how long the client should come back once the stream has ended.
+    pub(super) retry: Option<Duration>,
+    pub(super) data: String,
+}
+
+impl Event {
+    /// A message that cannot be had a second time.
+    pub(super) fn once(data: String) -> Self {
+        Self { id: None, retry: None, data }
+    }
+
+    fn written(&self) -> String {
+        let id = self.id.as_ref().map(|id| format!("id: {id}\n")).unwrap_or_default();
+        let retry = self.retry.map(|retry| format!("retry: {}\n", retry.as_millis()));
+        format!("{id}{}data: {}\n\n", retry.unwrap_or_default(), on_one_line(&self.data))
+    }
+}
+
+/// A line's end inside JSON stands outside of its texts, where a space does as well.
+fn on_one_line(data: &str) -> Cow<'_, str> {
+    if data.contains(['\n', '\r']) { data.replace(['\n', '\r'], " ").into() } else { data.into() }
+}
+
+/// A stream of events that lives inside the body, so that a client that goes away ends it.
+pub(super) fn stream(events: impl Stream<Item = Event> + Send + 'static) -> Response<Body> {
+    let events = futures::stream::unfold(Box::pin(events), async |mut events| {
+        let event = match timeout(KEEP_ALIVE, events.next()).await {
+            Ok(None) => return None,
+            Ok(Some(event)) => event.written(),
+            Err(_) => ": still here\n\n".to_owned(),
+        };
+        Some((Ok::<_, Infallible>(Bytes::from(event)), events))
+    });
+    let mut response = Response::new(Body::from_stream(events));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(BUFFERING, HeaderValue::from_static("no"));
+    response
+}
+
+pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+pub(super) fn plain(status: StatusCode, text: impl Into<String>) -> Response<Body> {
+    let mut response = Response::new(Body::from(text.into()));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+pub(super) fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}

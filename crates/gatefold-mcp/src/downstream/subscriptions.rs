@@ -1,0 +1,90 @@
+//! The resources that one client wants to hear of.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gatefold_core::{Domain, Principal};
+use gatefold_dispatch::{Dispatcher, ResourceUpdate};
+
+/// Resources that one client may be subscribed to at once.
+pub(super) const SUBSCRIPTIONS: usize = 256;
+
+/// What a client is subscribed to. Dropped or released, its sources are told to forget it.
+pub(super) struct Subscriptions {
+    held: Mutex<HashMap<Own, String>>,
+    /// Where they are undone. None where nothing could be held, in tests.
+    dispatcher: Option<(Arc<Dispatcher>, Arc<Principal>)>,
+}
+
+/// A resource as its source knows it.
+pub(super) type Own = (Domain, Arc<str>);
+
+impl Subscriptions {
+    pub(super) fn new(dispatcher: Arc<Dispatcher>, principal: Arc<Principal>) -> Arc<Self> {
+        Arc::new(Self { held: Mutex::default(), dispatcher: Some((dispatcher, principal)) })
+    }
+
+    #[cfg(test)]
+    pub(super) fn detached() -> Arc<Self> {
+        Arc::new(Self { held: Mutex::default(), dispatcher: None })
+    }
+
+    pub(super) fn has(&self, domain: &Domain, uri: &Arc<str>) -> bool {
+        self.lock().contains_key(&(domain.clone(), uri.clone()))
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.lock().len() >= SUBSCRIPTIONS
+    }
+
+    /// Notes a subscription and what the client calls the resource; false if it was there already.
+    pub(super) fn add(&self, domain: Domain, uri: Arc<str>, called: &str) -> bool {
+        self.lock().insert((domain, uri), called.to_owned()).is_none()
+    }
+
+    /// Strikes off the subscription to what the client calls so.
+    pub(super) fn remove(&self, called: &str) -> Option<Own> {
+        let mut held = self.lock();
+        let own = held.iter().find(|(_, name)| *name == called).map(|(own, _)| own.clone())?;
+        held.remove(&own);
+        Some(own)
+    }
+
+    /// Undoes those that are not wanted any more.
+    pub(super) fn retain(&self, is_wanted: impl Fn(&Domain, &str) -> bool) {
+        let lost: Vec<_> = self.lock().extract_if(|(d, uri), _| !is_wanted(d, uri)).collect();
+        self.undo(lost.into_iter().map(|(own, _)| own));
+    }
+
+    /// What the client calls the resource that has changed, if it wants to hear of it.
+    pub(super) fn called(&self, update: &ResourceUpdate) -> Option<String> {
+        self.lock().get(&(update.domain.clone(), update.uri.clone())).cloned()
+    }
+
+    /// Undoes them all, for a client that is gone.
+    pub(super) fn release(&self) {
+        let held = std::mem::take(&mut *self.lock());
+        self.undo(held.into_keys());
+    }
+
+    fn undo(&self, held: impl ExactSizeIterator<Item = Own>) {
+        let Some((dispatcher, principal)) = self.dispatcher.as_ref().filter(|_| held.len() > 0)
+        else {
+            return;
+        };
+        let pinned = dispatcher.pin(principal.clone());
+        for (domain, uri) in held {
+            pinned.release(&domain, &uri);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Own, String>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Subscriptions {
+    fn drop(&mut self) {
+        self.release();
+    }
+}

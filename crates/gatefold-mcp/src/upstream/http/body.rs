@@ -1,0 +1,108 @@
+//! Reading answers no further than they may be long, and saying what is wrong with them.
+
+use ::http::StatusCode;
+use ::http::header::CONTENT_LENGTH;
+use bytes::{Bytes, BytesMut};
+use futures::StreamExt as _;
+use reqwest::Response;
+use sse_stream::Error as SseError;
+
+use super::super::message::{Incoming, NEITHER, Reply};
+use super::super::wire::WireError;
+
+/// The longest body of an HTTP error that is read, in bytes.
+const ERROR_BODY_BYTES: usize = 128 * 1024;
+
+pub(super) fn checked(reply: Option<Reply>, limit: u64) -> Result<Reply, WireError> {
+    match reply {
+        Some(Reply::Result(result)) if result.get().len() as u64 > limit => {
+            Err(WireError::TooLarge(result.get().len() as u64))
+        }
+        Some(reply) => Ok(reply),
+        None => Err(WireError::Broken(NEITHER.to_owned())),
+    }
+}
+
+/// Makes what can be made of an answer with an error status: JSON-RPC's own error, if it has one.
+pub(super) async fn refused(response: Response) -> Result<Reply, WireError> {
+    let status = response.status();
+    let body = read_capped(response, ERROR_BODY_BYTES as u64).await.unwrap_or_default();
+    if let Ok(message) = serde_json::from_slice::<Incoming<'_>>(&body)
+        && let Some(Reply::Error(mut error)) = message.reply()
+    {
+        error.is_turned_away = status == StatusCode::BAD_REQUEST;
+        return Ok(Reply::Error(error));
+    }
+    let reason = describe_status(status);
+    Err(match status {
+        StatusCode::BAD_REQUEST
+        | StatusCode::NOT_FOUND
+        | StatusCode::METHOD_NOT_ALLOWED
+        | StatusCode::NOT_ACCEPTABLE => WireError::TurnedAway(reason),
+        _ => WireError::Refused(reason),
+    })
+}
+
+pub(crate) fn describe_status(status: StatusCode) -> String {
+    let hint = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; check its credentials",
+        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "; check its URL",
+        _ if status.is_redirection() => "; check its URL",
+        _ => "",
+    };
+    format!("it answered with HTTP status {status}{hint}")
+}
+
+pub(super) async fn read_capped(response: Response, limit: u64) -> Result<Bytes, WireError> {
+    let announced = response.headers().get(CONTENT_LENGTH);
+    let announced = announced.and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
+    if let Some(size) = announced.filter(|size| *size > limit) {
+        return Err(WireError::TooLarge(size));
+    }
+    let mut body = BytesMut::new();
+    let mut size = 0_u64;
+    let mut chunks = response.bytes_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| WireError::Lost(describe(&error)))?;
+        size += chunk.len() as u64;
+        if size > limit {
+            return Err(WireError::TooLarge(size));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body.freeze())
+}
+
+pub(super) fn stream_error(error: &SseError, limit: u64) -> WireError {
+    let text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(io) = cause.downcast_ref::<std::io::Error>()
+            && io.kind() == std::io::ErrorKind::FileTooLarge
+        {
+            return WireError::TooLarge(limit.saturating_add(1));
+        }
+        source = cause.source();
+    }
+    WireError::Lost(text)
+}
+
+/// An error of the HTTP client without its URL, which may hold a credential.
+pub(crate) fn describe(error: &reqwest::Error) -> String {
+    let mut text = if error.is_connect() {
+        "the server cannot be reached".to_owned()
+    } else if error.is_timeout() {
+        "the server did not answer in time".to_owned()
+    } else {
+        "the connection failed".to_owned()
+    };
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        source = cause.source();
+        if source.is_none() {
+            text.push_str(": ");
+            text.push_str(&cause.to_string());
+        }
+    }
+    text
+}

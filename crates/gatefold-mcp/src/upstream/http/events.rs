@@ -1,0 +1,135 @@
+//! Answers that come as a stream of events, which may end early and go on elsewhere.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use bytes::Bytes;
+use futures::StreamExt as _;
+use reqwest::Response;
+use sse_stream::SseStream;
+use tokio::time::sleep;
+
+use super::super::message::{Incoming, NEITHER, Reply};
+use super::super::wire::{Request, WireError};
+use super::body::{checked, stream_error};
+use super::{ENVELOPE_BYTES, EVENT_STREAM, HttpWire, LAST_EVENT_ID, describe, insert};
+
+/// How long to wait before a stream is taken up again, if its server named no time.
+const RETRY: Duration = Duration::from_secs(1);
+/// The longest of such times: a server's word must not keep a call, or its client, away for ever.
+const LONGEST_RETRY: Duration = Duration::from_secs(30);
+/// How often in a row a stream is taken up again without anything new on it.
+const ATTEMPTS: u32 = 10;
+
+/// How far a stream has come.
+struct Place {
+    last_event: Option<String>,
+    retry: Duration,
+    /// How often it was taken up again since something came.
+    attempts: u32,
+}
+
+impl HttpWire {
+    /// Reads events until the answer comes, passing on what is said meanwhile.
+    ///
+    /// In the handshake era a server may end a stream before the answer: it goes on after the
+    /// event it ended with (MCP specification 2025-11-25, "Resumability and Redelivery").
+    pub(super) async fn answer_in_events(
+        self: &Arc<Self>,
+        response: Response,
+        request: &Request,
+    ) -> Result<Reply, WireError> {
+        let mut place = Place { last_event: None, retry: RETRY, attempts: 0 };
+        let mut next = Some(response);
+        loop {
+            let was_streaming = next.is_some();
+            let end = match next.take() {
+                Some(response) => match self.read_events(response, request, &mut place).await {
+                    Ok(Some(answer)) => return checked(Some(answer), request.limit),
+                    Ok(None) => WireError::Lost("the server ended its answer early".to_owned()),
+                    Err(error @ WireError::Lost(_)) => error,
+                    Err(error) => return Err(error),
+                },
+                None => WireError::Lost("the server did not go on with its answer".to_owned()),
+            };
+            let Some(last_event) = place.last_event.as_deref().filter(|_| !self.is_stateless())
+            else {
+                return Err(end);
+            };
+            if place.attempts == ATTEMPTS {
+                return Err(end);
+            }
+            place.attempts += 1;
+            if was_streaming {
+                request.reach.pause(place.retry);
+            }
+            sleep(place.retry).await;
+            next = self.take_up(last_event).await?;
+        }
+    }
+
+    /// Asks for what follows an event. None when the server cannot be reached just now.
+    async fn take_up(&self, last_event: &str) -> Result<Option<Response>, WireError> {
+        let mut headers = self.session_headers();
+        headers.insert(ACCEPT, HeaderValue::from_static(EVENT_STREAM));
+        insert(&mut headers, LAST_EVENT_ID, last_event);
+        let Ok(response) = self.client.get(&*self.url).headers(headers).send().await else {
+            return Ok(None);
+        };
+        let status = response.status();
+        if status.is_server_error() {
+            return Ok(None);
+        }
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if status.is_success() && kind.is_some_and(|kind| kind.starts_with(EVENT_STREAM)) {
+            return Ok(Some(response));
+        }
+        Err(WireError::Lost("the server ended its answer early".to_owned()))
+    }
+
+    /// Reads one stream to the answer or to its end.
+    async fn read_events(
+        self: &Arc<Self>,
+        response: Response,
+        request: &Request,
+        place: &mut Place,
+    ) -> Result<Option<Reply>, WireError> {
+        let limit = request.limit.saturating_add(ENVELOPE_BYTES);
+        // Counted from one event to the next: what a server says meanwhile may be much in all.
+        let unread = AtomicU64::new(0);
+        let bytes = response.bytes_stream().map(|chunk| {
+            let chunk = chunk.map_err(|error| std::io::Error::other(describe(&error)))?;
+            let size = chunk.len() as u64;
+            if unread.fetch_add(size, Ordering::Relaxed) + size > limit {
+                return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
+            }
+            Ok::<Bytes, std::io::Error>(chunk)
+        });
+        let mut events = SseStream::from_bytes_stream(bytes);
+        while let Some(event) = events.next().await {
+            let event = event.map_err(|error| stream_error(&error, limit))?;
+            unread.store(0, Ordering::Relaxed);
+            if let Some(id) = event.id.filter(|id| !id.is_empty()) {
+                place.last_event = Some(id);
+            }
+            if let Some(retry) = event.retry {
+                place.retry = Duration::from_millis(retry).min(LONGEST_RETRY);
+            }
+            let Some(data) = event.data.filter(|data| !data.is_empty()) else {
+                continue;
+            };
+            place.attempts = 0;
+            let Ok(message) = serde_json::from_str::<Incoming<'_>>(&data) else {
+                continue;
+            };
+            if message.own_id() == Some(request.id) {
+                let broken = || WireError::Broken(NEITHER.to_owned());
+                return message.reply().map(Some).ok_or_else(broken);
+            }
+            self.take_aside(&message, Some(&request.reach));
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,71 @@
+use std::sync::Arc;
+
+use tokio::sync::{Notify, broadcast};
+
+/// What a server says that belongs to no request.
+#[derive(Clone)]
+pub(crate) struct News {
+    /// Rung when one of its lists has changed.
+    pub(crate) list_changed: Arc<Notify>,
+    /// The resources that have changed.
+    updates: broadcast::Sender<Arc<str>>,
+    /// Whether somebody listens to a resource.
+    is_wanted: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+}
+
+impl News {
+    pub(crate) fn new(
+        updates: broadcast::Sender<Arc<str>>,
+        is_wanted: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self { list_changed: Arc::default(), updates, is_wanted: Arc::new(is_wanted) }
+    }
+
+    /// Passes on that a resource has changed, if somebody listens to it: a server that tells of
+    /// what nobody asked for must not crowd out what others wait for.
+    pub(crate) fn updated(&self, uri: &str) {
+        if (self.is_wanted)(uri) {
+            // Nobody may be there any more.
+            let _ = self.updates.send(uri.into());
+        }
+    }
+
+    /// Takes a notification that is news. False for any other.
+    pub(crate) fn take(&self, message: &super::message::Incoming<'_>) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Updated<'a> {
+            #[serde(borrow)]
+            uri: std::borrow::Cow<'a, str>,
+        }
+        match message.method.as_deref() {
+            Some(
+                "notifications/tools/list_changed"
+                | "notifications/prompts/list_changed"
+                | "notifications/resources/list_changed",
+            ) => self.list_changed.notify_one(),
+            Some("notifications/resources/updated") => {
+                let params = message.params.map_or("{}", |params| params.get());
+                if let Ok(Updated { uri }) = serde_json::from_str(params) {
+                    self.updated(&uri);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_somebody_listens_to_is_passed_on() {
+        let (updates, mut heard) = broadcast::channel(4);
+        let news = News::new(updates, |uri| uri == "a://wanted");
+        news.updated("a://flood");
+        news.updated("a://wanted");
+        assert_eq!(&*heard.try_recv().unwrap(), "a://wanted");
+        assert!(heard.try_recv().is_err());
+    }
+}

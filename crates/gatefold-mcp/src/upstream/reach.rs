@@ -1,0 +1,507 @@
+//! How a server reaches whoever made a request while it is under way: events, and questions.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use gatefold_dispatch::{AskError, Event, EventSink, Peer, Question};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::message::{Incoming, Reply, answered, refused};
+
+/// Questions of one request that are open at once. One more is refused.
+const OPEN_QUESTIONS: usize = 16;
+
+/// JSON-RPC's codes for a method that is not known, and for whatever else went wrong.
+pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
+const INTERNAL_ERROR: i64 = -32603;
+
+/// The levels of log messages, least severe first (MCP specification, "Logging").
+const LEVELS: [&str; 8] =
+    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// How severe a level is. A word that is none is no level.
+pub(crate) fn severity(level: &str) -> Option<usize> {
+    LEVELS.iter().position(|known| *known == level)
+}
+
+/// Whoever made a request, as far as its server may reach them.
+#[derive(Default)]
+pub(crate) struct Reach {
+    events: EventSink,
+    /// The client to ask. None for requests of our own, and in the stateless era, where servers ask
+    /// by their results.
+    peer: Option<Arc<dyn Peer>>,
+    /// The least severe log messages that are wanted.
+    log_severity: Option<usize>,
+    /// Whether anybody made the request but the gateway itself.
+    has_caller: bool,
+    asked: Mutex<VecDeque<Asked>>,
+    rung: Notify,
+    was_asked: AtomicBool,
+}
+
+enum Asked {
+    Put(Box<RawValue>, Question),
+    Withdrawn(Box<RawValue>),
+    /// The request's own answer, which came elsewhere than where it was waited for.
+    Answered(Reply),
+}
+
+/// What the questions of a request come to.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// A client's answer to send to the server.
+    Send(String),
+    /// An answer to a question that nobody was asked.
+    Refuse(String),
+    /// The answer to the request itself.
+    Answer(Reply),
+}
+
+impl Reach {
+    fn client(&self) -> Option<u64> {
+        self.peer.as_ref().and_then(|peer| peer.client())
+    }
+
+    /// Tells the caller that the server wants to be asked again after this time.
+    pub(crate) fn pause(&self, retry: Duration) {
+        self.events.send(Event::Pause { retry });
+    }
+
+    pub(crate) fn new(
+        events: EventSink,
+        peer: Option<Arc<dyn Peer>>,
+        log_level: Option<&str>,
+    ) -> Self {
+        let log_severity = log_level.and_then(severity);
+        Self { events, peer, log_severity, has_caller: true, ..Self::default() }
+    }
+
+    /// Passes on what a server says in the course of the request.
+    pub(crate) fn tell(&self, message: &Incoming<'_>) {
+        if let Some((_, progress)) = message.own_progress() {
+            self.events.send(Event::Progress(progress));
+            return;
+        }
+        if let Some(id) = message.withdrawn() {
+            self.withdraw(id);
+            return;
+        }
+        let (Some(method), Some(params)) = (message.method.as_deref(), message.params) else {
+            return;
+        };
+        match method {
+            "notifications/message" if self.wants(params) => {
+                self.events.send(Event::Log(params.to_owned()));
+            }
+            // Progress of somebody else's.
+            "notifications/message" | "notifications/progress" => {}
+            _ => {
+                let (method, params) = (method.to_owned(), params.to_owned());
+                self.events.send(Event::Notice { method, params });
+            }
+        }
+    }
+
+    /// Whether a log message is severe enough.
+    fn wants(&self, message: &RawValue) -> bool {
+        #[derive(Deserialize)]
+        struct Levelled<'a> {
+            #[serde(borrow)]
+            level: std::borrow::Cow<'a, str>,
+        }
+        let Some(least) = self.log_severity else { return true };
+        let levelled: Option<Levelled<'_>> = serde_json::from_str(message.get()).ok();
+        levelled.and_then(|own| severity(&own.level)).is_none_or(|severity| severity >= least)
+    }
+
+    fn offers(&self, question: &Question) -> bool {
+        self.peer.as_ref().is_some_and(|peer| peer.capabilities().lacks(question).is_none())
+    }
+
+    /// Whether its client can be asked anything at all.
+    fn answers_anything(&self) -> bool {
+        self.peer.as_ref().is_some_and(|peer| peer.capabilities().answers_anything())
+    }
+
+    /// Takes a question of the server's, or says why not with the answer to give.
+    pub(crate) fn put(&self, id: &RawValue, question: Question) -> Result<(), String> {
+        if self.peer.is_none() {
+            return Err(unsupported(id, &question.method));
+        }
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if asked.len() == OPEN_QUESTIONS {
+            return Err(too_many(id));
+        }
+        asked.push_back(Asked::Put(id.to_owned(), question));
+        self.was_asked.store(true, Ordering::Release);
+        self.rung.notify_one();
+        Ok(())
+    }
+
+    /// Takes back a question, if it is one of this request's.
+    pub(crate) fn withdraw(&self, id: &RawValue) {
+        if self.was_asked.load(Ordering::Acquire) {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            if asked.len() < OPEN_QUESTIONS {
+                asked.push_back(Asked::Withdrawn(id.to_owned()));
+                self.rung.notify_one();
+            }
+        }
+    }
+
+    /// Takes the request's own answer from a stream that belongs to no request: some servers go on
+    /// there with an answer that they ended early.
+    pub(crate) fn answer(&self, reply: Reply) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whatever else waits is of no use any more.
+        asked.clear();
+        asked.push_back(Asked::Answered(reply));
+        self.rung.notify_one();
+    }
+
+    async fn asked(&self) -> Asked {
+        loop {
+            let next = self.asked.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            match next {
+                Some(asked) => return asked,
+                None => self.rung.notified().await,
+            }
+        }
+    }
+}
+
+pub(crate) fn unsupported(id: &RawValue, method: &str) -> String {
+    refused(id, METHOD_NOT_FOUND, &format!("the client does not offer `{method}`"))
+}
+
+fn too_many(id: &RawValue) -> String {
+    let message = format!("{OPEN_QUESTIONS} questions of one request are open, which is the limit");
+    refused(id, INTERNAL_ERROR, &message)
+}
+
+/// The questions that one request's server has put so far. Dropped, none of them is asked any more.
+pub(crate) struct Questions {
+    reach: Arc<Reach>,
+    /// Made for the first one: most requests have none.
+    open: Option<FuturesUnordered<BoxFuture<'static, Option<String>>>>,
+    withdrawals: Vec<(String, CancellationToken)>,
+}
+
+impl Questions {
+    pub(crate) fn of(reach: Arc<Reach>) -> Self {
+        Self { reach, open: None, withdrawals: Vec::new() }
+    }
+
+    /// Waits for the answer to one of them.
+    pub(crate) async fn next(&mut self) -> Next {
+        loop {
+            let asked = match &mut self.open {
+                Some(open) if !open.is_empty() => tokio::select! {
+                    asked = self.reach.asked() => asked,
+                    answer = open.next() => match answer.flatten() {
+                        Some(answer) => return Next::Send(answer),
+                        None => continue,
+                    },
+                },
+                _ => {
+                    self.withdrawals.clear();
+                    self.reach.asked().await
+                }
+            };
+            match asked {
+                Asked::Put(id, question) => {
+                    if let Some(refusal) = self.begin(id, question) {
+                        return Next::Refuse(refusal);
+                    }
+                }
+                Asked::Answered(reply) => return Next::Answer(reply),
+                Asked::Withdrawn(id) => {
+                    for (open, withdrawal) in &self.withdrawals {
+                        if open == id.get() {
+                            withdrawal.cancel();
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, id: Box<RawValue>, question: Question) -> Option<String> {
+        let open = self.open.get_or_insert_default();
+        if open.len() == OPEN_QUESTIONS {
+            return Some(too_many(&id));
+        }
+        let Some(peer) = self.reach.peer.clone() else {
+            return Some(unsupported(&id, &question.method));
+        };
+        let withdrawn = CancellationToken::new();
+        self.withdrawals.push((id.get().to_owned(), withdrawn.clone()));
+        open.push(Box::pin(async move {
+            let answer = withdrawn.run_until_cancelled(peer.ask(question)).await?;
+            Some(match answer {
+                Ok(answer) => answered(&id, answer.0.get()),
+                Err(error) => refused(&id, code_of(&error), &error.to_string()),
+            })
+        }));
+        None
+    }
+}
+
+fn code_of(error: &AskError) -> i64 {
+    match error {
+        AskError::Unsupported(_) => METHOD_NOT_FOUND,
+        AskError::Refused { code, .. } => *code,
+        AskError::Gone | AskError::Deadline => INTERNAL_ERROR,
+    }
+}
+
+/// Finds the request that a question belongs to when the connection does not say.
+///
+/// With one request under way there is no doubt, nor with one whose client offers what is asked.
+/// With several, nobody is asked: the wrong person's answer would be worse than none.
+pub(crate) struct Turns {
+    /// Whether a question was refused because several requests might have been meant.
+    is_needed: AtomicBool,
+    turn: Semaphore,
+    /// Requests that were given up and not answered.
+    given_up: Mutex<HashMap<u64, GivenUp>>,
+}
+
+/// How long a server may still be at work on a request that was given up: what it says meanwhile may
+/// be about that one.
+const DOUBT: Duration = Duration::from_secs(2);
+
+struct GivenUp {
+    since: Instant,
+    client: Option<u64>,
+}
+
+impl Turns {
+    pub(crate) fn new() -> Self {
+        let is_needed = AtomicBool::new(false);
+        Self { is_needed, turn: Semaphore::new(1), given_up: Mutex::default() }
+    }
+
+    /// Notes that nobody waits for the answer to a request any more.
+    pub(crate) fn give_up(&self, id: u64, reach: &Reach) {
+        let mut given_up = self.given_up();
+        given_up.retain(|_, one| one.since.elapsed() < DOUBT);
+        given_up.insert(id, GivenUp { since: Instant::now(), client: reach.client() });
+    }
+
+    /// Notes an answer, however late.
+    pub(crate) fn answered(&self, id: u64) {
+        self.given_up().remove(&id);
+    }
+
+    /// Whether what belongs to no request may be about one that another client gave up.
+    fn is_doubtful(&self, reach: &Reach) -> bool {
+        let client = reach.client();
+        let mut given_up = self.given_up();
+        given_up.retain(|_, one| one.since.elapsed() < DOUBT);
+        given_up.values().any(|one| one.client.is_none() || one.client != client)
+    }
+
+    fn given_up(&self) -> MutexGuard<'_, HashMap<u64, GivenUp>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no other request may be asked something, on a connection where that is not told
+    /// apart. The call's own deadline ends the wait.
+    pub(crate) async fn wait(&self, reach: &Reach) -> Option<SemaphorePermit<'_>> {
+        if !self.is_needed.load(Ordering::Acquire) || !reach.answers_anything() {
+            return None;
+        }
+        self.turn.acquire().await.ok()
+    }
+
+    /// Puts a question to the request it must belong to, or gives the answer to send at once.
+    pub(crate) fn put<'a>(
+        &self,
+        under_way: impl Iterator<Item = &'a Arc<Reach>>,
+        id: &RawValue,
+        question: Question,
+    ) -> Result<(), String> {
+        let askable: Vec<_> = under_way.filter(|reach| reach.peer.is_some()).collect();
+        let mut offering = askable.iter().filter(|reach| reach.offers(&question));
+        match (&askable[..], offering.next(), offering.next()) {
+            // Its client may not offer it: then the call learns why it comes to nothing.
+            ([only], _, _) | (_, Some(only), None) if self.is_doubtful(only) => {
+                let message = "a request was given up lately, and nothing says that this question \
+                               does not belong to it; make the call again";
+                Err(refused(id, INTERNAL_ERROR, message))
+            }
+            ([only], _, _) | (_, Some(only), None) => only.put(id, question),
+            (_, Some(_), Some(_)) => {
+                self.is_needed.store(true, Ordering::Release);
+                let message = "several requests are under way, and nothing says which of them \
+                               this question belongs to; make the call again";
+                Err(refused(id, INTERNAL_ERROR, message))
+            }
+            (_, None, _) => Err(unsupported(id, &question.method)),
+        }
+    }
+
+    /// Passes on what a server says of no request in particular, if only one is under way that somebody
+    /// made. Requests of our own, such as for lists, may be under way beside it.
+    pub(crate) fn tell_only<'a>(
+        &self,
+        under_way: impl Iterator<Item = &'a Arc<Reach>>,
+        message: &Incoming<'_>,
+    ) {
+        let mut callers = under_way.filter(|reach| reach.has_caller);
+        if let (Some(only), None) = (callers.next(), callers.next())
+            && !self.is_doubtful(only)
+        {
+            only.tell(message);
+        } else {
+            tracing::debug!(method = message.method.as_deref(), "dropped what may be any call's");
+        }
+    }
+}
+
+/// A server's request as a question to a client.
+pub(crate) fn question(method: &str, params: Option<&RawValue>) -> Question {
+    let none = || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON");
+    let params = params.map_or_else(none, ToOwned::to_owned);
+    Question { method: method.to_owned(), params }
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_dispatch::{Answer, ClientCapabilities, Manner};
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    struct Client {
+        capabilities: ClientCapabilities,
+        answer: Option<&'static str>,
+    }
+
+    impl Peer for Client {
+        fn capabilities(&self) -> &ClientCapabilities {
+            &self.capabilities
+        }
+
+        fn manner(&self) -> Manner {
+            Manner::Live
+        }
+
+        fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
+            Box::pin(async {
+                match self.answer {
+                    Some(answer) => Ok(Answer(raw(answer))),
+                    None => std::future::pending().await,
+                }
+            })
+        }
+    }
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    fn reach(capabilities: &str, answer: Option<&'static str>) -> Arc<Reach> {
+        let capabilities = ClientCapabilities::read(&raw(capabilities));
+        let peer = Arc::new(Client { capabilities, answer });
+        Arc::new(Reach::new(EventSink::none(), Some(peer), None))
+    }
+
+    fn elicit() -> Question {
+        question("elicitation/create", None)
+    }
+
+    const FORMS: &str = r#"{"elicitation":{}}"#;
+
+    #[tokio::test]
+    async fn an_answer_is_passed_on_letter_for_letter() {
+        let reach = reach(FORMS, Some(r#"{"n": 1.10}"#));
+        reach.put(&raw(r#""q 1""#), elicit()).unwrap();
+        let Next::Send(answer) = Questions::of(reach).next().await else { panic!("not a message") };
+        assert_eq!(answer, r#"{"jsonrpc":"2.0","id":"q 1","result":{"n": 1.10}}"#);
+    }
+
+    #[tokio::test]
+    async fn a_question_taken_back_is_not_answered() {
+        let reach = reach(FORMS, None);
+        let mut questions = Questions::of(reach.clone());
+        reach.put(&raw("1"), elicit()).unwrap();
+        reach.put(&raw("2"), elicit()).unwrap();
+        reach.withdraw(&raw("1"));
+        let waited = tokio::time::timeout(std::time::Duration::ZERO, questions.next());
+        waited.await.unwrap_err();
+        // The withdrawn one is gone from those that are open once it is looked at.
+        let waited = tokio::time::timeout(std::time::Duration::ZERO, questions.next());
+        waited.await.unwrap_err();
+        assert_eq!(questions.open.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn more_questions_than_the_limit_are_refused() {
+        let reach = reach(FORMS, None);
+        for id in 0..OPEN_QUESTIONS {
+            reach.put(&raw(&id.to_string()), elicit()).unwrap();
+        }
+        let refusal = reach.put(&raw("99"), elicit()).unwrap_err();
+        assert!(refusal.contains(r#""id":99,"error":{"code":-32603"#), "{refusal}");
+    }
+
+    #[test]
+    fn a_question_is_put_only_where_it_must_belong() {
+        let [one, other] = [(); 2].map(|()| reach(FORMS, None));
+        let mute = reach("{}", None);
+        let put = |turns: &Turns, under_way: &[&Arc<Reach>]| {
+            turns.put(under_way.iter().copied(), &raw("1"), elicit())
+        };
+        let turns = Turns::new();
+        put(&turns, &[&one]).unwrap();
+        put(&turns, &[&mute, &other]).unwrap();
+        // Its client is asked in vain, and the call learns why.
+        put(&turns, &[&mute]).unwrap();
+        assert!(put(&turns, &[]).unwrap_err().contains("-32601"));
+        assert!(!turns.is_needed.load(Ordering::Acquire));
+        assert!(put(&turns, &[&one, &other]).unwrap_err().contains("several requests"));
+        assert!(turns.is_needed.load(Ordering::Acquire), "from now on, one at a time");
+    }
+
+    #[tokio::test]
+    async fn once_they_were_mixed_up_requests_that_may_be_asked_take_turns() {
+        let turns = Turns::new();
+        let (one, mute) = (reach(FORMS, None), reach("{}", None));
+        assert!(turns.wait(&one).await.is_none(), "nothing was mixed up yet");
+        turns.is_needed.store(true, Ordering::Release);
+        let turn = turns.wait(&one).await.expect("the first has the turn");
+        assert!(turns.wait(&mute).await.is_none(), "nobody can ask this one");
+        let waited = tokio::time::timeout(std::time::Duration::ZERO, turns.wait(&one));
+        assert!(waited.await.is_err());
+        drop(turn);
+        assert!(turns.wait(&one).await.is_some());
+    }
+
+    #[test]
+    fn what_is_said_meanwhile_reaches_the_listener() {
+        let (sender, mut events) = mpsc::channel(8);
+        let reach = Reach::new(EventSink::new(sender), None, Some("warning"));
+        let tell = |text: &str| reach.tell(&serde_json::from_str(text).unwrap());
+        tell(r#"{"method":"notifications/message","params":{"level":"info","data":1}}"#);
+        tell(r#"{"method":"notifications/message","params":{"level":"error","data":1.0}}"#);
+        tell(r#"{"method":"notifications/elicitation/complete","params":{"elicitationId":"7"}}"#);
+        let Event::Log(said) = events.try_recv().unwrap() else { panic!("not a log") };
+        assert_eq!(said.get(), r#"{"level":"error","data":1.0}"#);
+        let Event::Notice { method, params } = events.try_recv().unwrap() else { panic!("none") };
+        assert_eq!(method, "notifications/elicitation/complete");
+        assert_eq!(params.get(), r#"{"elicitationId":"7"}"#);
+        assert!(events.try_recv().is_err());
+    }
+}

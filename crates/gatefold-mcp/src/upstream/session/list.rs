@@ -1,0 +1,177 @@
+//! The lists that a server has, asked for page by page.
+
+use std::time::Duration;
+
+use gatefold_catalog::{EntryDefinition, Listing, Manifest};
+use gatefold_core::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::timeout;
+
+use super::super::ladder::Era;
+use super::super::message::{Reply, RpcError};
+use super::super::mirrored;
+use super::super::params::Params;
+use super::super::reach::METHOD_NOT_FOUND;
+use super::super::wire::WireError;
+use super::Session;
+
+/// The largest page of a list that is read, in bytes.
+const PAGE_BYTES: u64 = 16 * 1024 * 1024;
+/// Pages of one list. A server that gives out cursors without end is cut off here.
+const PAGES: usize = 1000;
+/// The largest list that is read, all its pages together, in bytes.
+const LIST_BYTES: usize = 64 * 1024 * 1024;
+
+/// Why a list could not be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ListError {
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    #[error("`{method}` was refused: {}", error.message)]
+    Refused { method: &'static str, error: RpcError },
+    #[error("`{0}` gave more than {PAGES} pages")]
+    Endless(&'static str),
+    #[error("`{0}` gave more than {LIST_BYTES} bytes")]
+    TooLarge(&'static str),
+    #[error("`{0}` took longer than a connection may")]
+    Late(&'static str),
+    #[error("`{0}` gave the cursor it was asked with")]
+    Circular(&'static str),
+}
+
+type Pages = Vec<Box<RawValue>>;
+
+/// What a list held when it was last had.
+struct Kept<'a> {
+    /// The member of a page that holds its entries.
+    member: &'static str,
+    entries: &'a [EntryDefinition],
+}
+
+impl Kept<'_> {
+    /// The entries as a page of the list.
+    fn pages(&self) -> Pages {
+        let entries: Vec<_> = self.entries.iter().map(EntryDefinition::raw).collect();
+        let page = format!(r#"{{"{}":[{}]}}"#, self.member, entries.join(","));
+        RawValue::from_string(page).into_iter().collect()
+    }
+}
+
+impl Session {
+    /// Asks for all that the server lists. Tools must come. Any other list that cannot be had just
+    /// now stays as it was in the former manifest: what is shown does not depend on what runs.
+    pub(crate) async fn list(
+        &self,
+        former: Option<&Manifest>,
+        now: Timestamp,
+        limit: Duration,
+    ) -> Result<Manifest, ListError> {
+        let offered = self.greeting.offered;
+        let tools = async {
+            match offered.tools {
+                Some(_) => self.pages("tools/list").await,
+                None => Ok(Pages::new()),
+            }
+        };
+        let (has_prompts, has_resources) = (offered.prompts.is_some(), offered.resources.is_some());
+        let of_former =
+            |entries: fn(&Manifest) -> &[EntryDefinition]| former.map_or(&[][..], entries);
+        let prompts = Kept { member: "prompts", entries: of_former(Manifest::prompts) };
+        let resources = Kept { member: "resources", entries: of_former(Manifest::resources) };
+        let templates =
+            Kept { member: "resourceTemplates", entries: of_former(Manifest::templates) };
+        let (tools, prompts, resources, templates) = tokio::join!(
+            tools,
+            self.pages_if(has_prompts, "prompts/list", limit, prompts),
+            self.pages_if(has_resources, "resources/list", limit, resources),
+            self.pages_if(has_resources, "resources/templates/list", limit, templates),
+        );
+        let tools: Pages = tools?.into_iter().map(|page| self.usable(page)).collect();
+        let listing = Listing {
+            tools: &tools,
+            prompts: &prompts,
+            resources: &resources,
+            templates: &templates,
+        };
+        Ok(Manifest::from_listing(self.greeting.server.clone(), listing, now))
+    }
+
+    /// A page of tools without those that the protocol forbids to call over HTTP.
+    fn usable(&self, page: Box<RawValue>) -> Box<RawValue> {
+        if self.era() == Era::Handshake || !self.wire.has_headers() {
+            return page;
+        }
+        let server = &self.greeting.server.name;
+        mirrored::without_unusable(page, |tool, why| {
+            tracing::warn!(server, tool, why, "a tool was left out");
+        })
+    }
+
+    async fn pages_if(
+        &self,
+        is_offered: bool,
+        method: &'static str,
+        limit: Duration,
+        former: Kept<'_>,
+    ) -> Pages {
+        if !is_offered {
+            return Pages::new();
+        }
+        let listed = timeout(limit, self.pages(method)).await;
+        listed.unwrap_or(Err(ListError::Late(method))).unwrap_or_else(|error| match error {
+            ListError::Refused { error: RpcError { code: METHOD_NOT_FOUND, .. }, .. } => {
+                Pages::new()
+            }
+            error => {
+                let (server, kept) = (&self.greeting.server.name, former.entries.len());
+                tracing::warn!(server, %error, kept, "a list could not be had");
+                former.pages()
+            }
+        })
+    }
+
+    async fn pages(&self, method: &'static str) -> Result<Pages, ListError> {
+        let mut pages = Vec::new();
+        let mut cursor = None;
+        let mut bytes = 0_usize;
+        loop {
+            if pages.len() == PAGES {
+                return Err(ListError::Endless(method));
+            }
+            let (page, next) = self.page(method, cursor.as_deref()).await?;
+            bytes = bytes.saturating_add(page.get().len());
+            if bytes > LIST_BYTES {
+                return Err(ListError::TooLarge(method));
+            }
+            pages.push(page);
+            match next {
+                None => return Ok(pages),
+                Some(next) if Some(&next) == cursor.as_ref() => {
+                    return Err(ListError::Circular(method));
+                }
+                next => cursor = next,
+            }
+        }
+    }
+
+    async fn page(
+        &self,
+        method: &'static str,
+        cursor: Option<&str>,
+    ) -> Result<(Box<RawValue>, Option<String>), ListError> {
+        #[derive(Deserialize)]
+        struct Page {
+            #[serde(rename = "nextCursor", default)]
+            next: Option<String>,
+        }
+        let params = Params { cursor, ..Params::default() };
+        match self.request(method, params, PAGE_BYTES).await? {
+            Reply::Result(page) => {
+                let next = serde_json::from_str::<Page>(page.get()).ok().and_then(|p| p.next);
+                Ok((page, next.filter(|cursor| !cursor.is_empty())))
+            }
+            Reply::Error(error) => Err(ListError::Refused { method, error }),
+        }
+    }
+}

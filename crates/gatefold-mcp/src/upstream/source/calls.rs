@@ -1,0 +1,198 @@
+//! Calls: the request, what became of it, and whether it may be made again.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use gatefold_core::{CallError, Operation, Outcome, Target, UpstreamIdentity};
+use gatefold_dispatch::CallContext;
+use gatefold_policy::Permit;
+
+use super::super::ladder::Era;
+use super::super::message::{Reply, RpcError};
+use super::super::operation::{asked, is_null, lifetime, outcome};
+use super::super::reach::{METHOD_NOT_FOUND, Reach};
+use super::super::session::{Call, Session};
+use super::super::wire::WireError;
+use super::McpSource;
+
+/// How often a session's era may be doubted.
+const DOUBTS: Duration = Duration::from_secs(30);
+
+/// What is left to do about an attempt.
+enum Attempt {
+    Ended(Result<Outcome, CallError>),
+    /// Nothing was done about it, and another session may fare better.
+    Again(WireError),
+}
+
+impl McpSource {
+    pub(super) async fn call(
+        self: Arc<Self>,
+        permit: Permit,
+        context: CallContext,
+    ) -> Result<Outcome, CallError> {
+        let target = permit.target().clone();
+        match &permit.call().operation {
+            Operation::Subscribe(_) => return self.subscribe(&target, &context.identity).await,
+            Operation::Unsubscribe(_) => return self.unsubscribe(&target, &context.identity).await,
+            _ => {}
+        }
+        let mut first_error = None;
+        loop {
+            let session = match (self.session(&context.identity).await, first_error.take()) {
+                (Ok(session), first) => {
+                    first_error = first;
+                    session
+                }
+                // What became of the call says more than why it was not made again.
+                (Err(CallError::Resting { .. }), Some(first)) => {
+                    return Err(self.call_error(first, &target, context.result_bytes));
+                }
+                (Err(error), _) => return Err(error),
+            };
+            match self.attempt(&session, &permit, &context).await {
+                Attempt::Ended(result) => return result,
+                Attempt::Again(error) if first_error.is_some() => {
+                    return Err(self.call_error(error, &target, context.result_bytes));
+                }
+                Attempt::Again(error) => first_error = Some(error),
+            }
+        }
+    }
+
+    async fn attempt(
+        self: &Arc<Self>,
+        session: &Arc<Session>,
+        permit: &Permit,
+        context: &CallContext,
+    ) -> Attempt {
+        let (call, target) = (permit.call(), permit.target());
+        let era = session.era();
+        let Some(mut asked) = asked(&call.operation, target) else {
+            let error = self.unavailable("it cannot be asked for this".to_owned(), None);
+            return Attempt::Ended(Err(error));
+        };
+        if let (Era::Stateless, Some(resume)) = (era, &call.resume) {
+            asked.params.input_responses =
+                Some(&*resume.answers).filter(|answers| !is_null(answers));
+            asked.params.request_state = resume.state.as_deref();
+        }
+        let peer = (era == Era::Handshake).then(|| context.peer.clone());
+        let log_level = context.meta.log_level.as_deref();
+        let request = Call {
+            method: asked.method,
+            name: asked.name,
+            headers: self.mirrored(session, &call.operation, target),
+            params: asked.params,
+            caller: &context.meta,
+            capabilities: context.peer.capabilities().raw(),
+            reach: Arc::new(Reach::new(context.events.clone(), peer, log_level)),
+            is_heard: context.events.hears_progress(),
+            limit: context.result_bytes,
+        };
+        let error = match session.call(request).await {
+            Ok(reply) => {
+                if let Reply::Error(error) = &reply
+                    && is_of_another_era(error, era)
+                    && self.speaks_another_era(&context.identity, session).await
+                {
+                    return Attempt::Again(WireError::Forgotten);
+                }
+                self.note_answer();
+                let outcome = outcome(reply, &call.operation, target, era);
+                note_task(session, &call.operation, &outcome);
+                return Attempt::Ended(outcome);
+            }
+            Err(error) => error,
+        };
+        let is_unharmed = match &error {
+            WireError::NotSent(_) | WireError::Forgotten => true,
+            WireError::Lost(_) => asked.is_repeatable,
+            WireError::TurnedAway(_) => self.speaks_another_era(&context.identity, session).await,
+            _ => false,
+        };
+        if session.wire.is_spent(&error) {
+            self.forget(&context.identity, session, &error);
+        }
+        if is_unharmed {
+            Attempt::Again(error)
+        } else {
+            Attempt::Ended(Err(self.call_error(error, target, context.result_bytes)))
+        }
+    }
+
+    /// The headers that mirror arguments of a tool.
+    fn mirrored(
+        &self,
+        session: &Session,
+        operation: &Operation,
+        target: &Target,
+    ) -> Vec<(::http::HeaderName, ::http::HeaderValue)> {
+        let Operation::Tool { arguments, .. } = operation else { return Vec::new() };
+        if session.era() == Era::Handshake || !session.wire.has_headers() {
+            return Vec::new();
+        }
+        let mirroring = self.mirroring.read().unwrap_or_else(PoisonError::into_inner).clone();
+        mirroring.get(&target.name).map_or_else(Vec::new, |tool| tool.headers(arguments.get()))
+    }
+
+    /// Whether a server that turned a request away was updated meanwhile: a remote one has no
+    /// connection that would end with it. If so the session is given up for one in its new era.
+    async fn speaks_another_era(
+        self: &Arc<Self>,
+        identity: &UpstreamIdentity,
+        session: &Arc<Session>,
+    ) -> bool {
+        if !session.wire.has_headers() || !session.doubt(DOUBTS) {
+            return false;
+        }
+        let era = session.era();
+        let Ok(found) = self.probe().await else { return false };
+        let is_other = found.era() != era;
+        found.close().await;
+        if is_other {
+            self.forget(identity, session, &WireError::Forgotten);
+        }
+        is_other
+    }
+
+    pub(super) fn call_error(&self, error: WireError, target: &Target, limit: u64) -> CallError {
+        match error {
+            WireError::TooLarge(size) => {
+                CallError::TooLarge { tool: target.id.clone(), size, limit }
+            }
+            WireError::Broken(reason) => {
+                let domain = self.settings.domain.clone();
+                CallError::Protocol { domain, reason, source: None }
+            }
+            WireError::Lost(reason) => CallError::Lost { tool: target.id.clone(), reason },
+            WireError::Refused(reason) | WireError::TurnedAway(reason) => {
+                self.note_refusal(&reason);
+                self.unavailable(reason, None)
+            }
+            WireError::NotSent(_) | WireError::Forgotten => {
+                self.unavailable(error.to_string(), None)
+            }
+        }
+    }
+}
+
+/// Keeps a session that gave out a task. Asking after the task does not make it live longer.
+fn note_task(session: &Session, operation: &Operation, outcome: &Result<Outcome, CallError>) {
+    if let (Ok(Outcome::Task(task)), false) = (outcome, matches!(operation, Operation::Task(_))) {
+        session.keep_for(lifetime(&task.json));
+    }
+}
+
+/// Whether an error may come from a server that does not speak the session's era any more. Each of
+/// these says that nothing was done.
+fn is_of_another_era(error: &RpcError, era: Era) -> bool {
+    match era {
+        Era::Handshake => error.is_turned_away,
+        Era::Stateless => {
+            // The codes that the era itself gives a meaning, and those of plain JSON-RPC.
+            let is_known = matches!(error.code, -32099..=-32020 | -32603..=-32602);
+            error.code == METHOD_NOT_FOUND || error.is_turned_away && !is_known
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Who wants to hear of which resource: counted, so that a server is asked once for each.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gatefold_core::{CallError, Outcome, Payload, Target, UpstreamIdentity};
+use serde_json::value::RawValue;
+use tokio::time::{sleep, timeout};
+
+use super::super::session::{Session, SettingError};
+use super::{Entry, McpSource};
+
+/// Resources that one identity listens to at once. One more is refused.
+const SUBSCRIPTIONS: usize = 1024;
+/// How long to wait before a connection that is listened to is opened again.
+const REVIVAL: Duration = Duration::from_millis(500);
+
+/// JSON-RPC's code for whatever went wrong.
+const INTERNAL_ERROR: i64 = -32603;
+
+type Counts = BTreeMap<Arc<str>, usize>;
+
+/// Held in an own lock, which nothing else is taken under: what a wire reads is looked up here.
+#[derive(Clone, Default)]
+pub(super) struct Subscriptions(Arc<Mutex<HashMap<UpstreamIdentity, Counts>>>);
+
+impl Subscriptions {
+    /// The resources that an identity listens to.
+    pub(super) fn of(&self, identity: &UpstreamIdentity) -> Vec<Arc<str>> {
+        let counts = self.lock();
+        let counts = counts.get(identity).into_iter().flatten();
+        counts.filter(|(_, count)| **count > 0).map(|(uri, _)| uri.clone()).collect()
+    }
+
+    /// Whether an identity listens to a resource or is about to.
+    pub(super) fn has(&self, identity: &UpstreamIdentity, uri: &str) -> bool {
+        self.lock().get(identity).is_some_and(|counts| counts.contains_key(uri))
+    }
+
+    /// Notes a resource that is about to be listened to: what the server says right behind its
+    /// answer counts.
+    fn begin<'a>(&'a self, identity: &'a UpstreamIdentity, uri: &'a Arc<str>) -> Beginning<'a> {
+        let mut all = self.lock();
+        all.entry(identity.clone()).or_default().entry(uri.clone()).or_default();
+        Beginning { subscriptions: self, identity, uri }
+    }
+
+    /// One more for a resource that is listened to already. False for any other.
+    fn join(&self, identity: &UpstreamIdentity, uri: &str) -> bool {
+        let mut all = self.lock();
+        let count = all.get_mut(identity).and_then(|counts| counts.get_mut(uri));
+        count.filter(|count| **count > 0).map(|count| *count += 1).is_some()
+    }
+
+    /// One less. True for the last.
+    fn leave(&self, identity: &UpstreamIdentity, uri: &str) -> bool {
+        let mut all = self.lock();
+        let Some(counts) = all.get_mut(identity) else { return false };
+        let Some(count) = counts.get_mut(uri).filter(|count| **count > 0) else { return false };
+        *count -= 1;
+        let is_last = *count == 0;
+        drop(all);
+        self.tidy(identity, uri);
+        is_last
+    }
+
+    /// Forgets a resource that nobody listens to.
+    fn tidy(&self, identity: &UpstreamIdentity, uri: &str) {
+        let mut all = self.lock();
+        let Some(counts) = all.get_mut(identity) else { return };
+        if counts.get(uri) == Some(&0) {
+            counts.remove(uri);
+        }
+        if counts.is_empty() {
+            all.remove(identity);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<UpstreamIdentity, Counts>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A resource that is about to be listened to. Dropped before it is, it is forgotten.
+struct Beginning<'a> {
+    subscriptions: &'a Subscriptions,
+    identity: &'a UpstreamIdentity,
+    uri: &'a Arc<str>,
+}
+
+impl Beginning<'_> {
+    fn succeeded(self) {
+        let mut all = self.subscriptions.lock();
+        let counts = all.entry(self.identity.clone()).or_default();
+        *counts.entry(self.uri.clone()).or_default() += 1;
+        drop(all);
+    }
+}
+
+impl Drop for Beginning<'_> {
+    fn drop(&mut self) {
+        self.subscriptions.tidy(self.identity, self.uri);
+    }
+}
+
+impl McpSource {
+    pub(super) async fn subscribe(
+        self: &Arc<Self>,
+        target: &Target,
+        identity: &UpstreamIdentity,
+    ) -> Result<Outcome, CallError> {
+        let _subscribing = self.subscribing.lock().await;
+        let uri = &target.name;
+        if self.subscriptions.join(identity, uri) {
+            return Ok(done());
+        }
+        let tool = target.id.clone();
+        if self.subscriptions.of(identity).len() >= SUBSCRIPTIONS {
+            let message = format!("{SUBSCRIPTIONS} resources are listened to, which is the limit");
+            return Err(CallError::Refused { tool, code: INTERNAL_ERROR, message, data: None });
+        }
+        let session = self.session(identity).await?;
+        let beginning = self.subscriptions.begin(identity, uri);
+        match session.subscribe(uri).await {
+            Ok(()) => {
+                beginning.succeeded();
+                Ok(done())
+            }
+            Err(SettingError::Refused(error)) => {
+                let (code, message, data) = (error.code, error.message, error.data);
+                Err(CallError::Refused { tool, code, message, data })
+            }
+            Err(SettingError::Unheard(message)) => {
+                Err(CallError::Refused { tool, code: INTERNAL_ERROR, message, data: None })
+            }
+            Err(SettingError::Wire(error)) => {
+                if session.wire.is_spent(&error) {
+                    self.forget(identity, &session, &error);
+                }
+                Err(self.call_error(error, target, u64::MAX))
+            }
+        }
+    }
+
+    pub(super) async fn unsubscribe(
+        self: &Arc<Self>,
+        target: &Target,
+        identity: &UpstreamIdentity,
+    ) -> Result<Outcome, CallError> {
+        self.leave(identity, &target.name).await;
+        Ok(done())
+    }
+
+    /// Undoes one subscription, and tells the server when it was the last.
+    pub(super) async fn leave(self: &Arc<Self>, identity: &UpstreamIdentity, uri: &str) {
+        let _subscribing = self.subscribing.lock().await;
+        if !self.subscriptions.leave(identity, uri) {
+            return;
+        }
+        let open = match self.lock().sessions.get(identity) {
+            Some(Entry::Open(session)) => Some(session.clone()),
+            _ => None,
+        };
+        let Some(session) = open else { return };
+        let (domain, uri) = (&self.settings.domain, uri.into());
+        // A server that cannot be told will not be asked again either.
+        match timeout(self.settings.connect_deadline, session.unsubscribe(&uri)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%domain, %error, "unsubscribing failed"),
+            Err(_) => tracing::debug!(%domain, "unsubscribing took too long"),
+        }
+    }
+
+    /// Has a new session tell of what its predecessor told of. What changed in between is not
+    /// known, so all of it may have.
+    pub(super) async fn resubscribe(&self, identity: &UpstreamIdentity, session: &Arc<Session>) {
+        if self.subscriptions.of(identity).is_empty() {
+            return;
+        }
+        let _subscribing = self.subscribing.lock().await;
+        let uris = self.subscriptions.of(identity);
+        let domain = &self.settings.domain;
+        let subscribed = session.subscribe_all(&uris);
+        match timeout(self.settings.connect_deadline, subscribed).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%domain, %error, "a subscription was lost"),
+            Err(_) => tracing::warn!(%domain, "subscribing again took too long"),
+        }
+        for uri in &uris {
+            session.news.updated(uri);
+        }
+    }
+
+    /// Opens a session again that somebody listens to, until it is open or nobody does any more.
+    pub(super) async fn revive(self: Arc<Self>, identity: UpstreamIdentity) {
+        let reviving = async {
+            loop {
+                let wait = self.lock().backoff.wait().unwrap_or_default().max(REVIVAL);
+                sleep(wait).await;
+                if self.subscriptions.of(&identity).is_empty()
+                    || self.session(&identity).await.is_ok()
+                {
+                    return;
+                }
+            }
+        };
+        self.closing.run_until_cancelled(reviving).await;
+    }
+}
+
+fn done() -> Outcome {
+    let json = RawValue::from_string("{}".to_owned()).expect("an empty object is JSON");
+    Outcome::Done(Payload { json, is_error: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_is_listened_to_until_the_last_has_left() {
+        let subscriptions = Subscriptions::default();
+        let (identity, uri) = (UpstreamIdentity::Shared, Arc::from("a://b"));
+        assert!(!subscriptions.join(&identity, &uri));
+        drop(subscriptions.begin(&identity, &uri));
+        assert!(!subscriptions.has(&identity, &uri), "it came to nothing");
+        let beginning = subscriptions.begin(&identity, &uri);
+        assert!(subscriptions.has(&identity, &uri) && subscriptions.of(&identity).is_empty());
+        beginning.succeeded();
+        assert!(subscriptions.join(&identity, &uri));
+        assert_eq!(subscriptions.of(&identity), std::slice::from_ref(&uri));
+        assert!(!subscriptions.leave(&identity, &uri));
+        assert!(subscriptions.leave(&identity, &uri));
+        assert!(!subscriptions.leave(&identity, &uri), "nobody is left to leave");
+        assert!(subscriptions.of(&identity).is_empty());
+        assert!(!subscriptions.has(&identity, &uri));
+    }
+}

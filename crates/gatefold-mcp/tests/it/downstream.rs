@@ -1,0 +1,36 @@
+//! The edge towards clients, over real sockets and pipes, before sources that are servers.
+
+mod apps;
+mod edge;
+mod errors;
+mod listening;
+mod names;
+mod questions;
+mod resuming;
+mod scripted;
+mod sessions;
+mod shutdown;
+mod stdio;
+mod streams;
+mod versions;
+
+use libtest_mimic::Trial;
+
+pub(crate) use self::stdio::run_if_asked;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let trials = [
+        apps::trials(),
+        errors::trials(),
+        listening::trials(),
+        names::trials(),
+        questions::trials(),
+        resuming::trials(),
+        sessions::trials(),
+        shutdown::trials(),
+        stdio::trials(),
+        streams::trials(),
+        versions::trials(),
+    ];
+    trials.into_iter().flatten().collect()
+}

@@ -1,0 +1,306 @@
+//! What is refused, and how.
+
+use gatefold_mcp::HttpEndpoint;
+use gatefold_policy::Policy;
+use libtest_mimic::Trial;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::edge::{Edge, Reply, STATELESS, request, standing_alone, trial};
+use super::scripted::Scripted;
+
+pub(super) fn trials() -> Vec<Trial> {
+    vec![
+        trial("what_is_no_message_is_refused_with_its_code", unreadable),
+        trial("an_unknown_method_is_not_found_in_either_era", unknown_method),
+        trial("a_request_that_stands_alone_says_all_there_is_to_say", incomplete),
+        trial("a_version_that_is_not_served_is_refused_with_those_that_are", unsupported),
+        trial("headers_have_to_say_what_the_body_says", mirrored),
+        trial("headers_may_come_in_base64", encoded),
+        trial("arguments_that_headers_mirror_are_checked", arguments),
+        trial("a_request_of_no_session_or_anothers_is_told_apart", sessions),
+        trial("the_types_of_bodies_are_settled_first", types),
+        trial("methods_that_need_a_session_are_not_allowed_without", not_allowed),
+        trial("a_body_too_large_is_refused", too_large),
+        trial("headers_too_large_are_refused", headers_too_large),
+        trial("foreign_hosts_and_pages_are_kept_out", foreign),
+    ]
+}
+
+async fn edge() -> (Scripted, Edge) {
+    let up = Scripted::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    (up, edge)
+}
+
+#[track_caller]
+fn refused(reply: &Reply, status: u16, code: i64, what: &str) {
+    assert_eq!((reply.status, reply.code()), (status, Some(code)), "{what}: {}", reply.body);
+}
+
+async fn unreadable() {
+    let (_up, edge) = edge().await;
+    for (body, code, id) in [
+        ("", -32700, Value::Null),
+        ("{", -32700, Value::Null),
+        ("{}}", -32700, Value::Null),
+        ("[1,", -32700, Value::Null),
+        ("7", -32600, Value::Null),
+        ("null", -32600, Value::Null),
+        ("{}", -32600, Value::Null),
+        (r#"{"id":5,"method":"ping"}"#, -32600, json!(5)),
+        (r#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, -32600, json!("a")),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, -32600, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":[]}"#, -32602, json!(5)),
+        (r#"{"jsonrpc":"2.0","id":5}"#, -32600, json!(5)),
+    ] {
+        let reply = edge.post("/mcp", &[], body).await;
+        refused(&reply, 400, code, body);
+        assert_eq!(reply.message()["id"], id, "{body}");
+    }
+}
+
+async fn unknown_method() {
+    let (_up, edge) = edge().await;
+    for path in ["/mcp", "/mcp/source/up"] {
+        for method in ["no/such", "ping", "logging/setLevel", "resources/subscribe"] {
+            let reply = edge.ask(path, method, json!({})).await;
+            refused(&reply, 404, -32601, method);
+        }
+        let session = edge.session(path).await;
+        for method in ["no/such", "tasks/get", "subscriptions/listen"] {
+            let reply = session.ask(1, method, json!({})).await;
+            refused(&reply, 200, -32601, method);
+        }
+    }
+}
+
+async fn incomplete() {
+    let (_up, edge) = edge().await;
+    let (headers, body) = standing_alone("tools/list", json!({}));
+    let headers: Vec<_> = headers.iter().map(|(k, v)| (*k, v.as_str())).collect();
+    let whole: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(edge.post("/mcp", &headers, &body).await.status, 200);
+    for key in ["protocolVersion", "clientCapabilities"] {
+        let mut message = whole.clone();
+        let meta = message["params"]["_meta"].as_object_mut().unwrap();
+        meta.remove(&format!("io.modelcontextprotocol/{key}"));
+        let reply = edge.post("/mcp", &headers, &message.to_string()).await;
+        refused(&reply, 400, -32602, key);
+    }
+    let mut message = whole.clone();
+    message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!(7);
+    refused(&edge.post("/mcp", &headers, &message.to_string()).await, 400, -32602, "a number");
+    message["params"] = json!({});
+    refused(&edge.post("/mcp", &headers, &message.to_string()).await, 400, -32602, "no meta");
+}
+
+async fn unsupported() {
+    let (_up, edge) = edge().await;
+    for version in ["2099-01-01", "2025-11-25"] {
+        let meta = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": version}});
+        let (_, body) = standing_alone("tools/list", meta);
+        let headers = [("mcp-protocol-version", version), ("mcp-method", "tools/list")];
+        let reply = edge.post("/mcp", &headers, &body).await;
+        refused(&reply, 400, -32022, version);
+        let data = &reply.message()["error"]["data"];
+        assert_eq!(data["requested"], version);
+        assert_eq!(data["supported"][0], STATELESS);
+        assert_eq!(data["supported"].as_array().unwrap().len(), 5);
+    }
+    let (_, body) = standing_alone("tools/list", json!({}));
+    let session = edge.session("/mcp").await;
+    let version = [("mcp-protocol-version", "1999-01-01"), ("mcp-session-id", &*session.id)];
+    let ping = request(1, "ping", &json!({}));
+    refused(&edge.post("/mcp", &version, &ping).await, 400, -32600, "of a session");
+    drop(body);
+}
+
+async fn mirrored() {
+    let (_up, edge) = edge().await;
+    let call = || standing_alone("tools/call", json!({"name": "discover_tools"})).1;
+    let right = [
+        ("mcp-protocol-version", STATELESS),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "discover_tools"),
+    ];
+    assert_eq!(edge.post("/mcp", &right, &call()).await.status, 200);
+    for header in ["mcp-protocol-version", "mcp-method", "mcp-name"] {
+        let own = right.iter().find(|(name, _)| *name == header).unwrap().1;
+        let others = right.iter().filter(|(name, _)| *name != header).copied();
+        for (what, values) in [
+            ("missing", vec![]),
+            ("different", vec![(header, "else")]),
+            ("the same twice", vec![(header, own), (header, own)]),
+            ("two", vec![(header, own), (header, "else")]),
+            ("not base64", vec![(header, "=?base64?!?=")]),
+            ("base64 of another", vec![(header, "=?base64?ZWxzZQ==?=")]),
+        ] {
+            let headers: Vec<_> = others.clone().chain(values).collect();
+            let reply = edge.post("/mcp", &headers, &call()).await;
+            refused(&reply, 400, -32020, &format!("{header} {what}"));
+        }
+    }
+}
+
+async fn encoded() {
+    let (_up, edge) = edge().await;
+    let uri = "gatefold://up/scripted://page/ü";
+    let (_, body) = standing_alone("resources/read", json!({"uri": uri}));
+    let headers = [
+        ("mcp-protocol-version", STATELESS),
+        ("mcp-method", "resources/read"),
+        ("mcp-name", "=?base64?Z2F0ZWZvbGQ6Ly91cC9zY3JpcHRlZDovL3BhZ2Uvw7w=?="),
+    ];
+    let reply = edge.post("/mcp", &headers, &body).await;
+    assert_eq!(reply.result()["contents"][0]["text"], "read scripted://page/ü");
+}
+
+async fn arguments() {
+    let up = crate::upstream::asking::Honest::new(
+        crate::upstream::support::Wire::Http,
+        crate::upstream::support::Era::Handshake,
+    )
+    .await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let params = json!({"name": "test_custom_header", "arguments": {"region": "north"}});
+    let (_, body) = standing_alone("tools/call", params);
+    let usual = [
+        ("mcp-protocol-version", STATELESS),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "test_custom_header"),
+    ];
+    for (region, is_right) in [
+        (Some("north"), true),
+        (Some("=?base64?bm9ydGg=?="), true),
+        (Some("south"), false),
+        (None, false),
+    ] {
+        let region_header = region.map(|region| ("mcp-param-region", region));
+        let headers: Vec<_> = usual.into_iter().chain(region_header).collect();
+        let reply = edge.post("/mcp/source/up", &headers, &body).await;
+        if is_right {
+            assert_eq!(super::edge::said(&reply.result()), "region: north");
+        } else {
+            refused(&reply, 400, -32020, &format!("{region:?}"));
+        }
+    }
+}
+
+async fn sessions() {
+    let (_up, edge) = edge().await;
+    let session = edge.session("/mcp").await;
+    let ping = request(1, "ping", &json!({}));
+    refused(&edge.post("/mcp", &[], &ping).await, 400, -32600, "no session");
+    let answer = r#"{"jsonrpc":"2.0","id":"gatefold-0","result":{}}"#;
+    refused(&edge.post("/mcp", &[], answer).await, 400, -32600, "an answer of no session");
+    let unknown = "0".repeat(32);
+    for (path, id) in [
+        ("/mcp", &*unknown),
+        ("/mcp", ""),
+        ("/mcp/source/up", &session.id),
+        ("/mcp?disclosure=flat", &session.id),
+    ] {
+        let status = if id.is_empty() { 400 } else { 404 };
+        let headers = [("mcp-session-id", id)];
+        for body in [&ping, answer, r#"{"jsonrpc":"2.0","method":"notifications/x"}"#] {
+            let is_notice = body.contains("notifications") && id.is_empty();
+            let expected = if is_notice { 202 } else { status };
+            let reply = edge.post(path, &headers, body).await;
+            assert_eq!(reply.status, expected, "{path} {id:?} {body}");
+        }
+        for method in [Method::GET, Method::DELETE] {
+            let expected = if id.is_empty() { 405 } else { 404 };
+            let response = edge.send(method.clone(), path, &headers, "").await;
+            assert_eq!(response.status(), expected, "{method} {path} {id:?}");
+        }
+    }
+    assert_eq!(session.ask(1, "ping", json!({})).await.status, 200, "it goes on");
+}
+
+async fn types() {
+    let (_up, edge) = edge().await;
+    let session = edge.session("/mcp").await;
+    let ping = request(1, "ping", &json!({}));
+    for (header, value, status) in [
+        ("content-type", "application/json; charset=utf-8", 200),
+        ("content-type", "Application/JSON", 200),
+        ("content-type", "text/plain", 415),
+        ("content-type", "application/jsonp", 415),
+        ("content-type", "", 415),
+        ("accept", "*/*", 200),
+        ("accept", "application/*, text/event-stream;q=0.5", 200),
+        ("accept", "application/json", 406),
+        ("accept", "text/event-stream", 406),
+        ("accept", "text/html", 406),
+    ] {
+        let headers = [("mcp-session-id", &*session.id), (header, value)];
+        let reply = edge.post("/mcp", &headers, &ping).await;
+        assert_eq!(reply.status, status, "{header}: {value}");
+    }
+    let response = session.send(Method::GET, &[("accept", "application/json")], "").await;
+    assert_eq!(response.status(), 406);
+}
+
+async fn not_allowed() {
+    let (_up, edge) = edge().await;
+    for method in [Method::GET, Method::DELETE, Method::PUT, Method::PATCH, Method::OPTIONS] {
+        for path in ["/mcp", "/mcp/source/up"] {
+            let response = edge.send(method.clone(), path, &[], "").await;
+            assert_eq!(response.status(), 405, "{method} {path}");
+            assert_eq!(response.headers()["allow"], "POST");
+        }
+    }
+}
+
+async fn too_large() {
+    let up = Scripted::new("up").await;
+    let endpoint = HttpEndpoint { request_body_bytes: 1000, ..HttpEndpoint::default() };
+    let edge = Edge::with(&[&up.settings], Policy::default(), endpoint).await;
+    let session = edge.session("/mcp").await;
+    let ping = request(1, "ping", &json!({}));
+    for (bytes, status) in [(1000, 200), (1001, 413), (100_000, 413)] {
+        let body = format!("{ping}{}", " ".repeat(bytes - ping.len()));
+        assert_eq!(session.post(&body).await.status, status, "{bytes}");
+    }
+}
+
+async fn headers_too_large() {
+    let (_up, edge) = edge().await;
+    for (bytes, status) in [(60_000, 400), (70_000, 431)] {
+        let padding = "x".repeat(bytes);
+        let reply = edge.post("/mcp", &[("x-padding", &padding)], "7").await;
+        assert_eq!(reply.status, status, "{bytes}");
+    }
+}
+
+async fn foreign() {
+    let up = Scripted::new("up").await;
+    let mut endpoint = HttpEndpoint::default();
+    endpoint.allowed_hosts.push("gate.example".to_owned());
+    endpoint.allowed_origins.push("https://page.example".to_owned());
+    let edge = Edge::with(&[&up.settings], Policy::default(), endpoint).await;
+    for (header, value, is_allowed) in [
+        ("host", "localhost:1", true),
+        ("host", "gate.example", true),
+        ("host", "gate.example:8420", true),
+        ("host", "evil.example", false),
+        ("host", "gate.example.evil.example", false),
+        ("origin", "http://localhost:5173", true),
+        ("origin", "https://page.example", true),
+        ("origin", "https://page.example.evil.example", false),
+        ("origin", "http://evil.example", false),
+        ("origin", "null", false),
+    ] {
+        for path in ["/mcp", "/mcp/source/up", "/elsewhere"] {
+            let status = match (is_allowed, path) {
+                (false, _) => 403,
+                (true, "/elsewhere") => 404,
+                (true, _) => 400,
+            };
+            let reply = edge.post(path, &[(header, value)], "7").await;
+            assert_eq!(reply.status, status, "{header}: {value} at {path}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Answers that are taken up where they broke off.
+
+use std::time::Duration;
+
+use gatefold_testkit::wait_until;
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use super::edge::{Edge, Reply, Session, Sse, event_id, pass, request, said, trial};
+use super::scripted::Scripted;
+
+pub(super) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_call_is_taken_up_where_it_broke_off", resumed),
+        trial("a_call_is_taken_up_in_the_middle_of_what_was_said", in_the_middle),
+        trial("an_event_that_was_never_sent_cannot_be_gone_on_from", unknown),
+        trial("a_client_that_stays_away_loses_its_call", away),
+        trial("a_source_that_talks_does_not_keep_the_call_of_a_client_that_stays_away", chatty),
+        trial("a_client_that_comes_back_in_time_keeps_its_call", back),
+        trial("what_was_read_to_its_end_is_forgotten", forgotten),
+        trial("an_answer_nobody_reads_is_kept_and_then_forgotten", unread),
+        trial("a_deleted_session_ends_the_streams_of_its_calls", deleted),
+    ]
+}
+
+/// How long a client may stay away.
+const GRACE: Duration = Duration::from_secs(30);
+
+async fn edge() -> (Scripted, Edge) {
+    let up = Scripted::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    (up, edge)
+}
+
+async fn resumed() {
+    let (up, edge) = edge().await;
+    let session = edge.session("/mcp/source/up").await;
+    let mut call = session.call(7, "hold", json!({"a": 1})).await;
+    let first = call.event().await.unwrap();
+    up.script.reached("tools/call", 1).await;
+    drop(call);
+    let mut call = Sse::of(session.resume(event_id(&first)).await);
+    up.script.release();
+    let answer = call.message().await;
+    assert_eq!(answer["id"], 7);
+    assert_eq!(said(&answer["result"]), r#"hold {"a":1}"#);
+    assert_eq!(call.next().await, None);
+    assert_eq!((up.script.count("tools/call"), up.script.given_up()), (1, 0));
+}
+
+/// A call that reports progress, with its first events.
+async fn chat(session: &Session<'_>) -> (Sse, Vec<String>) {
+    let params = json!({"name": "chat", "arguments": {}, "_meta": {"progressToken": "t"}});
+    let body = request(1, "tools/call", &params);
+    let mut call = Sse::of(session.send(reqwest::Method::POST, &[], &body).await);
+    let mut events = Vec::new();
+    for _ in 0..4 {
+        events.push(call.event().await.unwrap());
+    }
+    (call, events)
+}
+
+fn steps(messages: &[Value]) -> Vec<i64> {
+    messages.iter().filter_map(|message| message["params"]["progress"].as_i64()).collect()
+}
+
+async fn in_the_middle() {
+    let (up, edge) = edge().await;
+    let session = edge.session("/mcp/source/up").await;
+    let (call, events) = chat(&session).await;
+    assert!(events[2].contains(r#""progress":1,"#) || events[2].contains(r#""progress":1}"#));
+    drop(call);
+    up.script.release();
+    let reply = Reply::of(session.resume(event_id(&events[2])).await).await;
+    let messages = reply.messages();
+    let (answer, told) = messages.split_last().unwrap();
+    let steps = steps(told);
+    let expected: Vec<_> = (2..2 + i64::try_from(told.len()).unwrap()).collect();
+    assert_eq!(steps, expected, "none is lost and none comes twice");
+    assert!(!steps.is_empty());
+    assert_eq!(said(&answer["result"]), "hold {}");
+}
+
+async fn unknown() {
+    let (up, edge) = edge().await;
+    let session = edge.session("/mcp/source/up").await;
+    let mut call = session.call(1, "hold", json!({})).await;
+    let first = call.event().await.unwrap();
+    assert_eq!(event_id(&first), "0-0");
+    let other = edge.session("/mcp/source/up").await;
+    for (session, event) in [
+        (&session, "1-0"),
+        (&session, "0-1"),
+        (&session, "0-99999999999999999999999999"),
+        (&session, "0-999"),
+        (&session, "0--1"),
+        (&session, "x-0"),
+        (&session, "0"),
+        (&session, "-"),
+        (&other, "0-0"),
+    ] {
+        let response = session.resume(event).await;
+        assert_eq!(response.status(), 400, "{event}");
+        assert_eq!(Reply::of(response).await.code(), Some(-32600), "{event}");
+    }
+    up.script.release();
+    call.message().await;
+}
+
+/// A round trip to the gateway, in which what is due happens.
+async fn settle(session: &Session<'_>) {
+    for _ in 0..3 {
+        assert_eq!(session.ask(99, "ping", json!({})).await.status, 200);
+    }
+}
+
+async fn away() {
+    let (up, edge) = edge().await;
+    let session = edge.session("/mcp/source/up").await;
+    let mut call = session.call(1, "hold", json!({})).await;
+    let first = call.event().await.unwrap();
+    up.script.reached("tools/call", 1).await;
+    drop(call);
+    settle(&session).await;
+    pass(GRACE * 9 / 10).await;
+    settle(&session).await;
+    assert_eq!(up.script.given_up(), 0, "it may still come back");
+    pass(GRACE / 5).await;
+    up.script.gave_up(1).await;
+    assert_eq!(session.resume(event_id(&first)).await.status(), 400);
+}
+
+async fn chatty() {
+    let (up, edge) = edge().await;
+    let session = edge.session("/mcp/source/up").await;
+    let (call, _) = chat(&session).await;
+    drop(call);
+    settle(&session).await;
+    for _ in 0..4 {
+        pass(GRACE / 3).await;
+        settle(&session).await;
+    }
+    let is_over = wait_until(Duration::from_secs(2), || up.script.given_up() == 1).await;
+    assert!(is_over, "the source talks on to nobody");
+}
+
+async fn back() {
+    let (up, edge) = edge().await;
+    let session = edge.session("/mcp/source/up").await;
+    let mut call = session.call(1, "hold", json!({})).await;
+    let first = call.event().await.unwrap();
+    up.script.reached("tools/call", 1).await;
+    for _ in 0..2 {
+        drop(call);
+        settle(&session).await;
+        pass(GRACE / 2).await;
+        call = Sse::of(session.resume(event_id(&first)).await);
+        settle(&session).await;
+    }
+    assert_eq!(up.script.given_up(), 0);
+    up.script.release();
+    assert_eq!(said(&call.message().await["result"]), "hold {}");
+}
+
+async fn forgotten() {
+    let (_up, edge) = edge().await;
+    let session = edge.session("/mcp/source/up").await;
+    let mut call = session.call(1, "say", json!({})).await;
+    let first = call.event().await.unwrap();
+    call.message().await;
+    assert_eq!(call.next().await, None);
+    settle(&session).await;
+    assert_eq!(session.resume(event_id(&first)).await.status(), 400);
+}
+
+async fn unread() {
+    let (up, edge) = edge().await;
+    let session = edge.session("/mcp/source/up").await;
+    let mut call = session.call(1, "hold", json!({})).await;
+    let first = call.event().await.unwrap();
+    drop(call);
+    up.script.reached("tools/call", 1).await;
+    up.script.release();
+    settle(&session).await;
+    pass(GRACE / 2).await;
+    let mut call = Sse::of(session.resume(event_id(&first)).await);
+    assert_eq!(said(&call.message().await["result"]), "hold {}");
+    drop(call);
+    let mut call = session.call(2, "say", json!({})).await;
+    let first = call.event().await.unwrap();
+    drop(call);
+    settle(&session).await;
+    pass(GRACE + Duration::from_secs(1)).await;
+    settle(&session).await;
+    assert_eq!(session.resume(event_id(&first)).await.status(), 400);
+}
+
+async fn deleted() {
+    let (up, edge) = edge().await;
+    let session = edge.session("/mcp/source/up").await;
+    let mut call = session.call(1, "hold", json!({})).await;
+    call.event().await.unwrap();
+    up.script.reached("tools/call", 1).await;
+    assert_eq!(session.delete().await, 204);
+    assert_eq!(call.next().await, None);
+    up.script.gave_up(1).await;
+}

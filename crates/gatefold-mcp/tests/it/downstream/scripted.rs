@@ -1,0 +1,255 @@
+//! A handshake-era server over HTTP that counts what reaches it, and whose calls wait as told.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::post;
+use futures::StreamExt as _;
+use gatefold_mcp::McpSettings;
+use gatefold_testkit::wait_until;
+use serde_json::{Value, json};
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::upstream::support::{LONG, http};
+
+pub(super) const DOC: &str = "scripted://doc";
+pub(super) const VIEW: &str = "ui://view/main.html";
+/// A pause between two steps of the tool `chat`.
+const STEP: Duration = Duration::from_millis(5);
+
+/// The server, running until it is dropped.
+pub(super) struct Scripted {
+    pub(super) settings: McpSettings,
+    pub(super) script: Arc<Script>,
+    _running: DropGuard,
+}
+
+pub(super) struct Script {
+    /// Every message that came.
+    received: Mutex<Vec<Value>>,
+    /// Calls of `hold` that were let go.
+    released: watch::Sender<bool>,
+    /// Calls that were given up before they were answered.
+    given_up: Mutex<usize>,
+    /// What is said on the session's own stream.
+    notices: broadcast::Sender<String>,
+    capabilities: Value,
+}
+
+impl Script {
+    pub(super) fn received(&self, method: &str) -> Vec<Value> {
+        let received = self.received.lock().unwrap();
+        received.iter().filter(|message| message["method"] == method).cloned().collect()
+    }
+
+    pub(super) fn count(&self, method: &str) -> usize {
+        self.received(method).len()
+    }
+
+    /// Waits until so many messages of a method have come.
+    pub(super) async fn reached(&self, method: &str, count: usize) {
+        let reached = wait_until(LONG, || self.count(method) >= count).await;
+        assert!(reached, "{method} came {} times, not {count}", self.count(method));
+    }
+
+    pub(super) fn given_up(&self) -> usize {
+        *self.given_up.lock().unwrap()
+    }
+
+    /// Waits until so many calls were given up.
+    pub(super) async fn gave_up(&self, count: usize) {
+        let did = wait_until(LONG, || self.given_up() >= count).await;
+        assert!(did, "{} calls were given up, not {count}", self.given_up());
+    }
+
+    pub(super) fn release(&self) {
+        self.released.send_replace(true);
+    }
+
+    pub(super) fn tell(&self, method: &str, params: &Value) {
+        let notice = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        self.notices.send(notice.to_string()).expect("the gateway listens");
+    }
+}
+
+impl Scripted {
+    pub(super) async fn new(domain: &str) -> Self {
+        let capabilities = json!({
+            "tools": {"listChanged": true},
+            "prompts": {},
+            "resources": {"subscribe": true},
+            "completions": {},
+            "experimental": {"x": {}},
+        });
+        Self::declaring(domain, capabilities).await
+    }
+
+    pub(super) async fn declaring(domain: &str, capabilities: Value) -> Self {
+        let script = Arc::new(Script {
+            received: Mutex::default(),
+            released: watch::Sender::new(false),
+            given_up: Mutex::default(),
+            notices: broadcast::Sender::new(64),
+            capabilities,
+        });
+        let router = Router::new().route("/mcp", post(take).get(stand)).with_state(script.clone());
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let token = CancellationToken::new();
+        let stopped = token.clone().cancelled_owned();
+        tokio::spawn(
+            async move { axum::serve(listener, router).with_graceful_shutdown(stopped).await },
+        );
+        Self { settings: http(domain, &url), script, _running: token.drop_guard() }
+    }
+}
+
+fn respond(status: u16, kind: &str, body: impl Into<Body>) -> Response {
+    let response = Response::builder().status(status).header("content-type", kind);
+    response.header("mcp-session-id", "one").body(body.into()).unwrap()
+}
+
+async fn stand(State(script): State<Arc<Script>>) -> Response {
+    let notices = script.notices.subscribe();
+    let events = futures::stream::unfold(notices, async |mut notices| {
+        let notice = notices.recv().await.ok()?;
+        Some((Ok::<_, Infallible>(format!("data: {notice}\n\n")), notices))
+    });
+    respond(200, "text/event-stream", Body::from_stream(events.boxed()))
+}
+
+async fn take(State(script): State<Arc<Script>>, body: Bytes) -> Response {
+    let message: Value = serde_json::from_slice(&body).unwrap();
+    script.received.lock().unwrap().push(message.clone());
+    let id = &message["id"];
+    if id.is_null() || message["method"].is_null() {
+        return respond(202, "text/plain", "");
+    }
+    let params = &message["params"];
+    let answer = match message["method"].as_str().unwrap_or_default() {
+        "initialize" => json!({"result": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": script.capabilities,
+            "serverInfo": {"name": "scripted", "title": "Scripted", "version": "7"},
+            "instructions": "Do as the script says.",
+        }}),
+        "tools/call" => match params["name"].as_str().unwrap_or_default() {
+            "hold" => return hold(script, message).await,
+            "chat" => return chat(&script, message),
+            name => json!({"result": called(name, &params["arguments"])}),
+        },
+        method => answered(method, params),
+    };
+    let mut answer = answer;
+    answer["jsonrpc"] = "2.0".into();
+    answer["id"] = id.clone();
+    respond(200, "application/json", answer.to_string())
+}
+
+fn answered(method: &str, params: &Value) -> Value {
+    match method {
+        "tools/list" => json!({"result": {"tools": tools()}}),
+        "prompts/list" => json!({"result": {"prompts": [{"name": "greet"}, {"name": "part"}]}}),
+        "resources/list" => json!({"result": {"resources": [
+            {"uri": DOC, "name": "doc"},
+            {"uri": "scripted://secret", "name": "secret"},
+            {"uri": VIEW, "name": "view", "mimeType": "text/html;profile=mcp-app"},
+        ]}}),
+        "resources/templates/list" => json!({"result": {"resourceTemplates": [
+            {"uriTemplate": "scripted://page/{number}", "name": "page"},
+        ]}}),
+        "prompts/get" => {
+            let text = format!("prompt {}", params["name"].as_str().unwrap());
+            let content = json!({"type": "text", "text": text});
+            json!({"result": {"messages": [{"role": "user", "content": content}]}})
+        }
+        "resources/read" => {
+            let text = format!("read {}", params["uri"].as_str().unwrap());
+            json!({"result": {"contents": [{"uri": params["uri"], "text": text}]}})
+        }
+        "completion/complete" => {
+            let values = json!([params["ref"].to_string()]);
+            json!({"result": {"completion": {"values": values}}})
+        }
+        "resources/subscribe" | "resources/unsubscribe" | "ping" => json!({"result": {}}),
+        _ => json!({"error": {"code": -32601, "message": "unknown"}}),
+    }
+}
+
+fn tools() -> Value {
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    let mut view = tool("view");
+    view["_meta"] = json!({"ui": {"resourceUri": VIEW}});
+    let mut button = tool("button");
+    button["_meta"] = json!({"ui": {"resourceUri": VIEW, "visibility": ["app"]}});
+    json!([tool("say"), tool("link"), tool("hold"), tool("chat"), view, button])
+}
+
+fn called(name: &str, arguments: &Value) -> Value {
+    match name {
+        "link" => json!({"content": [
+            {"type": "resource_link", "uri": DOC, "name": "doc"},
+            {"type": "resource", "resource": {"uri": "scripted://page/7", "text": "seven"}},
+        ]}),
+        _ => json!({"content": [{"type": "text", "text": format!("{name} {arguments}")}]}),
+    }
+}
+
+/// Counts a call that is dropped unanswered.
+struct Unanswered(Option<Arc<Script>>);
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if let Some(script) = self.0.take() {
+            *script.given_up.lock().unwrap() += 1;
+        }
+    }
+}
+
+fn result(message: &Value) -> String {
+    let result = called("hold", &message["params"]["arguments"]);
+    json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string()
+}
+
+/// Answers when it is released.
+async fn hold(script: Arc<Script>, message: Value) -> Response {
+    let mut unanswered = Unanswered(Some(script.clone()));
+    drop(script.released.subscribe().wait_for(|released| *released).await);
+    unanswered.0 = None;
+    respond(200, "application/json", result(&message))
+}
+
+/// Reports progress all the time until it is released.
+fn chat(script: &Arc<Script>, message: Value) -> Response {
+    let state = (Unanswered(Some(script.clone())), script.released.subscribe(), 0, message);
+    let events = futures::stream::unfold(Some(state), async |state| {
+        let (mut unanswered, released, step, message) = state?;
+        if *released.borrow() {
+            unanswered.0 = None;
+            return Some((format!("data: {}\n\n", result(&message)), None));
+        }
+        tokio::time::sleep(STEP).await;
+        let token = &message["params"]["_meta"]["progressToken"];
+        let bytes = message["params"]["arguments"]["bytes"].as_u64().unwrap_or_default();
+        let text = "x".repeat(usize::try_from(bytes).unwrap());
+        let params = json!({"progressToken": token, "progress": step, "message": text});
+        let method = "notifications/progress";
+        let notice = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        let state = Some((unanswered, released, step + 1, message));
+        Some((format!("data: {notice}\n\n"), state))
+    });
+    let events = events.map(Ok::<_, Infallible>);
+    respond(200, "text/event-stream", Body::from_stream(events.boxed()))
+}
+
+/// The names in the result of `tools/list`.
+pub(super) fn tool_names(result: &Value) -> Vec<&str> {
+    let tools = result["tools"].as_array().expect("tools are listed");
+    tools.iter().map(|tool| tool["name"].as_str().expect("a tool has a name")).collect()
+}

@@ -1,0 +1,298 @@
+//! The gateway over the pipes of a process of its own: the running binary, started again.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_core::Principal;
+use gatefold_disclose::Gateway;
+use gatefold_mcp::{McpSettings, Server, Showing, serve_stdio};
+use gatefold_testkit::StdioClient;
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::edge::{STATELESS, initialize, request, said, standing_alone, trial};
+use super::scripted::{DOC, Scripted};
+use crate::upstream::asking::Honest;
+use crate::upstream::support::{Era, Wire, http};
+use crate::upstream::world::World;
+
+pub(super) fn trials() -> Vec<Trial> {
+    vec![
+        trial("both_eras_are_served_on_one_connection", eras),
+        trial("requests_on_one_connection_are_worked_on_at_once", parallel),
+        trial("a_request_that_is_taken_back_is_not_answered", cancelled),
+        trial("a_line_too_long_costs_only_itself", too_long),
+        trial("what_is_no_message_is_refused_and_the_next_is_read", unreadable),
+        trial("the_end_of_input_lets_calls_finish", end_of_input),
+        trial("calls_that_outlast_the_end_of_input_are_given_up", too_late),
+        trial("questions_on_one_connection_are_answered_out_of_order", questions),
+        trial("notices_come_in_both_eras_on_one_connection", notices),
+    ]
+}
+
+/// The first argument that turns this binary into a gateway on its standard input and output.
+const GATEWAY: &str = "stdio-gateway";
+/// How long calls may take once the input has ended, unless a test says else.
+const DRAIN_MS: u64 = 20_000;
+
+/// Serves as a gateway over the source of this address, if the process was started to.
+pub(crate) fn run_if_asked() -> Option<ExitCode> {
+    let mut args = std::env::args().skip(1);
+    if args.next().as_deref() != Some(GATEWAY) {
+        return None;
+    }
+    let (url, drain) = (args.next()?, args.next()?.parse().ok()?);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let served = runtime.block_on(async {
+        let world = World::connected(&http("up", &url)).await;
+        let gateway = Arc::new(Gateway::default());
+        let server = Server::new(world.dispatcher.clone(), gateway, Principal::local());
+        let drain = Duration::from_millis(drain);
+        serve_stdio(server, Showing::default(), drain, CancellationToken::new()).await
+    });
+    // A read of stdin may be under way in a thread that nothing can stop.
+    std::mem::forget(runtime);
+    Some(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A client of a gateway on pipes, before a source.
+struct Piped<S = Scripted> {
+    up: S,
+    client: StdioClient,
+}
+
+impl Piped {
+    async fn new() -> Self {
+        Self::draining(DRAIN_MS).await
+    }
+
+    async fn draining(drain_ms: u64) -> Self {
+        let up = Scripted::new("up").await;
+        let client = start(&up.settings, drain_ms);
+        Self { up, client }
+    }
+}
+
+fn start(source: &McpSettings, drain_ms: u64) -> StdioClient {
+    let gatefold_mcp::Transport::Http(http) = &source.transport else {
+        unreachable!("it is served over HTTP")
+    };
+    let url = http.url.clone();
+    let program = std::env::current_exe().unwrap();
+    let args = vec![GATEWAY.to_owned(), url, drain_ms.to_string()];
+    StdioClient::spawn((program, args)).unwrap()
+}
+
+impl<S> Piped<S> {
+    async fn send(&mut self, line: &str) {
+        self.client.send(line).await.unwrap();
+    }
+
+    async fn next(&mut self) -> Value {
+        serde_json::from_str(&self.client.receive().await.unwrap()).unwrap()
+    }
+
+    /// Messages until one answers this request.
+    async fn answer(&mut self, id: impl Into<Value>) -> Value {
+        let id = id.into();
+        loop {
+            let message = self.next().await;
+            if message["id"] == id {
+                return message;
+            }
+        }
+    }
+
+    async fn open(&mut self) {
+        self.send(&initialize(Some("2025-06-18"), &json!({}))).await;
+        assert_eq!(self.answer(0).await["result"]["protocolVersion"], "2025-06-18");
+        self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    }
+
+    async fn call(&mut self, id: u64, tool: &str, arguments: Value) {
+        let arguments = json!({"tool_name": format!("up__{tool}"), "arguments": arguments});
+        let params = json!({"name": "execute_tool", "arguments": arguments});
+        self.send(&request(id, "tools/call", &params)).await;
+    }
+}
+
+/// A request that stands alone, under an id of its own.
+fn alone(id: u64, method: &str, params: Value) -> String {
+    let (_, body) = standing_alone(method, params);
+    let mut message: Value = serde_json::from_str(&body).unwrap();
+    message["id"] = id.into();
+    message.to_string()
+}
+
+async fn eras() {
+    let mut piped = Piped::new().await;
+    piped.send(&request(1, "ping", &json!({}))).await;
+    assert_eq!(piped.next().await["result"], json!({}));
+    piped.send(&request(2, "tools/list", &json!({}))).await;
+    assert_eq!(piped.next().await["error"]["code"], -32600, "there is no session yet");
+    piped.send(&alone(3, "server/discover", json!({}))).await;
+    assert_eq!(piped.next().await["result"]["supportedVersions"][0], STATELESS);
+    piped.open().await;
+    piped.send(&initialize(None, &json!({}))).await;
+    assert_eq!(piped.answer(0).await["error"]["code"], -32600, "it began already");
+    for round in 0..3 {
+        let id = 10 + 10 * round;
+        piped.send(&request(id, "tools/list", &json!({}))).await;
+        let listed = piped.answer(id).await;
+        assert!(listed["result"].get("resultType").is_none());
+        piped.send(&alone(id + 1, "tools/list", json!({}))).await;
+        let standing_alone = piped.answer(id + 1).await;
+        assert_eq!(standing_alone["result"]["resultType"], "complete");
+        assert_eq!(standing_alone["result"]["tools"], listed["result"]["tools"]);
+    }
+    piped.send(&alone(50, "ping", json!({}))).await;
+    assert_eq!(piped.answer(50).await["error"]["code"], -32601);
+}
+
+async fn parallel() {
+    let mut piped = Piped::new().await;
+    piped.open().await;
+    piped.call(1, "hold", json!({})).await;
+    let execute = json!({"name": "execute_tool", "arguments": {"tool_name": "up__hold"}});
+    piped.send(&alone(2, "tools/call", execute)).await;
+    for id in 3..30 {
+        piped.call(id, "say", json!({"id": id})).await;
+    }
+    let mut answered = Vec::new();
+    for _ in 3..30 {
+        let answer = piped.next().await;
+        let id = answer["id"].as_u64().unwrap();
+        assert_eq!(said(&answer["result"]), format!(r#"say {{"id":{id}}}"#));
+        answered.push(id);
+    }
+    answered.sort_unstable();
+    assert!(answered.into_iter().eq(3..30));
+    piped.up.script.release();
+    let mut held = [piped.next().await["id"].clone(), piped.next().await["id"].clone()];
+    held.sort_by_key(Value::as_u64);
+    assert_eq!(held, [1, 2]);
+}
+
+async fn cancelled() {
+    let mut piped = Piped::new().await;
+    piped.open().await;
+    for id in [7, 8] {
+        if id == 7 {
+            piped.call(id, "hold", json!({})).await;
+        } else {
+            let execute = json!({"name": "execute_tool", "arguments": {"tool_name": "up__hold"}});
+            piped.send(&alone(id, "tools/call", execute)).await;
+        }
+        let calls = usize::try_from(id - 6).unwrap();
+        piped.up.script.reached("tools/call", calls).await;
+        let notice = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": {"requestId": id}});
+        piped.send(&notice.to_string()).await;
+        piped.up.script.gave_up(calls).await;
+        piped.send(&request(99, "ping", &json!({}))).await;
+        assert_eq!(piped.next().await["id"], 99, "the call is not answered");
+    }
+}
+
+async fn too_long() {
+    let mut piped = Piped::new().await;
+    piped.open().await;
+    let padding = "x".repeat(16 * 1024 * 1024);
+    piped.call(1, "say", json!({"padding": padding})).await;
+    let refused = piped.next().await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&Value::Null, &json!(-32600)));
+    piped.call(2, "say", json!({})).await;
+    assert_eq!(said(&piped.answer(2).await["result"]), "say {}");
+    assert_eq!(piped.up.script.count("tools/call"), 1);
+}
+
+async fn unreadable() {
+    let mut piped = Piped::new().await;
+    for (line, code) in [("{", -32700), ("\u{fffd}", -32700), ("7", -32600), ("{}", -32600)] {
+        piped.send(line).await;
+        let refused = piped.next().await;
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&Value::Null, &json!(code)));
+    }
+    piped.send("").await;
+    piped.send("  \t ").await;
+    piped.send(&request(1, "ping", &json!({}))).await;
+    assert_eq!(piped.next().await["id"], 1);
+}
+
+async fn end_of_input() {
+    let mut piped = Piped::new().await;
+    piped.open().await;
+    piped.call(1, "hold", json!({"a": 1})).await;
+    piped.up.script.reached("tools/call", 1).await;
+    piped.send(&alone(2, "subscriptions/listen", json!({"notifications": {}}))).await;
+    assert_eq!(piped.next().await["method"], "notifications/subscriptions/acknowledged");
+    piped.client.close_stdin();
+    let ended = piped.answer(2).await;
+    assert_eq!(ended["result"]["resultType"], "complete", "streams of notices end: {ended}");
+    piped.up.script.release();
+    assert_eq!(said(&piped.answer(1).await["result"]), r#"hold {"a":1}"#);
+    assert!(piped.client.wait().await.unwrap().success());
+}
+
+async fn too_late() {
+    let mut piped = Piped::draining(100).await;
+    piped.open().await;
+    piped.call(1, "hold", json!({})).await;
+    piped.up.script.reached("tools/call", 1).await;
+    piped.client.close_stdin();
+    assert!(piped.client.wait().await.unwrap().success());
+    piped.up.script.gave_up(1).await;
+}
+
+async fn questions() {
+    let up = Honest::new(Wire::Http, Era::Handshake).await;
+    let client = start(&up.settings, DRAIN_MS);
+    let mut piped = Piped { up, client };
+    piped.send(&initialize(None, &json!({"elicitation": {}}))).await;
+    piped.answer(0).await;
+    let mut asked = Vec::new();
+    for id in [1, 2] {
+        piped.call(id, "matrix_elicit", json!({"message": id.to_string()})).await;
+        let question = piped.next().await;
+        assert_eq!(question["method"], "elicitation/create");
+        assert_eq!(question["params"]["message"], id.to_string());
+        asked.push(question["id"].clone());
+    }
+    for (id, question) in [(2, &asked[1]), (1, &asked[0])] {
+        let result = json!({"action": "accept", "content": {"name": format!("of {id}")}});
+        let answer = json!({"jsonrpc": "2.0", "id": question, "result": result});
+        piped.send(&answer.to_string()).await;
+        let told = format!(r#"action=accept, content={{"name":"of {id}"}}"#);
+        assert_eq!(said(&piped.answer(id).await["result"]), told);
+    }
+}
+
+async fn notices() {
+    let mut piped = Piped::new().await;
+    piped.open().await;
+    let uri = format!("gatefold://up/{DOC}");
+    piped.send(&request(1, "resources/subscribe", &json!({"uri": uri}))).await;
+    piped.answer(1).await;
+    let filter = json!({"notifications": {"resourceSubscriptions": [uri]}});
+    piped.send(&alone(2, "subscriptions/listen", filter)).await;
+    let acknowledged = piped.next().await;
+    assert_eq!(acknowledged["params"]["notifications"]["resourceSubscriptions"], json!([uri]));
+    assert_eq!(piped.up.script.count("resources/subscribe"), 1);
+    piped.up.script.tell("notifications/resources/updated", &json!({"uri": DOC}));
+    let key = "io.modelcontextprotocol/subscriptionId";
+    let told = [piped.next().await, piped.next().await];
+    for notice in &told {
+        assert_eq!(notice["params"]["uri"], uri);
+    }
+    let named = told.iter().filter(|notice| notice["params"]["_meta"][key] == 2).count();
+    assert_eq!(named, 1, "one is for the stream and one for the session: {told:?}");
+    // Taking the request back ends its stream.
+    let notice = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": {"requestId": 2}});
+    piped.send(&notice.to_string()).await;
+    piped.send(&request(3, "resources/unsubscribe", &json!({"uri": uri}))).await;
+    piped.answer(3).await;
+    piped.up.script.reached("resources/unsubscribe", 1).await;
+}

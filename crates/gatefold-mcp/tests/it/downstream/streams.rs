@@ -1,0 +1,201 @@
+//! Answers that are plain, and answers that come in pieces.
+
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use reqwest::Method;
+use serde_json::json;
+
+use super::edge::{Edge, LATEST, Reply, Sse, pass, request, said, standing_alone, trial};
+use super::scripted::Scripted;
+use crate::upstream::asking::Honest;
+use crate::upstream::support::{Era, Wire};
+
+pub(super) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_quick_answer_of_the_gateway_is_plain", plain),
+        trial("progress_makes_a_stream_of_an_answer", progress),
+        trial("an_endpoint_of_one_source_streams", source),
+        trial("a_stream_that_can_be_taken_up_begins_by_saying_so", priming),
+        trial("a_client_that_hangs_up_cancels_what_it_asked_for", hung_up),
+        trial("a_cancelled_request_is_not_answered", cancelled),
+        trial("a_silent_stream_says_that_it_is_there", kept_alive),
+        trial("an_answer_that_takes_long_becomes_a_stream", slow),
+    ]
+}
+
+fn execute(tool: &str) -> serde_json::Value {
+    json!({"name": "execute_tool", "arguments": {"tool_name": tool}})
+}
+
+async fn plain() {
+    let up = Scripted::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let session = edge.session("/mcp").await;
+    for reply in [
+        edge.ask("/mcp", "tools/call", execute("up__say")).await,
+        session.ask(1, "tools/call", execute("up__say")).await,
+        session.ask(2, "tools/list", json!({})).await,
+        edge.ask("/mcp", "tools/list", json!({})).await,
+    ] {
+        assert_eq!((reply.status, &*reply.header("content-type")), (200, "application/json"));
+        reply.result();
+    }
+}
+
+async fn progress() {
+    let up = Honest::new(Wire::Http, Era::Handshake).await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let mut params = execute("up__matrix_progress");
+    params["_meta"] = json!({"progressToken": "mine"});
+    let session = edge.session("/mcp").await;
+    for reply in [
+        edge.ask("/mcp", "tools/call", params.clone()).await,
+        session.ask(1, "tools/call", params.clone()).await,
+    ] {
+        assert!(reply.is_stream());
+        let messages = reply.messages();
+        let (answer, told) = messages.split_last().unwrap();
+        assert_eq!(told.len(), 3, "{messages:?}");
+        for (at, notice) in told.iter().enumerate() {
+            assert_eq!(notice["method"], "notifications/progress");
+            assert_eq!(notice["params"]["progressToken"], "mine");
+            assert_eq!(notice["params"]["progress"].as_f64(), Some([1.0, 2.0, 3.0][at]));
+        }
+        assert_eq!(said(&answer["result"]), "took 3 steps");
+    }
+}
+
+async fn source() {
+    let up = Scripted::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let say = json!({"name": "say", "arguments": {"a": 1}});
+    let (session, old) = (
+        edge.session("/mcp/source/up").await,
+        edge.session_of("/mcp/source/up", "2025-06-18", json!({})).await,
+    );
+    for reply in [
+        edge.ask("/mcp/source/up", "tools/call", say.clone()).await,
+        session.ask(1, "tools/call", say.clone()).await,
+        old.ask(1, "tools/call", say.clone()).await,
+    ] {
+        assert!(reply.is_stream());
+        assert_eq!(reply.header("cache-control"), "no-cache");
+        assert_eq!(said(&reply.result()), r#"say {"a":1}"#);
+        assert_eq!(reply.messages().len(), 1);
+    }
+}
+
+async fn priming() {
+    let up = Scripted::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    for (version, is_primed) in [(LATEST, true), ("2025-06-18", false), ("2024-11-05", false)] {
+        let session = edge.session_of("/mcp/source/up", version, json!({})).await;
+        let mut sse = session.call(1, "say", json!({})).await;
+        let first = sse.event().await.unwrap();
+        let has_id = first.starts_with("id: ");
+        assert_eq!(has_id, is_primed, "{version}: {first}");
+        if is_primed {
+            assert!(first.contains("\nretry: 1000\n") && first.ends_with("data:"), "{first}");
+            let second = sse.event().await.unwrap();
+            assert!(second.starts_with("id: ") && !second.contains("retry"), "{second}");
+        }
+    }
+}
+
+async fn hung_up() {
+    let up = Scripted::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let session = edge.session("/mcp").await;
+    let old = edge.session_of("/mcp", "2025-06-18", json!({})).await;
+    let own = edge.session_of("/mcp/source/up", "2025-06-18", json!({})).await;
+    let hold = json!({"name": "hold", "arguments": {}});
+    let in_session = request(1, "tools/call", &execute("up__hold"));
+    let mut calls = 0;
+    for way in ["stateless", "of the source", "in a session", "in an old session", "own"] {
+        let sent = async {
+            match way {
+                "stateless" => drop(edge.ask("/mcp", "tools/call", execute("up__hold")).await),
+                "of the source" => {
+                    drop(edge.ask("/mcp/source/up", "tools/call", hold.clone()).await);
+                }
+                "in a session" => drop(session.post(&in_session).await),
+                "in an old session" => drop(old.post(&in_session).await),
+                _ => drop(own.post(&request(1, "tools/call", &hold)).await),
+            }
+        };
+        calls += 1;
+        tokio::select! {
+            () = sent => panic!("answered {way}"),
+            () = up.script.reached("tools/call", calls) => {}
+        }
+        up.script.gave_up(calls).await;
+        assert_eq!(up.script.given_up(), calls, "{way}");
+    }
+}
+
+async fn cancelled() {
+    let up = Scripted::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    for (calls, path) in [(1, "/mcp"), (2, "/mcp/source/up")] {
+        let session = edge.session(path).await;
+        let params = match path {
+            "/mcp" => execute("up__hold"),
+            _ => json!({"name": "hold", "arguments": {}}),
+        };
+        let body = request(9, "tools/call", &params);
+        let cancel = async {
+            up.script.reached("tools/call", calls).await;
+            let of_another = json!({"requestId": "9"});
+            assert_eq!(session.note("notifications/cancelled", of_another).await, 202);
+            let of_nobody = json!({"requestId": 8});
+            assert_eq!(session.note("notifications/cancelled", of_nobody).await, 202);
+            assert_eq!(session.ask(1, "ping", json!({})).await.status, 200);
+            assert_eq!(up.script.given_up(), calls - 1);
+            assert_eq!(session.note("notifications/cancelled", json!({"requestId": 9})).await, 202);
+        };
+        let (reply, ()) = tokio::join!(session.post(&body), cancel);
+        assert!(!reply.body.contains("jsonrpc"), "{}", reply.body);
+        up.script.gave_up(calls).await;
+    }
+}
+
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+async fn kept_alive() {
+    let up = Scripted::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let session = edge.session("/mcp/source/up").await;
+    let listen = edge.begin("/mcp", "subscriptions/listen", json!({"notifications": {}}));
+    let mut listening = Sse::of(listen.await);
+    listening.message().await;
+    let mut call = session.call(1, "hold", json!({})).await;
+    call.event().await;
+    let mut streams = [session.listen().await, call, listening];
+    for stream in &mut streams {
+        pass(KEEP_ALIVE).await;
+        assert_eq!(stream.event().await.unwrap(), ": still here");
+    }
+}
+
+async fn slow() {
+    let up = Scripted::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let session = edge.session("/mcp").await;
+    let (headers, body) = standing_alone("tools/call", execute("up__hold"));
+    let headers: Vec<_> = headers.iter().map(|(k, v)| (*k, v.as_str())).collect();
+    let in_session = request(1, "tools/call", &execute("up__hold"));
+    let in_time = async {
+        up.script.reached("tools/call", 2).await;
+        pass(KEEP_ALIVE).await;
+    };
+    let alone = edge.send(Method::POST, "/mcp", &headers, body);
+    let of_session = session.send(Method::POST, &[], &in_session);
+    let (alone, of_session, ()) = tokio::join!(alone, of_session, in_time);
+    up.script.release();
+    for response in [alone, of_session] {
+        let reply = Reply::of(response).await;
+        assert!(reply.is_stream());
+        assert_eq!(said(&reply.result()), "hold {}");
+    }
+}

@@ -1,0 +1,228 @@
+//! A whole and honest MCP server: the upstream with which everything must work.
+//!
+//! It is built on the official SDK, offers what the official conformance suite calls (the tools,
+//! prompts and resources named `test_*`, the tasks and the skills), and beside that the
+//! `matrix_*` tools with which each era, transport and direction can be tried. Nothing here
+//! misbehaves: faults are the raw fixture's work, see [`crate::fixture`].
+//!
+//! | flag | what the server does |
+//! |---|---|
+//! | `--http ADDRESS` | serves `/mcp` there and prints `listening on URL` |
+//! | `--stdio` | serves its standard input and output |
+//! | `--era handshake` | refuses `server/discover` and every stateless request with -32601 |
+//! | `--era stateless` | refuses `initialize` |
+//! | `--era both` | serves both (the default) |
+//!
+//! The `conformance-server` binary takes the same flags, and so does any test binary that calls
+//! [`run_if_asked`] first.
+
+mod audience;
+mod call;
+mod contents;
+mod elicitation;
+mod handler;
+mod input_required;
+mod matrix;
+mod prompts;
+mod resources;
+mod sessions;
+mod shared;
+mod skills;
+mod tasks;
+mod tools;
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::serve::ListenerExt;
+use rmcp::ServiceExt;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+pub use self::contents::PNG;
+use self::handler::Reference;
+use self::sessions::Sessions;
+use self::shared::Shared;
+use crate::Error;
+
+/// The first argument that turns a binary into the reference server.
+const COMMAND: &str = "reference";
+
+const FLAGS: [&str; 3] = ["--http", "--stdio", "--era"];
+
+/// Where the endpoint stands.
+const PATH: &str = "/mcp";
+
+/// The exit code after arguments that make no sense, as is usual for command lines.
+const USAGE_EXIT: u8 = 2;
+
+/// How long open connections may take to end once the server is told to stop.
+const CLOSING_LIMIT: Duration = Duration::from_secs(2);
+
+/// Which revisions of the protocol are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    Both,
+    /// 2025-11-25 and older only.
+    Handshake,
+    /// 2026-07-28 only.
+    Stateless,
+}
+
+enum Transport {
+    Http(SocketAddr),
+    Stdio,
+}
+
+/// The command that starts the running binary again as the reference server with these flags.
+///
+/// The binary's `main` must call [`run_if_asked`] first.
+pub fn reference_command(flags: &[&str]) -> (PathBuf, Vec<String>) {
+    let program = std::env::current_exe().expect("a running process has an executable");
+    let args = std::iter::once(&COMMAND).chain(flags).map(|arg| (*arg).to_owned()).collect();
+    (program, args)
+}
+
+/// Serves as the reference server if the first argument is `reference` and a flag follows; else
+/// `None`.
+///
+/// Makes its own runtime, so `main` must not be inside one.
+pub fn run_if_asked() -> Option<ExitCode> {
+    let mut args = std::env::args().skip(1).peekable();
+    // A flag of ours, so that a test filter of the same name starts no server.
+    if args.next().as_deref() != Some(COMMAND) || !FLAGS.contains(&args.peek()?.as_str()) {
+        return None;
+    }
+    Some(run(args))
+}
+
+/// Serves with these flags until the process is told to end, or its standard input does.
+pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error),
+    };
+    let code = match runtime.block_on(run_from_args(args)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    };
+    // A read of stdin may be under way in a thread that nothing can stop: the process just ends.
+    std::mem::forget(runtime);
+    code
+}
+
+async fn run_from_args(args: impl Iterator<Item = String>) -> Result<(), Error> {
+    let (transport, era) = parse(args)?;
+    match transport {
+        Transport::Stdio => serve_stdio(era).await,
+        Transport::Http(address) => {
+            let listener = TcpListener::bind(address).await.map_err(Error::io("listening"))?;
+            let address = listener.local_addr().map_err(Error::io("listening"))?;
+            writeln!(std::io::stdout(), "listening on http://{address}{PATH}")
+                .map_err(Error::io("saying the address"))?;
+            serve_http(listener, era, CancellationToken::new()).await
+        }
+    }
+}
+
+fn parse(mut args: impl Iterator<Item = String>) -> Result<(Transport, Era), Error> {
+    let (mut transport, mut era) = (None, Era::Both);
+    while let Some(flag) = args.next() {
+        match flag.as_str() {
+            "--stdio" => transport = Some(Transport::Stdio),
+            "--http" => {
+                let value = args.next().unwrap_or_default();
+                let address = value.parse().map_err(|_| Error::BadValue {
+                    flag,
+                    value,
+                    expected: "an address such as 127.0.0.1:0",
+                })?;
+                transport = Some(Transport::Http(address));
+            }
+            "--era" => {
+                let value = args.next().unwrap_or_default();
+                era = parse_era(&value).ok_or(Error::BadValue {
+                    flag,
+                    value,
+                    expected: "`both`, `handshake` or `stateless`",
+                })?;
+            }
+            _ => return Err(Error::UnknownBehaviour(flag)),
+        }
+    }
+    Ok((transport.ok_or(Error::NoTransport)?, era))
+}
+
+fn parse_era(name: &str) -> Option<Era> {
+    match name {
+        "both" => Some(Era::Both),
+        "handshake" => Some(Era::Handshake),
+        "stateless" => Some(Era::Stateless),
+        _ => None,
+    }
+}
+
+/// Serves standard input and output until the input ends.
+pub async fn serve_stdio(era: Era) -> Result<(), Error> {
+    let reference = Reference::new(era, Arc::new(Shared::new()));
+    let service = reference
+        .serve(rmcp::transport::stdio())
+        .await
+        .map_err(|error| Error::io("serving")(std::io::Error::other(error)))?;
+    service.waiting().await.map_err(|error| Error::io("serving")(error.into()))?;
+    Ok(())
+}
+
+/// Serves `/mcp` on a loopback listener until the token is cancelled.
+///
+/// Every connection sees the same tools, prompts, resources and tasks.
+pub async fn serve_http(
+    listener: TcpListener,
+    era: Era,
+    cancellation: CancellationToken,
+) -> Result<(), Error> {
+    let shared = Arc::new(Shared::new());
+    let config = StreamableHttpServerConfig::default()
+        .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"])
+        .with_cancellation_token(cancellation.child_token());
+    let make = move || Ok(Reference::new(era, shared.clone()));
+    let service = StreamableHttpService::new(make, Arc::new(Sessions::default()), config);
+    let router = Router::new().route_service(PATH, service);
+    let listener = listener.tap_io(|stream| {
+        // Without it a small answer can wait for the peer's delayed acknowledgement.
+        drop(stream.set_nodelay(true));
+    });
+    let serving = axum::serve(listener, router)
+        .with_graceful_shutdown(cancellation.clone().cancelled_owned())
+        .into_future();
+    let mut serving = std::pin::pin!(serving);
+    tokio::select! {
+        served = &mut serving => return served.map_err(Error::io("serving")),
+        () = cancellation.cancelled() => {}
+    }
+    tokio::time::timeout(CLOSING_LIMIT, serving)
+        .await
+        .unwrap_or(Ok(()))
+        .map_err(Error::io("serving"))
+}
+
+fn fail(error: &dyn std::error::Error) -> ExitCode {
+    complain(&format!("reference: {error}"));
+    let mut source = error.source();
+    while let Some(cause) = source {
+        complain(&format!("  because {cause}"));
+        source = cause.source();
+    }
+    ExitCode::from(USAGE_EXIT)
+}
+
+/// Writes one line to stderr; nobody may be listening.
+fn complain(line: &str) {
+    drop(writeln!(std::io::stderr(), "{line}"));
+}

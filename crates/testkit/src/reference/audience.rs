@@ -1,0 +1,125 @@
+//! Those who want to hear of changes: sessions of the handshake era, subscriptions of the other.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::SubscriptionSink;
+use rmcp::{Peer, RoleServer};
+use tokio::time::timeout;
+
+use super::handler::Session;
+use crate::fixture::lock;
+
+/// How many may listen at once; the oldest gives way.
+const LISTENER_LIMIT: usize = 256;
+
+/// How long one listener may hold up a notice to the others.
+const NOTICE_LIMIT: Duration = Duration::from_secs(2);
+
+#[derive(Default)]
+pub(super) struct Audience {
+    seats: Mutex<Seats>,
+}
+
+#[derive(Default)]
+struct Seats {
+    taken: Vec<(u64, Listener)>,
+    next: u64,
+}
+
+#[derive(Clone)]
+pub(super) enum Listener {
+    Session { peer: Peer<RoleServer>, session: Arc<Session> },
+    Subscription(SubscriptionSink),
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Change<'a> {
+    Tools,
+    Prompts,
+    Resources,
+    Resource(&'a str),
+}
+
+/// A listener's place, given up when dropped.
+pub(super) struct Seat {
+    number: u64,
+    audience: Arc<Audience>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut seats = self.audience.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        seats.taken.retain(|(number, _)| *number != self.number);
+    }
+}
+
+impl Audience {
+    pub(super) fn seat(self: Arc<Self>, listener: Listener) -> Seat {
+        let number = self.add(listener);
+        Seat { number, audience: self }
+    }
+
+    pub(super) fn add(&self, listener: Listener) -> u64 {
+        let mut seats = lock(&self.seats);
+        seats.taken.retain(|(_, listener)| !listener.has_left());
+        if seats.taken.len() >= LISTENER_LIMIT {
+            seats.taken.remove(0);
+        }
+        let number = seats.next;
+        seats.next += 1;
+        seats.taken.push((number, listener));
+        number
+    }
+
+    /// Tells each listener that asked for it, and returns how many those were.
+    pub(super) async fn tell(&self, change: Change<'_>) -> usize {
+        let listeners: Vec<Listener> =
+            lock(&self.seats).taken.iter().map(|(_, listener)| listener.clone()).collect();
+        let mut told = 0;
+        for listener in listeners {
+            // A listener that just left or never asked for this is no failure.
+            if timeout(NOTICE_LIMIT, listener.tell(change)).await == Ok(true) {
+                told += 1;
+            }
+        }
+        told
+    }
+}
+
+impl Listener {
+    fn has_left(&self) -> bool {
+        match self {
+            Self::Session { peer, .. } => peer.is_transport_closed(),
+            // Its seat is given up with its request.
+            Self::Subscription(_) => false,
+        }
+    }
+
+    async fn tell(&self, change: Change<'_>) -> bool {
+        match self {
+            Self::Session { peer, session } => tell_session(peer, session, change).await,
+            Self::Subscription(sink) => match change {
+                Change::Tools => sink.notify_tool_list_changed().await.is_ok(),
+                Change::Prompts => sink.notify_prompt_list_changed().await.is_ok(),
+                Change::Resources => sink.notify_resource_list_changed().await.is_ok(),
+                Change::Resource(uri) => sink.notify_resource_updated(uri).await.is_ok(),
+            },
+        }
+    }
+}
+
+async fn tell_session(peer: &Peer<RoleServer>, session: &Session, change: Change<'_>) -> bool {
+    match change {
+        Change::Tools => peer.notify_tool_list_changed().await.is_ok(),
+        Change::Prompts => peer.notify_prompt_list_changed().await.is_ok(),
+        Change::Resources => peer.notify_resource_list_changed().await.is_ok(),
+        Change::Resource(uri) => {
+            let watched: bool = HashSet::contains(&*lock(&session.watched), uri);
+            let update = ResourceUpdatedNotificationParam::new(uri);
+            watched && peer.notify_resource_updated(update).await.is_ok()
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The SDK's handler: each request goes to the module that knows it.
+
+#![expect(deprecated, reason = "what the handshake era has and the stateless era dropped")]
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, DiscoverRequestMethod, DiscoverResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListSkillsResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+
+use super::audience::Listener;
+use super::call::Call;
+use super::shared::Shared;
+use super::{Era, prompts, resources, skills, tools};
+use crate::fixture::lock;
+
+/// How many resources one session may watch.
+const WATCHED_LIMIT: usize = 256;
+
+/// The server as one connection sees it.
+#[derive(Clone)]
+pub(super) struct Reference {
+    era: Era,
+    pub(super) shared: Arc<Shared>,
+    pub(super) session: Arc<Session>,
+}
+
+/// What a client of the handshake era set up for its session.
+pub(super) struct Session {
+    pub(super) level: Mutex<LoggingLevel>,
+    pub(super) watched: Mutex<HashSet<String>>,
+}
+
+impl Reference {
+    pub(super) fn new(era: Era, shared: Arc<Shared>) -> Self {
+        let session =
+            Session { level: Mutex::new(LoggingLevel::Info), watched: Mutex::new(HashSet::new()) };
+        Self { era, shared, session: Arc::new(session) }
+    }
+
+    /// Refuses a stateless request where only the handshake era is served.
+    ///
+    /// The SDK's own refusal is that of a server that knows the other era exists.
+    fn admit(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        if self.era == Era::Handshake && is_stateless(context) {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the request belongs to the stateless era.
+pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+impl ServerHandler for Reference {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_logging()
+            .enable_completions()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_tasks()
+            .enable_skills_with_directory_read()
+            .build();
+        let version = match self.era {
+            Era::Stateless => ProtocolVersion::V_2026_07_28,
+            Era::Both | Era::Handshake => ProtocolVersion::V_2025_11_25,
+        };
+        ServerConfig::new(capabilities)
+            .with_protocol_version(version)
+            .with_server_info(Implementation::new("gatefold-reference", env!("CARGO_PKG_VERSION")))
+            .with_instructions("A server for tests. The tools named `matrix_*` try one thing each.")
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        match self.era {
+            Era::Stateless => Cow::Owned(vec![ProtocolVersion::V_2026_07_28]),
+            // The handshake era has every version too: otherwise the SDK answers a stateless
+            // request with the versions to choose from, which no old server could.
+            Era::Both | Era::Handshake => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
+        }
+    }
+
+    async fn discover(
+        &self,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        if self.era == Era::Handshake {
+            return Err(ErrorData::method_not_found::<DiscoverRequestMethod>());
+        }
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let listener = Listener::Session { peer: context.peer, session: self.session.clone() };
+        self.shared.audience.add(listener);
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.admit(&context)?;
+        Ok(ListToolsResult::with_all_items(tools::list(&self.shared)))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::list(&self.shared).into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.admit(&context)?;
+        tools::call(&Call::of_tool(self.clone(), request, context)).await
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.admit(&context)?;
+        Ok(ListPromptsResult::with_all_items(prompts::list(&self.shared)))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.admit(&context)?;
+        prompts::get(&Call::of_prompt(self.clone(), request, context)).await
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.admit(&context)?;
+        prompts::complete(&request)
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.admit(&context)?;
+        Ok(ListResourcesResult::with_all_items(resources::list(&self.shared)))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.admit(&context)?;
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.admit(&context)?;
+        resources::read(&Call::of_resource(self.clone(), request, context)).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let mut watched = lock(&self.session.watched);
+        if watched.len() >= WATCHED_LIMIT && !watched.contains(&request.uri) {
+            let text = format!("a session may watch {WATCHED_LIMIT} resources");
+            return Err(ErrorData::invalid_request(text, None));
+        }
+        watched.insert(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        lock(&self.session.watched).remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        (self.era != Era::Handshake).then(|| requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let listener = Listener::Subscription(context.sink().clone());
+        let _seat = self.shared.audience.clone().seat(listener);
+        context.cancelled().await;
+        Ok(())
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if is_stateless(&context) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        *lock(&self.session.level) = request.level;
+        Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.admit(&context)?;
+        Ok(GetTaskResult::new(self.shared.tasks.get_task(&request.task_id)?))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.admit(&context)?;
+        self.shared.tasks.update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.admit(&context)?;
+        self.shared.tasks.cancel_task(&request.task_id)
+    }
+
+    async fn list_skills(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        self.admit(&context)?;
+        Ok(ListSkillsResult::with_all_items(skills::list()))
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        self.admit(&context)?;
+        skills::get(&request.uri)
+    }
+
+    async fn read_resource_directory(
+        &self,
+        request: ReadResourceDirectoryRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceDirectoryResult, ErrorData> {
+        self.admit(&context)?;
+        skills::directory(&request.uri)
+    }
+}
