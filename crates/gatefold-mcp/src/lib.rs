@@ -10,5 +10,6 @@ mod upstream;
 
 pub use downstream::{HttpEndpoint, Server, Showing, ShownBy, serve_http, serve_stdio};
 pub use upstream::{
-    HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StdioSettings, Transport,
+    HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StdioSettings, Transport, end_children,
+    kill_children,
 };

@@ -20,6 +20,6 @@ mod tap;
 mod wire;
 
 pub(crate) use lines::{Line, Lines};
-pub use process::INSIDE;
+pub use process::{INSIDE, end_children, kill_children};
 pub use settings::{HttpSettings, McpSettings, StdioSettings, Transport};
 pub use source::{McpPorts, McpSource};

@@ -60,7 +60,7 @@ impl Peer for Connected {
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
         Box::pin(async move {
-            let open = self.questions.open(self.stream.clone());
+            let open = self.questions.open(self.stream.clone()).ok_or(AskError::Gone)?;
             let text = rpc::question(&open.id, &question.method, &question.params);
             self.stream.send(text).await.map_err(|_| AskError::Gone)?;
             open.answered().await
@@ -74,7 +74,8 @@ type Answered = Result<Box<RawValue>, Refusal>;
 pub(super) struct Questions {
     /// Unlike any other client's in this process.
     pub(super) client: u64,
-    open: Mutex<HashMap<String, oneshot::Sender<Answered>>>,
+    /// None once the client is gone.
+    open: Mutex<Option<HashMap<String, oneshot::Sender<Answered>>>>,
     asked: AtomicU64,
 }
 
@@ -82,30 +83,35 @@ impl Default for Questions {
     fn default() -> Self {
         static CLIENTS: AtomicU64 = AtomicU64::new(0);
         let client = CLIENTS.fetch_add(1, Ordering::Relaxed);
-        Self { client, open: Mutex::default(), asked: AtomicU64::new(0) }
+        Self { client, open: Mutex::new(Some(HashMap::new())), asked: AtomicU64::new(0) }
     }
 }
 
 impl Questions {
-    fn open(self: &Arc<Self>, stream: mpsc::Sender<String>) -> OpenQuestion {
+    fn open(self: &Arc<Self>, stream: mpsc::Sender<String>) -> Option<OpenQuestion> {
         let id = format!("gatefold-{}", self.asked.fetch_add(1, Ordering::Relaxed));
         let (sender, answer) = oneshot::channel();
-        self.lock().insert(id.clone(), sender);
-        OpenQuestion { id, questions: self.clone(), answer: Some(answer), stream }
+        self.lock().as_mut()?.insert(id.clone(), sender);
+        Some(OpenQuestion { id, questions: self.clone(), answer: Some(answer), stream })
+    }
+
+    /// Gives up on every answer: the client is gone.
+    pub(super) fn hang_up(&self) {
+        self.lock().take();
     }
 
     /// Takes a client's answer; false when nobody waits for it.
     pub(super) fn answer(&self, id: &str, answer: Answered) -> bool {
-        let asker = self.lock().remove(id);
+        let asker = self.lock().as_mut().and_then(|open| open.remove(id));
         asker.is_some_and(|asker| asker.send(answer).is_ok())
     }
 
     #[cfg(test)]
     fn count(&self) -> usize {
-        self.lock().len()
+        self.lock().as_ref().map_or(0, HashMap::len)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Answered>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<HashMap<String, oneshot::Sender<Answered>>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -135,7 +141,9 @@ impl Drop for OpenQuestion {
         if self.answer.is_none() {
             return;
         }
-        self.questions.lock().remove(&self.id);
+        if let Some(open) = self.questions.lock().as_mut() {
+            open.remove(&self.id);
+        }
         let id = rpc::to_text(&self.id);
         let params =
             format!(r#"{{"requestId":{id},"reason":"the answer is not needed any more"}}"#);
@@ -176,6 +184,18 @@ mod tests {
         assert_eq!(asking.await.unwrap().unwrap().0.get(), r#"{"roots":[]}"#);
         assert_eq!(questions.count(), 0);
         assert!(sent.recv().await.is_none(), "nothing else was said");
+    }
+
+    #[tokio::test]
+    async fn a_client_that_is_gone_is_not_waited_for() {
+        let (questions, peer, mut sent) = peer();
+        let asking = tokio::spawn(async move { (peer.ask(asked()).await, peer) });
+        sent.recv().await.unwrap();
+        questions.hang_up();
+        let (answer, peer) = asking.await.unwrap();
+        assert!(matches!(answer, Err(AskError::Gone)), "{answer:?}");
+        assert!(matches!(peer.ask(asked()).await, Err(AskError::Gone)));
+        assert!(!questions.answer("gatefold-0", Ok(raw("1"))));
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! One client over standard input and output, of either era.
 
 use std::io;
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use gatefold_dispatch::ClientCapabilities;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -34,8 +35,13 @@ const WRITE_QUEUE: usize = 64;
 /// Requests that are worked on at once. One more is refused.
 const REQUESTS: usize = 512;
 
+/// How long calls under way may take to finish once a client has both closed its input and had us
+/// told to stop. What it sends next, some clients after a second, cannot be caught.
+const LEAVING: Duration = Duration::from_millis(250);
+
 /// Serves one client over standard input and output until it closes them or `shutdown` fires; then
-/// nothing more is read, and calls under way may take as long as `drain` to finish.
+/// nothing more is begun, and calls under way may take as long as `drain` to finish, or a moment
+/// only once it came to both.
 pub async fn serve_stdio(
     server: Arc<Server>,
     showing: Showing,
@@ -57,17 +63,31 @@ async fn serve(
     let (sender, texts) = mpsc::channel(WRITE_QUEUE);
     let writing = tokio::spawn(write(output, texts));
     let connection = Arc::new(connection(sender));
-    let read = connection.clone().read(Lines::new(input, MESSAGE_BYTES));
-    shutdown.run_until_cancelled(read).await;
-    connection.tasks.close();
-    connection.end.cancel();
-    if timeout(drain, connection.tasks.wait()).await.is_err() {
-        tracing::warn!("calls that took too long to finish were cancelled");
+    {
+        let mut read = pin!(connection.clone().read(Lines::new(input, MESSAGE_BYTES)));
+        let has_left = shutdown.run_until_cancelled(&mut read).await.is_some();
+        connection.tasks.close();
+        connection.end.cancel();
+        let leaving = async {
+            if !has_left {
+                read.await;
+            }
+            shutdown.cancelled().await;
+            sleep(LEAVING).await;
+        };
+        let have_ended = tokio::select! {
+            ended = timeout(drain, connection.tasks.wait()) => ended.is_ok(),
+            () = leaving => false,
+        };
+        if !have_ended {
+            tracing::warn!("calls that took too long to finish were cancelled");
+        }
     }
     connection.close();
     drop(connection);
     // A client that does not read its last answers is not waited for.
-    timeout(drain, writing).await.unwrap_or(Ok(Ok(()))).unwrap_or(Ok(()))
+    let limit = if shutdown.is_cancelled() { LEAVING } else { drain };
+    timeout(limit, writing).await.unwrap_or(Ok(Ok(()))).unwrap_or(Ok(()))
 }
 
 async fn write(
@@ -125,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// Reads messages until the client has no more.
+    /// Reads messages until the client has no more. Then it answers nothing any more either.
     async fn read(self: Arc<Self>, mut lines: Lines<impl AsyncBufRead + Unpin>) {
         while let Some(line) = lines.next().await {
             match line {
@@ -140,10 +160,17 @@ impl Connection {
                 }
             }
         }
+        if let Some(session) = self.session.get() {
+            session.questions.hang_up();
+        }
     }
 
     async fn take(self: &Arc<Self>, message: Message) {
         match message {
+            Message::Request(request) if self.end.is_cancelled() => {
+                let error = RpcError::internal("Gatefold is being stopped".to_owned());
+                self.refuse(Some(&request.id), &error).await;
+            }
             Message::Request(request) => {
                 // Whoever waited here could not read what would make room.
                 let Ok(place) = self.places.clone().try_acquire_owned() else {

@@ -2,14 +2,14 @@
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::settings::StdioSettings;
 
@@ -66,17 +66,18 @@ pub(crate) struct Process {
     group: Group,
 }
 
+/// A process group of a child, while anything of it may live.
 struct Group(Option<Pid>);
 
 pub(crate) async fn spawn(settings: &StdioSettings) -> io::Result<Spawned> {
-    let mut child = start(command(settings)).await?;
-    let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let mut process = start(command(settings)).await?;
     let missing = || io::Error::other("a pipe of the child is missing");
+    let child = &mut process.child;
     Ok(Spawned {
         stdin: child.stdin.take().ok_or_else(missing)?,
         stdout: child.stdout.take().ok_or_else(missing)?,
         stderr: child.stderr.take().ok_or_else(missing)?,
-        process: Process { child, group: Group(group) },
+        process,
     })
 }
 
@@ -108,12 +109,15 @@ fn command(settings: &StdioSettings) -> Command {
 }
 
 impl Process {
+    fn of(child: Child) -> Self {
+        let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Self { child, group: Group::living(group) }
+    }
+
     /// Waits for the child to end by itself. Its group, if anything is left of it, is killed.
     pub(crate) async fn exited(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait().await;
-        self.group.kill(Signal::KILL);
-        // From now on the number may be given to somebody else's process.
-        self.group.0 = None;
+        self.group.end();
         status
     }
 
@@ -128,18 +132,79 @@ impl Process {
 }
 
 impl Group {
+    fn living(group: Option<Pid>) -> Self {
+        let mut living = living();
+        living.groups.extend(group);
+        if living.is_over {
+            living.signal(Signal::KILL);
+        }
+        Self(group)
+    }
+
     fn kill(&self, signal: Signal) {
         if let Some(group) = self.0 {
             // A group without members cannot be signalled, and need not be.
             let _ = kill_process_group(group, signal);
         }
     }
+
+    /// Kills what is left of it. From now on the number may be given to somebody else's process.
+    fn end(&mut self) {
+        let mut living = living();
+        self.kill(Signal::KILL);
+        if let Some(group) = self.0.take() {
+            living.groups.retain(|other| *other != group);
+        }
+    }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.kill(Signal::KILL);
+        self.end();
     }
+}
+
+/// The groups of all children, for whoever has no time to end them one by one.
+struct Living {
+    groups: Vec<Pid>,
+    /// Whether they were all killed. One that was being started then is killed as well.
+    is_over: bool,
+}
+
+static LIVING: Mutex<Living> = Mutex::new(Living { groups: Vec::new(), is_over: false });
+
+fn living() -> MutexGuard<'static, Living> {
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Living {
+    fn signal(&self, signal: Signal) {
+        for group in &self.groups {
+            let _ = kill_process_group(*group, signal);
+        }
+    }
+}
+
+/// Asks every child of this process with all that it started to end, and kills what has not after
+/// `patience`. What is started from now on is killed at once.
+pub async fn end_children(patience: Duration) {
+    {
+        let mut living = living();
+        living.is_over = true;
+        living.signal(Signal::TERM);
+    }
+    sleep(patience).await;
+    kill_children();
+}
+
+/// Kills every child of this process with all that it started, and whatever is started from now on.
+///
+/// For a process that must end at once. The kernel ends only those children that we started
+/// ourselves when we are gone, not what they started in turn.
+pub fn kill_children() {
+    let mut living = living();
+    living.is_over = true;
+    living.signal(Signal::KILL);
 }
 
 /// How many starts wait for the thread before whoever brings another one waits too.
@@ -148,7 +213,7 @@ const STARTS_WAITING: usize = 64;
 struct Job {
     command: Command,
     runtime: Handle,
-    started: oneshot::Sender<io::Result<Child>>,
+    started: oneshot::Sender<io::Result<Process>>,
 }
 
 /// The thread that starts every child.
@@ -161,22 +226,22 @@ static STARTER: LazyLock<mpsc::Sender<Job>> = LazyLock::new(|| {
     let spawned = thread.spawn(move || {
         while let Some(mut job) = jobs.blocking_recv() {
             let _entered = job.runtime.enter();
-            let child = job.command.spawn();
+            let process = job.command.spawn().map(Process::of);
             // Whoever gave up waiting drops the child, which kills it.
-            let _ = job.started.send(child);
+            let _ = job.started.send(process);
         }
     });
     spawned.expect("a thread can be started");
     sender
 });
 
-async fn start(mut command: Command) -> io::Result<Child> {
+async fn start(mut command: Command) -> io::Result<Process> {
     die_with_parent(&mut command);
-    let (started, child) = oneshot::channel();
+    let (started, process) = oneshot::channel();
     let gone = || io::Error::other("the thread that starts processes is gone");
     let job = Job { command, runtime: Handle::current(), started };
     STARTER.send(job).await.map_err(|_| gone())?;
-    child.await.map_err(|_| gone())?
+    process.await.map_err(|_| gone())?
 }
 
 /// Has the kernel end the child if this process is killed and cannot do so itself.

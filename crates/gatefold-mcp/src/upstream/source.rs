@@ -221,7 +221,10 @@ impl McpSource {
                 Ok(session)
             }
             Err(error) => {
-                tracing::warn!(domain = %self.settings.domain, reason = error.reason, "connecting failed");
+                if !state.is_closed {
+                    let domain = &self.settings.domain;
+                    tracing::warn!(%domain, reason = error.reason, "connecting failed");
+                }
                 state.sessions.remove(&identity);
                 state.backoff.failed();
                 self.set_status(&mut state, SourceState::Failing, Some(error.reason.clone()));

@@ -4,7 +4,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use gatefold::{App, Environment};
 use gatefold_core::Domain;
-use gatefold_mcp::{Showing, ShownBy, serve_stdio};
+use gatefold_mcp::{Showing, ShownBy, end_children, serve_stdio};
 
 use super::arguments::{DisclosureName, Shared, Stdio};
 use super::{reload, session, stop, tokens};
@@ -12,6 +12,10 @@ use super::{reload, session, stop, tokens};
 /// How long a first start waits for tools, so that what a client reads once, the instructions,
 /// says more than the domains' names. Later starts know tools from disk and do not wait.
 const FIRST_TOOLS_WAIT: Duration = Duration::from_secs(1);
+
+/// How long servers may take to end once a signal came: official clients that send SIGTERM send
+/// SIGKILL a second later, and what a server started would stay for good.
+const HURRIED_END: Duration = Duration::from_millis(400);
 
 /// Serves one client. Standard output belongs to the protocol alone.
 pub(super) async fn run(
@@ -33,10 +37,15 @@ pub(super) async fn run(
         () = tokio::time::sleep(FIRST_TOOLS_WAIT) => {}
         () = stop.cancelled() => {}
     }
-    let served = serve_stdio(app.server(), showing, app.endpoint().drain, stop).await;
+    let served = serve_stdio(app.server(), showing, app.endpoint().drain, stop.clone()).await;
     following.abort();
     counting.abort();
+    let hurrying = tokio::spawn(async move {
+        stop.cancelled().await;
+        end_children(HURRIED_END).await;
+    });
     app.close().await;
+    hurrying.abort();
     served.map_err(|error| anyhow!(error).context("the client could not be served"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -18,6 +18,7 @@ pub(super) fn on_signal() -> io::Result<CancellationToken> {
         tracing::info!("was asked to stop; a second signal exits at once");
         token.cancel();
         either(&mut interrupt, &mut terminate).await;
+        gatefold_mcp::kill_children();
         std::process::exit(i32::from(INTERRUPTED));
     });
     Ok(stop)

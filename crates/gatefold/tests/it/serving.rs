@@ -1,7 +1,7 @@
 //! The long-lived commands: what they serve, how they follow their configuration, how they end.
 
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gatefold_testkit::{Exchange, Fixture, RawClient, StdioClient, serve_http};
 
@@ -213,6 +213,36 @@ async fn over_stdio_calls_under_way_finish_when_a_signal_comes() {
     let called = client.finish(call, "a slow call").await.unwrap();
     assert!(!called.result()["isError"].as_bool().unwrap_or(false), "{}", called.response);
     assert_eq!(client.wait().await.unwrap().code(), Some(0), "{}", client.stderr());
+}
+
+/// Official clients that are in a hurry close their end, send SIGTERM, and SIGKILL a second later.
+#[tokio::test]
+async fn over_stdio_whoever_leaves_in_a_hurry_leaves_nothing_behind() {
+    let scratch = Scratch::new();
+    let deaf = "trap '' TERM; sleep 600 | sleep 600";
+    scratch.write(
+        "gatefold.toml",
+        format!("sources.deaf = {{ command = 'sh', args = ['-c', \"{deaf}\"] }}"),
+    );
+    let mut client =
+        StdioClient::from_command(command(&scratch, &["stdio"]).into()).unwrap().with_limit(LIMIT);
+    client.initialize().await.unwrap();
+    let gateway = client.pid().unwrap();
+    let offspring = || {
+        let shells = children_of(gateway);
+        let sleepers = shells.iter().flat_map(|shell| children_of(*shell));
+        sleepers.chain(shells.iter().copied()).collect::<Vec<_>>()
+    };
+    let have_started = || offspring().len() == 3;
+    assert!(gatefold_testkit::wait_until(LIMIT, have_started).await, "{}", client.stderr());
+    let offspring = offspring();
+    client.close_stdin();
+    let signalled = Command::new("kill").arg(gateway.to_string()).status();
+    let began = Instant::now();
+    assert!(signalled.unwrap().success());
+    assert_eq!(client.wait().await.unwrap().code(), Some(0), "{}", client.stderr());
+    assert!(began.elapsed() < Duration::from_secs(1), "it took {:?}", began.elapsed());
+    await_gone(&offspring).await;
 }
 
 #[tokio::test]
