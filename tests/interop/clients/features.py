@@ -14,8 +14,9 @@ from typing import Any
 import anyio
 from scenario import META_TOOLS, Scenario, equal, era_is_agreed, first_listing, within
 
-AMBIGUITY_RETRIES = 10
 NOTICE_LIMIT_S = 20
+# For so long after one client took a request back, a shared server's questions are nobody's.
+DOUBT_S = 2
 # `matrix_wait` does not say when it begins to wait.
 BEGIN_S = 0.5
 USER_NAME = "Ada \u2713"
@@ -66,14 +67,7 @@ class Face:
         return "execute_tool", {"tool_name": f"{self.domain}__{name}", "arguments": arguments or {}}
 
     async def reply(self, name: str, arguments: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
-        """A call, made again where the gateway asks for it: another client of a shared server has just
-        taken a request back, and whose question comes next cannot be told."""
-        for _ in range(AMBIGUITY_RETRIES):
-            reply = await self.session.call(*self.tool(name, arguments), **options)
-            if "make the call again" not in json.dumps(reply):
-                return reply
-            await anyio.sleep(1)
-        return reply
+        return await self.session.call(*self.tool(name, arguments), **options)
 
     async def ask(self, name: str, arguments: dict[str, Any] | None = None, **options: Any) -> str:
         """What a tool says."""
@@ -322,6 +316,8 @@ async def real_resource_is_read(scenario: Scenario) -> str:
 async def real_server_asks(scenario: Scenario) -> str:
     face, answers = everything(scenario), scenario.session.answers
     answers.forget()
+    # The client before this one ended with a request that it took back.
+    await anyio.sleep(DOUBT_S)
     within([f"Name: {USER_NAME}"], json.dumps(await face.reply("trigger-elicitation-request"), ensure_ascii=False))
     within([MODEL], await face.ask("trigger-sampling-request", {"prompt": "Say something"}))
     equal(len(answers.asked), 2)
