@@ -38,7 +38,7 @@ pub use nearest::nearest_texts;
 pub use pattern::Pattern;
 pub use raw::object_fields;
 pub use search::{Hit, Scope, search};
-pub use signature::{Declared, compact_signature, declared, differences};
+pub use signature::{Declared, call_signature, compact_signature, declared, differences};
 pub use snapshot::{DomainEntry, Snapshot, SourceEntry, SourceKind, Tool};
 pub use text::{LINE_LIMIT, one_line};
 pub use tokens::token_bound;

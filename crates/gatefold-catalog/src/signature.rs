@@ -1,13 +1,20 @@
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use crate::nearest::nearest_texts;
 use crate::snapshot::Tool;
 use crate::text::one_line;
 
-/// How many parameters, alternatives of one, and steps into nested types a signature shows.
+/// How many parameters, fields of a nested object, alternatives of one type, and steps into nested
+/// types a signature shows.
 const MAX_PARAMETERS: usize = 40;
+const MAX_FIELDS: usize = 12;
 const MAX_ALTERNATIVES: usize = 8;
 const MAX_DEPTH: usize = 4;
+
+/// From this depth on, objects are shown without their fields.
+const BARE_DEPTH: usize = 2;
 
 /// How many differences of some arguments are named.
 const MAX_DIFFERENCES: usize = 8;
@@ -15,32 +22,27 @@ const MAX_DIFFERENCES: usize = 8;
 /// The longest constant that is shown, in characters.
 const MAX_CONSTANT: usize = 40;
 
-/// A tool's call in one line: `name(query: string, limit?: integer = 10 [1..100], all?: boolean)`.
+/// A tool's call and what it gives in one line:
+/// `name(query: string, limit?: integer = 10 [1..100], all?: boolean) -> {items: object[]}`.
 ///
-/// Required parameters come first, as the schema orders them, then the others by name.
+/// The result is left out where the source says nothing of it.
 pub fn compact_signature(tool: &Tool) -> String {
-    let schema = Schema::of(tool);
-    let mut names = schema.required();
-    let mut optional: Vec<_> =
-        schema.properties().map(|(name, _)| name).filter(|name| !names.contains(name)).collect();
-    optional.sort_unstable();
-    let required = names.len();
-    names.extend(optional);
-    let mut shown: Vec<_> = names
-        .iter()
-        .enumerate()
-        .take(MAX_PARAMETERS)
-        .map(|(at, name)| {
-            let mark = if at < required { "" } else { "?" };
-            let property = schema.property(name).unwrap_or(&Value::Null);
-            let name = one_line(name, MAX_CONSTANT);
-            format!("{name}{mark}: {}", schema.parameter(property))
-        })
-        .collect();
-    if names.len() > MAX_PARAMETERS {
-        shown.push(format!("+{} more", names.len() - MAX_PARAMETERS));
+    let call = call_signature(tool);
+    let output = tool.definition().output_schema().map(Schema::parse);
+    let output = output.map(|schema| schema.type_of(&schema.0, 0));
+    match output.filter(|output| output != "object" && output != "any") {
+        Some(output) => format!("{call} -> {output}"),
+        None => call,
     }
-    format!("{}({})", tool.id(), shown.join(", "))
+}
+
+/// A tool's call in one line: `name(query: string, limit?: integer = 10 [1..100])`.
+///
+/// Required parameters come first, as the schema orders them, then the others by name. Objects show
+/// the fields of their first level.
+pub fn call_signature(tool: &Tool) -> String {
+    let schema = Schema::of(tool);
+    format!("{}({})", tool.id(), schema.fields(&schema.0, 0, MAX_PARAMETERS))
 }
 
 /// What of some arguments a tool's input schema does not allow, in words; empty when nothing
@@ -110,17 +112,19 @@ struct Schema(Value);
 
 impl Schema {
     fn of(tool: &Tool) -> Self {
-        Self(serde_json::from_str(tool.definition().input_schema()).unwrap_or_default())
+        Self::parse(tool.definition().input_schema())
+    }
+
+    fn parse(text: &str) -> Self {
+        Self(serde_json::from_str(text).unwrap_or_default())
     }
 
     fn required(&self) -> Vec<&str> {
-        let required = self.0.get("required").and_then(Value::as_array);
-        required.into_iter().flatten().filter_map(Value::as_str).collect()
+        required(&self.0)
     }
 
     fn properties(&self) -> impl Iterator<Item = (&str, &Value)> {
-        let properties = self.0.get("properties").and_then(Value::as_object);
-        properties.into_iter().flatten().map(|(name, property)| (name.as_str(), property))
+        properties(&self.0)
     }
 
     fn property(&self, name: &str) -> Option<&Value> {
@@ -148,12 +152,34 @@ impl Schema {
         schema
     }
 
-    fn parameter(&self, property: &Value) -> String {
+    /// An object's fields with their types, the required ones first.
+    fn fields(&self, object: &Value, depth: usize, most: usize) -> String {
+        let mut names = required(object);
+        let properties: HashMap<_, _> = properties(object).collect();
+        let mut optional: Vec<_> =
+            properties.keys().copied().filter(|name| !names.contains(name)).collect();
+        optional.sort_unstable();
+        let required = names.len();
+        names.extend(optional);
+        let shown = names.iter().enumerate().take(most).map(|(at, name)| {
+            let mark = if at < required { "" } else { "?" };
+            let property = properties.get(name).copied().unwrap_or(&Value::Null);
+            let name = one_line(name, MAX_CONSTANT);
+            format!("{name}{mark}: {}", self.parameter(property, depth))
+        });
+        let mut shown: Vec<_> = shown.collect();
+        if names.len() > most {
+            shown.push(format!("+{} more", names.len() - most));
+        }
+        shown.join(", ")
+    }
+
+    fn parameter(&self, property: &Value, depth: usize) -> String {
         let schema = self.resolved(property);
         let default = property.get("default").or(schema.get("default"));
         let default = default.filter(|value| !value.is_null()).map(constant);
         let default = default.map(|value| format!(" = {value}")).unwrap_or_default();
-        format!("{}{default}{}", self.type_of(schema, 0), range(schema))
+        format!("{}{default}{}", self.type_of(schema, depth), range(schema))
     }
 
     fn type_of(&self, schema: &Value, depth: usize) -> String {
@@ -176,9 +202,10 @@ impl Schema {
                 Some(items) if depth < MAX_DEPTH => array_of(&self.type_of(items, depth + 1)),
                 _ => "array".to_owned(),
             },
-            (Some(Value::String(name)), _) => one_line(name, MAX_CONSTANT),
-            _ if schema.get("properties").is_some() => "object".to_owned(),
-            _ => "any".to_owned(),
+            (Some(Value::String(name)), _) if name != "object" => one_line(name, MAX_CONSTANT),
+            (None, _) if schema.get("properties").is_none() => "any".to_owned(),
+            _ if depth >= BARE_DEPTH || properties(schema).next().is_none() => "object".to_owned(),
+            _ => format!("{{{}}}", self.fields(schema, BARE_DEPTH, MAX_FIELDS)),
         }
     }
 
@@ -202,6 +229,16 @@ impl Schema {
             _ => true,
         }
     }
+}
+
+fn required(object: &Value) -> Vec<&str> {
+    let required = object.get("required").and_then(Value::as_array);
+    required.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn properties(object: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let properties = object.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(name, property)| (name.as_str(), property))
 }
 
 fn kind(value: &Value) -> &'static str {

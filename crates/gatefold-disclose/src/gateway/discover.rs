@@ -1,5 +1,6 @@
 use gatefold_catalog::{
-    DomainEntry, GroupCount, Hit, Scope, Tool, View, one_line, search, token_bound,
+    DomainEntry, GroupCount, Hit, Scope, Tool, View, compact_signature, one_line, search,
+    token_bound,
 };
 use gatefold_core::Domain;
 use serde::Serialize;
@@ -153,11 +154,14 @@ struct ToolLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<&'a str>,
     description: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<String>,
 }
 
 impl<'a> ToolLine<'a> {
     fn of(tool: &'a Tool) -> Self {
-        Self { name: tool.id().as_str(), domain: None, group: None, description: tool.line() }
+        let name = tool.id().as_str();
+        Self { name, domain: None, group: None, description: tool.line(), signature: None }
     }
 
     fn grouped(tool: &'a Tool) -> Self {
@@ -187,6 +191,16 @@ impl<'a> Browsing<'a> {
         start: usize,
         write: impl Fn(usize) -> String,
     ) -> String {
+        self.page_and_end(items, start, write).0
+    }
+
+    /// The same, with where it ends.
+    fn page_and_end(
+        &self,
+        items: &[impl Serialize],
+        start: usize,
+        write: impl Fn(usize) -> String,
+    ) -> (String, usize) {
         let (least, all) = ((start + 1).min(items.len()), items.len());
         let mut cost = token_bound(&write(start));
         let within = |item: &&_| {
@@ -207,7 +221,7 @@ impl<'a> Browsing<'a> {
             }
             (page, end) = (longer, end + 1);
         }
-        page
+        (page, end)
     }
 
     fn summary(&self) -> Result<String, Mend> {
@@ -305,7 +319,8 @@ impl<'a> Browsing<'a> {
         }))
     }
 
-    /// A page of what fits a query. What merely stands in, because nothing fits, has one page.
+    /// A page of what fits a query, with the signatures of as many as the budget has room for, the
+    /// best first. What merely stands in, because nothing fits, has one page.
     fn search(
         &self,
         query: &str,
@@ -317,20 +332,34 @@ impl<'a> Browsing<'a> {
         let reached = REACHED_RESULTS.max(page_length);
         let mut hits = search(self.view, query, &Scope { domain, group }, reached);
         let mut note = None;
-        if !hits.iter().any(Hit::fits) {
+        let has_found = hits.iter().any(Hit::fits);
+        if !has_found {
             hits.truncate(page_length);
             note = entry.and_then(unknown).or_else(|| Some(nothing_fits(hits.len())));
         }
-        let results: Vec<_> = hits.iter().map(|hit| ToolLine::placed(hit.tool)).collect();
+        let mut results: Vec<_> = hits.iter().map(|hit| ToolLine::placed(hit.tool)).collect();
         let request = ["query", query, domain.unwrap_or_default(), group.unwrap_or_default()];
         let pages = Pages::of(&request, results.iter().map(|line| line.name));
         let start = pages.start(self.cursor)?;
         let query = one_line(query, REPEATED_QUERY);
         let page_end = results.len().min(start + page_length);
-        Ok(self.page(&results[..page_end], start, |end| {
-            let (results, next_cursor) = (&results[start..end], pages.cursor(end));
+        let write = |results: &[ToolLine<'_>]| {
+            let next_cursor = pages.cursor(start + results.len());
             json(&Found { query: &query, note: note.clone(), results, next_cursor })
-        }))
+        };
+        let unsigned = |end: usize| write(&results[start..end]);
+        let (mut page, end) = self.page_and_end(&results[..page_end], start, unsigned);
+        let signed = if has_found { start..end } else { 0..0 };
+        for at in signed {
+            results[at].signature = Some(compact_signature(hits[at].tool));
+            let signed = write(&results[start..end]);
+            if self.fits(&signed) {
+                page = signed;
+            } else {
+                results[at].signature = None;
+            }
+        }
+        Ok(page)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a call of `execute_tool` asks for, in whichever way a model put the arguments.
 
-use gatefold_catalog::{Declared, Tool, View, compact_signature, declared, object_fields};
+use gatefold_catalog::{Declared, Tool, View, call_signature, declared, object_fields};
 use gatefold_core::{Operation, ToolName};
 use serde_json::value::RawValue;
 
@@ -37,7 +37,7 @@ pub(super) fn operation(view: &View, arguments: &RawValue) -> Result<Operation, 
         (None, []) => object([]),
         (Some(given), []) => {
             let given = as_object(given).ok_or_else(|| {
-                let signature = compact_signature(tool);
+                let signature = call_signature(tool);
                 Mend::new(format!(
                     "Parameter 'arguments' of {EXECUTE} must be an object for {signature}"
                 ))
@@ -52,7 +52,7 @@ pub(super) fn operation(view: &View, arguments: &RawValue) -> Result<Operation, 
 
 fn misplaced(tool: &Tool, others: &[(&str, &str)]) -> Mend {
     let names: Vec<_> = others.iter().take(5).map(|(name, _)| quoted(name)).collect();
-    let (names, signature) = (names.join(", "), compact_signature(tool));
+    let (names, signature) = (names.join(", "), call_signature(tool));
     Mend::new(format!(
         "Unknown parameters of {EXECUTE}: {names}. Put the tool's own into 'arguments': {signature}"
     ))

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gatefold_catalog::{Tool, View, compact_signature, differences, object_fields};
+use gatefold_catalog::{Tool, View, call_signature, differences, object_fields};
 use gatefold_core::{CallError, Operation, Outcome, Payload};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -111,7 +111,7 @@ impl Rendering<'_> {
             fields.push(("differs", &differs));
         }
         let shown = signature == Signature::Always || !differences.is_empty();
-        let signature = if shown { json_text(&compact_signature(tool)) } else { String::new() };
+        let signature = if shown { json_text(&call_signature(tool)) } else { String::new() };
         if shown {
             fields.push(("signature", &signature));
         }

@@ -159,6 +159,28 @@ fn a_query_that_fits_nothing_shows_what_there_is_and_nothing_destructive_first()
 }
 
 #[test]
+fn the_best_results_of_a_search_keep_their_signatures_where_not_all_fit() {
+    let parameters: Vec<_> =
+        (0..30).map(|n| format!(r#""field_number_{n}":{{"type":"string"}}"#)).collect();
+    let tools: Vec<_> = (0..10)
+        .map(|n| {
+            let schema =
+                format!(r#"{{"type":"object","properties":{{{}}}}}"#, parameters.join(","));
+            format!(r#"{{"name":"report_{n}","description":"Report","inputSchema":{schema}}}"#)
+        })
+        .collect();
+    let tools: Vec<_> = tools.iter().map(String::as_str).collect();
+    let view = View::whole(Arc::new(Snapshot::build(vec![source("a", "", &tools)], 1)));
+    let page = ask_of(&view, DISCOVER, r#"{"query":"report"}"#);
+    assert!(token_bound(&page) <= 2000, "{page}");
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    let results = page["results"].as_array().unwrap();
+    let are_signed: Vec<_> = results.iter().map(|line| line["signature"].is_string()).collect();
+    assert!(are_signed.is_sorted_by(|a, b| a >= b), "{are_signed:?}");
+    assert_eq!((are_signed.len(), are_signed[0], are_signed[9]), (10, true, false));
+}
+
+#[test]
 fn cursors_reach_the_first_hundred_results_of_a_search() {
     let view = large_view();
     let mut seen = Vec::new();
@@ -185,8 +207,8 @@ fn a_domain_and_a_group_give_that_group() {
 
 #[test]
 fn a_query_gives_what_fits_best() {
-    assert_snapshot!(discover(r#"{"query":"search contacts"}"#), @r#"{"query":"search contacts","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties"},{"name":"hubspot__contacts_delete","domain":"hubspot","group":"general","description":"Delete a contact"},{"name":"apollo_org_search","domain":"apollo","group":"org","description":"Search for organizations by name, industry, or size"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."}]}"#);
-    assert_snapshot!(discover(r#"{"query":"search","domain":"hubspot"}"#), @r#"{"query":"search","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties"}]}"#);
+    assert_snapshot!(discover(r#"{"query":"search contacts"}"#), @r#"{"query":"search contacts","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"},{"name":"hubspot__contacts_delete","domain":"hubspot","group":"general","description":"Delete a contact","signature":"hubspot__contacts_delete()"},{"name":"apollo_org_search","domain":"apollo","group":"org","description":"Search for organizations by name, industry, or size","signature":"apollo_org_search()"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria.","signature":"apollo_people_search(name: string, filter?: object, limit?: integer = 10 [1..100])"}]}"#);
+    assert_snapshot!(discover(r#"{"query":"search","domain":"hubspot"}"#), @r#"{"query":"search","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"}]}"#);
     assert_snapshot!(discover(r#"{"query":"zzz","domain":"apollo","group":"people"}"#), @r#"{"query":"zzz","note":"No tool matches the query. The results are merely tools that there are. Use discover_tools to browse available tools.","results":[{"name":"apollo_people_enrich","domain":"apollo","group":"people","description":"Enrich a person record"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."}]}"#);
 }
 
