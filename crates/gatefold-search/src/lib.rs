@@ -1,0 +1,34 @@
+//! Ranking of tools for a request: what of a tool is searched, how texts become terms, the index,
+//! scores by keywords, and the measures of how good a ranking is.
+//!
+//! Everything here is a function of its input and bounded: any text may be a query, and any text
+//! may stand in a tool. This crate must not know what a tool is beyond its texts, who asks, where
+//! tools come from, files, a clock or the environment.
+
+mod document;
+mod embedding;
+mod index;
+pub mod measure;
+mod names;
+mod past;
+mod query;
+mod ranking;
+mod schema;
+mod synonyms;
+mod text;
+mod tuning;
+pub mod words;
+
+pub use document::{Analysis, Document, PAST_QUERIES};
+pub use embedding::TableError;
+pub use index::{Entry, Index};
+pub use names::Naming;
+pub use past::{Past, PastQuery};
+pub use ranking::{Found, Match, Mode};
+pub use schema::Parameters;
+pub use tuning::Tuning;
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod tests;

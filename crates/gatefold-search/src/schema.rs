@@ -1,0 +1,155 @@
+//! What of a tool's input schema is searched.
+
+use serde_json::{Map, Value};
+
+/// How deep a schema is read: the parameters, and those of nested objects and lists.
+const DEPTH: usize = 4;
+
+/// The most parameters of a tool that are read.
+const PARAMETERS: usize = 200;
+
+/// The most steps from a `$ref` to the next that are followed.
+const REFERENCES: usize = 4;
+
+/// The longest value of an enumeration that is searched, in bytes.
+const VALUE_BYTES: usize = 64;
+
+/// The parameters of a tool as texts.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Parameters {
+    pub names: Vec<String>,
+    /// Descriptions and titles.
+    pub descriptions: Vec<String>,
+    /// What enumerations allow, constants included; of strings only.
+    pub values: Vec<String>,
+}
+
+impl Parameters {
+    /// Reads a JSON Schema's text. Local `$ref`s are followed; whatever is no schema has none.
+    pub fn of_schema(schema: &str) -> Self {
+        let root: Value = serde_json::from_str(schema).unwrap_or_default();
+        let mut reader = Reader { root: &root, found: Self::default(), left: PARAMETERS };
+        reader.members(&root, DEPTH);
+        reader.found
+    }
+}
+
+struct Reader<'a> {
+    root: &'a Value,
+    found: Parameters,
+    left: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// The parameters that a schema, its alternatives and its items have.
+    fn members(&mut self, schema: &'a Value, depth: usize) {
+        let Some(schema) = self.resolved(schema) else { return };
+        if depth == 0 {
+            return;
+        }
+        if let Some(Value::Object(properties)) = schema.get("properties") {
+            // In one order, whichever the source has: where the bounds cut, they cut the same.
+            let mut properties: Vec<_> = properties.iter().collect();
+            properties.sort_unstable_by_key(|(name, _)| *name);
+            for (name, property) in properties {
+                self.parameter(name, property, depth);
+            }
+        }
+        for key in ["anyOf", "oneOf", "allOf"] {
+            if let Some(Value::Array(alternatives)) = schema.get(key) {
+                for alternative in alternatives {
+                    self.values(alternative);
+                    self.members(alternative, depth - 1);
+                }
+            }
+        }
+        if let Some(items) = schema.get("items") {
+            self.values(items);
+            self.members(items, depth - 1);
+        }
+    }
+
+    fn parameter(&mut self, name: &str, schema: &'a Value, depth: usize) {
+        if self.left == 0 {
+            return;
+        }
+        self.left -= 1;
+        self.found.names.push(name.to_owned());
+        let own = schema.as_object();
+        let target = self.resolved(schema);
+        for key in ["title", "description"] {
+            let said = [own, target].into_iter().flatten().find_map(|schema| schema.get(key));
+            self.found.descriptions.extend(said.and_then(Value::as_str).map(str::to_owned));
+        }
+        self.values(schema);
+        self.members(schema, depth - 1);
+    }
+
+    fn values(&mut self, schema: &'a Value) {
+        let Some(schema) = self.resolved(schema) else { return };
+        let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+        for value in listed.chain(schema.get("const")).filter_map(Value::as_str) {
+            if value.len() <= VALUE_BYTES && self.left > 0 {
+                self.found.values.push(value.to_owned());
+            }
+        }
+    }
+
+    /// The schema itself, or what its `$ref` means (JSON Pointer, RFC 6901).
+    fn resolved(&self, schema: &'a Value) -> Option<&'a Map<String, Value>> {
+        let mut schema = schema.as_object()?;
+        for _ in 0..REFERENCES {
+            let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { break };
+            let target = reference.strip_prefix('#').and_then(|path| self.root.pointer(path));
+            match target.and_then(Value::as_object) {
+                Some(target) => schema = target,
+                None => break,
+            }
+        }
+        Some(schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(schema: &str, names: &str, descriptions: &str, values: &str) {
+        let found = Parameters::of_schema(schema);
+        assert_eq!(found.names.join(" "), names);
+        assert_eq!(found.descriptions.join(" "), descriptions);
+        assert_eq!(found.values.join(" "), values);
+    }
+
+    #[test]
+    fn names_descriptions_and_values_are_read_at_every_depth() {
+        check(
+            r#"{"properties":{"state":{"enum":["open","closed",3],"description":"Which"},
+                "filter":{"properties":{"owner":{"type":"string"}}},
+                "tags":{"type":"array","items":{"enum":["red"]}},
+                "when":{"anyOf":[{"const":"now"},{"type":"null"}]}}}"#,
+            "filter owner state tags when",
+            "Which",
+            "open closed red now",
+        );
+    }
+
+    #[test]
+    fn references_are_followed_and_rings_end() {
+        check(
+            r##"{"properties":{"a":{"$ref":"#/$defs/A"},"b":{"$ref":"#/$defs/B"}},
+                "$defs":{"A":{"description":"An A","properties":{"x":{"$ref":"#/$defs/A"}}},
+                         "B":{"$ref":"#/$defs/B"}}}"##,
+            "a x x x b",
+            "An A An A An A An A",
+            "",
+        );
+    }
+
+    #[test]
+    fn what_is_no_schema_has_no_parameters() {
+        for odd in ["", "null", "[1]", r#"{"properties":[1]}"#, r#"{"$ref":3}"#] {
+            check(odd, "", "", "");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::{Analysis, Document, Entry, Index, Mode, Naming};
+
+const TOOLS: [(&str, &str, &str); 7] = [
+    ("mail", "send_message", "Sends an email to somebody"),
+    ("mail", "list_messages", "Lists the emails of a mailbox"),
+    ("tracker", "createIssue", "Opens a ticket"),
+    ("tracker", "create_issue_comment", "Comments on a ticket"),
+    ("weather", "forecast", "获取天气 for a city: temperature, wind and rain"),
+    ("weather", "المناخ", "درجة حرارة المدينة"),
+    ("db", "run_query", "SELECT statements against a database 🚀"),
+];
+
+fn index() -> Index {
+    let analyses: Vec<_> = TOOLS
+        .iter()
+        .map(|(domain, name, description)| {
+            Analysis::of(&Document {
+                name,
+                domain: &[domain],
+                description: &[description],
+                ..Document::default()
+            })
+        })
+        .collect();
+    let entries = TOOLS.iter().zip(&analyses);
+    let entries: Vec<_> = entries
+        .map(|((domain, name, _), analysis)| Entry {
+            id: name,
+            domain,
+            analysis: Arc::clone(analysis),
+        })
+        .collect();
+    Index::build(&entries)
+}
+
+fn names(query: &str, mode: Mode, shows: impl Fn(usize) -> bool) -> Vec<&'static str> {
+    let found = index().search(query, mode, shows, 10).matches;
+    found.iter().map(|found| TOOLS[found.place].1).collect()
+}
+
+#[track_caller]
+fn first(query: &str, expected: &str) {
+    for mode in [Mode::Keyword, Mode::Hybrid] {
+        assert_eq!(names(query, mode, |_| true).first(), Some(&expected), "{query}, {mode:?}");
+    }
+}
+
+#[test]
+fn a_request_finds_the_tool_it_means() {
+    first("open a ticket", "createIssue");
+    first("mail somebody", "send_message");
+    first("天气", "forecast");
+    first("حرارة المدينة", "المناخ");
+    first("select from a database -- where a = 'b'", "run_query");
+}
+
+#[test]
+fn a_synonym_is_enough_for_keywords() {
+    assert_eq!(names("show me my inbox", Mode::Keyword, |_| true)[0], "list_messages");
+}
+
+#[test]
+fn a_name_comes_first_and_then_those_it_begins() {
+    let found = index().search("create issue", Mode::Hybrid, |_| true, 10).matches;
+    let named: Vec<_> = found.iter().map(|found| (TOOLS[found.place].1, found.naming)).collect();
+    assert_eq!(
+        named[..2],
+        [("createIssue", Naming::Exact), ("create_issue_comment", Naming::Begins)]
+    );
+    first("creat", "createIssue");
+}
+
+#[test]
+fn what_is_not_shown_is_not_found_and_raises_nothing() {
+    let shows = |place: usize| TOOLS[place].0 != "mail";
+    for query in ["send_message", "email", "messages"] {
+        assert!(!names(query, Mode::Hybrid, shows).contains(&"send_message"), "{query}");
+    }
+    let only = |place: usize| TOOLS[place].1 == "list_messages";
+    let alone = index().search("emails messages", Mode::Keyword, only, 10).matches;
+    let among = index().search("emails messages", Mode::Keyword, |_| true, 10).matches;
+    let at = among.iter().find(|found| found.place == 1).unwrap();
+    assert!(alone[0].score < at.score, "its sibling spoke for it though it was hidden");
+}
+
+#[test]
+fn nothing_fits_what_no_tool_is_about() {
+    for query in ["", "   ", "qqqq zzzz", "\u{0}\u{7}\u{1b}[2J", "()[]{}|\\^$.*+?"] {
+        assert_eq!(names(query, Mode::Keyword, |_| true), [""; 0], "{query:?}");
+    }
+}
+
+#[test]
+fn scores_tell_how_much_of_a_request_a_tool_has() {
+    let best = |query| index().search(query, Mode::Keyword, |_| true, 1).matches[0].score;
+    assert!(best("list emails") > 2.0 * best("emails about gardening, pottery and astronomy"));
+}
+
+#[test]
+fn of_equals_the_lower_id_comes_first() {
+    let analysis = Analysis::of(&Document { name: "ping", ..Document::default() });
+    let entry = |id| Entry { id, domain: "a", analysis: Arc::clone(&analysis) };
+    let index = Index::build(&[entry("c"), entry("a"), entry("b")]);
+    let found = index.search("ping it", Mode::Keyword, |_| true, 2).matches;
+    assert_eq!(found.iter().map(|found| found.place).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn an_empty_index_finds_nothing() {
+    let index = Index::build(&[]);
+    assert_eq!(index.search("anything", Mode::Hybrid, |_| true, 10), crate::Found::default());
+    assert_eq!(index.search("", Mode::Semantic, |_| true, 0), crate::Found::default());
+}
+
+fn modes() -> impl Strategy<Value = Mode> {
+    prop_oneof![Just(Mode::Keyword), Just(Mode::Semantic), Just(Mode::Hybrid)]
+}
+
+/// Texts of many kinds: any characters, many languages, markup, code and very long ones.
+fn texts() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        any::<String>(),
+        "[一-龥ぁ-んァ-ヶ가-힣]{0,30}",
+        "[\u{621}-\u{652} ]{0,30}",
+        "[😀-🙏🚀-🛼 ]{0,10}",
+        "[\u{0}-\u{1f}\u{7f}-\u{9f}\u{200b}-\u{200f}\u{202a}-\u{202e}]{0,10}",
+        Just("SELECT a.* FROM \"t\" WHERE x LIKE '%;DROP TABLE--' ".to_owned()),
+        Just(r"^(?:[a-z]+|\d{2,})*$ (?i)\bfoo\b ".to_owned()),
+        "[a-zA-Z_.-]{0,40}",
+    ];
+    (proptest::collection::vec(piece, 0..8), 1..60_usize)
+        .prop_map(|(pieces, times)| pieces.concat().repeat(times))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_request_is_answered_within_its_bounds(query in texts(), mode in modes(), limit in 0..9_usize) {
+        let found = index().search(&query, mode, |place| place != 2, limit).matches;
+        prop_assert!(found.len() <= limit);
+        for pair in found.windows(2) {
+            prop_assert!(pair[0].naming > pair[1].naming || pair[0].score >= pair[1].score);
+            prop_assert!(pair[0].place != pair[1].place);
+        }
+        prop_assert!(found.iter().all(|found| found.place != 2 && found.score.is_finite()));
+        prop_assert!(found.iter().all(|found| (0.0..=1.5).contains(&found.score)));
+    }
+
+    #[test]
+    fn any_tool_is_read_and_can_be_found(name in texts(), description in texts()) {
+        let document =
+            Document { name: &name, description: &[&description], ..Document::default() };
+        let analysis = Analysis::of(&document);
+        let entry = Entry { id: "a", domain: "b", analysis: Arc::clone(&analysis) };
+        let index = Index::build(&[entry]);
+        let own: Vec<_> = analysis.terms().map(|(term, _)| term.to_owned()).collect();
+        prop_assert!(own.is_sorted());
+        if let Some(term) = own.first() {
+            prop_assert!(!term.is_empty());
+        }
+        index.search(&description, Mode::Hybrid, |_| true, 10);
+    }
+}
