@@ -3,6 +3,7 @@
 pub(crate) mod calls;
 mod load;
 mod process;
+pub(crate) mod search;
 pub(crate) mod start;
 mod table;
 pub(crate) mod tokens;

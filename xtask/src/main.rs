@@ -1,4 +1,4 @@
-//! Chores of the repository: `cargo xtask tidy|docs`, `cargo xtask bench calls|start|tokens`.
+//! Chores of the repository: `cargo xtask tidy|docs`, `cargo xtask bench calls|search|start|tokens`.
 
 #![expect(clippy::cast_precision_loss, reason = "figures for people need no 53 bits")]
 
@@ -19,6 +19,8 @@ usage: cargo xtask <chore>
   bench start    measure start, first discovery and idle memory over $GATEFOLD_CATALOGS [--write]
   bench tokens   print what models see of the real tool lists in $GATEFOLD_CATALOGS, in tokens
                  [--write]
+  bench search   measure the ranking over the sets in SETS or $GATEFOLD_SETS, and its cost over
+                 $GATEFOLD_CATALOGS [SETS] [--write]
   bench calls    measure the call path against a direct call and a peer; --write keeps the table
                  [--seconds N] [--rounds N] [--clients 1,32,256] [--peer COMMAND] [--write]";
 
@@ -44,6 +46,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["docs"] => docs::run(&root()),
         ["bench", "start", options @ ..] => bench::start::run(&root(), options),
         ["bench", "tokens", options @ ..] => bench::tokens::run(&root(), options),
+        ["bench", "search", options @ ..] => bench::search::run(&root(), options),
         ["bench", "calls", options @ ..] => bench::calls::run(&root(), options),
         _ => bail!("{USAGE}"),
     }

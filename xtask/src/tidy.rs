@@ -14,6 +14,7 @@ const FILE_LINES: usize = 500;
 /// Crates and what they must not know, directly or through others.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("gatefold-core", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
+    ("gatefold-search", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-catalog", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
     ("gatefold-policy", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-catalog"]),
     ("gatefold-disclose", &["tokio", "reqwest", "axum", "sqlx", "rmcp", "gatefold-dispatch"]),

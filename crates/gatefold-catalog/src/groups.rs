@@ -1,6 +1,8 @@
 use std::collections::{BTreeMap, HashMap};
 
-use crate::{Pattern, words};
+use gatefold_search::words;
+
+use crate::Pattern;
 
 /// The group of a tool that nothing else groups.
 pub(crate) const GENERAL: &str = "general";

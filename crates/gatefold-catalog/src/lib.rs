@@ -25,10 +25,10 @@ mod template;
 mod text;
 mod tokens;
 mod view;
-mod words;
 
 pub use address::{address, is_normal_uri, read_address};
 pub use entry::Entry;
+pub use gatefold_search::{Mode as SearchMode, Past, PastQuery};
 pub use groups::GroupRules;
 pub use manifest::{
     Alteration, Change, EntryDefinition, Listing, Manifest, ManifestError, ServerInfo,

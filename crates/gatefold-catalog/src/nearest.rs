@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use gatefold_core::ToolId;
+use gatefold_search::words;
 
 use crate::view::View;
-use crate::words;
 
 /// How many names are suggested at most.
 const SUGGESTIONS: usize = 3;

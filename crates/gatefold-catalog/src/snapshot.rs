@@ -1,17 +1,17 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use gatefold_core::{Domain, EntryKind, Target, ToolId};
+use gatefold_search::{Index, words};
 
 use crate::entry::{Entries, Entry, EntryRanges};
 use crate::groups::{self, GroupRules};
 use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ServerInfo, ToolDefinition};
 use crate::naming::Names;
-use crate::search::Index;
+use crate::search::SearchIndex;
 use crate::text::{LINE_LIMIT, first_sentence, one_line};
-use crate::words;
 
 /// The longest description of a domain, in characters, when it was configured.
 const CONFIGURED_LIMIT: usize = 200;
@@ -46,7 +46,7 @@ pub struct Snapshot {
     entries: Entries,
     tool_names: NameTable,
     prompt_names: NameTable,
-    index: OnceLock<Index>,
+    index: SearchIndex,
 }
 
 /// One domain of a snapshot.
@@ -73,7 +73,17 @@ pub struct Tool {
 
 impl Snapshot {
     /// Builds the catalogue. Of two entries with one domain the first counts.
-    pub fn build(mut entries: Vec<SourceEntry>, epoch: u64) -> Self {
+    pub fn build(entries: Vec<SourceEntry>, epoch: u64) -> Self {
+        Self::with_index(entries, epoch, SearchIndex::default())
+    }
+
+    /// As [`Snapshot::build`], for the snapshot that follows another: what is known for searching
+    /// of a tool that did not change is taken over.
+    pub fn build_after(previous: &Self, entries: Vec<SourceEntry>, epoch: u64) -> Self {
+        Self::with_index(entries, epoch, SearchIndex::after(&previous.index))
+    }
+
+    fn with_index(mut entries: Vec<SourceEntry>, epoch: u64, index: SearchIndex) -> Self {
         entries.sort_by(|a, b| a.domain.cmp(&b.domain));
         entries.dedup_by(|later, first| later.domain == first.domain);
         let (mut domains, mut tools) = (Vec::new(), Vec::new());
@@ -99,8 +109,7 @@ impl Snapshot {
         let tool_names = NameTable::of(named);
         let named = others.prompts.iter().map(|prompt| (prompt.target().as_ref(), None));
         let prompt_names = NameTable::of(named);
-        let (entries, index) = (others, OnceLock::new());
-        Self { epoch, domains, tools, entries, tool_names, prompt_names, index }
+        Self { epoch, domains, tools, entries: others, tool_names, prompt_names, index }
     }
 
     /// Counts the snapshots of one process; not shown to models.
@@ -147,7 +156,12 @@ impl Snapshot {
     }
 
     pub(crate) fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::build(&self.tools))
+        self.index.get(&self.domains, &self.tools)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn search_index(&self) -> &SearchIndex {
+        &self.index
     }
 }
 

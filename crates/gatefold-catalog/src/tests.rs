@@ -219,7 +219,7 @@ mod odd_listings {
                 prop_assert!(differences(tool, tool.definition().raw()).len() < 99);
                 prop_assert!(serde_json::from_str::<&RawValue>(tool.definition().raw()).is_ok());
             }
-            prop_assert_eq!(search(&view, "name", &Scope::default(), 9).is_empty(), view.tool_count() == 0);
+            prop_assert_eq!(search(&view, "name", &Scope::default(), SearchMode::default(), 9).is_empty(), view.tool_count() == 0);
         }
     }
 
@@ -307,7 +307,7 @@ mod views {
         assert!(view.domain("b").is_none());
         assert_eq!(view.tool_count(), 1);
         assert!(
-            search(&view, "secret", &Scope::default(), 9)
+            search(&view, "secret", &Scope::default(), SearchMode::default(), 9)
                 .iter()
                 .all(|hit| hit.tool.id().as_str() == "a__list")
         );
@@ -393,7 +393,7 @@ mod searches {
                 &[&tool("send", "Sends a message to somebody"), &tool("list", "Lists messages")],
             ),
         ]);
-        let hits = search(&view, query, scope, 3);
+        let hits = search(&view, query, scope, SearchMode::Keyword, 3);
         let hits: Vec<_> = hits.iter().map(|hit| hit.tool.id().as_str()).collect();
         assert_eq!(hits, expected, "{query}");
     }
@@ -410,11 +410,7 @@ mod searches {
 
     #[test]
     fn a_name_comes_first_and_a_scope_holds() {
-        check(
-            "tracker__whoami",
-            &Scope::default(),
-            &["tracker__whoami", "tracker__createIssue", "tracker__list_issues"],
-        );
+        check("tracker__whoami", &Scope::default(), &["tracker__whoami"]);
         let scope = Scope { domain: Some("mail"), group: None };
         check("list issues", &scope, &["mail__list"]);
     }

@@ -2,6 +2,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use gatefold_core::{Domain, Target, ToolId, ToolName};
+use gatefold_search::Past;
 
 use crate::bits::Bits;
 use crate::entry::Entry;
@@ -27,6 +28,8 @@ pub struct View {
     resources: Bits,
     templates: Bits,
     tool_count: usize,
+    /// What its searches have learnt from use. It is no part of what is seen.
+    past: Option<Arc<Past>>,
 }
 
 /// A name that means no tool, or more than one, in a view.
@@ -60,7 +63,15 @@ impl View {
             tool_count: listed.count(),
             tools: listed,
             snapshot,
+            past: None,
         }
+    }
+
+    /// The same view, whose searches rank by past queries as well. Nothing else of it changes: it
+    /// shows the same, and [`View::is_same`] holds.
+    #[must_use]
+    pub fn with_past(self, past: Arc<Past>) -> Self {
+        Self { past: Some(past), ..self }
     }
 
     /// The view of somebody who may see everything.
@@ -85,6 +96,7 @@ impl View {
             templates: self.templates.within(&range(|entry| entry.entries().templates.clone())),
             tool_count: tools.count(),
             tools,
+            past: self.past.clone(),
         }
     }
 
@@ -166,6 +178,17 @@ impl View {
         let mut own = self.snapshot.tool_names().own(own_name);
         let found = own.find(|at| range.contains(at) && self.knows(*at));
         found.map(|at| &self.snapshot.tools()[at])
+    }
+
+    pub(crate) fn past(&self) -> Option<&Past> {
+        self.past.as_deref()
+    }
+
+    /// The place of the tool that has this very id, if it is among [`View::tools`].
+    pub(crate) fn place_of(&self, id: &str) -> Option<usize> {
+        let names = self.snapshot.tool_names();
+        let found = names.find(id, |at| self.shows(at), |_| false);
+        found.filter(|at| self.snapshot.tools()[*at].id().as_str() == id)
     }
 
     /// Whether the tool at a place is among [`View::tools`].

@@ -21,6 +21,6 @@ pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
 pub use error::{BoxError, CallError, ErrorKind, ResumeError};
 pub use name::{Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
-pub use principal::{AgentId, ClientName, OrganisationId, Principal, UserId};
+pub use principal::{AgentId, ClientName, OrganisationId, Principal, Tenant, UserId};
 pub use secret::Secret;
 pub use target::{EntryKind, Hints, Target};

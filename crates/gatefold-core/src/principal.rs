@@ -14,6 +14,10 @@ text_name! {
     OrganisationId
 }
 text_name! {
+    /// Those who share what is learnt from use: an organisation, or a user without any.
+    Tenant
+}
+text_name! {
     /// An agent that acts for a user.
     AgentId
 }
@@ -44,5 +48,27 @@ impl Principal {
 
     pub fn user(user: UserId) -> Self {
         Self { user, organisations: Vec::new(), agent: None, client: None }
+    }
+
+    /// The first of its organisations, else the user: `organisation:acme`, `user:ann`.
+    pub fn tenant(&self) -> Tenant {
+        Tenant::new(match self.organisations.first() {
+            Some(organisation) => format!("organisation:{organisation}"),
+            None => format!("user:{}", self.user),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tenant_is_the_first_organisation_or_else_the_user() {
+        let ann = Principal::user(UserId::new("acme"));
+        assert_eq!(ann.tenant().as_str(), "user:acme");
+        let organisations = ["acme", "other"].map(OrganisationId::new).to_vec();
+        let member = Principal { organisations, ..ann };
+        assert_eq!(member.tenant().as_str(), "organisation:acme");
     }
 }

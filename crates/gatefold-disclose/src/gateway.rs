@@ -62,7 +62,7 @@ impl Disclosure for Gateway {
 
     fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
         match name {
-            DISCOVER => discover::answer(view, &self.limits, arguments).map(Step::Reply),
+            DISCOVER => discover::answer(view, &self.limits, arguments),
             SCHEMA => schema::answer(view, &self.limits, arguments).map(Step::Reply),
             EXECUTE => execute::operation(view, arguments).map(Step::Call),
             _ => match self.pinned(view).find(|tool| tool.alias() == name) {

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use gatefold_catalog::View;
-use gatefold_core::{CallError, Operation, Outcome};
+use gatefold_core::{CallError, Operation, Outcome, ToolId};
 use serde_json::value::RawValue;
 
 /// A way to show a view to a model.
@@ -52,8 +52,19 @@ pub struct Surface {
 pub enum Step {
     /// It is answered already.
     Reply(Reply),
+    /// It is answered already, by what a search found.
+    Found(Reply, Found),
     /// It asks for an operation, whose result is to be rendered.
     Call(Operation),
+}
+
+/// What a search asked for, and what its answer shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// As the model wrote it.
+    pub query: String,
+    /// The tools that fit and are shown, best first. Those that merely stand in are left out.
+    pub tools: Vec<ToolId>,
 }
 
 /// An answer in the protocol's parts.

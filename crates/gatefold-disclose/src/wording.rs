@@ -69,7 +69,7 @@ pub(crate) fn nothing_fits(stand_ins: usize) -> String {
     let instead = if stand_ins == 0 {
         "There are no tools to show."
     } else {
-        "The results are merely tools that there are."
+        "The results are merely the nearest tools."
     };
     format!("No tool matches the query. {instead} {BROWSE}")
 }

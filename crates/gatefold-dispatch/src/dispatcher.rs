@@ -3,21 +3,25 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures::future::join_all;
-use gatefold_core::{CallError, CallId, Clock, Domain, Principal};
+use gatefold_catalog::Past;
+use gatefold_core::{BoxError, CallError, CallId, Clock, Domain, Principal, Tenant};
+use tokio::runtime::Handle;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use crate::parking::Parking;
+use crate::past::{Overlays, Recall};
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
-use crate::{Approvals, AuditLog, Counters, Pinned, SealKey};
+use crate::{Approvals, AuditLog, Counters, PastQueries, Pinned, SealKey};
 
 /// What dispatch needs from outside.
 #[derive(Clone)]
 pub struct Ports {
     pub audit: Arc<dyn AuditLog>,
     pub approvals: Arc<dyn Approvals>,
+    pub past: Arc<dyn PastQueries>,
     pub clock: Arc<dyn Clock>,
     pub seal: SealKey,
 }
@@ -32,6 +36,10 @@ pub struct Dispatcher {
     epochs: watch::Sender<u64>,
     /// The calls that wait for their clients' answers.
     pub(crate) parking: Arc<Parking>,
+    /// The searches of which it is not known yet what came of them.
+    pub(crate) recall: Recall,
+    /// What came of earlier ones.
+    overlays: Overlays,
     /// Tells this dispatcher from others that share its seal.
     pub(crate) owner: u64,
     updates: broadcast::Sender<ResourceUpdate>,
@@ -67,6 +75,8 @@ impl Dispatcher {
             replacing: Mutex::default(),
             epochs: watch::Sender::new(0),
             parking: Arc::default(),
+            recall: Recall::default(),
+            overlays: Overlays::default(),
             owner: fastrand::u64(..),
             updates: broadcast::Sender::new(UPDATES),
             stale: Arc::default(),
@@ -93,6 +103,28 @@ impl Dispatcher {
     /// Begins a turn for someone: their view and the runtime behind it, pinned.
     pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> Pinned {
         Pinned::new(self.clone(), self.runtime.load_full(), principal)
+    }
+
+    /// Reads what was learnt for a tenant, so that their next turn ranks by it. A turn has it read
+    /// by itself, and goes without until it is.
+    pub async fn recollect(&self, tenant: &Tenant) -> Result<(), BoxError> {
+        let port = &*self.ports.past;
+        self.overlays.refresh(port, tenant, self.ports.clock.now()).await
+    }
+
+    /// What was learnt for a tenant, as far as it was read. What has changed since is read meanwhile.
+    pub(crate) fn past(self: &Arc<Self>, tenant: &Tenant) -> Option<Arc<Past>> {
+        let (past, is_due) = self.overlays.get(tenant, self.ports.clock.now());
+        let runtime = Handle::try_current().ok().filter(|_| is_due);
+        if let Some(runtime) = runtime {
+            let (dispatcher, tenant) = (self.clone(), tenant.clone());
+            runtime.spawn(async move {
+                if let Err(error) = dispatcher.recollect(&tenant).await {
+                    tracing::debug!(%error, "past queries could not be read");
+                }
+            });
+        }
+        past
     }
 
     /// Fires with the new epoch whenever the catalogue or the policy was replaced.

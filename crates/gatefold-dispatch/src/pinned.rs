@@ -1,15 +1,19 @@
 use std::sync::Arc;
 
 use gatefold_catalog::View;
-use gatefold_core::{CallError, CallId, Domain, Operation, Outcome, Principal, Resume, Timestamp};
+use gatefold_core::{
+    CallError, CallId, Domain, Operation, Outcome, Payload, Principal, Resume, Timestamp, ToolId,
+    ToolName,
+};
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout};
 
 use crate::audit::RECORD_WAIT;
 use crate::nested::Chain;
+use crate::past::{Asker, worth_keeping};
 use crate::runtime::Runtime;
 use crate::seal::digest;
-use crate::{Caller, Counters, DiscoveryRecord, Dispatcher};
+use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Lesson};
 
 /// One principal's turn on one runtime: whatever is reloaded meanwhile, it sees no difference.
 #[derive(Clone)]
@@ -27,6 +31,11 @@ impl Pinned {
         principal: Arc<Principal>,
     ) -> Self {
         let view = runtime.view(&principal);
+        let past = runtime.learns.then(|| dispatcher.past(&principal.tenant())).flatten();
+        let view = match past {
+            Some(past) => view.with_past(past),
+            None => view,
+        };
         Self { dispatcher, runtime, principal, view }
     }
 
@@ -93,7 +102,43 @@ impl Pinned {
         caller: Caller,
     ) -> Result<Outcome, CallError> {
         let chain = Chain::root(Instant::now() + self.runtime.limits.call_deadline);
-        self.converse(operation, resume, caller, chain).await
+        let asked = match &operation {
+            Operation::Tool { name, .. } if self.runtime.learns => Some(name.clone()),
+            _ => None,
+        };
+        let client = caller.peer.client();
+        let outcome = self.converse(operation, resume, caller, chain).await;
+        if let (Some(name), Ok(Outcome::Done(Payload { is_error: false, .. }))) = (asked, &outcome)
+        {
+            self.served(&name, client);
+        }
+        outcome
+    }
+
+    /// Remembers what a search asked for and which tools it showed: a call of one of them that goes
+    /// well teaches later searches. `client` is [`Peer::client`](crate::Peer::client).
+    pub fn found(&self, query: &str, tools: Vec<ToolId>, client: Option<u64>) {
+        if !self.runtime.learns {
+            return;
+        }
+        // What may not be kept is not remembered either.
+        if let Some(query) = worth_keeping(query, []) {
+            let asker = Asker { principal: self.principal.clone(), client };
+            self.dispatcher.recall.found(asker, &query, tools, self.now());
+        }
+    }
+
+    /// Notes what a call that went well has taught, if a search led to it.
+    fn served(&self, name: &ToolName, client: Option<u64>) {
+        let Some(tool) = self.view.find(name.as_str()) else { return };
+        let (id, at) = (tool.id().clone(), self.now());
+        let asker = Asker { principal: self.principal.clone(), client };
+        let Some(query) = self.dispatcher.recall.served(&asker, &id, at) else { return };
+        let names = [id.as_str(), tool.alias(), tool.definition().name()];
+        if let Some(query) = worth_keeping(&query, names) {
+            let tenant = self.principal.tenant();
+            self.dispatcher.ports.past.note(Lesson { tenant, tool: id, query, at });
+        }
     }
 
     /// Leaves the record of a meta-call that only discovered.

@@ -15,6 +15,8 @@ use crate::{Limits, Source, SourceStatus, TrafficReport};
 pub struct Setup {
     pub policy: Policy,
     pub limits: Limits,
+    /// Whether searches learn from the calls that follow them.
+    pub learns: bool,
     pub sources: Vec<SourceSetup>,
 }
 
@@ -43,6 +45,7 @@ pub struct Runtime {
     pub(crate) policy: Arc<Policy>,
     pub(crate) slots: Arc<Slots>,
     pub(crate) limits: Limits,
+    pub(crate) learns: bool,
     views: ViewCache,
 }
 
@@ -92,6 +95,7 @@ impl Runtime {
             policy: Arc::default(),
             slots: Arc::default(),
             limits: Limits::default(),
+            learns: false,
             views: ViewCache::default(),
         }
     }
@@ -117,10 +121,11 @@ impl Runtime {
         });
         let slots = Arc::new(slots.collect::<Slots>());
         Self {
-            snapshot: Arc::new(build_snapshot(&slots, self.snapshot.epoch() + 1)),
+            snapshot: Arc::new(build_snapshot(&slots, &self.snapshot)),
             policy: Arc::new(setup.policy),
             slots,
             limits,
+            learns: setup.learns,
             views: ViewCache::default(),
         }
     }
@@ -128,10 +133,11 @@ impl Runtime {
     /// The next runtime for the same setup, if a source offers something else by now.
     pub(crate) fn renewed(&self) -> Option<Self> {
         self.is_stale().then(|| Self {
-            snapshot: Arc::new(build_snapshot(&self.slots, self.snapshot.epoch() + 1)),
+            snapshot: Arc::new(build_snapshot(&self.slots, &self.snapshot)),
             policy: self.policy.clone(),
             slots: self.slots.clone(),
             limits: self.limits,
+            learns: self.learns,
             views: ViewCache::default(),
         })
     }
@@ -179,7 +185,7 @@ fn report(slot: &Slot) -> SourceReport {
     }
 }
 
-fn build_snapshot(slots: &Slots, epoch: u64) -> Snapshot {
+fn build_snapshot(slots: &Slots, previous: &Snapshot) -> Snapshot {
     let entries = slots.values().map(|slot| SourceEntry {
         domain: slot.setup.source.domain().clone(),
         kind: slot.setup.kind,
@@ -187,7 +193,7 @@ fn build_snapshot(slots: &Slots, epoch: u64) -> Snapshot {
         groups: slot.setup.groups.clone(),
         manifest: slot.setup.source.manifests().borrow().clone(),
     });
-    Snapshot::build(entries.collect(), epoch)
+    Snapshot::build_after(previous, entries.collect(), previous.epoch() + 1)
 }
 
 /// The views of one runtime, by principal.

@@ -21,7 +21,7 @@ use gatefold_core::{
 use gatefold_dispatch::{
     Answer, AskError, AuditError, AuditLog, AuditSlot, CallClosed, CallOpened, Caller,
     ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Manifests, Manner,
-    NoApprovals, Peer, Pinned, Ports, Question, SealKey, Setup, SourceSetup,
+    NoApprovals, NoPastQueries, Peer, Pinned, Ports, Question, SealKey, Setup, SourceSetup,
 };
 use gatefold_mcp::{HttpSettings, McpPorts, McpSettings, McpSource, Transport};
 use gatefold_policy::Policy;
@@ -220,11 +220,13 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         audit: Arc::new(Forgetful),
         approvals: Arc::new(NoApprovals),
         clock: Arc::new(SystemClock),
+        past: Arc::new(NoPastQueries),
         seal: SealKey::new([7; 32]),
     });
     dispatcher.install(Setup {
         policy: Policy::default(),
         limits: Limits::default(),
+        learns: false,
         sources: vec![setup],
     });
     Ok(dispatcher)

@@ -1,5 +1,5 @@
-//! Durable state: audit records, what sources last offered, and the key that seals suspended
-//! calls.
+//! Durable state: audit records, what sources last offered, past queries of tools, and the key that
+//! seals suspended calls.
 //!
 //! This is the only crate with Gatefold's own SQL schema, and nothing of SQL leaves it. It must
 //! not know policy, protocols or how anything is shown. Several processes may share one state
@@ -17,6 +17,7 @@ mod health;
 mod housekeeping;
 mod key;
 mod owner;
+mod past;
 mod sources;
 mod store;
 mod tokens;
@@ -24,5 +25,6 @@ mod tokens;
 pub use calls::{CallFilter, CallRecord, OutcomeTotal, Totals};
 pub use error::StoreError;
 pub use health::{Health, examine};
+pub use past::{PastQueriesOf, PastQueryRecord};
 pub use sources::{KnownSource, SourceKey};
 pub use store::{Durability, Retention, Store, StoreOptions, create_private_directory};

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::{Clock, SystemClock};
-use gatefold_dispatch::SealKey;
+use gatefold_dispatch::{Lesson, SealKey};
 use sqlx::SqliteConnection;
-use tokio::sync::{Mutex, MutexGuard, Notify};
+use tokio::sync::{Mutex, MutexGuard, Notify, mpsc};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
 
 use crate::audit::{Ledger, Writer};
 use crate::database::Database;
 use crate::owner::Owner;
-use crate::{StoreError, housekeeping, key};
+use crate::{StoreError, housekeeping, key, past};
 
 /// How long one process waits for another to bring the schema up to date.
 const STARTUP_WAIT: Duration = Duration::from_secs(10);
@@ -77,6 +77,8 @@ pub(crate) struct Inner {
     /// The connection for everything but audit records.
     connection: Mutex<SqliteConnection>,
     seal_key: SealKey,
+    /// Past queries on their way to the database.
+    pub(crate) lessons: mpsc::Sender<Lesson>,
     _housekeeping: JoinSet<()>,
 }
 
@@ -96,9 +98,11 @@ impl Store {
         let connection = database.connect().await?;
         let (ledger, intake) = Ledger::new(owner.id, options.clock.clone());
         let checkpoint = Arc::new(Notify::new());
+        let (lessons, coming) = mpsc::channel(past::LESSONS);
         let inner = Arc::new_cyclic(|inner| {
             let mut tasks = JoinSet::new();
             tasks.spawn(housekeeping::keep(inner.clone(), checkpoint.clone()));
+            tasks.spawn(past::keep(inner.clone(), coming));
             Inner {
                 state_dir: state_dir.to_owned(),
                 retention: options.retention,
@@ -108,6 +112,7 @@ impl Store {
                 database: database.clone(),
                 connection: Mutex::new(connection),
                 seal_key,
+                lessons,
                 _housekeeping: tasks,
             }
         });
@@ -132,8 +137,8 @@ impl Store {
         self.ledger().close().await
     }
 
-    /// Deletes the records that are past the bounds of [`Retention`] and the manifests that nothing
-    /// refers to; says how many records went. Happens by itself every few minutes.
+    /// Deletes the records that are past the bounds of [`Retention`], the past queries that weigh too
+    /// little, and the manifests that nothing refers to; says how many records went. Happens by itself every few minutes.
     pub async fn prune(&self) -> Result<u64, StoreError> {
         housekeeping::prune(&self.inner).await
     }

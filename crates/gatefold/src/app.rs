@@ -125,6 +125,7 @@ pub async fn build(
     let dispatcher = Dispatcher::new(Ports {
         audit: Arc::new(store.clone()),
         approvals: Arc::new(NoApprovals),
+        past: Arc::new(store.clone()),
         clock: clock.clone(),
         seal: store.seal_key(),
     });
@@ -146,6 +147,9 @@ pub async fn build(
         counted: Counted::default(),
     };
     app.apply(config).await?;
+    if let Err(error) = app.dispatcher.recollect(&Principal::local().tenant()).await {
+        tracing::warn!(%error, "what was learnt from use could not be read; searches go without");
+    }
     Ok(app)
 }
 
@@ -335,6 +339,7 @@ impl App {
         let setup = Setup {
             policy: config.policy.clone(),
             limits: config.limits,
+            learns: config.search.learn,
             sources: sources.iter().filter_map(Configured::setup).collect(),
         };
         self.disclosure.replace(&config);

@@ -8,6 +8,7 @@ mod connect;
 mod demo;
 mod disconnect;
 mod doctor;
+mod eval;
 mod failure;
 mod import;
 mod init;
@@ -20,6 +21,7 @@ mod paths;
 mod progress;
 mod prompt;
 mod prose;
+mod queries;
 mod reload;
 mod secret;
 mod serve;
@@ -92,6 +94,8 @@ async fn dispatch(
         Command::Check(_) => check::run(shared, environment, output).await,
         Command::Doctor(it) => doctor::run(it, shared, environment, output).await,
         Command::Tools(tools) => tools::run(tools, shared, environment, output).await,
+        Command::Eval(eval) => eval::run(eval, shared, environment, output).await,
+        Command::Queries(it) => queries::run(it, shared, environment, output).await,
         Command::Status(status) => status::run(status, shared, environment, output).await,
         Command::Secret(secret) => secret::run(secret, output).await,
         Command::Init(init) => init::run(init, shared, environment, output),

@@ -66,6 +66,7 @@ pub struct Config {
     pub sources: Vec<SourceConfig>,
     pub policy: Policy,
     pub disclosure: DisclosureConfig,
+    pub search: SearchConfig,
     pub limits: Limits,
     /// What holds for every source that says nothing else.
     pub source_limits: SourceLimits,
@@ -214,6 +215,19 @@ impl Default for ServerConfig {
             session_idle: Duration::from_secs(30 * 60),
             shutdown: Duration::from_secs(10),
         }
+    }
+}
+
+/// How tools are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchConfig {
+    /// Whether searches learn from the calls that follow them.
+    pub learn: bool,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        Self { learn: true }
     }
 }
 

@@ -114,7 +114,7 @@ fn entries(folder: &Path) -> Result<Vec<SourceEntry>> {
 fn discover(gateway: &Gateway, view: &View, arguments: &str) -> Result<Reply> {
     let arguments = RawValue::from_string(arguments.to_owned())?;
     match gateway.interpret(view, "discover_tools", &arguments) {
-        Ok(Step::Reply(reply)) => Ok(reply),
+        Ok(Step::Reply(reply) | Step::Found(reply, _)) => Ok(reply),
         Ok(Step::Call(_)) => anyhow::bail!("discovering called a tool"),
         Err(mend) => Err(mend.into()),
     }

@@ -53,7 +53,7 @@ fn a_tool_for_apps_only_is_found_by_name_and_shown_nowhere() {
     }
     assert!(view.find("board_app_refresh").is_some(), "it is an id");
     for query in ["board_refresh", "apps__board_refresh", "refresh", "zzz", "board_refres"] {
-        let hits = search(&view, query, &Scope::default(), 9);
+        let hits = search(&view, query, &Scope::default(), SearchMode::default(), 9);
         let all_listed = hits.iter().all(|hit| listed.contains(&hit.tool.id().as_str()));
         assert!(all_listed && !hits.is_empty(), "{query}");
     }

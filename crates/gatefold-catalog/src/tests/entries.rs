@@ -276,7 +276,7 @@ fn a_view_narrowed_to_a_domain_knows_no_other() {
         assert_eq!((empty.tool_count(), empty.domains().count()), (0, 0));
         assert_eq!((empty.prompts().count(), empty.templates().count()), (0, 0));
         assert_eq!(empty.find_resource("file:///a"), None);
-        assert!(search(&empty, "review", &Scope::default(), 9).is_empty());
+        assert!(search(&empty, "review", &Scope::default(), SearchMode::default(), 9).is_empty());
     }
 }
 

@@ -30,9 +30,8 @@ Skip discovery for tools you've already used in this conversation.";
 const DISCOVER_DESCRIPTION: &str = "\
 Browse available tools by domain, group, or keyword.
 
-No arguments: all domains. domain: its groups and tools. domain and group: that group's tools. \
-query: search all tools.";
-const DISCOVER_REST: &str = r#""inputSchema":{"type":"object","properties":{"domain":{"type":"string"},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string"},"cursor":{"type":"string","description":"The last answer's next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
+No arguments: all domains. domain: its groups and tools. group: its tools. query: search.";
+const DISCOVER_REST: &str = r#""inputSchema":{"type":"object","properties":{"domain":{"type":"string"},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string","description":"What to do, in which service."},"search_mode":{"enum":["hybrid","keyword","semantic"]},"cursor":{"type":"string","description":"The last next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
 
 const SCHEMA_DEFINITION: &str = r#"{"name":"get_tool_schema","description":"Get the full parameter schema of a tool, or of several, before calling execute_tool.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"tool_names":{"type":"array","items":{"type":"string"}}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#;
 

@@ -1,15 +1,15 @@
 use gatefold_catalog::{
-    DomainEntry, GroupCount, Hit, Scope, Tool, View, compact_signature, one_line, search,
-    token_bound,
+    DomainEntry, GroupCount, Hit, Scope, SearchMode, Tool, View, compact_signature, one_line,
+    search, token_bound,
 };
-use gatefold_core::Domain;
+use gatefold_core::{Domain, ToolId};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{DISCOVER, GatewayLimits};
 use crate::arguments::Arguments;
 use crate::cursor::Pages;
-use crate::surface::{Mend, Reply, raw};
+use crate::surface::{Found, Mend, Reply, Step, raw};
 use crate::wording::{listed, nothing_fits, nothing_known, quoted};
 
 /// How much of a query an answer repeats, in characters.
@@ -18,6 +18,12 @@ const REPEATED_QUERY: usize = 100;
 /// How many results of a search its pages reach. Who has not found the tool among so many does
 /// better with another query.
 const REACHED_RESULTS: usize = 100;
+
+/// How many domains are named where nothing fits, with how many groups, and how long their
+/// descriptions are, in characters.
+const NEAREST_DOMAINS: usize = 3;
+const NEAREST_GROUPS: usize = 12;
+const NEAREST_DESCRIPTION: usize = 80;
 
 /// How far names go in an error, in bytes.
 const NAMED_BYTES: usize = 2000;
@@ -32,12 +38,13 @@ pub(super) fn answer(
     view: &View,
     limits: &GatewayLimits,
     arguments: &RawValue,
-) -> Result<Reply, Mend> {
+) -> Result<Step, Mend> {
     let arguments = Arguments::parse(DISCOVER, arguments)?;
-    arguments.only(&["domain", "group", "query", "cursor"])?;
+    arguments.only(&["domain", "group", "query", "search_mode", "cursor"])?;
     let domain = arguments.text("domain")?;
     let group = arguments.text("group")?;
     let query = arguments.text("query")?;
+    let mode = arguments.text("search_mode")?.map(|mode| known_mode(&mode)).transpose()?;
     let cursor = arguments.text("cursor")?;
     let browsing = Browsing { view, budget: limits.discovery_tokens, cursor: cursor.as_deref() };
     let domain = domain.map(|name| known_domain(view, &name)).transpose()?;
@@ -50,13 +57,39 @@ pub(super) fn answer(
     };
     let text = match (query, domain, group) {
         (Some(query), domain, group) => {
-            browsing.search(&query, domain, group, limits.search_results)
+            let asked =
+                Asked { query: &query, entry: domain, group, mode: mode.unwrap_or_default() };
+            let (text, tools) = browsing.search(&asked, limits.search_results)?;
+            return Ok(Step::Found(Reply::text(&text), Found { query, tools }));
         }
         (None, Some(domain), Some(group)) => browsing.group(domain, group),
         (None, Some(domain), None) => browsing.domain(domain),
         (None, None, _) => browsing.summary(),
     };
-    text.map(|text| Reply::text(&text))
+    text.map(|text| Step::Reply(Reply::text(&text)))
+}
+
+/// A search as it was asked for.
+struct Asked<'a> {
+    query: &'a str,
+    entry: Option<&'a DomainEntry>,
+    group: Option<&'a str>,
+    mode: SearchMode,
+}
+
+/// The modes of a search, by the names that models know them by.
+const MODES: [(&str, SearchMode); 3] = [
+    ("hybrid", SearchMode::Hybrid),
+    ("keyword", SearchMode::Keyword),
+    ("semantic", SearchMode::Semantic),
+];
+
+fn known_mode(name: &str) -> Result<SearchMode, Mend> {
+    let known = MODES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
+    known.map(|(_, mode)| *mode).ok_or_else(|| {
+        let names = MODES.map(|(name, _)| name).join(", ");
+        Mend::new(format!("Unknown search_mode {}. Available modes: {names}", quoted(name)))
+    })
 }
 
 fn known_domain<'a>(view: &'a View, name: &str) -> Result<&'a DomainEntry, Mend> {
@@ -137,10 +170,12 @@ struct GroupLine<'a> {
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct Page<'a> {
     query: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
+    note: Option<&'a str>,
+    #[serde(rename = "nearest_domains", skip_serializing_if = "Option::is_none")]
+    nearest: Option<&'a [DomainLine<'a>]>,
     results: &'a [ToolLine<'a>],
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -194,7 +229,7 @@ impl<'a> Browsing<'a> {
         self.page_and_end(items, start, write).0
     }
 
-    /// The same, with where it ends.
+    /// The same page, and which item it ends before.
     fn page_and_end(
         &self,
         items: &[impl Serialize],
@@ -320,37 +355,37 @@ impl<'a> Browsing<'a> {
     }
 
     /// A page of what fits a query, with the signatures of as many as the budget has room for, the
-    /// best first. What merely stands in, because nothing fits, has one page.
-    fn search(
-        &self,
-        query: &str,
-        entry: Option<&DomainEntry>,
-        group: Option<&str>,
-        page_length: usize,
-    ) -> Result<String, Mend> {
+    /// best first, and the tools on it. What merely stands in, because nothing fits, has one page,
+    /// with the domains that are nearest, and is not among those tools.
+    fn search(&self, asked: &Asked<'_>, page_length: usize) -> Result<(String, Vec<ToolId>), Mend> {
+        let Asked { query, entry, group, mode } = *asked;
         let domain = entry.map(|entry| entry.domain().as_str());
         let reached = REACHED_RESULTS.max(page_length);
-        let mut hits = search(self.view, query, &Scope { domain, group }, reached);
-        let mut note = None;
+        let mut hits = search(self.view, query, &Scope { domain, group }, mode, reached);
         let has_found = hits.iter().any(Hit::fits);
+        let (mut note, mut nearest) = (None, None);
         if !has_found {
             hits.truncate(page_length);
             note = entry.and_then(unknown).or_else(|| Some(nothing_fits(hits.len())));
+            let lines = self.nearest(&hits);
+            nearest = Some(lines).filter(|lines| entry.is_none() && !lines.is_empty());
         }
         let mut results: Vec<_> = hits.iter().map(|hit| ToolLine::placed(hit.tool)).collect();
-        let request = ["query", query, domain.unwrap_or_default(), group.unwrap_or_default()];
+        let mode_name = MODES.iter().find(|(_, known)| *known == mode).map_or("", |(name, _)| name);
+        let (domain, group) = (domain.unwrap_or_default(), group.unwrap_or_default());
+        let request = ["query", query, domain, group, mode_name];
         let pages = Pages::of(&request, results.iter().map(|line| line.name));
         let start = pages.start(self.cursor)?;
         let query = one_line(query, REPEATED_QUERY);
         let page_end = results.len().min(start + page_length);
         let write = |results: &[ToolLine<'_>]| {
             let next_cursor = pages.cursor(start + results.len());
-            json(&Found { query: &query, note: note.clone(), results, next_cursor })
+            let (note, nearest) = (note.as_deref(), nearest.as_deref());
+            json(&Page { query: &query, note, nearest, results, next_cursor })
         };
         let unsigned = |end: usize| write(&results[start..end]);
         let (mut page, end) = self.page_and_end(&results[..page_end], start, unsigned);
-        let signed = if has_found { start..end } else { 0..0 };
-        for at in signed {
+        for at in if has_found { start..end } else { 0..0 } {
             results[at].signature = Some(compact_signature(hits[at].tool));
             let signed = write(&results[start..end]);
             if self.fits(&signed) {
@@ -359,7 +394,26 @@ impl<'a> Browsing<'a> {
                 results[at].signature = None;
             }
         }
-        Ok(page)
+        let shown = hits[start..end].iter().filter(|hit| hit.fits());
+        Ok((page, shown.map(|hit| hit.tool.id().clone()).collect()))
+    }
+
+    /// The domains of some tools with their groups, in the tools' order.
+    fn nearest(&self, hits: &[Hit<'a>]) -> Vec<DomainLine<'a>> {
+        let mut lines: Vec<DomainLine<'_>> = Vec::new();
+        for hit in hits {
+            let name = hit.tool.domain().as_str();
+            if lines.len() == NEAREST_DOMAINS || lines.iter().any(|line| line.name == name) {
+                continue;
+            }
+            let entry = self.view.domain(name);
+            lines.extend(entry.map(|entry| {
+                let mut line = self.domain_line(entry, NEAREST_DESCRIPTION, true);
+                line.groups.iter_mut().for_each(|groups| groups.truncate(NEAREST_GROUPS));
+                line
+            }));
+        }
+        lines
     }
 }
 

@@ -101,7 +101,7 @@ fn text(reply: &Reply) -> String {
 
 fn ask_of(view: &View, tool: &str, arguments: &str) -> String {
     match gateway().interpret(view, tool, &raw(arguments)) {
-        Ok(Step::Reply(reply)) => text(&reply),
+        Ok(Step::Reply(reply) | Step::Found(reply, _)) => text(&reply),
         Ok(Step::Call(Operation::Tool { name, arguments })) => format!("call {name} {arguments}"),
         Ok(Step::Call(operation)) => panic!("{operation:?}"),
         Err(mend) => text(&mend.into()),
@@ -195,7 +195,13 @@ fn cursors_reach_the_first_hundred_results_of_a_search() {
         let Some(cursor) = page["next_cursor"].as_str() else { break };
         arguments = format!(r#"{{"query":"quite well","cursor":"{cursor}"}}"#);
     }
-    let hits = search(&view, "quite well", &Scope::default(), 100);
+    let hits = search(
+        &view,
+        "quite well",
+        &Scope::default(),
+        gatefold_catalog::SearchMode::default(),
+        100,
+    );
     let hits: Vec<_> = hits.iter().map(|hit| hit.tool.id().to_string()).collect();
     assert_eq!((seen.len(), seen), (100, hits));
 }
@@ -207,9 +213,9 @@ fn a_domain_and_a_group_give_that_group() {
 
 #[test]
 fn a_query_gives_what_fits_best() {
-    assert_snapshot!(discover(r#"{"query":"search contacts"}"#), @r#"{"query":"search contacts","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"},{"name":"hubspot__contacts_delete","domain":"hubspot","group":"general","description":"Delete a contact","signature":"hubspot__contacts_delete()"},{"name":"apollo_org_search","domain":"apollo","group":"org","description":"Search for organizations by name, industry, or size","signature":"apollo_org_search()"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria.","signature":"apollo_people_search(name: string, filter?: object, limit?: integer = 10 [1..100])"}]}"#);
+    assert_snapshot!(discover(r#"{"query":"search contacts"}"#), @r#"{"query":"search contacts","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"},{"name":"hubspot__contacts_delete","domain":"hubspot","group":"general","description":"Delete a contact","signature":"hubspot__contacts_delete()"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria.","signature":"apollo_people_search(name: string, filter?: object, limit?: integer = 10 [1..100])"},{"name":"apollo_org_search","domain":"apollo","group":"org","description":"Search for organizations by name, industry, or size","signature":"apollo_org_search()"}]}"#);
     assert_snapshot!(discover(r#"{"query":"search","domain":"hubspot"}"#), @r#"{"query":"search","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"}]}"#);
-    assert_snapshot!(discover(r#"{"query":"zzz","domain":"apollo","group":"people"}"#), @r#"{"query":"zzz","note":"No tool matches the query. The results are merely tools that there are. Use discover_tools to browse available tools.","results":[{"name":"apollo_people_enrich","domain":"apollo","group":"people","description":"Enrich a person record"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."}]}"#);
+    assert_snapshot!(discover(r#"{"query":"zzz","domain":"apollo","group":"people"}"#), @r#"{"query":"zzz","note":"No tool matches the query. The results are merely the nearest tools. Use discover_tools to browse available tools.","results":[{"name":"apollo_people_enrich","domain":"apollo","group":"people","description":"Enrich a person record"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."}]}"#);
 }
 
 #[test]
@@ -250,7 +256,7 @@ fn an_error_of_discovery_says_what_there_is() {
     assert_snapshot!(discover(r#"{"domain":"apollo","group":"crm"}"#), @r#"isError {"error":"Unknown group 'crm' in domain 'apollo'. Available groups: general, org, people"}"#);
     assert_snapshot!(discover(r#"{"group":"people"}"#), @r#"isError {"error":"Parameter 'group' requires 'domain'. Domains with a group 'people': apollo"}"#);
     assert_snapshot!(discover(r#"{"group":"crm"}"#), @r#"isError {"error":"Parameter 'group' requires 'domain'. Available domains: apollo, hubspot, sec_edgar"}"#);
-    assert_snapshot!(discover(r#"{"category":"crm"}"#), @r#"isError {"error":"Unknown parameter 'category' of discover_tools. Parameters: domain, group, query, cursor"}"#);
+    assert_snapshot!(discover(r#"{"category":"crm"}"#), @r#"isError {"error":"Unknown parameter 'category' of discover_tools. Parameters: domain, group, query, search_mode, cursor"}"#);
     assert_snapshot!(discover(r#"{"domain":["apollo"]}"#), @r#"isError {"error":"Parameter 'domain' of discover_tools must be a string."}"#);
     assert_snapshot!(discover("[]"), @r#"isError {"error":"The arguments of discover_tools must be an object."}"#);
     assert_snapshot!(discover(r#"{"domain":"apollo","cursor":"3-abc"}"#), @r#"isError {"error":"Unknown cursor '3-abc'. Pass next_cursor of the last answer along with the same arguments, or leave it out to start over."}"#);
@@ -435,7 +441,7 @@ fn the_surface_is_three_tools_and_the_pinned_ones() {
     let surface = gateway().surface(&view());
     let names: Vec<_> = surface.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, [DISCOVER, SCHEMA, EXECUTE, "apollo_org_enrich", "apollo_org_search"]);
-    assert_snapshot!(surface.tools[0].definition.get(), @r#"{"name":"discover_tools","description":"Browse available tools by domain, group, or keyword.\n\nNo arguments: all domains. domain: its groups and tools. domain and group: that group's tools. query: search all tools.\n\nDomains: apollo, hubspot, sec_edgar","inputSchema":{"type":"object","properties":{"domain":{"type":"string"},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string"},"cursor":{"type":"string","description":"The last answer's next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#);
+    assert_snapshot!(surface.tools[0].definition.get(), @r#"{"name":"discover_tools","description":"Browse available tools by domain, group, or keyword.\n\nNo arguments: all domains. domain: its groups and tools. group: its tools. query: search.\n\nDomains: apollo, hubspot, sec_edgar","inputSchema":{"type":"object","properties":{"domain":{"type":"string"},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string","description":"What to do, in which service."},"search_mode":{"enum":["hybrid","keyword","semantic"]},"cursor":{"type":"string","description":"The last next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#);
     assert_snapshot!(surface.tools[3].definition.get(), @r#"{"name":"apollo_org_enrich","description":"Enrich an organization with firmographic data","inputSchema":{"type":"object"}}"#);
     assert_snapshot!(surface.instructions, @r#"
 You have access to a tool discovery gateway with 3 tools:

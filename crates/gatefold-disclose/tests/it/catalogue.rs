@@ -83,7 +83,7 @@ pub(crate) fn view(entries: Vec<SourceEntry>) -> View {
 pub(crate) fn ask(view: &View, tool: &str, arguments: &Value) -> String {
     let arguments = RawValue::from_string(arguments.to_string()).unwrap();
     match Gateway::default().interpret(view, tool, &arguments) {
-        Ok(Step::Reply(reply)) => text(&reply),
+        Ok(Step::Reply(reply) | Step::Found(reply, _)) => text(&reply),
         Ok(Step::Call(Operation::Tool { name, arguments })) => format!("{name} {arguments}"),
         Ok(Step::Call(operation)) => panic!("{operation:?}"),
         Err(mend) => panic!("{mend}"),

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use gatefold_catalog::{Manifest, Scope, View, compact_signature, search, token_bound};
+use gatefold_catalog::{Manifest, Scope, SearchMode, View, compact_signature, search, token_bound};
 use gatefold_core::Domain;
 use gatefold_disclose::{Disclosure, Gateway};
 use serde_json::value::RawValue;
@@ -134,7 +134,13 @@ fn the_definitions_stay_within_their_budget(catalogue: &Catalogue) {
 
 fn a_name_finds_its_tool_first(catalogue: &Catalogue) {
     for tool in catalogue.view.tools().step_by(17) {
-        let hits = search(&catalogue.view, tool.id().as_str(), &Scope::default(), 3);
+        let hits = search(
+            &catalogue.view,
+            tool.id().as_str(),
+            &Scope::default(),
+            SearchMode::default(),
+            3,
+        );
         assert_eq!(hits[0].tool.id(), tool.id());
     }
 }

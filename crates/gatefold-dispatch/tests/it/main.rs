@@ -9,6 +9,7 @@ mod limits;
 mod nesting;
 mod operations;
 mod parked;
+mod past;
 mod permits;
 mod questions;
 mod records;

@@ -17,6 +17,7 @@ use gatefold_dispatch::{
 };
 use gatefold_policy::{Approval, Effect, Entries, Glob, Policy, Rule, Scope, Who};
 
+use crate::past::MemoryPast;
 use crate::source::{FakeSource, raw};
 
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
@@ -27,6 +28,8 @@ pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) approvals: Arc<Yes>,
     pub(crate) limits: Limits,
+    pub(crate) past: Arc<MemoryPast>,
+    pub(crate) learns: bool,
 }
 
 impl World {
@@ -38,13 +41,15 @@ impl World {
     pub(crate) fn with_limits(sources: &[&Arc<FakeSource>], limits: Limits) -> Self {
         let clock = Arc::new(ManualClock::at(START));
         let (log, approvals) = (Arc::<MemoryLog>::default(), Arc::<Yes>::default());
+        let past = Arc::<MemoryPast>::default();
         let dispatcher = Dispatcher::new(Ports {
             audit: log.clone(),
             approvals: approvals.clone(),
             clock: clock.clone(),
+            past: past.clone(),
             seal: SealKey::new([7; 32]),
         });
-        let world = Self { dispatcher, log, clock, approvals, limits };
+        let world = Self { dispatcher, log, clock, approvals, limits, past, learns: false };
         world.install(sources, &[]);
         world
     }
@@ -60,6 +65,7 @@ impl World {
         self.dispatcher.install(Setup {
             policy: Policy::new(rules.to_vec()),
             limits: self.limits,
+            learns: self.learns,
             sources: sources.collect(),
         });
     }

@@ -175,6 +175,10 @@ impl Turn {
                 return self.operate(name, operation, resume, caller).await;
             }
             Ok(Step::Reply(reply)) => reply,
+            Ok(Step::Found(reply, found)) => {
+                self.pinned.found(&found.query, found.tools, caller.peer.client());
+                reply
+            }
             Err(mend) => mend.into(),
         };
         let bytes = reply.content.iter().map(|block| block.get().len()).sum();

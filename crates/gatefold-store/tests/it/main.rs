@@ -4,6 +4,7 @@
 mod directory;
 mod fixture;
 mod migrations;
+mod past;
 mod processes;
 mod records;
 mod retention;

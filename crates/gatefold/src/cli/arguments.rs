@@ -84,6 +84,18 @@ pub(crate) enum Command {
     /// Look at tools, and call them
     #[command(subcommand, after_long_help = "Example:\n  gatefold tools search create an issue")]
     Tools(Tools),
+    /// Measure how well tools are found, and what makes them hard to find
+    #[command(subcommand, after_long_help = "Example:\n  gatefold eval catalog")]
+    Eval(super::eval::Eval),
+    /// Show what searches have learnt from use, and erase it
+    ///
+    /// The words of a search are kept when a call of a tool that it found went well. They make that
+    /// tool easier to find.
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_long_help = "Example:\n  gatefold queries --tool tickets__create_ticket"
+    )]
+    Queries(Queries),
     /// Say what is on record and what a running gateway does
     #[command(after_long_help = "Example:\n  gatefold status --watch")]
     Status(Status),
@@ -130,8 +142,10 @@ impl Command {
             Self::Disconnect(disconnect) => disconnect.format.json,
             Self::Check(check) => check.format.json,
             Self::Doctor(doctor) => doctor.format.json,
+            Self::Queries(queries) => queries.is_json(),
             Self::Status(status) => status.format.json,
             Self::Tools(tools) => tools.format().json,
+            Self::Eval(eval) => eval.format().json,
             Self::Secret(Secret::List { format }) => format.json,
             Self::Config(config) => config.is_json(),
             _ => false,
@@ -318,6 +332,9 @@ pub(crate) enum Tools {
         /// The most tools to show
         #[arg(long, default_value_t = 10)]
         limit: usize,
+        /// By what tools are ranked
+        #[arg(long, value_enum, default_value_t)]
+        mode: super::eval::ModeName,
         #[command(flatten)]
         format: Format,
     },
@@ -344,6 +361,42 @@ impl Tools {
             | Self::Search { format, .. }
             | Self::Schema { format, .. }
             | Self::Call(Call { format, .. }) => format,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Queries {
+    #[command(subcommand)]
+    pub(crate) forget: Option<Forget>,
+    /// Of this tool only, by its id
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Forget {
+    /// Erase what was learnt
+    #[command(after_long_help = "Example:\n  gatefold queries forget --all")]
+    Forget {
+        /// Of this tool, by its id
+        #[arg(long, value_name = "NAME", required_unless_present = "all")]
+        tool: Option<String>,
+        /// Of every tool
+        #[arg(long, conflicts_with = "tool")]
+        all: bool,
+        #[command(flatten)]
+        format: Format,
+    },
+}
+
+impl Queries {
+    fn is_json(&self) -> bool {
+        match &self.forget {
+            Some(Forget::Forget { format, .. }) => format.json,
+            None => self.format.json,
         }
     }
 }

@@ -3,10 +3,12 @@ use std::process::ExitCode;
 use gatefold::Environment;
 use gatefold_catalog::{Scope, Tool, View, search};
 use gatefold_core::{Domain, ToolName};
+use gatefold_dispatch::Pinned;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::arguments::{Shared, Tools};
+use super::eval::ModeName;
 use super::failure::with_help;
 use super::output::{Output, Style};
 use super::progress::Progress;
@@ -46,30 +48,47 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     stop::unless_stopped(async {
-        let app = session::open(shared, environment).await?.app;
-        let mut failed = Vec::new();
-        if !is_known(tools, app.pin().view()) {
-            let learned = app.learn(&Progress::new(output, "learning")).await;
-            for (domain, reason) in learned {
-                let reason = visible::on_one_line(&check::reason(&reason, &domain));
-                output.warning(&format!("source `{domain}` is left out: {reason}"));
-                failed.push(domain);
-            }
-        }
-        let pinned = app.pin();
-        let result = match tools {
-            Tools::List { domain, .. } => list(pinned.view(), domain.as_deref(), &failed, output),
-            Tools::Search { query, limit, .. } => {
-                find(pinned.view(), &query.join(" "), *limit, output);
-                Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let is_known = |view: &View| is_known(tools, view);
+        with_catalog(shared, environment, output, is_known, async |pinned, failed| match tools {
+            Tools::List { domain, .. } => list(pinned.view(), domain.as_deref(), failed, output),
+            Tools::Search { query, limit, mode, .. } => {
+                find(pinned.view(), &query.join(" "), *mode, *limit, output);
+                Ok(code_of(failed))
             }
             Tools::Schema { names, .. } => schemas(pinned.view(), names, output),
-            Tools::Call(call) => call::run(call, &pinned, output).await,
-        };
-        app.close().await;
-        result
+            Tools::Call(call) => call::run(call, pinned, output).await,
+        })
+        .await
     })
     .await
+}
+
+/// Does something with the catalogue, and with the domains of which nothing could be learned. Asks
+/// the sources of which nothing is known first, unless enough is.
+pub(super) async fn with_catalog(
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+    is_enough: impl FnOnce(&View) -> bool,
+    act: impl AsyncFnOnce(&Pinned, &[Domain]) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
+    let app = session::open(shared, environment).await?.app;
+    let mut failed = Vec::new();
+    if !is_enough(app.pin().view()) {
+        for (domain, reason) in app.learn(&Progress::new(output, "learning")).await {
+            let reason = visible::on_one_line(&check::reason(&reason, &domain));
+            output.warning(&format!("source `{domain}` is left out: {reason}"));
+            failed.push(domain);
+        }
+    }
+    let result = act(&app.pin(), &failed).await;
+    app.close().await;
+    result
+}
+
+/// How a command ends for which some domains could not be looked at.
+pub(super) fn code_of(failed: &[Domain]) -> ExitCode {
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Whether all that a command names is known, so that it need not wait for sources that are not.
@@ -118,8 +137,8 @@ fn list(
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn find(view: &View, query: &str, limit: usize, output: &Output) {
-    let hits = search(view, query, &Scope::default(), limit);
+fn find(view: &View, query: &str, mode: ModeName, limit: usize, output: &Output) {
+    let hits = search(view, query, &Scope::default(), mode.into(), limit);
     let lines: Vec<_> = hits.iter().map(|hit| line(hit.tool)).collect();
     if output.is_json() {
         output.json(&serde_json::json!({ "query": query, "tools": lines }));

@@ -22,6 +22,7 @@ pub const SECTIONS: &[Section] = &[
     sources::SOURCES,
     sections::POLICY,
     sections::DISCLOSURE,
+    sections::SEARCH,
     sections::LIMITS,
     sections::SERVER,
     sections::STATE,

@@ -12,7 +12,7 @@ use gatefold_store::Durability;
 use super::reader::{Field, Reader, Table};
 use super::sources::{self, SourceDraft};
 use super::tree::Node;
-use super::{AuditConfig, DisclosureConfig, ServerConfig};
+use super::{AuditConfig, DisclosureConfig, SearchConfig, ServerConfig};
 
 /// What one `gatefold.toml` says.
 #[derive(Default)]
@@ -21,6 +21,7 @@ pub(super) struct Draft {
     /// Patterns over the ids of all tools.
     pub(super) effects: Vec<(Effect, String)>,
     pub(super) disclosure: DisclosureConfig,
+    pub(super) search: SearchConfig,
     pub(super) limits: Limits,
     pub(super) source_limits: SourceLimits,
     pub(super) server: ServerConfig,
@@ -61,6 +62,10 @@ pub(super) fn read<'a>(reader: &'a Reader<'a>, root: &'a Node) -> Draft {
     section(&mut root, "policy", |table| draft.effects = effects(table));
     section(&mut root, "disclosure", |table| {
         disclosure(table, &mut draft.disclosure);
+    });
+    section(&mut root, "search", |table| {
+        let learn = table.field("learn").and_then(|field| field.flag());
+        draft.search.learn = learn.unwrap_or(draft.search.learn);
     });
     section(&mut root, "server", |table| {
         server(table, &mut draft.server);

@@ -121,6 +121,7 @@ fn install(world: &World, sources: &[Arc<McpSource>]) {
     world.dispatcher.install(Setup {
         policy: Policy::default(),
         limits: Limits::default(),
+        learns: false,
         sources: sources.collect(),
     });
 }

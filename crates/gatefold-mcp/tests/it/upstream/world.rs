@@ -10,8 +10,8 @@ use gatefold_core::{
 };
 use gatefold_dispatch::{
     AuditError, AuditLog, AuditSlot, CallClosed, CallOpened, Caller, DiscoveryRecord, Dispatcher,
-    Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, Ports, SealKey, Setup,
-    SourceReport, SourceSetup, SourceState,
+    Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, NoPastQueries, Ports, SealKey,
+    Setup, SourceReport, SourceSetup, SourceState,
 };
 use gatefold_mcp::{McpPorts, McpSettings, McpSource};
 use gatefold_policy::Policy;
@@ -65,11 +65,13 @@ impl World {
             audit: Arc::new(Forgetful),
             approvals: Arc::new(NoApprovals),
             clock: Arc::new(SystemClock),
+            past: Arc::new(NoPastQueries),
             seal: SealKey::new([7; 32]),
         });
         dispatcher.install(Setup {
             policy: made.policy.clone(),
             limits: made.limits,
+            learns: false,
             sources: sources.collect(),
         });
         Self { dispatcher, keeper }

@@ -59,6 +59,22 @@ pub(super) const DISCLOSURE: Section = Section {
     ],
 };
 
+pub(super) const SEARCH: Section = Section {
+    path: "search",
+    summary: "How tools are found.",
+    details: "",
+    keys: &[Key {
+        details: "The words of a search are kept, in the state directory, when a call of a tool that it \
+                  found went well, and later searches rank by them: those of the same organisation, \
+                  or of the same user where there is none. What is long or may hold a secret is not \
+                  kept. `gatefold queries` shows and erases what is. With `false`, nothing is kept and \
+                  nothing is used.",
+        value: |config| Some(config.search.learn.into()),
+        example: "false",
+        ..Key::new("learn", Kind::Flag, "Whether searches learn from the calls that follow them.")
+    }],
+};
+
 pub(super) const LIMITS: Section = Section {
     path: "limits",
     summary: "How long things may take, and how large and how many they may be.",

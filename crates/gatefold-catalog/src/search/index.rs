@@ -1,0 +1,166 @@
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use gatefold_core::Digest;
+use gatefold_search::{Analysis, Document, Entry, Index, Parameters};
+
+use crate::snapshot::{DomainEntry, Tool};
+
+/// What the analysis of a tool depends on: its definition, and what is said about its place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    definition: Digest,
+    /// The domain, its title, its description and the group, a line each; shared by neighbours.
+    place: Arc<str>,
+}
+
+type Analyses = HashMap<Key, Arc<Analysis>>;
+
+/// The index of a snapshot's tools, made when it is first searched.
+///
+/// The analyses of the tools outlive it: the next snapshot takes those over that it needs.
+#[derive(Debug, Default)]
+pub(crate) struct SearchIndex {
+    built: OnceLock<(Index, Arc<Analyses>)>,
+    /// Those of the snapshot before.
+    earlier: Arc<Analyses>,
+}
+
+impl SearchIndex {
+    pub(crate) fn after(previous: &Self) -> Self {
+        let known = previous.built.get().map_or(&previous.earlier, |(_, analyses)| analyses);
+        Self { built: OnceLock::new(), earlier: Arc::clone(known) }
+    }
+
+    /// The index of these tools, which must always be the same.
+    pub(crate) fn get(&self, domains: &[DomainEntry], tools: &[Tool]) -> &Index {
+        let (index, _) = self.built.get_or_init(|| build(domains, tools, &self.earlier));
+        index
+    }
+}
+
+fn build(domains: &[DomainEntry], tools: &[Tool], earlier: &Analyses) -> (Index, Arc<Analyses>) {
+    let mut kept = Analyses::with_capacity(tools.len());
+    let mut entries = Vec::with_capacity(tools.len());
+    for domain in domains {
+        let mut place: Arc<str> = Arc::default();
+        for tool in &tools[domain.range()] {
+            let stands = Place::of(tool, domain);
+            let text = stands.text();
+            if *place != *text {
+                place = text.into();
+            }
+            let key = Key { definition: tool.definition().digest(), place: Arc::clone(&place) };
+            let known = kept.get(&key).or_else(|| earlier.get(&key)).map(Arc::clone);
+            let analysis = known.unwrap_or_else(|| stands.analyse(tool));
+            kept.insert(key, Arc::clone(&analysis));
+            entries.push(Entry { id: tool.id().as_str(), domain: stands.domain, analysis });
+        }
+    }
+    (Index::build(&entries), Arc::new(kept))
+}
+
+/// Where a tool stands.
+struct Place<'a> {
+    domain: &'a str,
+    title: &'a str,
+    description: &'a str,
+    group: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn of(tool: &'a Tool, domain: &'a DomainEntry) -> Self {
+        let server = domain.manifest().map(|manifest| manifest.server());
+        Self {
+            domain: domain.domain().as_str(),
+            title: server.and_then(|server| server.title.as_deref()).unwrap_or_default(),
+            description: domain.description(),
+            group: tool.group(),
+        }
+    }
+
+    fn text(&self) -> String {
+        [self.domain, self.title, self.description, self.group].join("\n")
+    }
+
+    fn analyse(&self, tool: &Tool) -> Arc<Analysis> {
+        let definition = tool.definition();
+        let parameters = Parameters::of_schema(definition.input_schema());
+        Analysis::of(&Document {
+            name: definition.name(),
+            domain: &[self.domain, self.title],
+            domain_description: self.description,
+            group: self.group,
+            description: &[
+                definition.title().unwrap_or_default(),
+                definition.description().unwrap_or_default(),
+            ],
+            parameter_names: &parameters.names,
+            parameter_descriptions: &parameters.descriptions,
+            enum_values: &parameters.values,
+            past_queries: &[],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::{Domain, Timestamp};
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::{GroupRules, Manifest, ServerInfo, Snapshot, SourceEntry, SourceKind};
+
+    fn snapshot(previous: Option<&Snapshot>, description: &str, tools: &[&str]) -> Snapshot {
+        let tools: Vec<_> =
+            tools.iter().map(|name| format!(r#"{{"name":"{name}","inputSchema":{{}}}}"#)).collect();
+        let page = RawValue::from_string(format!(r#"{{"tools":[{}]}}"#, tools.join(","))).unwrap();
+        let server = ServerInfo {
+            name: "s".to_owned(),
+            version: String::new(),
+            title: None,
+            instructions: None,
+            protocol: "2025-11-25".to_owned(),
+            capabilities: None,
+        };
+        let manifest = Manifest::from_pages(server, &[page], Timestamp::from_millis(0));
+        let entry = SourceEntry {
+            domain: Domain::from_key("d"),
+            kind: SourceKind::Mcp,
+            description: Some(description.to_owned()),
+            groups: GroupRules::default(),
+            manifest: Some(Arc::new(manifest)),
+        };
+        match previous {
+            Some(previous) => Snapshot::build_after(previous, vec![entry], 2),
+            None => Snapshot::build(vec![entry], 1),
+        }
+    }
+
+    /// Whether each tool of a snapshot has the very analysis that it had before.
+    fn taken_over(snapshot: &Snapshot, previous: &Snapshot) -> Vec<bool> {
+        let of = |snapshot: &Snapshot| {
+            snapshot.index();
+            Arc::clone(&snapshot.search_index().built.get().unwrap().1)
+        };
+        let (now, before) = (of(snapshot), of(previous));
+        let kept = |(key, analysis): (&Key, &Arc<Analysis>)| {
+            before.get(key).is_some_and(|known| Arc::ptr_eq(known, analysis))
+        };
+        let mut kept: Vec<_> = now.iter().map(kept).collect();
+        kept.sort_unstable();
+        kept
+    }
+
+    #[test]
+    fn only_what_changed_is_analysed_anew() {
+        let first = snapshot(None, "Mail", &["read", "send"]);
+        first.index();
+        let second = snapshot(Some(&first), "Mail", &["read", "send", "drop"]);
+        let third = snapshot(Some(&second), "Mail", &["read", "send"]);
+        assert_eq!(taken_over(&third, &first), [true, true], "the second was never searched");
+        assert_eq!(taken_over(&second, &first), [false, true, true]);
+        let other = snapshot(Some(&third), "Letters", &["read", "send"]);
+        assert_eq!(taken_over(&other, &third), [false, false]);
+    }
+}

@@ -1,0 +1,289 @@
+//! What of somebody's words may be kept. Doubt keeps nothing: a query too many that is not learnt
+//! from costs little, one with a secret in it a leak.
+
+/// The longest query that is kept, in characters. What is longer is a text, not a request.
+const LONGEST: usize = 200;
+
+/// How many digits in a row, or with a separator or two between, are somebody's number.
+const LONG_NUMBER: usize = 7;
+const LONG_PARTED_NUMBER: usize = 9;
+
+/// Beginnings of the tokens of well-known services, whatever stands behind.
+const TOKEN_BEGINNINGS: [&str; 24] = [
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_",
+    "pk_live",
+    "rk_",
+    "xox",
+    "xapp-",
+    "akia",
+    "asia",
+    "aiza",
+    "ya29.",
+    "hf_",
+    "npm_",
+    "pypi-",
+    "eyj",
+    "shpat_",
+    "ntn_",
+    "atatt",
+];
+
+/// The shortest rest of a token behind such a beginning.
+const TOKEN_REST: usize = 6;
+
+/// What secrets are called. Behind one of these and `=`, `:` or `is`, something follows that is one.
+const SECRET_NAMES: [&str; 16] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "pass",
+    "secret",
+    "token",
+    "key",
+    "apikey",
+    "auth",
+    "authorization",
+    "bearer",
+    "credential",
+    "credentials",
+    "cookie",
+    "pin",
+];
+
+/// The least letters and digits of a token that may be a random one.
+const RANDOM_LENGTH: usize = 16;
+
+/// The longest run of letters that may be a word.
+const LONGEST_WORD: usize = 32;
+
+/// The least entropy of a random token, in bits a character (Shannon 1948, "A mathematical theory
+/// of communication"). Sixteen random hexadecimal digits have 3 or more nearly always.
+const RANDOM_BITS: f64 = 2.75;
+
+/// A query as it is kept, on one line; none when it is too long, says nothing, is merely the name
+/// of a tool, or may hold a secret or somebody's data.
+pub(crate) fn worth_keeping<'a>(
+    query: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    // A character more than is kept tells that it is too long, however long it is.
+    if query.chars().nth(LONGEST).is_some() || query.chars().any(is_unprintable) {
+        return None;
+    }
+    let query = query.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bare = letters(&query);
+    let says_something = query.chars().any(char::is_alphabetic);
+    let is_name = names.into_iter().any(|name| letters(name) == bare);
+    (says_something && !is_name && !is_delicate(&query)).then_some(query)
+}
+
+fn is_unprintable(c: char) -> bool {
+    c.is_control() && !c.is_whitespace()
+}
+
+/// The letters and digits of a text in lower case.
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a text may hold a secret, an address or a number of somebody's.
+fn is_delicate(text: &str) -> bool {
+    // No word of a language has one; addresses and credentials in URLs do.
+    text.contains('@')
+        || has_long_number(text)
+        || names_a_secret(text)
+        || text.split_whitespace().any(is_token)
+        || text.split_whitespace().any(is_url_with_more)
+}
+
+/// Whether a URL says more than where: its query and fragment may authorise.
+fn is_url_with_more(word: &str) -> bool {
+    word.split_once("://").is_some_and(|(_, rest)| rest.contains(['?', '#']))
+}
+
+fn has_long_number(text: &str) -> bool {
+    let (mut unbroken, mut parted, mut gap) = (0, 0, 0);
+    for c in text.chars() {
+        if c.is_numeric() {
+            (unbroken, parted, gap) = (unbroken + 1, parted + 1, 0);
+        } else {
+            gap += 1;
+            let is_part = gap <= 2 && " -./()".contains(c);
+            (unbroken, parted) = (0, if is_part { parted } else { 0 });
+        }
+        if unbroken >= LONG_NUMBER || parted >= LONG_PARTED_NUMBER {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether the name of a secret stands before what may be its value.
+fn names_a_secret(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let spaced = lower.replace(['=', ':'], " = ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let is_name = |word: &str| {
+        let mut parts = word.split(|c: char| !c.is_alphanumeric());
+        parts.any(|part| SECRET_NAMES.contains(&part) || SECRET_NAMES.contains(&singular(part)))
+    };
+    let assigned = words.windows(3).any(|three| is_name(three[0]) && is_assignment(three[1]));
+    let borne = words.windows(2).any(|two| two[0] == "bearer" && two[1].len() >= TOKEN_REST);
+    assigned || borne
+}
+
+fn singular(word: &str) -> &str {
+    word.strip_suffix('s').unwrap_or(word)
+}
+
+fn is_assignment(word: &str) -> bool {
+    matches!(word, "=" | "is" | "are" | "was")
+}
+
+/// Whether a word is a token: begins as those of well-known services, or is random.
+fn is_token(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let lower = word.to_ascii_lowercase();
+    let begins = |beginning: &&str| {
+        let rest = lower.strip_prefix(*beginning);
+        // Words begin so too, but do not go on with digits.
+        rest.is_some_and(|rest| {
+            rest.len() >= TOKEN_REST && rest.contains(|c: char| c.is_ascii_digit())
+        })
+    };
+    TOKEN_BEGINNINGS.iter().any(begins) || is_random(word)
+}
+
+/// Whether a word's letters and digits are without a pattern, as those of generated keys are.
+/// Names of several words are not, nor are versions and dates in them.
+fn is_random(word: &str) -> bool {
+    let runs: Vec<&str> = word.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let is_long_word = |run: &&str| run.len() > LONGEST_WORD;
+    if runs.iter().any(is_long_word) {
+        return true;
+    }
+    let bytes: Vec<u8> = runs.iter().flat_map(|run| run.bytes()).collect();
+    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if bytes.len() < RANDOM_LENGTH || entropy(&bytes) < RANDOM_BITS {
+        return false;
+    }
+    let changes: usize = runs.iter().map(|run| changes(run)).sum();
+    // In words written as one, a capital comes every few letters; in noise, all the time.
+    let share = if digits > 0 { 5 } else { 3 };
+    let is_mixed = |run: &&str| {
+        let digits = run.bytes().filter(u8::is_ascii_digit).count();
+        run.len() >= RANDOM_LENGTH && digits > 1 && digits < run.len()
+    };
+    changes * share >= bytes.len() || runs.iter().any(is_mixed)
+}
+
+/// How often a run changes between digits, small and capital letters; a capital that begins a word
+/// is no change.
+fn changes(run: &str) -> usize {
+    let kind = |byte: u8| match byte {
+        b'0'..=b'9' => 0,
+        b'a'..=b'z' => 1,
+        _ => 2,
+    };
+    let kinds: Vec<u8> = run.bytes().map(kind).collect();
+    kinds.windows(2).filter(|two| two[0] != two[1] && *two != [2, 1]).count()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of characters are small")]
+fn entropy(bytes: &[u8]) -> f64 {
+    let mut counts = [0_usize; 256];
+    for byte in bytes {
+        counts[usize::from(*byte)] += 1;
+    }
+    let shares = counts.iter().filter(|count| **count > 0);
+    let shares = shares.map(|count| *count as f64 / bytes.len() as f64);
+    -shares.map(|share| share * share.log2()).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(query: &str, kept: Option<&str>) {
+        let names = ["issues__create_issue", "create_issue"];
+        assert_eq!(worth_keeping(query, names).as_deref(), kept, "{query}");
+    }
+
+    #[test]
+    fn requests_are_kept_on_one_line() {
+        for (query, kept) in [
+            ("file a bug", "file a bug"),
+            ("  file\n a\tbug ", "file a bug"),
+            (
+                "weather in São Paulo on 2026-11-21 at 10:00",
+                "weather in São Paulo on 2026-11-21 at 10:00",
+            ),
+            ("创建问题", "创建问题"),
+            (
+                "list pull requests of rust-lang/rust#12345",
+                "list pull requests of rust-lang/rust#12345",
+            ),
+            ("read https://docs.example/guide/start", "read https://docs.example/guide/start"),
+            ("rotate an api key", "rotate an api key"),
+            ("reset my password", "reset my password"),
+            ("search_repositories_by_topic_v2", "search_repositories_by_topic_v2"),
+            ("convert 100 USD to EUR", "convert 100 USD to EUR"),
+            ("asian restaurants, asiatic lilies", "asian restaurants, asiatic lilies"),
+            ("ISO 8601 week of 2026-01-01", "ISO 8601 week of 2026-01-01"),
+        ] {
+            check(query, Some(kept));
+        }
+    }
+
+    #[test]
+    fn secrets_and_data_are_not_kept() {
+        for query in [
+            "clone with ghp_16C7e42F292c6912E7",
+            "use sk-proj-4f9aQ2xY81",
+            "AKIAIOSFODNN7EXAMPLE",
+            "log in, password=hunter2",
+            "log in, password: hunter2",
+            "my password is hunter2",
+            "set API_TOKEN = abc",
+            "api-key:abc",
+            "send header Authorization: Basic abc",
+            "Bearer abcdefgh",
+            "write to ann@example.com",
+            "open https://ann:pw@host.example/",
+            "get https://host.example/?sig=abc",
+            "get https://host.example/#access",
+            "call 5551234567",
+            "call +1 (555) 123-4567",
+            "card 4111 1111 1111 1111",
+            "SSN 123-45-6789",
+            "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
+            "order 550e8400-e29b-41d4-a716-446655440000",
+            "decode dGhpcyBpcyBhIHNlY3JldA1",
+            "key q7Zt9LmX2vB8kR4w",
+            "aVeryLongRunOfLettersThatNobodyWouldEverWriteInOneGo",
+        ] {
+            check(query, None);
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_not_kept() {
+        for query in ["", "  ", "12 + 30", "?!", "bell\u{7}", "create_issue", "Create issue"] {
+            check(query, None);
+        }
+        check("issues create-issue", None);
+        check(&"word ".repeat(41), None);
+        check(&"ä".repeat(LONGEST), Some(&"ä".repeat(LONGEST)));
+        check(&"ä".repeat(LONGEST + 1), None);
+    }
+}

@@ -1,0 +1,204 @@
+//! The last few searches of everybody, until it is known what came of them.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use gatefold_core::{Principal, Timestamp, ToolId};
+
+/// How long a search is remembered. A call that comes later was hardly led to by it.
+const REMEMBERED: Duration = Duration::from_mins(10);
+
+/// The searches that are remembered of one asker.
+const SEARCHES: usize = 8;
+
+/// The tools that are remembered of one search.
+const TOOLS: usize = 32;
+
+/// Askers remembered at once. Past it the memory starts anew.
+const ASKERS: usize = 1024;
+
+/// Whose searches and calls belong together: those of one connected client, or of all clients of
+/// one principal whose requests stand alone.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Asker {
+    pub(crate) principal: Arc<Principal>,
+    pub(crate) client: Option<u64>,
+}
+
+#[derive(Default)]
+pub(crate) struct Recall(Mutex<HashMap<Asker, VecDeque<Search>>>);
+
+struct Search {
+    at: Timestamp,
+    query: Arc<str>,
+    /// The tools that it showed.
+    tools: Vec<ToolId>,
+    /// Those that it led to.
+    served: Vec<ToolId>,
+}
+
+impl Recall {
+    /// Remembers a search and the tools that it showed.
+    pub(crate) fn found(&self, asker: Asker, query: &str, mut tools: Vec<ToolId>, at: Timestamp) {
+        if tools.is_empty() {
+            return;
+        }
+        tools.truncate(TOOLS);
+        let mut askers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if askers.len() >= ASKERS && !askers.contains_key(&asker) {
+            forget(&mut askers, at);
+        }
+        let searches = askers.entry(asker).or_default();
+        searches.retain(|search| is_fresh(search, at));
+        let known = searches.iter().position(|search| *search.query == *query);
+        let mut served = Vec::new();
+        // The next page of the same search, or the same search again.
+        if let Some(known) = known.and_then(|known| searches.remove(known)) {
+            served = known.served;
+            let others = known.tools.into_iter().filter(|tool| !tools.contains(tool));
+            tools.extend(others.collect::<Vec<_>>());
+            tools.truncate(TOOLS);
+        }
+        searches.push_back(Search { at, query: query.into(), tools, served });
+        while searches.len() > SEARCHES {
+            searches.pop_front();
+        }
+    }
+
+    /// The query that led to a call of a tool which went well, if any did. Each search leads to
+    /// each tool once.
+    ///
+    /// It is the latest search that showed the tool, unless it has led to another one and an
+    /// earlier search led here: then the tool was known already, and merely shown again.
+    pub(crate) fn served(&self, asker: &Asker, tool: &ToolId, at: Timestamp) -> Option<Arc<str>> {
+        let mut askers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let searches = askers.get_mut(asker)?;
+        searches.retain(|search| is_fresh(search, at));
+        let is_known = searches.iter().any(|search| search.served.contains(tool));
+        let latest = searches.iter_mut().rfind(|search| search.tools.contains(tool))?;
+        if latest.served.contains(tool) || (is_known && !latest.served.is_empty()) {
+            return None;
+        }
+        latest.served.push(tool.clone());
+        Some(latest.query.clone())
+    }
+}
+
+fn is_fresh(search: &Search, now: Timestamp) -> bool {
+    now.since(search.at) <= REMEMBERED
+}
+
+/// Makes room: what is long ago goes, and everything when all of it is fresh.
+fn forget(askers: &mut HashMap<Asker, VecDeque<Search>>, now: Timestamp) {
+    askers.retain(|_, searches| searches.back().is_some_and(|last| is_fresh(last, now)));
+    if askers.len() >= ASKERS {
+        askers.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::UserId;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+    fn asker(user: &str, client: Option<u64>) -> Asker {
+        Asker { principal: Arc::new(Principal::user(UserId::new(user))), client }
+    }
+
+    fn ids(tools: &[&str]) -> Vec<ToolId> {
+        tools.iter().map(|tool| ToolId::new(*tool)).collect()
+    }
+
+    /// What a client of Ann's did, and what it taught.
+    #[derive(Default)]
+    struct Session(Recall);
+
+    impl Session {
+        fn search(&self, query: &str, tools: &[&str]) {
+            self.0.found(asker("ann", Some(1)), query, ids(tools), NOW);
+        }
+
+        #[track_caller]
+        fn call(&self, tool: &str, taught: Option<&str>) {
+            self.call_as(&asker("ann", Some(1)), tool, NOW, taught);
+        }
+
+        #[track_caller]
+        fn call_as(&self, asker: &Asker, tool: &str, at: Timestamp, taught: Option<&str>) {
+            let served = self.0.served(asker, &ToolId::new(tool), at);
+            assert_eq!(served.as_deref(), taught, "{tool}");
+        }
+    }
+
+    #[test]
+    fn a_search_teaches_each_tool_once() {
+        let session = Session::default();
+        session.search("file a bug", &["create", "list"]);
+        session.call("drop", None);
+        session.call("create", Some("file a bug"));
+        session.call("create", None);
+        session.call("list", Some("file a bug"));
+        session.search("file a bug", &["create"]);
+        session.call("create", None);
+    }
+
+    #[test]
+    fn the_latest_search_that_showed_the_tool_teaches() {
+        let session = Session::default();
+        session.search("bug", &["create"]);
+        session.search("file a bug", &["create"]);
+        session.call("create", Some("file a bug"));
+        session.search("all bugs", &["list", "create"]);
+        session.call("list", Some("all bugs"));
+        session.call("create", None);
+    }
+
+    #[test]
+    fn the_next_page_is_the_same_search() {
+        let session = Session::default();
+        session.search("bug", &["create"]);
+        session.search("bug", &["list"]);
+        session.call("create", Some("bug"));
+        session.call("list", Some("bug"));
+    }
+
+    #[test]
+    fn nobody_is_taught_by_the_search_of_another() {
+        let session = Session::default();
+        session.search("file a bug", &["create"]);
+        for other in [asker("bob", Some(1)), asker("ann", Some(2)), asker("ann", None)] {
+            session.call_as(&other, "create", NOW, None);
+        }
+    }
+
+    #[test]
+    fn what_was_long_ago_teaches_nothing() {
+        let session = Session::default();
+        session.search("file a bug", &["create"]);
+        let late = NOW.plus(REMEMBERED + Duration::from_millis(1));
+        session.call_as(&asker("ann", Some(1)), "create", late, None);
+    }
+
+    #[test]
+    fn what_is_remembered_has_limits() {
+        let session = Session::default();
+        for number in 0..=SEARCHES {
+            session.search(&format!("query {number}"), &[&format!("tool{number}")]);
+        }
+        session.call("tool0", None);
+        session.call("tool1", Some("query 1"));
+        let recall = Recall::default();
+        for user in 0..=ASKERS {
+            recall.found(asker(&user.to_string(), None), "q", ids(&["t"]), NOW);
+        }
+        assert_eq!(recall.0.lock().unwrap().len(), 1);
+        let many: Vec<_> = (0..=TOOLS).map(|tool| ToolId::new(tool.to_string())).collect();
+        recall.found(asker("ann", None), "q", many, NOW);
+        let last = ToolId::new(TOOLS.to_string());
+        assert_eq!(recall.served(&asker("ann", None), &last, NOW), None);
+    }
+}

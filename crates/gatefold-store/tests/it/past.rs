@@ -1,0 +1,153 @@
+//! Past queries: kept, decaying, bounded, erased, and seen by every process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_core::{Clock as _, ManualClock, Tenant, ToolId};
+use gatefold_dispatch::{Lesson, PastQueries as _};
+use gatefold_store::{PastQueriesOf, PastQueryRecord, Store};
+use tempfile::tempdir;
+
+use crate::fixture::{NOW, at};
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// How long a lesson may take to be written.
+const WRITTEN: Duration = Duration::from_secs(20);
+
+struct Kept {
+    store: Store,
+    clock: Arc<ManualClock>,
+}
+
+impl Kept {
+    async fn open(directory: &std::path::Path) -> Self {
+        let clock = Arc::new(ManualClock::at(NOW));
+        Self { store: Store::open(directory, at(&clock)).await.unwrap(), clock }
+    }
+
+    /// Teaches, and waits until it is written.
+    async fn learn(&self, tenant: &str, tool: &str, query: &str) {
+        let before = self.store.version().await.unwrap();
+        let (tenant, tool) = (Tenant::new(tenant), ToolId::new(tool));
+        let (query, at) = (query.to_owned(), self.clock.now());
+        self.store.note(Lesson { tenant, tool, query, at });
+        let written = async {
+            while self.store.version().await.unwrap() == before {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(WRITTEN, written).await.unwrap();
+    }
+
+    async fn records(&self) -> Vec<PastQueryRecord> {
+        self.store.past_queries(PastQueriesOf::Every, 10_000).await.unwrap()
+    }
+
+    /// Each past query with its weight.
+    async fn listed(&self) -> Vec<String> {
+        let line = |record: &PastQueryRecord| {
+            let PastQueryRecord { tenant, tool, query, weight, .. } = record;
+            format!("{tenant} {tool}: {query} {weight:.2}")
+        };
+        self.records().await.iter().map(line).collect()
+    }
+
+    async fn kept(&self, tenant: &str) -> Vec<String> {
+        let mut kept: Vec<_> = self
+            .store
+            .kept(&Tenant::new(tenant))
+            .await
+            .unwrap()
+            .iter()
+            .map(|kept| format!("{}: {} {:.2}", kept.tool, kept.query, kept.weight))
+            .collect();
+        kept.sort();
+        kept
+    }
+}
+
+#[tokio::test]
+async fn what_was_learnt_outlives_a_restart_and_stays_with_its_tenant() {
+    let directory = tempdir().unwrap();
+    let first = Kept::open(directory.path()).await;
+    first.learn("user:ann", "mail__send", "tell bob").await;
+    first.learn("user:ann", "mail__send", "tell bob").await;
+    first.learn("user:bob", "mail__send", "tell ann").await;
+    first.store.close().await.unwrap();
+    drop(first);
+    let second = Kept::open(directory.path()).await;
+    assert_eq!(second.kept("user:ann").await, ["mail__send: tell bob 2.00"]);
+    assert_eq!(second.kept("user:bob").await, ["mail__send: tell ann 1.00"]);
+    assert!(second.kept("user:eve").await.is_empty());
+}
+
+#[tokio::test]
+async fn weight_halves_in_thirty_days_and_what_weighs_little_goes() {
+    let directory = tempdir().unwrap();
+    let kept = Kept::open(directory.path()).await;
+    kept.learn("t", "a", "old").await;
+    kept.clock.advance(30 * DAY);
+    assert_eq!(kept.listed().await, ["t a: old 0.50"]);
+    kept.learn("t", "a", "new").await;
+    kept.learn("t", "a", "old").await;
+    assert_eq!(kept.listed().await, ["t a: old 1.50", "t a: new 1.00"]);
+    kept.clock.advance(95 * DAY);
+    kept.store.prune().await.unwrap();
+    assert_eq!(kept.listed().await, ["t a: old 0.17"]);
+    kept.clock.advance(30 * DAY);
+    kept.store.prune().await.unwrap();
+    assert!(kept.listed().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_tool_keeps_its_weightiest_and_its_latest() {
+    let directory = tempdir().unwrap();
+    let kept = Kept::open(directory.path()).await;
+    for query in 0..20 {
+        kept.learn("t", "a", &format!("q{query:02}")).await;
+        kept.learn("t", "a", &format!("q{query:02}")).await;
+    }
+    kept.learn("t", "a", "latest").await;
+    kept.learn("t", "b", "of another tool").await;
+    let records = kept.records().await;
+    let of_a: Vec<_> = records.iter().filter(|record| record.tool == "a").collect();
+    assert_eq!(of_a.len(), 20);
+    assert!(of_a.iter().any(|record| record.query == "latest"));
+    assert_eq!(records.len(), 21);
+}
+
+#[tokio::test]
+async fn a_tenant_keeps_so_many() {
+    let directory = tempdir().unwrap();
+    let kept = Kept::open(directory.path()).await;
+    let mut connection = crate::fixture::connect(directory.path()).await;
+    let fill = "
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+        INSERT INTO past_queries SELECT 't', 'tool' || i, 'q', 1000.0, 1 FROM n";
+    sqlx::query(fill).execute(&mut connection).await.unwrap();
+    kept.learn("other", "a", "q").await;
+    kept.learn("t", "a", "one more").await;
+    let records = kept.records().await;
+    assert_eq!(records.iter().filter(|record| record.tenant == "t").count(), 2000);
+    assert!(records.iter().any(|record| record.query == "one more"));
+    assert!(records.iter().any(|record| record.tenant == "other"));
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_gone_for_every_store_on_the_directory() {
+    let directory = tempdir().unwrap();
+    let (here, there) = (Kept::open(directory.path()).await, Kept::open(directory.path()).await);
+    here.learn("t", "a", "one").await;
+    here.learn("t", "b", "two").await;
+    here.learn("u", "b", "three").await;
+    let version = here.store.version().await.unwrap();
+    assert_eq!(there.listed().await.len(), 3);
+    assert_eq!(there.store.forget_past_queries(PastQueriesOf::Tool("b")).await.unwrap(), 2);
+    assert_ne!(here.store.version().await.unwrap(), version);
+    assert_eq!(here.kept("t").await, ["a: one 1.00"]);
+    assert_eq!(there.store.forget_past_queries(PastQueriesOf::Every).await.unwrap(), 1);
+    let version = here.store.version().await.unwrap();
+    assert_eq!(there.store.forget_past_queries(PastQueriesOf::Every).await.unwrap(), 0);
+    assert_eq!(here.store.version().await.unwrap(), version, "nothing has changed");
+}

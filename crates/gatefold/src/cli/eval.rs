@@ -1,0 +1,101 @@
+//! Measuring how well tools are found.
+
+mod catalog;
+mod search;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use gatefold::Environment;
+use gatefold_catalog::SearchMode;
+
+use super::arguments::{Format, Shared};
+use super::output::Output;
+use super::stop;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Eval {
+    /// Say how often a search finds the right tool
+    ///
+    /// A line of the requests is a JSON object with `id`, `text` and `relevant`, the ids of the tools
+    /// that fit. A line of the tools has `id`, `name` and `description`, and where there is one
+    /// `schema`, `server`, `server_title`, `server_description` and `category`.
+    #[command(after_long_help = "Example:\n  gatefold eval search --queries requests.jsonl --json")]
+    Search(EvalSearch),
+    /// Find tools that are hard to tell apart or hard to find, and say what to do about them
+    #[command(
+        after_long_help = "Example:\n  gatefold eval catalog --mcp-config ~/.cursor/mcp.json"
+    )]
+    Catalog(EvalCatalog),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalSearch {
+    /// The tools to search; without it those of the configured sources
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+    /// Requests, and the tools that fit each
+    #[arg(long, value_name = "FILE")]
+    queries: PathBuf,
+    /// By what tools are ranked
+    #[arg(long, value_enum, default_value_t)]
+    mode: ModeName,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalCatalog {
+    /// The most tools to name of each kind
+    #[arg(long, default_value_t = 20)]
+    limit: usize,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Eval {
+    pub(super) fn format(&self) -> &Format {
+        match self {
+            Self::Search(search) => &search.format,
+            Self::Catalog(catalog) => &catalog.format,
+        }
+    }
+}
+
+/// By what tools are ranked, as the command line names it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeName {
+    /// By words and by meaning
+    #[default]
+    Hybrid,
+    /// By the words they share with the request
+    Keyword,
+    /// By their meaning
+    Semantic,
+}
+
+impl From<ModeName> for SearchMode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Hybrid => Self::Hybrid,
+            ModeName::Keyword => Self::Keyword,
+            ModeName::Semantic => Self::Semantic,
+        }
+    }
+}
+
+pub(super) async fn run(
+    eval: &Eval,
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    stop::unless_stopped(async {
+        match eval {
+            Eval::Search(asked) => search::run(asked, shared, environment, output).await,
+            Eval::Catalog(asked) => catalog::run(asked, shared, environment, output).await,
+        }
+    })
+    .await
+}

@@ -1,0 +1,195 @@
+use std::process::ExitCode;
+
+use gatefold::Environment;
+use gatefold_catalog::{Scope, SearchMode, Tool, View, search, token_bound};
+use serde::Serialize;
+
+use super::EvalCatalog;
+use crate::cli::arguments::Shared;
+use crate::cli::output::Output;
+use crate::cli::table::Table;
+use crate::cli::tools;
+
+/// How far down a search a tool must stand to count as found.
+const FOUND_WITHIN: usize = 5;
+
+/// How near the score of another tool must come to a tool's own for the two to be confusable.
+const CONFUSABLE: f32 = 0.9;
+
+/// A definition that costs more o200k tokens than this is named.
+const COSTLY_TOKENS: usize = 1000;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    tools: usize,
+    /// A bound on the o200k tokens of all definitions.
+    tokens: usize,
+    /// Pairs that the same request finds about as well.
+    confusable: Vec<Pair<'a>>,
+    /// Tools that a request in their own words does not find.
+    hidden: Vec<Hidden<'a>>,
+    /// The tools whose definitions cost most.
+    costly: Vec<Costly<'a>>,
+}
+
+#[derive(Serialize)]
+struct Pair<'a> {
+    tool: &'a str,
+    other: &'a str,
+    /// The other's score over the tool's own, for a request in the tool's own words.
+    likeness: f32,
+    advice: String,
+}
+
+#[derive(Serialize)]
+struct Hidden<'a> {
+    tool: &'a str,
+    request: String,
+    /// What was found instead.
+    found: Option<&'a str>,
+    advice: String,
+}
+
+#[derive(Serialize)]
+struct Costly<'a> {
+    tool: &'a str,
+    tokens: usize,
+    advice: &'static str,
+}
+
+pub(super) async fn run(
+    asked: &EvalCatalog,
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    tools::with_catalog(
+        shared,
+        environment,
+        output,
+        |_| false,
+        async |pinned, failed| {
+            let report = examine(pinned.view(), asked.limit);
+            if output.is_json() {
+                output.json(&report);
+            } else {
+                print(&report, output);
+            }
+            Ok(tools::code_of(failed))
+        },
+    )
+    .await
+}
+
+fn examine(view: &View, limit: usize) -> Report<'_> {
+    let (mut confusable, mut hidden, mut costly) = (Vec::new(), Vec::new(), Vec::new());
+    for tool in view.tools() {
+        let request = in_own_words(tool);
+        let hits = search(view, &request, &Scope::default(), SearchMode::Hybrid, FOUND_WITHIN);
+        let own = hits.iter().find(|hit| hit.tool.id() == tool.id() && hit.fits());
+        let other = hits.iter().find(|hit| hit.tool.id() != tool.id() && hit.fits());
+        match (own, other) {
+            (None, other) => hidden.push(Hidden {
+                tool: tool.id().as_str(),
+                found: other.map(|hit| hit.tool.id().as_str()),
+                advice: advice_on_hidden(tool, other.map(|hit| hit.tool)),
+                request,
+            }),
+            (Some(own), Some(other)) if other.score >= own.score * CONFUSABLE => {
+                confusable.push(Pair {
+                    tool: tool.id().as_str(),
+                    other: other.tool.id().as_str(),
+                    likeness: other.score / own.score,
+                    advice: advice_on_pair(tool, other.tool),
+                });
+            }
+            _ => {}
+        }
+        let tokens = token_bound(tool.definition().raw());
+        costly.push(Costly { tool: tool.id().as_str(), tokens, advice: COST_ADVICE });
+    }
+    let tokens = costly.iter().map(|costly| costly.tokens).sum();
+    let tools = costly.len();
+    confusable.sort_by(|a, b| b.likeness.total_cmp(&a.likeness).then_with(|| a.tool.cmp(b.tool)));
+    costly.retain(|costly| costly.tokens > COSTLY_TOKENS);
+    costly.sort_by(|a, b| b.tokens.cmp(&a.tokens).then_with(|| a.tool.cmp(b.tool)));
+    confusable.truncate(limit);
+    hidden.truncate(limit);
+    costly.truncate(limit);
+    Report { tools, tokens, confusable, hidden, costly }
+}
+
+/// What somebody may ask for who wants what a tool does: the words of its one-line description, or
+/// of its name where it has none.
+fn in_own_words(tool: &Tool) -> String {
+    match tool.line() {
+        "" => tool.definition().name().replace(['_', '-', '.'], " "),
+        line => line.to_owned(),
+    }
+}
+
+const COST_ADVICE: &str = "shorten its descriptions, or drop parameters that nobody sends";
+
+fn advice_on_hidden(tool: &Tool, other: Option<&Tool>) -> String {
+    if tool.definition().description().is_none_or(|text| text.trim().is_empty()) {
+        return "describe it: it has only its name to be found by".to_owned();
+    }
+    match other {
+        Some(other) if other.line() == tool.line() => {
+            format!("its description is that of `{}`: say what sets them apart", other.id())
+        }
+        Some(other) => format!(
+            "begin its description with what it does and on what; `{}` takes its place",
+            other.id()
+        ),
+        None => "begin its description with what it does and on what".to_owned(),
+    }
+}
+
+fn advice_on_pair(tool: &Tool, other: &Tool) -> String {
+    if tool.domain() == other.domain() {
+        "say in each description when to take it rather than the other".to_owned()
+    } else {
+        format!(
+            "name the service in both, as `{}` and `{}` do the same",
+            tool.domain(),
+            other.domain()
+        )
+    }
+}
+
+fn print(report: &Report<'_>, output: &Output) {
+    let Report { tools, tokens, confusable, hidden, costly } = report;
+    output.line(&format!("{tools} tools, at most {tokens} tokens in all"));
+    let section = |title: &str, table: &Table| {
+        output.line("");
+        output.line(title);
+        output.lines(&table.lines(output.style()));
+    };
+    if !hidden.is_empty() {
+        let mut table = Table::new(&["tool", "asked for as", "advice"]).spare(&[1]);
+        for one in hidden {
+            table.row([one.tool.to_owned(), one.request.clone(), one.advice.clone()]);
+        }
+        section("Not found in their own words:", &table);
+    }
+    if !confusable.is_empty() {
+        let mut table = Table::new(&["tool", "taken for", "likeness", "advice"]).numbers(&[2]);
+        for pair in confusable {
+            let likeness = format!("{:.2}", pair.likeness);
+            table.row([pair.tool.to_owned(), pair.other.to_owned(), likeness, pair.advice.clone()]);
+        }
+        section("Hard to tell apart:", &table);
+    }
+    if !costly.is_empty() {
+        let mut table = Table::new(&["tool", "tokens at most", "advice"]).numbers(&[1]);
+        for one in costly {
+            table.row([one.tool.to_owned(), one.tokens.to_string(), one.advice.to_owned()]);
+        }
+        section("Costly:", &table);
+    }
+    if hidden.is_empty() && confusable.is_empty() && costly.is_empty() {
+        output.line("every tool is found in its own words, and none is taken for another");
+    }
+}

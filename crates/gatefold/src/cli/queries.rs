@@ -1,0 +1,106 @@
+//! `gatefold queries`: what searches have learnt from use.
+
+use std::process::ExitCode;
+
+use gatefold::Environment;
+use gatefold::config::load;
+use gatefold_store::{PastQueriesOf, PastQueryRecord, Store, StoreOptions};
+use serde_json::json;
+
+use super::arguments::{Forget, Queries, Shared};
+use super::output::{Output, Style};
+use super::table::Table;
+use super::{session, stop};
+
+/// The most past queries that are printed.
+const SHOWN: u32 = 10_000;
+
+pub(super) async fn run(
+    queries: &Queries,
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let config = load(&shared.inputs().located(environment)?, environment)?;
+    let state_dir = session::state_dir(shared, &config, environment)?;
+    stop::unless_stopped(async {
+        let store = Store::open(&state_dir, StoreOptions::default()).await?;
+        let done = match &queries.forget {
+            Some(Forget::Forget { tool, .. }) => forget(&store, tool.as_deref(), output).await,
+            None => list(&store, queries.tool.as_deref(), output).await,
+        };
+        store.close().await?;
+        done
+    })
+    .await
+}
+
+fn of(tool: Option<&str>) -> PastQueriesOf<'_> {
+    tool.map_or(PastQueriesOf::Every, PastQueriesOf::Tool)
+}
+
+async fn list(store: &Store, tool: Option<&str>, output: &Output) -> anyhow::Result<ExitCode> {
+    let records = store.past_queries(of(tool), SHOWN).await?;
+    if output.is_json() {
+        output.json(&json!({ "queries": records }));
+    } else {
+        output.lines(&lines(&records, output.style()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn forget(store: &Store, tool: Option<&str>, output: &Output) -> anyhow::Result<ExitCode> {
+    let forgotten = store.forget_past_queries(of(tool)).await?;
+    if output.is_json() {
+        output.json(&json!({ "forgotten": forgotten }));
+    } else {
+        let noun = if forgotten == 1 { "query" } else { "queries" };
+        output.line(&format!("forgot {forgotten} {noun}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is printed for people.
+fn lines(records: &[PastQueryRecord], style: Style) -> Vec<String> {
+    if records.is_empty() {
+        return vec!["nothing learnt".to_owned()];
+    }
+    let heads = ["tool", "query", "weight", "last used", "whose"];
+    let mut table = Table::new(&heads).numbers(&[2]).spare(&[4, 3]);
+    for record in records {
+        let PastQueryRecord { tenant, tool, query, weight, last_used } = record;
+        let (weight, day) = (format!("{weight:.2}"), day(&last_used.to_string()));
+        table.row([style.strong(tool), query.clone(), weight, day, tenant.clone()]);
+    }
+    table.lines(style)
+}
+
+/// The day of a moment as RFC 3339 has it.
+fn day(moment: &str) -> String {
+    moment.split('T').next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::Timestamp;
+
+    use super::*;
+    use crate::cli::table::tests::across_widths;
+
+    #[test]
+    fn what_was_learnt_fits_every_width() {
+        let record = |tool: &str, query: &str, weight| PastQueryRecord {
+            tenant: "user:local".to_owned(),
+            tool: tool.to_owned(),
+            query: query.to_owned(),
+            weight,
+            last_used: Timestamp::from_millis(1_795_255_020_000),
+        };
+        let records = [
+            record("tickets__create_ticket", "the printer is broken again", 2.5),
+            record("天气__预报", "明天会下雨吗", 0.126),
+        ];
+        insta::assert_snapshot!(across_widths(|style| lines(&records, style)));
+        assert_eq!(lines(&[], Style::plain()), ["nothing learnt"]);
+    }
+}

@@ -1,0 +1,121 @@
+//! Measuring how well tools are found.
+
+use serde_json::{Value, json};
+
+use crate::process::{run, two_sources};
+use crate::scratch::Scratch;
+
+const TOOLS: &str = r#"
+{"id":"m1","name":"send_mail","description":"Send a message to people by mail.","server":"mail"}
+{"id":"m2","name":"list_mails","description":"List the messages in a folder of the mailbox.","server":"mail"}
+{"id":"c1","name":"create_event","description":"Put an event into the calendar.","server":"calendar","schema":{"type":"object","properties":{"starts_at":{"type":"string"}}}}
+"#;
+
+const REQUESTS: &str = r#"
+{"id":"1","text":"put an event into my calendar","relevant":["c1"]}
+{"id":"2","text":"send mail","relevant":["m1"]}
+{"id":"3","text":"buy a boat","relevant":["gone"]}
+"#;
+
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("tools.jsonl", TOOLS);
+    scratch.write("requests.jsonl", REQUESTS);
+    scratch
+}
+
+fn near(figure: &Value, expected: f64) {
+    let figure = figure.as_f64().unwrap();
+    assert!((figure - expected).abs() < 1e-6, "{figure} is not {expected}");
+}
+
+#[test]
+fn a_set_is_measured() {
+    let scratch = scratch();
+    let set = ["eval", "search", "--tools", "tools.jsonl", "--queries", "requests.jsonl"];
+    for mode in ["hybrid", "keyword", "semantic"] {
+        let measured = run(&scratch, &[&set[..], &["--mode", mode, "--json"]].concat());
+        assert_eq!(measured.code, Some(0), "{}", measured.stderr);
+        assert!(measured.stderr.contains("such as `gone`"), "{}", measured.stderr);
+        let figures = measured.json();
+        for share in ["recall@1", "recall@5", "ndcg@10", "mrr"] {
+            near(&figures[share], 2.0 / 3.0);
+        }
+        assert_eq!((&figures["tools"], &figures["queries"]), (&json!(3), &json!(3)));
+        assert!(figures["ms_median"].as_f64().unwrap() <= figures["ms_p99"].as_f64().unwrap());
+        assert_eq!((&figures["mode"], &figures["missed"]), (&json!(mode), &json!(1)));
+        assert_eq!(figures["misses"][0]["id"], "3");
+    }
+    let shown = run(&scratch, &set);
+    assert_eq!(shown.code, Some(0));
+    assert!(shown.stdout.starts_with("3 requests over 3 tools, ranked by hybrid\n"));
+    for line in ["ndcg@10", "0.667", "1 requests found none", "buy a boat"] {
+        assert!(shown.stdout.contains(line), "{line} is not in {}", shown.stdout);
+    }
+}
+
+#[test]
+fn the_configured_sources_are_measured_where_no_tools_are_given() {
+    let scratch = scratch();
+    scratch.write("gatefold.toml", two_sources(&scratch));
+    let requests = r#"{"id":"1","text":"report a bug","relevant":["issues__create_issue"]}"#;
+    scratch.write("own.jsonl", requests);
+    let measured = run(&scratch, &["eval", "search", "--queries", "own.jsonl", "--json"]);
+    assert_eq!((measured.code, measured.stderr.as_str()), (Some(0), ""));
+    near(&measured.json()["recall@10"], 1.0);
+    assert_eq!(measured.json()["tools"], 24);
+}
+
+#[test]
+fn a_set_that_cannot_be_read_is_refused_with_the_place() {
+    let scratch = scratch();
+    scratch.write("empty.jsonl", "\n");
+    scratch.write("broken.jsonl", "{\"id\":\"1\"}\n");
+    scratch.write("twice.jsonl", format!("{TOOLS}{TOOLS}"));
+    for (args, said) in [
+        (["--queries", "gone.jsonl", "--mode", "keyword"], "`gone.jsonl` cannot be read"),
+        (["--queries", "empty.jsonl", "--mode", "keyword"], "`empty.jsonl` has no requests"),
+        (["--queries", "broken.jsonl", "--mode", "keyword"], "line 1 cannot be read"),
+        (["--queries", "requests.jsonl", "--tools", "broken.jsonl"], "line 1 cannot be read"),
+        (["--queries", "requests.jsonl", "--tools", "twice.jsonl"], "another tool has the id"),
+    ] {
+        let refused = run(&scratch, &[&["eval", "search"][..], &args].concat());
+        assert!(matches!(refused.code, Some(1 | 2)), "{said}");
+        assert!(refused.stderr.contains(said), "{said} is not in {}", refused.stderr);
+        assert_eq!(refused.stdout, "");
+    }
+}
+
+/// A server of three tools, two of which nobody could tell apart.
+const TWINS: &str = r#"
+while read -r line; do
+    id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+    case $line in
+    *'"initialize"'*) said='"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"t","version":"1"}}' ;;
+    *'"tools/list"'*) said='"result":{"tools":[{"name":"get_a","description":"Fetch the weekly report.","inputSchema":{"type":"object"}},{"name":"get_b","description":"Fetch the weekly report.","inputSchema":{"type":"object"}},{"name":"delete_all","description":"Empty the waste basket.","inputSchema":{"type":"object"}}]}' ;;
+    *'"id"'*) said='"error":{"code":-32601,"message":"unknown"}' ;;
+    *) continue ;;
+    esac
+    printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$said"
+done
+"#;
+
+#[test]
+fn tools_that_nobody_can_tell_apart_are_named_with_advice() {
+    let scratch = Scratch::new();
+    scratch.write("twins.sh", TWINS);
+    scratch.write("gatefold.toml", "sources.twins = { command = 'sh', args = ['twins.sh'] }");
+    let examined = run(&scratch, &["eval", "catalog", "--json"]);
+    assert_eq!((examined.code, examined.stderr.as_str()), (Some(0), ""));
+    let report = examined.json();
+    assert_eq!((&report["tools"], &report["hidden"]), (&json!(3), &json!([])));
+    let pairs = report["confusable"].as_array().unwrap();
+    let mut pairs: Vec<_> =
+        pairs.iter().map(|pair| [&pair["tool"], &pair["other"]].map(Value::as_str)).collect();
+    pairs.sort_unstable();
+    let (a, b) = (Some("twins__get_a"), Some("twins__get_b"));
+    assert_eq!(pairs, [[a, b], [b, a]]);
+    let shown = run(&scratch, &["eval", "catalog"]);
+    assert!(shown.stdout.contains("Hard to tell apart:"), "{}", shown.stdout);
+    assert!(!shown.stdout.contains("delete_all"), "{}", shown.stdout);
+}

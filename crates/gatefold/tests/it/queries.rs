@@ -1,0 +1,159 @@
+//! Learning from use, through a running gateway: search, call, search again.
+
+use std::time::Duration;
+
+use gatefold_testkit::{RawClient, wait_until};
+use serde_json::Value;
+
+use crate::process::{Gateway, LIMIT, Run, run, two_sources};
+use crate::scratch::Scratch;
+
+/// Says nothing about the tool, as a user's own words often do.
+const QUERY: &str = "grumpy customer on the phone";
+
+const TOOL: &str = "issues__create_issue";
+
+/// How long what would be learnt by now may take to be so.
+const LEARNT: Duration = Duration::from_secs(4);
+
+struct World {
+    scratch: Scratch,
+    gateway: Gateway,
+    client: RawClient,
+}
+
+impl World {
+    async fn new(config: &str) -> Self {
+        let scratch = Scratch::new();
+        scratch.write("gatefold.toml", two_sources(&scratch) + config);
+        let args = ["serve", "--listen", "127.0.0.1:0", "--log", "trace"];
+        let gateway = Gateway::start(&scratch, &args);
+        gateway.await_log("listening").await;
+        let client = RawClient::new(gateway.url()).unwrap();
+        let world = Self { scratch, gateway, client };
+        while !world.found("create issue").await.contains(&TOOL.to_owned()) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        world
+    }
+
+    async fn answer(&self, arguments: &Value) -> Value {
+        let arguments = arguments.to_string();
+        let answered = self.client.call("discover_tools", &arguments).await.unwrap();
+        serde_json::from_str(&answered.text()).unwrap()
+    }
+
+    /// What a search finds; nothing where its answer says that nothing fits.
+    async fn found(&self, query: &str) -> Vec<String> {
+        let answer = self.answer(&serde_json::json!({ "query": query })).await;
+        if answer["note"].is_string() {
+            return Vec::new();
+        }
+        let results = answer["results"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        results.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    async fn call(&self) {
+        let arguments = format!(r#"{{"tool_name": "{TOOL}", "arguments": {{"title": "t"}}}}"#);
+        let called = self.client.call("execute_tool", &arguments).await.unwrap();
+        assert!(called.result()["isError"].is_null(), "{}", called.text());
+    }
+
+    /// Waits until a search finds the tool first, or no more.
+    async fn await_first(&self, query: &str, is_first: bool) {
+        let deadline = tokio::time::Instant::now() + LIMIT;
+        while (self.found(query).await.first().map(String::as_str) == Some(TOOL)) != is_first {
+            assert!(tokio::time::Instant::now() < deadline, "{}", self.listed());
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        run(&self.scratch, args)
+    }
+
+    /// The queries on record, each with its tool.
+    fn listed(&self) -> String {
+        let listed = self.run(&["queries", "--json"]).json();
+        let queries = listed["queries"].as_array().unwrap_or_else(|| panic!("{listed}"));
+        let line = |query: &Value| format!("{} <- {}", query["tool"], query["query"]);
+        queries.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// A request that fits another tool better, so that a search for it finds this one among others.
+fn teaching() -> String {
+    format!("{QUERY} close the issue")
+}
+
+#[tokio::test]
+async fn a_search_learns_from_the_call_that_follows_and_forgets_when_told_to() {
+    let world = World::new("").await;
+    let query = teaching();
+    let before = world.found(&query).await;
+    assert!(before.contains(&TOOL.to_owned()), "{before:?}");
+    assert_ne!(before[0], TOOL);
+    let surface = world.client.list().await.unwrap().result()["tools"].to_string();
+    world.call().await;
+    world.await_first(&query, true).await;
+    world.await_first("a grumpy customer", true).await;
+    assert_eq!(world.client.list().await.unwrap().result()["tools"].to_string(), surface);
+    assert_eq!(world.listed(), format!("\"{TOOL}\" <- \"{query}\""));
+    let first = &world.run(&["queries", "--json"]).json()["queries"][0];
+    let fields: Vec<_> = first.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(
+        fields,
+        ["tenant", "tool", "query", "weight", "last_used"],
+        "as docs/json.md has it"
+    );
+    let shown = world.run(&["queries", "--tool", TOOL]).stdout;
+    assert!(shown.contains(TOOL) && shown.contains(&query) && shown.contains("1.00"), "{shown}");
+    assert_eq!(world.run(&["queries", "--tool", "other"]).stdout, "nothing learnt\n");
+
+    // Another process learns it from the state directory.
+    let found = world.run(&["tools", "search", "grumpy customer", "--json"]).json();
+    assert_eq!(found["tools"][0]["name"], TOOL);
+
+    let forgotten = world.run(&["queries", "forget", "--tool", TOOL]);
+    assert_eq!(forgotten.stdout, "forgot 1 query\n");
+    world.await_first(&query, false).await;
+    assert_eq!(world.listed(), "");
+    assert!(!world.gateway.log().contains("grumpy"), "words of a search are in the log");
+}
+
+#[tokio::test]
+async fn a_query_with_a_secret_in_it_is_not_kept() {
+    let world = World::new("").await;
+    let secret = "create an issue with password=hunter2";
+    assert!(world.found(secret).await.contains(&TOOL.to_owned()));
+    world.call().await;
+    // What is taught later is written later.
+    world.found(&teaching()).await;
+    world.call().await;
+    let is_written = || world.listed().contains("grumpy");
+    assert!(wait_until(LIMIT, is_written).await, "{}", world.listed());
+    assert!(!world.listed().contains("hunter2"));
+    assert!(!world.gateway.log().contains("hunter2"));
+}
+
+#[tokio::test]
+async fn switched_off_nothing_is_learnt() {
+    let world = World::new("[search]\nlearn = false\n").await;
+    let before = world.found(&teaching()).await;
+    world.call().await;
+    tokio::time::sleep(LEARNT).await;
+    assert_eq!(world.found(&teaching()).await, before);
+    assert_eq!(world.listed(), "");
+}
+
+#[test]
+fn forgetting_asks_for_what() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "");
+    let unsaid = run(&scratch, &["queries", "forget"]);
+    assert_eq!(unsaid.code, Some(2));
+    assert!(unsaid.stderr.contains("--tool"), "{}", unsaid.stderr);
+    let all = run(&scratch, &["queries", "forget", "--all", "--json"]);
+    assert_eq!(all.json(), serde_json::json!({ "forgotten": 0 }));
+    assert_eq!(run(&scratch, &["queries"]).stdout, "nothing learnt\n");
+}

@@ -1,0 +1,254 @@
+//! How good the ranking is over sets of tools and requests, and what it costs.
+//!
+//! A set is a folder with `tools.jsonl` and `queries.jsonl`, as `gatefold_search::measure` reads
+//! them.
+
+mod learning;
+mod varied;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use gatefold_search::measure::{Answer, DEPTH, Figures, Request, read_requests, read_tools};
+use gatefold_search::{Analysis, Document, Entry, Index, Mode, Parameters};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::say;
+use super::table::{markdown, write_section};
+
+/// How many requests of a set are asked at most.
+const REQUESTS: usize = 500;
+
+/// How often each request is asked; its fastest answer counts, since what slows one answer and not
+/// the next is the machine's other work.
+const ROUNDS: usize = 5;
+
+/// How many generated tools are searched.
+const MANY: usize = 100_000;
+
+/// How many tools an answer has, a page and those that follow it.
+const RESULTS: usize = 100;
+
+const MODES: [(&str, Mode); 3] =
+    [("keyword", Mode::Keyword), ("semantic", Mode::Semantic), ("hybrid", Mode::Hybrid)];
+
+#[expect(clippy::disallowed_methods, reason = "a chore reads its own variables")]
+pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
+    let write = options.contains(&"--write");
+    let given = options.iter().find(|option| !option.starts_with("--")).map(PathBuf::from);
+    let sets = given.or_else(|| std::env::var_os("GATEFOLD_SETS").map(PathBuf::from));
+    let sets = sets.context("name a folder of sets, or set GATEFOLD_SETS to one")?;
+    let lists = std::env::var_os("GATEFOLD_CATALOGS");
+    let lists = lists.context("GATEFOLD_CATALOGS must name a folder of tool lists")?;
+    let sets = folders(&sets)?;
+    let (quality, requests) = quality(&sets)?;
+    say(&quality);
+    let learnt = learning::table(&sets)?.unwrap_or_default();
+    say(&learnt);
+    let cost = cost(Path::new(&lists), &requests)?;
+    say(&cost);
+    if write {
+        let section = format!("\n{quality}\n{learnt}\n{cost}");
+        write_section(&root.join("docs/benchmarks.md"), "search", &section)?;
+    }
+    Ok(())
+}
+
+/// The sets in a folder, sorted.
+fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut sets = Vec::new();
+    for entry in std::fs::read_dir(folder).context("the folder of sets cannot be read")? {
+        let path = entry?.path();
+        if path.join("queries.jsonl").exists() {
+            sets.push(path);
+        }
+    }
+    sets.sort();
+    Ok(sets)
+}
+
+/// The figures of every set as a table, and the requests that were asked.
+fn quality(sets: &[PathBuf]) -> Result<(String, Vec<String>)> {
+    let mut rows: Vec<Vec<String>> = MODES.iter().map(|(name, _)| vec![(*name).into()]).collect();
+    let mut sums = [0.0; MODES.len()];
+    let (mut head, mut asked) = (vec!["ranking".to_owned()], Vec::new());
+    for set in sets {
+        let name = set.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let (figures, requests) = measure(set).with_context(|| format!("the set {name}"))?;
+        head.push(format!("{name} ({})", figures[0].queries));
+        for ((row, sum), figures) in rows.iter_mut().zip(&mut sums).zip(&figures) {
+            row.push(format!("{:.3} / {:.3}", figures.recall_5, figures.ndcg_10));
+            *sum += figures.ndcg_10;
+        }
+        asked.extend(requests.into_iter().map(|request| request.text));
+    }
+    head.push("mean NDCG@10".to_owned());
+    for (row, sum) in rows.iter_mut().zip(sums) {
+        row.push(format!("{:.3}", sum / sets.len().max(1) as f64));
+    }
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    Ok((format!("Recall@5 / NDCG@10:\n\n{}", markdown(&head, &rows)), asked))
+}
+
+/// The figures of a set by mode.
+fn measure(set: &Path) -> Result<([Figures; MODES.len()], Vec<Request>)> {
+    let tools = read_tools(&std::fs::read_to_string(set.join("tools.jsonl"))?)?;
+    let mut requests = read_requests(&std::fs::read_to_string(set.join("queries.jsonl"))?)?;
+    requests.truncate(REQUESTS);
+    let read = |tool: &gatefold_search::measure::Listed| tool.with_document(Analysis::of);
+    let analyses: Vec<_> = tools.iter().map(read).collect();
+    let entries = tools.iter().zip(analyses).map(|(tool, analysis)| Entry {
+        id: &tool.id,
+        domain: tool.server.as_deref().unwrap_or_default(),
+        analysis,
+    });
+    let index = Index::build(&entries.collect::<Vec<_>>());
+    let figures = MODES.map(|(_, mode)| {
+        let answer = |request: &Request| {
+            let relevant: HashSet<&str> = request.relevant.iter().map(String::as_str).collect();
+            let (found, took) = timed(&index, &request.text, mode, DEPTH);
+            let fits = found.iter().map(|place| relevant.contains(tools[*place].id.as_str()));
+            Answer { fits: fits.collect(), relevant: relevant.len(), took }
+        };
+        Figures::of(&requests.iter().map(answer).collect::<Vec<_>>())
+    });
+    Ok((figures, requests))
+}
+
+/// The places of the tools found, and how long the fastest of some rounds took.
+fn timed(index: &Index, request: &str, mode: Mode, limit: usize) -> (Vec<usize>, Duration) {
+    let (mut places, mut fastest) = (Vec::new(), Duration::MAX);
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        let found = index.search(request, mode, |_| true, limit).matches;
+        fastest = fastest.min(start.elapsed());
+        places = found.iter().map(|found| found.place).collect();
+    }
+    (places, fastest)
+}
+
+/// What searching the real lists and many generated tools costs, as a table.
+fn cost(lists: &Path, requests: &[String]) -> Result<String> {
+    let tools = real(lists)?;
+    let start = Instant::now();
+    let analyses: Vec<_> = tools.iter().map(Tool::analysis).collect();
+    let read = start.elapsed();
+    let entries = tools.iter().zip(analyses).map(|(tool, analysis)| Entry {
+        id: &tool.id,
+        domain: &tool.server,
+        analysis,
+    });
+    let mut rows = cost_rows("real", &entries.collect::<Vec<_>>(), read, requests);
+    let tools = varied::tools(MANY);
+    let start = Instant::now();
+    let analyses: Vec<_> = tools.iter().map(varied::Tool::analysis).collect();
+    let read = start.elapsed();
+    let entries = tools.iter().zip(analyses).map(|(tool, analysis)| Entry {
+        id: &tool.id,
+        domain: &tool.domain,
+        analysis,
+    });
+    let requests = varied::requests(REQUESTS);
+    rows.extend(cost_rows("generated", &entries.collect::<Vec<_>>(), read, &requests));
+    let head = ["tools", "read ms", "build ms", "bytes a tool", "ranking", "median ms", "p99 ms"];
+    Ok(format!(
+        "Reading every tool, building the index, and the first {RESULTS} for a request, on one \
+         core:\n\n{}",
+        markdown(&head, &rows)
+    ))
+}
+
+fn cost_rows(
+    kind: &str,
+    entries: &[Entry<'_>],
+    read: Duration,
+    requests: &[String],
+) -> Vec<Vec<String>> {
+    let start = Instant::now();
+    let index = Index::build(entries);
+    let built = start.elapsed();
+    let analyses: usize = entries.iter().map(|entry| entry.analysis.memory()).sum();
+    let bytes = (analyses + index.memory()) / entries.len().max(1);
+    let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
+    MODES
+        .iter()
+        .map(|(name, mode)| {
+            let mut took: Vec<_> =
+                requests.iter().map(|request| timed(&index, request, *mode, RESULTS).1).collect();
+            took.sort_unstable();
+            let at = |share: usize| took.get(took.len() * share / 100).copied().unwrap_or_default();
+            vec![
+                format!("{} {kind}", entries.len()),
+                format!("{:.0}", ms(read)),
+                format!("{:.0}", ms(built)),
+                bytes.to_string(),
+                (*name).to_owned(),
+                format!("{:.3}", ms(at(50))),
+                format!("{:.3}", ms(at(99))),
+            ]
+        })
+        .collect()
+}
+
+/// One tool of a real list.
+struct Tool {
+    id: String,
+    server: String,
+    listed: Listed,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    name: String,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(rename = "inputSchema")]
+    schema: Option<Box<RawValue>>,
+}
+
+impl Tool {
+    fn analysis(&self) -> std::sync::Arc<Analysis> {
+        let schema = self.listed.schema.as_deref().map_or("", RawValue::get);
+        let parameters = Parameters::of_schema(schema);
+        Analysis::of(&Document {
+            name: &self.listed.name,
+            domain: &[&self.server],
+            description: &[self.listed.description.as_deref().unwrap_or_default()],
+            parameter_names: &parameters.names,
+            parameter_descriptions: &parameters.descriptions,
+            enum_values: &parameters.values,
+            ..Document::default()
+        })
+    }
+}
+
+fn real(folder: &Path) -> Result<Vec<Tool>> {
+    #[derive(Deserialize)]
+    struct List {
+        server: String,
+        tools: Vec<Listed>,
+    }
+    let mut tools = Vec::new();
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder).context("the catalogue cannot be read")? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.extension().is_some_and(|kind| kind == "json") && !name.starts_with('_') {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    for path in paths {
+        let list: List = serde_json::from_slice(&std::fs::read(&path)?)
+            .with_context(|| format!("{} is not a tool list", path.display()))?;
+        tools.extend(list.tools.into_iter().map(|listed| Tool {
+            id: format!("{}__{}", list.server, listed.name),
+            server: list.server.clone(),
+            listed,
+        }));
+    }
+    Ok(tools)
+}
