@@ -7,6 +7,7 @@ use std::time::Duration;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::SubscriptionSink;
 use rmcp::{Peer, RoleServer};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::handler::Session;
@@ -18,9 +19,15 @@ const LISTENER_LIMIT: usize = 256;
 /// How long one listener may hold up a notice to the others.
 const NOTICE_LIMIT: Duration = Duration::from_secs(2);
 
+/// How long those who were let in are waited for.
+const ARRIVAL_LIMIT: Duration = Duration::from_secs(1);
+
 #[derive(Default)]
 pub(super) struct Audience {
     seats: Mutex<Seats>,
+    /// Subscriptions that were acknowledged and have no seat yet: the SDK acknowledges them first,
+    /// and who hears that may cause a change before they are seated.
+    arriving: watch::Sender<usize>,
 }
 
 #[derive(Default)]
@@ -57,8 +64,14 @@ impl Drop for Seat {
 }
 
 impl Audience {
+    /// Lets a subscription in, which [`Audience::seat`] will be called for.
+    pub(super) fn let_in(&self) {
+        self.arriving.send_modify(|arriving| *arriving += 1);
+    }
+
     pub(super) fn seat(self: Arc<Self>, listener: Listener) -> Seat {
         let number = self.add(listener);
+        self.arriving.send_modify(|arriving| *arriving = arriving.saturating_sub(1));
         Seat { number, audience: self }
     }
 
@@ -76,6 +89,11 @@ impl Audience {
 
     /// Tells each listener that asked for it, and returns how many those were.
     pub(super) async fn tell(&self, change: Change<'_>) -> usize {
+        let mut arriving = self.arriving.subscribe();
+        if timeout(ARRIVAL_LIMIT, arriving.wait_for(|arriving| *arriving == 0)).await.is_err() {
+            // Their clients have left before they were seated.
+            self.arriving.send_replace(0);
+        }
         let listeners: Vec<Listener> =
             lock(&self.seats).taken.iter().map(|(_, listener)| listener.clone()).collect();
         let mut told = 0;

@@ -220,7 +220,10 @@ impl ServerHandler for Reference {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        (self.era != Era::Handshake).then(|| requested.clone())
+        (self.era != Era::Handshake).then(|| {
+            self.shared.audience.let_in();
+            requested.clone()
+        })
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
