@@ -1,0 +1,60 @@
+//! How fast a model opens and encodes: `cargo run --release -p gatefold-encoder --example speed
+//! -- FOLDER [VECTORS]`. `VECTORS` is a JSON list of texts with their vectors by another runtime,
+//! which are compared.
+
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement at the terminal")]
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use gatefold_encoder::{Model, Vector};
+
+const RUNS: usize = 200;
+
+fn main() {
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let folder = arguments.next().expect("name the model's folder");
+    let begun = Instant::now();
+    let model = Model::open(&folder).unwrap();
+    println!("opened in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
+    let word = "list the open issues of a repository and close them all ";
+    for tokens in [10, 25, 60, 128] {
+        let text = word.repeat(tokens);
+        let encode = || drop(model.encode(&text, tokens).unwrap());
+        println!("{tokens:4} tokens: {:.2} ms", median_ms(encode));
+    }
+    let vector = model.encode(word, 128).unwrap();
+    let shelf = vec![vector.quantize(); 10_000];
+    let scan = || assert!(shelf.iter().map(|passage| passage.cosine(&vector)).sum::<f32>() > 0.0);
+    println!("10,000 cosines: {:.2} ms", median_ms(scan));
+    if let Some(path) = arguments.next() {
+        compare(&model, &std::fs::read_to_string(path).unwrap());
+    }
+}
+
+/// The middle of many runs, after some to warm up.
+fn median_ms(mut run: impl FnMut()) -> f64 {
+    let mut times: Vec<f64> = (0..RUNS)
+        .map(|_| {
+            let begun = Instant::now();
+            run();
+            begun.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[RUNS / 2]
+}
+
+fn compare(model: &Model, vectors: &str) {
+    let vectors: Vec<(String, Vec<f32>)> = serde_json::from_str(vectors).unwrap();
+    let mut cosines: Vec<f32> = vectors
+        .into_iter()
+        .map(|(text, vector)| {
+            let expected = Vector::unit(vector).unwrap();
+            model.encode(&text, 256).unwrap().cosine(&expected)
+        })
+        .collect();
+    cosines.sort_by(f32::total_cmp);
+    let (least, median) = (cosines[0], cosines[cosines.len() / 2]);
+    println!("{} vectors: median cosine {median:.5}, least {least:.5}", cosines.len());
+}

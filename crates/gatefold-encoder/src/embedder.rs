@@ -1,0 +1,318 @@
+//! Passages become vectors in the background, requests at once.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rten::ThreadPool;
+use sha2::{Digest as _, Sha256};
+
+use crate::shelf::PASSAGE_TOKENS;
+use crate::{EncoderError, Key, Model, Quantized, Shelf, Vector, passage_key};
+
+/// Texts that wait for their vectors; more are left out.
+pub const QUEUE_TEXTS: usize = 100_000;
+/// Requests whose vectors are kept, so that the next page of an answer costs nothing.
+pub const REQUESTS: usize = 256;
+/// How much of a request is worth encoding, in tokens: more takes longer and tells hardly more.
+pub const REQUEST_TOKENS: usize = 48;
+/// Texts that failed and are not tried again.
+const FAILURES: usize = 1024;
+/// The longest that the background waits for requests to end before its next text, so that
+/// requests without end do not stop it.
+const GIVE_WAY: Duration = Duration::from_millis(100);
+/// How far the background steps back in the system's order of threads (0 to 19).
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 10;
+
+/// What an embedder needs of a model; tests bring their own.
+trait Encode: Send + Sync {
+    fn passage(&self, pool: &Arc<ThreadPool>, text: &str) -> Result<Vector, EncoderError>;
+    fn request(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError>;
+}
+
+impl Encode for Model {
+    fn passage(&self, pool: &Arc<ThreadPool>, text: &str) -> Result<Vector, EncoderError> {
+        self.encode_on(pool, text, PASSAGE_TOKENS)
+    }
+
+    fn request(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError> {
+        self.encode(text, tokens)
+    }
+}
+
+/// Fills a shelf on one thread of low priority and encodes requests on the caller's turn.
+///
+/// Dropping it ends the thread after the text under work.
+pub struct Embedder {
+    shared: Arc<Shared>,
+    /// `None` where the system gave no thread.
+    thread: Option<JoinHandle<()>>,
+}
+
+/// How far the background is with what was last wanted.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Texts that have a vector, those of earlier runs with them.
+    pub embedded: usize,
+    /// Texts that were asked for, each counted once.
+    pub wanted: usize,
+}
+
+struct Shared {
+    model: Arc<dyn Encode>,
+    shelf: RwLock<Shelf>,
+    work: Mutex<Work>,
+    changed: Condvar,
+    requests: Mutex<Requests>,
+}
+
+#[derive(Default)]
+struct Work {
+    queue: VecDeque<(Key, Arc<str>)>,
+    progress: Progress,
+    /// The text under work, and whether it counts to what was last wanted.
+    current: Option<(Key, bool)>,
+    failed: HashSet<Key>,
+    /// Requests that are being encoded, to which the background gives way.
+    requests: usize,
+    is_over: bool,
+}
+
+impl Embedder {
+    pub fn start(model: Arc<Model>, shelf: Shelf) -> Self {
+        Self::over(model, shelf)
+    }
+
+    fn over(model: Arc<dyn Encode>, shelf: Shelf) -> Self {
+        let shared = Arc::new(Shared {
+            model,
+            shelf: RwLock::new(shelf),
+            work: Mutex::default(),
+            changed: Condvar::new(),
+            requests: Mutex::default(),
+        });
+        let background = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("gatefold-embed".to_owned());
+        let thread = thread.spawn(move || background.run());
+        let thread = thread.inspect_err(|error| {
+            tracing::error!(%error, "no thread was had for embedding, passages stay without vectors");
+        });
+        Self { shared, thread: thread.ok() }
+    }
+
+    /// Replaces the texts that are to have a vector; those on the shelf have one. A text that
+    /// failed before is left out, and so is what exceeds [`QUEUE_TEXTS`].
+    pub fn want(&self, texts: Vec<Arc<str>>) {
+        let mut seen = HashSet::new();
+        let keyed = texts.into_iter().map(|text| (passage_key(&text), text));
+        let mut queue: VecDeque<_> = keyed.filter(|(key, _)| seen.insert(*key)).collect();
+        let vectors = self.shared.shelf.read().unwrap_or_else(PoisonError::into_inner);
+        queue.retain(|(key, _)| vectors.get(key).is_none());
+        drop(vectors);
+        let mut work = self.shared.work();
+        // The text under work is not on the shelf yet and need not be done again.
+        let embedded = seen.len() - queue.len();
+        let is_current = |key: &Key| work.current.is_some_and(|(current, _)| current == *key);
+        let counts = queue.iter().any(|(key, _)| is_current(key));
+        queue.retain(|(key, _)| !is_current(key) && !work.failed.contains(key));
+        if queue.len() > QUEUE_TEXTS {
+            tracing::warn!(
+                texts = queue.len(),
+                limit = QUEUE_TEXTS,
+                "texts were left without vectors"
+            );
+            queue.truncate(QUEUE_TEXTS);
+        }
+        work.queue = queue;
+        work.progress = Progress { embedded, wanted: seen.len() };
+        if let Some((_, is_counted)) = &mut work.current {
+            *is_counted = counts;
+        }
+        drop(work);
+        self.shared.changed.notify_all();
+    }
+
+    /// The vector of a passage, once it is there.
+    pub fn vector(&self, key: &Key) -> Option<Arc<Quantized>> {
+        self.shared.shelf.read().unwrap_or_else(PoisonError::into_inner).get(key)
+    }
+
+    pub fn progress(&self) -> Progress {
+        self.shared.work().progress
+    }
+
+    /// Waits until nothing is left to do, at most as long as said. Whether all that was wanted
+    /// has a vector then: `false` also where a text failed or was left out.
+    pub fn wait(&self, limit: Duration) -> bool {
+        let is_busy = |work: &mut Work| !work.queue.is_empty() || work.current.is_some();
+        let limit = if self.thread.is_some() { limit } else { Duration::ZERO };
+        let waited = self.shared.changed.wait_timeout_while(self.shared.work(), limit, is_busy);
+        let (work, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        work.progress.embedded >= work.progress.wanted
+    }
+
+    /// Has the background wait before its next text, for a while, as it does for requests.
+    pub fn pause(&self) -> Pause<'_> {
+        Pause::begin(&self.shared)
+    }
+
+    /// The vector of a request, cut at `tokens` tokens, out of memory where the same was asked of
+    /// late. It waits for no passage.
+    pub fn request(&self, text: &str, tokens: usize) -> Result<Arc<Vector>, EncoderError> {
+        let key = request_key(text, tokens);
+        if let Some(found) = self.shared.requests().get(&key) {
+            return Ok(found);
+        }
+        let encoded = {
+            let _pause = self.pause();
+            Arc::new(self.shared.model.request(text, tokens)?)
+        };
+        self.shared.requests().put(key, Arc::clone(&encoded));
+        Ok(encoded)
+    }
+}
+
+impl Drop for Embedder {
+    fn drop(&mut self) {
+        self.shared.work().is_over = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread for embedding ended by a panic");
+        }
+    }
+}
+
+impl std::fmt::Debug for Embedder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Embedder").field("progress", &self.progress()).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn requests(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The background thread: one text after the other until the embedder is dropped.
+    fn run(&self) {
+        let pool = Arc::new(ThreadPool::with_num_threads(1));
+        pool.run(step_back);
+        while let Some((key, text)) = self.next() {
+            let vector = self.model.passage(&pool, &text);
+            let is_embedded = match vector {
+                Ok(vector) => {
+                    let mut vectors = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
+                    vectors.put(key, Arc::new(vector.quantize()));
+                    true
+                }
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::warn!(
+                        error,
+                        bytes = text.len(),
+                        "a text was not embedded and skipped"
+                    );
+                    false
+                }
+            };
+            self.finish(key, is_embedded);
+        }
+    }
+
+    fn next(&self) -> Option<(Key, Arc<str>)> {
+        let is_asked = |work: &mut Work| work.requests > 0 && !work.is_over;
+        let waited = self.changed.wait_timeout_while(self.work(), GIVE_WAY, is_asked);
+        let (work, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let is_idle = |work: &mut Work| work.queue.is_empty() && !work.is_over;
+        let work = self.changed.wait_while(work, is_idle);
+        let mut work = work.unwrap_or_else(PoisonError::into_inner);
+        if work.is_over {
+            return None;
+        }
+        let (key, text) = work.queue.pop_front()?;
+        work.current = Some((key, true));
+        Some((key, text))
+    }
+
+    fn finish(&self, key: Key, is_embedded: bool) {
+        let mut work = self.work();
+        let counts = work.current.take().is_some_and(|(_, counts)| counts);
+        if is_embedded && counts {
+            work.progress.embedded += 1;
+        }
+        if !is_embedded && work.failed.len() < FAILURES {
+            work.failed.insert(key);
+        }
+        drop(work);
+        self.changed.notify_all();
+    }
+}
+
+/// On Linux the niceness is a thread's own, elsewhere it would be the whole program's.
+fn step_back() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(NICENESS) {
+        tracing::debug!(%error, "embedding kept the usual priority");
+    }
+}
+
+/// A request under way, also where it ends by a panic.
+#[must_use]
+pub struct Pause<'a>(&'a Shared);
+
+impl<'a> Pause<'a> {
+    fn begin(shared: &'a Shared) -> Self {
+        shared.work().requests += 1;
+        Self(shared)
+    }
+}
+
+impl Drop for Pause<'_> {
+    fn drop(&mut self) {
+        self.0.work().requests -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+/// The requests of late; the one unused for longest makes place.
+#[derive(Default)]
+struct Requests {
+    known: HashMap<Key, (u64, Arc<Vector>)>,
+    uses: u64,
+}
+
+impl Requests {
+    fn get(&mut self, key: &Key) -> Option<Arc<Vector>> {
+        self.uses += 1;
+        let (used, encoded) = self.known.get_mut(key)?;
+        *used = self.uses;
+        Some(Arc::clone(encoded))
+    }
+
+    fn put(&mut self, key: Key, encoded: Arc<Vector>) {
+        if self.known.len() >= REQUESTS && !self.known.contains_key(&key) {
+            let oldest = self.known.iter().min_by_key(|(_, (used, _))| *used);
+            if let Some(oldest) = oldest.map(|(key, _)| *key) {
+                self.known.remove(&oldest);
+            }
+        }
+        self.uses += 1;
+        self.known.insert(key, (self.uses, encoded));
+    }
+}
+
+fn request_key(text: &str, tokens: usize) -> Key {
+    let hash = Sha256::new().chain_update((tokens as u64).to_le_bytes());
+    hash.chain_update(text).finalize().into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! Sentence encoder for the search of tools: a model's files in, unit vectors out.
+//!
+//! A [`Model`] runs a BERT-like encoder from its ONNX file. A [`Shelf`] keeps the vectors of
+//! passages on disk, and an [`Embedder`] fills it in the background. [`mod@reference`] takes the
+//! model that Gatefold is measured with out of packages that someone downloaded.
+//!
+//! Everything is bounded: files, texts, tokens, vectors, queues. This crate must not know
+//! catalogs, tools, the configuration, an async runtime, the network or the rest of the
+//! workspace; it has std threads and files.
+
+mod embedder;
+mod error;
+mod files;
+mod model;
+mod pooling;
+pub mod reference;
+mod shelf;
+mod vector;
+mod words;
+
+pub use embedder::{Embedder, Pause, Progress, QUEUE_TEXTS, REQUEST_TOKENS, REQUESTS};
+pub use error::EncoderError;
+pub use model::{MODEL_FILE, Model, TOKENS, VOCABULARY_FILE};
+pub use shelf::{Key, PASSAGE_TOKENS, SHELF_RECORDS, Shelf, passage_key};
+pub use vector::{Quantized, Vector};
+
+use pooling::Pooling;
