@@ -10,6 +10,7 @@
 mod address;
 mod bits;
 mod canonical;
+mod encoder;
 mod entry;
 mod groups;
 mod lookup;
@@ -27,6 +28,7 @@ mod tokens;
 mod view;
 
 pub use address::{address, is_normal_uri, read_address};
+pub use encoder::Encoder;
 pub use entry::Entry;
 pub use gatefold_search::{Mode as SearchMode, Past, PastQuery};
 pub use groups::GroupRules;
@@ -37,7 +39,7 @@ pub use manifest::{
 pub use nearest::nearest_texts;
 pub use pattern::Pattern;
 pub use raw::object_fields;
-pub use search::{Hit, Scope, search};
+pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, search, select};
 pub use signature::{Declared, call_signature, compact_signature, declared, differences};
 pub use snapshot::{DomainEntry, Snapshot, SourceEntry, SourceKind, Tool};
 pub use text::{LINE_LIMIT, one_line};

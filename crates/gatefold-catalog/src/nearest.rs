@@ -1,10 +1,12 @@
 //! Names like a name.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use gatefold_core::ToolId;
-use gatefold_search::words;
+use gatefold_search::{Mode, words};
 
+use crate::snapshot::Tool;
 use crate::view::View;
 
 /// How many names are suggested at most.
@@ -19,11 +21,46 @@ const LEAST_SHARE: f64 = 0.75;
 /// How much of a long name is compared, in characters.
 const COMPARED: usize = 80;
 
-/// The visible tools whose names are most like `name`, best first, at most three.
+/// The likeness of a name that is merely misspelt.
+const MISSPELT: f64 = 0.75;
+
+/// The visible tools that a name may mean, likeliest first, at most three: those with a name like it,
+/// and those that a search for its words finds, which come first unless it is but a misspelling.
 ///
 /// The first never is a destructive tool: whoever takes the first suggestion on trust should not
 /// destroy anything.
 pub(crate) fn tools(view: &View, name: &str) -> Vec<ToolId> {
+    let alike = alike(view, name);
+    let is_misspelt = alike.first().is_some_and(|(likeness, _)| *likeness >= MISSPELT);
+    let mut tools: Vec<&Tool> = alike.into_iter().map(|(_, tool)| tool).collect();
+    let alike = tools.len();
+    tools.extend(meant(view, name));
+    if !is_misspelt {
+        tools.rotate_left(alike);
+    }
+    let mut seen = HashSet::new();
+    tools.retain(|tool| seen.insert(tool.id()));
+    safe_first(tools)
+}
+
+/// The visible tools whose names are most like `name`, most like it first, at most three, and none
+/// that destroys before one that does not.
+pub(crate) fn names(view: &View, name: &str) -> Vec<ToolId> {
+    safe_first(alike(view, name).into_iter().map(|(_, tool)| tool).collect())
+}
+
+fn safe_first(mut tools: Vec<&Tool>) -> Vec<ToolId> {
+    let destructive = |tool: &&Tool| tool.target().hints.is_destructive();
+    let Some(first_safe) = tools.iter().position(|tool| !destructive(tool)) else {
+        return Vec::new();
+    };
+    tools[..=first_safe].rotate_right(1);
+    tools.into_iter().take(SUGGESTIONS).map(|tool| tool.id().clone()).collect()
+}
+
+/// The visible tools by how like their names are, those left out that are much less like it than
+/// the first.
+fn alike<'a>(view: &'a View, name: &str) -> Vec<(f64, &'a Tool)> {
     let asked = Shape::of(name);
     let mut likeliest: Vec<_> = view
         .tools()
@@ -37,12 +74,26 @@ pub(crate) fn tools(view: &View, name: &str) -> Vec<ToolId> {
     likeliest.sort_by(|(a, x), (b, y)| descending(*a, *b).then_with(|| x.id().cmp(y.id())));
     let best = likeliest.first().map_or(0.0, |(likeness, _)| *likeness);
     likeliest.retain(|(likeness, _)| *likeness >= best * LEAST_SHARE);
-    let destructive = |tool: &crate::Tool| tool.target().hints.is_destructive();
-    let Some(first_safe) = likeliest.iter().position(|(_, tool)| !destructive(tool)) else {
-        return Vec::new();
-    };
-    likeliest[..=first_safe].rotate_right(1);
-    likeliest.iter().take(SUGGESTIONS).map(|(_, tool)| tool.id().clone()).collect()
+    likeliest
+}
+
+/// What a search finds for the words of a name that somebody made up, within its domain where it
+/// begins with one. No encoder is asked: who gets a name wrong should not wait for it.
+fn meant<'a>(view: &'a View, name: &str) -> impl Iterator<Item = &'a Tool> {
+    let name: String = name.chars().take(COMPARED).collect();
+    let within = name.split_once("__").filter(|(domain, _)| view.domain(domain).is_some());
+    let (domain, own) = within.map_or((None, name.as_str()), |(domain, own)| (Some(domain), own));
+    let request = words::split(own).join(" ");
+    let snapshot = view.snapshot();
+    let tools = snapshot.tools();
+    let is_in = |tool: &Tool| domain.is_none_or(|domain| tool.domain().as_str() == domain);
+    let shows = |place: usize| view.shows(place) && is_in(&tools[place]);
+    let found = snapshot.index().search(&request, Mode::Hybrid, shows, SUGGESTIONS);
+    let best = found.matches.first().map_or(0.0, |first| first.score);
+    #[expect(clippy::cast_possible_truncation, reason = "a share")]
+    let least = if found.fits { best * LEAST_SHARE as f32 } else { f32::INFINITY };
+    let matches = found.matches.into_iter().filter(move |one| one.score >= least);
+    matches.map(|one| &tools[one.place])
 }
 
 /// The texts most like `text`, best first, at most three: domains, groups, parameter names.

@@ -2,15 +2,19 @@
 
 use std::collections::HashSet;
 
-use gatefold_search::Mode;
+use gatefold_search::{Aids, Judge, Mode, Reader};
 
 use crate::nearest;
-use crate::snapshot::Tool;
+use crate::snapshot::{Snapshot, Tool};
 use crate::view::View;
 
 mod index;
 
 pub(crate) use index::SearchIndex;
+
+/// Up to how many tools a model is given all, and how many of more are selected.
+pub const SELECTION_THRESHOLD: usize = 12;
+pub const SELECTED: usize = 6;
 
 /// Where to search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,7 +64,9 @@ pub fn search<'a>(
     let tools = view.snapshot().tools();
     let shows = |place: usize| view.shows(place) && scope.holds(&tools[place]);
     let bonuses = bonuses(view, request, mode, shows);
-    let found = view.snapshot().index().search_with(request, mode, shows, &bonuses, limit);
+    let judge = judge(view.snapshot(), request);
+    let aids = Aids { bonuses: &bonuses, judge: judge.as_deref() };
+    let found = view.snapshot().index().search_with(request, mode, shows, &aids, limit);
     let hits = found.matches.iter().map(|one| Hit {
         tool: &tools[one.place],
         score: one.score,
@@ -75,6 +81,26 @@ pub fn search<'a>(
     hits
 }
 
+/// The encoder's judgement of the tools at some places.
+fn judge<'a>(snapshot: &'a Snapshot, request: &'a str) -> Option<Box<Judge<'a>>> {
+    let encoder = snapshot.encoder()?;
+    Some(Box::new(move |places: &[usize]| {
+        let passages: Vec<_> = places.iter().map(|place| snapshot.passage(*place)).collect();
+        let passages: Vec<_> = passages.iter().map(String::as_str).collect();
+        encoder.likenesses(request, &passages)
+    }))
+}
+
+/// The few tools that a model is given for a request: all of the view where these are few, else the
+/// [`SELECTED`] that fit it best, best first.
+pub fn select<'a>(view: &'a View, request: &str) -> Vec<&'a Tool> {
+    if view.tool_count() <= SELECTION_THRESHOLD {
+        return view.tools().collect();
+    }
+    let hits = search(view, request, &Scope::default(), Mode::Hybrid, SELECTED);
+    hits.into_iter().map(|hit| hit.tool).collect()
+}
+
 /// What past queries say for the tools, by their places.
 fn bonuses(
     view: &View,
@@ -84,8 +110,12 @@ fn bonuses(
 ) -> Vec<(usize, f32)> {
     let Some(past) = view.past() else { return Vec::new() };
     let place = |id: &str| view.place_of(id).filter(|at| shows(*at));
-    let bonuses = past.bonuses(request, mode, |id| place(id).is_some()).into_iter();
-    bonuses.filter_map(|(id, bonus)| Some((place(id)?, bonus))).collect()
+    let encoder = view.snapshot().encoder();
+    let reader = encoder.map(|encoder| |past: &[&str]| encoder.past_likenesses(request, past));
+    let reader = reader.as_ref().map(|reader| reader as &Reader<'_>);
+    let counts = |id: &str| place(id).is_some();
+    let bonuses = past.bonuses(request, mode, view.tool_count(), counts, reader);
+    bonuses.into_iter().filter_map(|(id, bonus)| Some((place(id)?, bonus))).collect()
 }
 
 /// Puts the tool first that a request names by its id or its alias.
@@ -104,7 +134,7 @@ fn stand_ins<'a>(
     scope: &Scope<'_>,
     likely: Vec<Hit<'a>>,
 ) -> Vec<Hit<'a>> {
-    let near = nearest::tools(view, request);
+    let near = nearest::names(view, request);
     let near = near.iter().filter_map(|id| view.find(id.as_str()));
     let near = near.filter(|tool| scope.holds(tool));
     let mut hits: Vec<_> = near.map(|tool| Hit { tool, score: 0.0, fits: false }).collect();

@@ -3,8 +3,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use gatefold_core::{Domain, EntryKind, Target, ToolId};
-use gatefold_search::{Index, words};
+use gatefold_search::{Index, passage, words};
 
+use crate::encoder::Encoder;
 use crate::entry::{Entries, Entry, EntryRanges};
 use crate::groups::{self, GroupRules};
 use crate::lookup::NameTable;
@@ -47,6 +48,7 @@ pub struct Snapshot {
     tool_names: NameTable,
     prompt_names: NameTable,
     index: SearchIndex,
+    encoder: Option<Arc<dyn Encoder>>,
 }
 
 /// One domain of a snapshot.
@@ -109,7 +111,29 @@ impl Snapshot {
         let tool_names = NameTable::of(named);
         let named = others.prompts.iter().map(|prompt| (prompt.target().as_ref(), None));
         let prompt_names = NameTable::of(named);
-        Self { epoch, domains, tools, entries: others, tool_names, prompt_names, index }
+        let encoder = None;
+        Self { epoch, domains, tools, entries: others, tool_names, prompt_names, index, encoder }
+    }
+
+    /// The same catalogue, whose searches ask an encoder as well. It is given the tools to read.
+    #[must_use]
+    pub fn with_encoder(self, encoder: Arc<dyn Encoder>) -> Self {
+        encoder.read((0..self.tools.len()).map(|place| self.passage(place)).collect());
+        Self { encoder: Some(encoder), ..self }
+    }
+
+    pub fn encoder(&self) -> Option<&Arc<dyn Encoder>> {
+        self.encoder.as_ref()
+    }
+
+    /// What an encoder reads of the tool at a place.
+    pub(crate) fn passage(&self, place: usize) -> String {
+        let tool = &self.tools[place];
+        let definition = tool.definition();
+        let title = tool.manifest.server().title.as_deref();
+        let server = title.unwrap_or(tool.domain().as_str());
+        let described = definition.description().or(definition.title()).unwrap_or_default();
+        passage(server, definition.name(), described)
     }
 
     /// Counts the snapshots of one process; not shown to models.

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use super::*;
 
 mod apps;
+mod encoders;
 mod entries;
 mod listings;
 mod signatures;
@@ -311,6 +312,32 @@ mod views {
                 .iter()
                 .all(|hit| hit.tool.id().as_str() == "a__list")
         );
+    }
+
+    #[test]
+    fn a_made_up_name_brings_what_does_it() {
+        let view = view(vec![
+            entry("mail", &[&tool("send_message", "Sends an email to somebody.")]),
+            entry("tracker", &[&tool("create_issue", "Opens a ticket."), &tool("sent", "")]),
+        ]);
+        check(&view, "open_ticket", Err(&["tracker__create_issue"]));
+        check(&view, "mail__send_mesage", Err(&["mail__send_message"]));
+        check(&view, "zzzz", Err(&[]));
+        let hidden = View::new(Arc::clone(view.snapshot()), |tool| &*tool.name != "create_issue");
+        check(&hidden, "open_ticket", Err(&[]));
+    }
+
+    #[test]
+    fn of_many_tools_the_few_that_fit_are_selected() {
+        let names: Vec<_> =
+            (0..SELECTION_THRESHOLD).map(|number| format!("tool{number}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let few = view(vec![named("a", &names)]);
+        assert_eq!(select(&few, "send a letter").len(), SELECTION_THRESHOLD);
+        let many = view(vec![named("a", &names), named("b", &["send_letter"])]);
+        let selected = select(&many, "send a letter");
+        assert_eq!(selected[0].id().as_str(), "b__send_letter");
+        assert!(selected.len() <= SELECTED);
     }
 
     #[test]

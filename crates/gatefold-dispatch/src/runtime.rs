@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gatefold_catalog::{GroupRules, Manifest, Snapshot, SourceEntry, SourceKind, View};
+use gatefold_catalog::{Encoder, GroupRules, Manifest, Snapshot, SourceEntry, SourceKind, View};
 use gatefold_core::{Domain, Principal, UpstreamIdentity};
 use gatefold_policy::Policy;
 use serde::Serialize;
@@ -17,6 +17,8 @@ pub struct Setup {
     pub limits: Limits,
     /// Whether searches learn from the calls that follow them.
     pub learns: bool,
+    /// Judges the likeliest tools of a search once more.
+    pub encoder: Option<Arc<dyn Encoder>>,
     pub sources: Vec<SourceSetup>,
 }
 
@@ -121,7 +123,7 @@ impl Runtime {
         });
         let slots = Arc::new(slots.collect::<Slots>());
         Self {
-            snapshot: Arc::new(build_snapshot(&slots, &self.snapshot)),
+            snapshot: Arc::new(build_snapshot(&slots, &self.snapshot, setup.encoder.as_ref())),
             policy: Arc::new(setup.policy),
             slots,
             limits,
@@ -133,7 +135,11 @@ impl Runtime {
     /// The next runtime for the same setup, if a source offers something else by now.
     pub(crate) fn renewed(&self) -> Option<Self> {
         self.is_stale().then(|| Self {
-            snapshot: Arc::new(build_snapshot(&self.slots, &self.snapshot)),
+            snapshot: Arc::new(build_snapshot(
+                &self.slots,
+                &self.snapshot,
+                self.snapshot.encoder(),
+            )),
             policy: self.policy.clone(),
             slots: self.slots.clone(),
             limits: self.limits,
@@ -185,7 +191,11 @@ fn report(slot: &Slot) -> SourceReport {
     }
 }
 
-fn build_snapshot(slots: &Slots, previous: &Snapshot) -> Snapshot {
+fn build_snapshot(
+    slots: &Slots,
+    previous: &Snapshot,
+    encoder: Option<&Arc<dyn Encoder>>,
+) -> Snapshot {
     let entries = slots.values().map(|slot| SourceEntry {
         domain: slot.setup.source.domain().clone(),
         kind: slot.setup.kind,
@@ -193,7 +203,11 @@ fn build_snapshot(slots: &Slots, previous: &Snapshot) -> Snapshot {
         groups: slot.setup.groups.clone(),
         manifest: slot.setup.source.manifests().borrow().clone(),
     });
-    Snapshot::build_after(previous, entries.collect(), previous.epoch() + 1)
+    let snapshot = Snapshot::build_after(previous, entries.collect(), previous.epoch() + 1);
+    match encoder {
+        Some(encoder) => snapshot.with_encoder(Arc::clone(encoder)),
+        None => snapshot,
+    }
 }
 
 /// The views of one runtime, by principal.

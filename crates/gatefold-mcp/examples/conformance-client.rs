@@ -227,6 +227,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         policy: Policy::default(),
         limits: Limits::default(),
         learns: false,
+        encoder: None,
         sources: vec![setup],
     });
     Ok(dispatcher)

@@ -3,14 +3,12 @@
 
 #![expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "figures for people")]
 
-use std::collections::HashSet;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
-use gatefold_search::measure::{Answer, Figures, Listed, read_requests, read_tools};
+use gatefold_search::measure::{DEPTH, Figures, Listed, ask, read_requests, read_tools};
 use gatefold_search::{Analysis, Entry, Index, Mode, Tuning};
 
 /// How many requests of a set are asked, so that a large one does not take long.
@@ -75,14 +73,11 @@ fn measure(set: &Path, tuning: &Tuning, mode: Mode) -> Result<Figures, Box<dyn E
     let analyses: Vec<_> = tools.iter().map(|tool| tool.with_document(Analysis::of)).collect();
     let entries: Vec<_> = tools.iter().zip(&analyses).map(entry).collect();
     let index = Index::with_tuning(&entries, tuning);
-    let mut answers = Vec::new();
-    for request in requests.iter().take(REQUESTS) {
-        let start = Instant::now();
-        let found = index.search(&request.text, mode, |_| true, 10).matches;
-        let took = start.elapsed();
-        let relevant: HashSet<&str> = request.relevant.iter().map(String::as_str).collect();
-        let fits = found.iter().map(|found| relevant.contains(tools[found.place].id.as_str()));
-        answers.push(Answer { fits: fits.collect(), relevant: relevant.len(), took });
-    }
+    let requests = &requests[..requests.len().min(REQUESTS)];
+    let answers = ask(requests, |text| {
+        let found = index.search(text, mode, |_| true, DEPTH).matches;
+        found.iter().map(|found| tools[found.place].id.clone()).collect()
+    });
+    let answers: Vec<_> = answers.into_iter().map(|asked| asked.answer).collect();
     Ok(Figures::of(&answers))
 }

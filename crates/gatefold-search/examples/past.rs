@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("NDCG@10 without -> with past queries, requests asked, 99th percentile with them");
     for (past_queries, one_in) in TRIALS {
         let trial = Trial { past_queries, one_in, asked: REQUESTS, mode };
-        let Learning { own, others } = learning(&tools, &requests, &trial);
+        let Learning { own, others } = learning(&tools, &requests, &trial, None);
         println!("{past_queries} past queries, one tool in {one_in}");
         for (whose, Gain { without, with }) in [("its own", own), ("others", others)] {
             let (before, after) = (without.ndcg_10, with.ndcg_10);

@@ -1,7 +1,8 @@
 //! A tool as it is searched, and what is known of it once it has been read.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::embedding::{Embedding, Table, unit};
 use crate::text::{self, Kind};
@@ -146,7 +147,8 @@ pub(crate) fn meaning(document: &Document<'_>) -> Vec<f32> {
 
 #[derive(Default)]
 struct Reader {
-    counts: HashMap<String, [u8; FIELDS]>,
+    /// [`FIELD_WORDS`] are too few for anyone to gain by making their hashes meet.
+    counts: FxHashMap<String, [u8; FIELDS]>,
     lengths: [u16; FIELDS],
 }
 

@@ -5,7 +5,7 @@ mod learning;
 mod sets;
 
 pub use asking::{Asked, ask};
-pub use learning::{Gain, Learning, Trial, learning};
+pub use learning::{Gain, Learning, Likenesses, Trial, learning};
 pub use sets::{Listed, Request, SetError, read_requests, read_tools};
 
 use std::time::Duration;

@@ -43,6 +43,19 @@ pub struct Found {
     pub fits: bool,
 }
 
+/// What else than the index speaks for tools, by their places.
+#[derive(Clone, Copy, Default)]
+pub struct Aids<'a> {
+    /// Added to the tools' own scores: see [`Past::bonuses`](crate::Past::bonuses).
+    pub bonuses: &'a [(usize, f32)],
+    /// A sentence encoder's judgement. It is asked once, for the likeliest tools.
+    pub judge: Option<&'a Judge<'a>>,
+}
+
+/// How like a request the tools at these places are: cosines, in the same order; none for a tool
+/// that is not known yet.
+pub type Judge<'a> = dyn Fn(&[usize]) -> Vec<Option<f32>> + 'a;
+
 /// How a score by words and one by meaning become one.
 struct Fusion {
     words: f32,
@@ -85,8 +98,19 @@ const LIKELY: f32 = 0.5;
 /// Of how many tools at least the meaning is compared with every clause.
 const CANDIDATES: usize = 256;
 
+/// How many tools, the likeliest, an encoder judges.
+const RESCORED: usize = 100;
+
 /// How many tools of a domain speak for it.
 const SPEAKERS: usize = 3;
+
+/// What each tool gets for a request.
+struct Scored {
+    scores: Vec<f32>,
+    /// Whether a tool that is shown fits well.
+    fits: bool,
+    fusion: Fusion,
+}
 
 impl Index {
     /// The tools that a request is likeliest to ask for, best first, at most `limit`, and whether any
@@ -102,26 +126,28 @@ impl Index {
         shows: impl Fn(usize) -> bool,
         limit: usize,
     ) -> Found {
-        self.search_with(request, mode, shows, &[], limit)
+        self.search_with(request, mode, shows, &Aids::default(), limit)
     }
 
-    /// As [`Index::search`], with what else speaks for tools, by their places: see
-    /// [`Past::bonuses`](crate::Past::bonuses). It is added to their own scores; a tool that
-    /// `shows` does not admit gets nothing by it.
+    /// As [`Index::search`], with what else speaks for tools. One that `shows` does not admit gets
+    /// nothing by it.
     pub fn search_with(
         &self,
         request: &str,
         mode: Mode,
         shows: impl Fn(usize) -> bool,
-        bonuses: &[(usize, f32)],
+        aids: &Aids<'_>,
         limit: usize,
     ) -> Found {
-        let (mut scores, mut fits) = self.scores(request, mode, &shows, limit);
-        fits |= bonuses.iter().any(|(place, bonus)| *bonus > 0.0 && shows(*place));
-        for (place, bonus) in bonuses {
-            if let Some(score) = scores.get_mut(*place) {
-                *score += bonus;
-            }
+        let Scored { mut scores, mut fits, fusion } = self.scores(request, mode, &shows, limit);
+        if let Some(judge) = aids.judge.filter(|_| mode != Mode::Keyword) {
+            let judged = self.rescore(&mut scores, &fusion, &shows, judge);
+            // Scores by meaning alone are on another scale.
+            fits = judged.filter(|_| mode == Mode::Hybrid).unwrap_or(fits);
+        }
+        for (place, bonus) in aids.bonuses.iter().filter(|(place, _)| shows(*place)) {
+            fits |= *bonus >= self.tuning.least_bonus;
+            scores[*place] += bonus;
         }
         let is_likely = |place: &usize| scores[*place] > 0.0 && shows(*place);
         let likely: Vec<usize> = (0..self.tools).filter(is_likely).collect();
@@ -143,7 +169,7 @@ impl Index {
         mode: Mode,
         shows: impl Fn(usize) -> bool,
         limit: usize,
-    ) -> (Vec<f32>, bool) {
+    ) -> Scored {
         let (whole, clauses) = (Query::of(request), Query::clauses(request));
         let (words, by_clause, weight) = match mode {
             Mode::Semantic => (vec![0.0; self.tools], vec![0.0; self.tools], 0.0),
@@ -175,7 +201,39 @@ impl Index {
         if share > 0.0 && mode != Mode::Keyword {
             self.add_meaning_of_clauses(&mut scores, &clauses, &fusion, shows, limit);
         }
-        (scores, something_fits)
+        Scored { scores, fits: something_fits, fusion }
+    }
+
+    /// Moves the likeliest tools up or down as an encoder finds them more like the request than the
+    /// rest of them, or less. A tool that it has not read stays where it is: among equals.
+    ///
+    /// Whether one of them fits well, unless it has not read most of them.
+    fn rescore(
+        &self,
+        scores: &mut [f32],
+        fusion: &Fusion,
+        shows: impl Fn(usize) -> bool,
+        judge: &Judge<'_>,
+    ) -> Option<bool> {
+        let places = (0..self.tools).filter(|place| scores[*place] > 0.0 && shows(*place));
+        let likeliest = places.map(|place| Match::new(place, scores[place])).collect();
+        let likeliest = self.best(likeliest, RESCORED);
+        let places: Vec<usize> = likeliest.iter().map(|found| found.place).collect();
+        let likenesses = judge(&places);
+        let read = || places.iter().zip(&likenesses).filter_map(|(at, one)| Some((*at, (*one)?)));
+        let count = read().count();
+        #[expect(clippy::cast_precision_loss, reason = "at most a hundred")]
+        let mean = read().map(|(_, one)| one).sum::<f32>() / count.max(1) as f32;
+        let (share, least) = self.tuning.least_judged;
+        let judged = places.iter().enumerate().map(|(at, place)| {
+            let likeness = likenesses.get(at).copied().flatten().unwrap_or(mean);
+            scores[*place] + share * likeness
+        });
+        let fits = judged.fold(0.0, f32::max) >= least;
+        for (place, likeness) in read() {
+            scores[place] += self.tuning.encoder * fusion.of(0.0, likeness - mean);
+        }
+        (count > 0 && count * 2 >= places.len()).then_some(fits)
     }
 
     /// Of each of the likeliest tools, and of those alone, finds the clause that is most like it.

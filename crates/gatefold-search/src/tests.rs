@@ -166,3 +166,82 @@ proptest! {
         index.search(&description, Mode::Hybrid, |_| true, 10);
     }
 }
+
+mod judged {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::{Aids, Judge};
+
+    /// The first tools for a request of which an encoder likes one best and knows some.
+    fn first(mode: Mode, judge: &Judge<'_>) -> Vec<&'static str> {
+        let aids = Aids { judge: Some(judge), ..Aids::default() };
+        let found = index().search_with("ticket", mode, |place| place != 2, &aids, 9).matches;
+        found.iter().map(|found| TOOLS[found.place].1).collect()
+    }
+
+    #[test]
+    fn an_encoder_moves_what_it_likes_and_leaves_what_it_has_not_read() {
+        let plain = first(Mode::Hybrid, &|places| vec![None; places.len()]);
+        assert_eq!(plain, names("ticket", Mode::Hybrid, |place| place != 2));
+        let last = *plain.last().unwrap();
+        let likes = |liked: &'static str| {
+            move |places: &[usize]| -> Vec<Option<f32>> {
+                places
+                    .iter()
+                    .map(|at| Some(if TOOLS[*at].1 == liked { 1.0 } else { -1.0 }))
+                    .collect()
+            }
+        };
+        assert_eq!(first(Mode::Hybrid, &likes(last))[0], last);
+        assert_eq!(
+            first(Mode::Keyword, &likes(last)),
+            names("ticket", Mode::Keyword, |place| place != 2)
+        );
+    }
+
+    #[test]
+    fn an_encoder_is_asked_once_and_never_for_what_is_hidden() {
+        let asked = RefCell::new(Vec::new());
+        let judge = |places: &[usize]| {
+            asked.borrow_mut().push(places.to_vec());
+            vec![Some(0.5); places.len()]
+        };
+        first(Mode::Hybrid, &judge);
+        let asked = asked.into_inner();
+        assert_eq!(asked.len(), 1);
+        assert!(!asked[0].is_empty() && !asked[0].contains(&2), "{asked:?}");
+    }
+
+    #[test]
+    fn whether_anything_fits_is_told_by_an_encoder_that_has_read_most() {
+        let fits_in = |mode, judge: &Judge<'_>| {
+            let aids = Aids { judge: Some(judge), ..Aids::default() };
+            index().search_with("ticket", mode, |_| true, &aids, 9).fits
+        };
+        let fits = |judge: &Judge<'_>| fits_in(Mode::Hybrid, judge);
+        let all = |likeness: f32| move |places: &[usize]| vec![Some(likeness); places.len()];
+        assert!(fits(&all(0.5)));
+        assert!(!fits(&all(-0.9)));
+        let first_alone = |places: &[usize]| {
+            let mut likenesses = vec![None; places.len()];
+            likenesses[0] = Some(-0.9);
+            likenesses
+        };
+        assert!(fits(&first_alone), "as without it");
+        let all_but_the_first = |places: &[usize]| {
+            let mut likenesses = vec![Some(-0.2); places.len()];
+            likenesses[0] = None;
+            likenesses
+        };
+        assert!(fits(&all_but_the_first), "what was not read is as like as the others");
+        let plain = index().search("ticket", Mode::Semantic, |_| true, 9).fits;
+        assert_eq!(fits_in(Mode::Semantic, &all(-0.9)), plain);
+    }
+
+    #[test]
+    fn an_encoder_that_says_too_little_does_no_harm() {
+        let plain = names("ticket", Mode::Hybrid, |place| place != 2);
+        assert_eq!(first(Mode::Hybrid, &|_| Vec::new()), plain);
+    }
+}

@@ -107,7 +107,11 @@ impl Walker {
         if self.before.is_some_and(|last| words::is_boundary(last, c, next_is_lower)) {
             self.end_word(each);
         }
-        self.word.extend(c.to_lowercase());
+        if c.is_ascii() {
+            self.word.push(c.to_ascii_lowercase());
+        } else {
+            self.word.extend(c.to_lowercase());
+        }
         self.before = Some(c);
     }
 
@@ -150,13 +154,14 @@ impl Walker {
 }
 
 fn is_letter(c: char) -> bool {
-    c.is_alphanumeric() || is_combining_mark(c)
+    c.is_alphanumeric() || !c.is_ascii() && is_combining_mark(c)
 }
 
 /// Letters of scripts that put no spaces between words: Chinese, Japanese, Korean (whose spaces
 /// part more than words), Thai, Lao, Burmese and Khmer. Blocks as in Unicode 17.
 fn is_spaceless(c: char) -> bool {
-    matches!(u32::from(c),
+    !c.is_ascii()
+        && matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF
         | 0x3040..=0x30FF | 0x3130..=0x318F | 0x31F0..=0x31FF | 0x3400..=0x4DBF
         | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)

@@ -24,6 +24,8 @@ pub struct Tuning {
     pub meaning: f32,
     /// How fast that falls with what a request's words weigh: the exponent.
     pub by_weight: f32,
+    /// What the likeness that a sentence encoder sees counts, compared with that of our own table.
+    pub encoder: f32,
     /// How many tools there are taken to be at least, where rare words are told from common ones:
     /// among a handful every word is common.
     pub assumed_tools: f32,
@@ -32,6 +34,12 @@ pub struct Tuning {
     pub least_words: f32,
     /// The least likeness of meaning at which something fits a request, whatever its words.
     pub least_meaning: f32,
+    /// The share of the likeness that an encoder sees, and the least that it makes with a tool's score
+    /// at which the tool fits a request in a hybrid ranking. It takes the place of the two above
+    /// where there is one.
+    pub least_judged: (f32, f32),
+    /// The least that past queries must speak for a tool for it to fit a request, whatever it is.
+    pub least_bonus: f32,
 }
 
 impl Default for Tuning {
@@ -56,9 +64,12 @@ impl Default for Tuning {
             domain: 0.3,
             meaning: 0.3,
             by_weight: 0.5,
+            encoder: 1.0,
             assumed_tools: 0.0,
             least_words: 0.2,
             least_meaning: 0.3,
+            least_judged: (0.4, 0.18),
+            least_bonus: 0.05,
         }
     }
 }

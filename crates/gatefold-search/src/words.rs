@@ -1,7 +1,8 @@
 //! Splitting names and prose into words that can be compared.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashSet;
 
 /// The words of a text in lower case: split at whatever is neither letter nor digit, at changes
 /// of case (`listHTTPRoutes` gives list, http, routes) and between letters and digits.
@@ -67,7 +68,7 @@ pub fn stem(word: &str) -> &str {
 }
 
 /// Words that say nothing about a tool.
-static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static STOP_WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| {
     "a about all an and any are as at be been but by can could do does for from has have how i if \
      in into is it its me my need of on or our please shall should so some such than that the \
      their them then there these this those to use used using want was what which will with would \
@@ -77,7 +78,7 @@ static STOP_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 });
 
 /// Words that say what a tool does rather than what with.
-static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static VERBS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| {
     "abort accept activate add analyze append apply approve archive assign attach authenticate \
      batch build bulk calculate call cancel change check clear click clone close compare complete \
      configure confirm connect convert copy count crawl create deactivate delete deploy describe \

@@ -121,6 +121,11 @@ impl Store {
         Ok(Self { inner })
     }
 
+    /// The state directory, for what others keep there.
+    pub fn state_dir(&self) -> &Path {
+        &self.inner.state_dir
+    }
+
     /// The key that seals suspended calls, the same for every process on this directory.
     pub fn seal_key(&self) -> SealKey {
         self.inner.seal_key.clone()

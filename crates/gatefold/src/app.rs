@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use futures::future::join_all;
+use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
 use gatefold_disclose::{Disclosure as _, Surface};
 use gatefold_dispatch::{
@@ -24,7 +25,7 @@ use gatefold_mcp::{HttpEndpoint, Server};
 use gatefold_store::{Store, StoreError, StoreOptions};
 
 use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
-use crate::{Environment, config};
+use crate::{EncoderTier, Environment, config, encoder};
 use costs::Counted;
 use disclosure::ReloadableGateway;
 use learning::Learning;
@@ -72,6 +73,7 @@ pub struct App {
 /// The configuration in force, and the sources made for it.
 struct Applied {
     config: Config,
+    encoder: Option<Arc<EncoderTier>>,
     sources: Vec<Configured>,
     at: Timestamp,
 }
@@ -132,7 +134,8 @@ pub async fn build(
     let factory = SourceFactory::new(store.clone(), clock.clone())?;
     let disclosure = Arc::new(ReloadableGateway::new(&config));
     let server = Server::new(dispatcher.clone(), disclosure.clone(), Principal::local());
-    let nothing = Applied { config: Config::default(), sources: Vec::new(), at: clock.now() };
+    let nothing =
+        Applied { config: Config::default(), encoder: None, sources: Vec::new(), at: clock.now() };
     let app = App {
         dispatcher,
         disclosure,
@@ -216,11 +219,15 @@ impl App {
     }
 
     /// Goes on asking the sources of which nothing is known, in the background, until each has
-    /// answered once. To be called again after a reload; [`App::close`] ends it.
+    /// answered once, and has the encoder read the tools. To be called again after a reload;
+    /// [`App::close`] ends it.
     pub fn keep_learning(&self) {
         let applied = self.applied.load_full();
         let sources = applied.sources.iter().filter_map(Configured::learnable).cloned();
         self.set_learning(Some(Learning::start(sources.collect())));
+        if let Some(encoder) = &applied.encoder {
+            encoder.start();
+        }
     }
 
     fn set_learning(&self, learning: Option<Learning>) {
@@ -336,16 +343,35 @@ impl App {
             removed: old.sources.iter().filter(|source| !is_in(&sources, source)).count(),
             needs_restart: needs_restart(&old.config, &config),
         };
+        let encoder = self.encoder_of(&config, old.encoder.as_ref());
         let setup = Setup {
             policy: config.policy.clone(),
             limits: config.limits,
             learns: config.search.learn,
+            encoder: encoder.clone().map(|encoder| encoder as Arc<dyn Encoder>),
             sources: sources.iter().filter_map(Configured::setup).collect(),
         };
         self.disclosure.replace(&config);
         self.dispatcher.install(setup);
-        self.applied.store(Arc::new(Applied { config, sources, at: self.clock.now() }));
+        self.applied.store(Arc::new(Applied { config, encoder, sources, at: self.clock.now() }));
         Ok(reloaded)
+    }
+
+    /// Why the sentence encoder that is configured is of no use; `None` where it works or there is none.
+    pub async fn encoder_fault(&self) -> Option<String> {
+        let tier = self.applied.load().encoder.clone()?;
+        encoder::examine(tier.model().to_owned()).await.err()
+    }
+
+    /// The encoder that a configuration asks for, the old one where it is the same.
+    fn encoder_of(
+        &self,
+        config: &Config,
+        old: Option<&Arc<EncoderTier>>,
+    ) -> Option<Arc<EncoderTier>> {
+        let folder = config.search.encoder.as_deref()?;
+        let same = old.filter(|old| old.model() == folder).cloned();
+        Some(same.unwrap_or_else(|| Arc::new(EncoderTier::new(folder, self.store.state_dir()))))
     }
 
     /// Closes every source, child processes included, and then the store. Calls still under way

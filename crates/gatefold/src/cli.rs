@@ -16,6 +16,7 @@ mod live;
 mod loopback;
 mod manual;
 mod memory;
+mod model;
 mod output;
 mod paths;
 mod progress;
@@ -95,6 +96,7 @@ async fn dispatch(
         Command::Doctor(it) => doctor::run(it, shared, environment, output).await,
         Command::Tools(tools) => tools::run(tools, shared, environment, output).await,
         Command::Eval(eval) => eval::run(eval, shared, environment, output).await,
+        Command::Model(it) => model::run(it, shared, environment, output).await,
         Command::Queries(it) => queries::run(it, shared, environment, output).await,
         Command::Status(status) => status::run(status, shared, environment, output).await,
         Command::Secret(secret) => secret::run(secret, output).await,

@@ -219,15 +219,17 @@ impl Default for ServerConfig {
 }
 
 /// How tools are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchConfig {
     /// Whether searches learn from the calls that follow them.
     pub learn: bool,
+    /// The folder or file of a sentence encoder that judges the likeliest tools once more.
+    pub encoder: Option<PathBuf>,
 }
 
 impl Default for SearchConfig {
     fn default() -> Self {
-        Self { learn: true }
+        Self { learn: true, encoder: None }
     }
 }
 

@@ -8,6 +8,7 @@ mod clients;
 mod configuration;
 mod connections;
 mod disk;
+mod encoder;
 mod port;
 mod programs;
 mod remote;
@@ -156,7 +157,8 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
     let config = configuration::read(&subject.inputs, environment, &mut findings);
     let known = config.clone().unwrap_or_default();
     let state_dir = state_dir(subject, &known, environment);
-    let (on_disk, (port, is_running), programs) = tokio::join!(
+    let (encoder, on_disk, (port, is_running), programs) = tokio::join!(
+        encoder::look(&known),
         disk::look(state_dir.as_deref()),
         port::look(known.server.listen),
         programs::look(&known.sources, subject.reach, environment),
@@ -171,6 +173,7 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
         environment,
     });
     let store_works = on_disk.iter().all(|finding| finding.level < Level::Fault);
+    findings.extend(encoder);
     findings.extend(on_disk);
     findings.extend(port);
     findings.extend(clients);

@@ -8,6 +8,7 @@
 mod app;
 pub mod config;
 pub mod doctor;
+mod encoder;
 mod environment;
 mod files;
 pub mod programs;
@@ -19,4 +20,5 @@ pub use app::{
     App, AppError, ConfigWatch, Connected, Connecting, Reloaded, Status, TokenCosts, WatchError,
     build, status_routes,
 };
+pub use encoder::EncoderTier;
 pub use environment::Environment;

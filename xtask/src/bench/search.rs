@@ -3,16 +3,19 @@
 //! A set is a folder with `tools.jsonl` and `queries.jsonl`, as `gatefold_search::measure` reads
 //! them.
 
+mod encoded;
+mod foreign;
 mod learning;
 mod varied;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use gatefold_search::measure::{Answer, DEPTH, Figures, Request, read_requests, read_tools};
-use gatefold_search::{Analysis, Document, Entry, Index, Mode, Parameters};
+use gatefold_encoder::Embedder;
+use gatefold_search::measure::{DEPTH, Figures, Listed, Request, ask, read_requests, read_tools};
+use gatefold_search::{Analysis, Document, Entry, Found, Index, Mode, Parameters, passage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -44,14 +47,22 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let lists = std::env::var_os("GATEFOLD_CATALOGS");
     let lists = lists.context("GATEFOLD_CATALOGS must name a folder of tool lists")?;
     let sets = folders(&sets)?;
-    let (quality, requests) = quality(&sets)?;
+    let encoder = encoded::open(root)?;
+    let (quality, requests) = quality(&sets, encoder.as_ref())?;
     say(&quality);
-    let learnt = learning::table(&sets)?.unwrap_or_default();
+    let unfit = foreign::table(&sets, encoder.as_ref())?;
+    say(&unfit);
+    let learnt = learning::table(&sets, encoder.as_ref())?.unwrap_or_default();
     say(&learnt);
     let cost = cost(Path::new(&lists), &requests)?;
     say(&cost);
+    let dearer = match &encoder {
+        Some(encoder) => encoded::cost(encoder, &real(Path::new(&lists))?, &requests),
+        None => String::new(),
+    };
+    say(&dearer);
     if write {
-        let section = format!("\n{quality}\n{learnt}\n{cost}");
+        let section = format!("\n{quality}\n{unfit}\n{learnt}\n{cost}\n{dearer}");
         write_section(&root.join("docs/benchmarks.md"), "search", &section)?;
     }
     Ok(())
@@ -71,13 +82,16 @@ fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The figures of every set as a table, and the requests that were asked.
-fn quality(sets: &[PathBuf]) -> Result<(String, Vec<String>)> {
-    let mut rows: Vec<Vec<String>> = MODES.iter().map(|(name, _)| vec![(*name).into()]).collect();
-    let mut sums = [0.0; MODES.len()];
+fn quality(sets: &[PathBuf], encoder: Option<&Embedder>) -> Result<(String, Vec<String>)> {
+    let mut names: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
+    names.extend(encoder.map(|_| "hybrid, with the encoder"));
+    let mut rows: Vec<Vec<String>> = names.iter().map(|name| vec![(*name).to_owned()]).collect();
+    let mut sums = vec![0.0; rows.len()];
     let (mut head, mut asked) = (vec!["ranking".to_owned()], Vec::new());
     for set in sets {
         let name = set.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let (figures, requests) = measure(set).with_context(|| format!("the set {name}"))?;
+        let (figures, requests) =
+            measure(set, encoder).with_context(|| format!("the set {name}"))?;
         head.push(format!("{name} ({})", figures[0].queries));
         for ((row, sum), figures) in rows.iter_mut().zip(&mut sums).zip(&figures) {
             row.push(format!("{:.3} / {:.3}", figures.recall_5, figures.ndcg_10));
@@ -93,41 +107,56 @@ fn quality(sets: &[PathBuf]) -> Result<(String, Vec<String>)> {
     Ok((format!("Recall@5 / NDCG@10:\n\n{}", markdown(&head, &rows)), asked))
 }
 
-/// The figures of a set by mode.
-fn measure(set: &Path) -> Result<([Figures; MODES.len()], Vec<Request>)> {
+/// The tools of a set and its first requests.
+fn read_set(set: &Path) -> Result<(Vec<Listed>, Vec<Request>)> {
     let tools = read_tools(&std::fs::read_to_string(set.join("tools.jsonl"))?)?;
     let mut requests = read_requests(&std::fs::read_to_string(set.join("queries.jsonl"))?)?;
     requests.truncate(REQUESTS);
-    let read = |tool: &gatefold_search::measure::Listed| tool.with_document(Analysis::of);
-    let analyses: Vec<_> = tools.iter().map(read).collect();
-    let entries = tools.iter().zip(analyses).map(|(tool, analysis)| Entry {
-        id: &tool.id,
-        domain: tool.server.as_deref().unwrap_or_default(),
-        analysis,
-    });
-    let index = Index::build(&entries.collect::<Vec<_>>());
-    let figures = MODES.map(|(_, mode)| {
-        let answer = |request: &Request| {
-            let relevant: HashSet<&str> = request.relevant.iter().map(String::as_str).collect();
-            let (found, took) = timed(&index, &request.text, mode, DEPTH);
-            let fits = found.iter().map(|place| relevant.contains(tools[*place].id.as_str()));
-            Answer { fits: fits.collect(), relevant: relevant.len(), took }
-        };
-        Figures::of(&requests.iter().map(answer).collect::<Vec<_>>())
-    });
-    Ok((figures, requests))
+    Ok((tools, requests))
 }
 
-/// The places of the tools found, and how long the fastest of some rounds took.
-fn timed(index: &Index, request: &str, mode: Mode, limit: usize) -> (Vec<usize>, Duration) {
-    let (mut places, mut fastest) = (Vec::new(), Duration::MAX);
+fn index_of(tools: &[Listed]) -> Index {
+    let entries = tools.iter().map(|tool| Entry {
+        id: &tool.id,
+        domain: tool.server.as_deref().unwrap_or_default(),
+        analysis: tool.with_document(Analysis::of),
+    });
+    Index::build(&entries.collect::<Vec<_>>())
+}
+
+/// The figures of a set by mode.
+fn measure(set: &Path, encoder: Option<&Embedder>) -> Result<(Vec<Figures>, Vec<Request>)> {
+    let (tools, requests) = read_set(set)?;
+    let index = index_of(&tools);
+    let ids = |places: Vec<usize>| places.iter().map(|at| tools[*at].id.clone()).collect();
+    let figures = |search: &dyn Fn(&str) -> Vec<usize>| {
+        let answers = ask(&requests, |text| ids(search(text)));
+        Figures::of(&answers.into_iter().map(|asked| asked.answer).collect::<Vec<_>>())
+    };
+    let found = |found: Found| found.matches.iter().map(|one| one.place).collect();
+    let mut measured: Vec<_> = MODES
+        .iter()
+        .map(|(_, mode)| figures(&|text| found(index.search(text, *mode, |_| true, DEPTH))))
+        .collect();
+    if let Some(encoder) = encoder {
+        let passages: Vec<_> = tools.iter().map(Listed::passage).collect();
+        encoded::read(encoder, passages.iter().map(String::as_str));
+        let search = |text: &str| encoded::search(encoder, &index, &passages, text, DEPTH);
+        measured.push(figures(&|text| found(search(text))));
+    }
+    Ok((measured, requests))
+}
+
+/// How long the fastest of some answers to a request took.
+fn timed(index: &Index, request: &str, mode: Mode) -> Duration {
+    let mut fastest = Duration::MAX;
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        let found = index.search(request, mode, |_| true, limit).matches;
+        let found = index.search(request, mode, |_| true, RESULTS).matches;
         fastest = fastest.min(start.elapsed());
-        places = found.iter().map(|found| found.place).collect();
+        std::hint::black_box(found);
     }
-    (places, fastest)
+    fastest
 }
 
 /// What searching the real lists and many generated tools costs, as a table.
@@ -136,12 +165,7 @@ fn cost(lists: &Path, requests: &[String]) -> Result<String> {
     let start = Instant::now();
     let analyses: Vec<_> = tools.iter().map(Tool::analysis).collect();
     let read = start.elapsed();
-    let entries = tools.iter().zip(analyses).map(|(tool, analysis)| Entry {
-        id: &tool.id,
-        domain: &tool.server,
-        analysis,
-    });
-    let mut rows = cost_rows("real", &entries.collect::<Vec<_>>(), read, requests);
+    let mut rows = cost_rows("real", &entries(&tools, analyses), read, requests);
     let tools = varied::tools(MANY);
     let start = Instant::now();
     let analyses: Vec<_> = tools.iter().map(varied::Tool::analysis).collect();
@@ -161,6 +185,11 @@ fn cost(lists: &Path, requests: &[String]) -> Result<String> {
     ))
 }
 
+fn entries(tools: &[Tool], analyses: Vec<Arc<Analysis>>) -> Vec<Entry<'_>> {
+    let both = tools.iter().zip(analyses);
+    both.map(|(tool, analysis)| Entry { id: &tool.id, domain: &tool.server, analysis }).collect()
+}
+
 fn cost_rows(
     kind: &str,
     entries: &[Entry<'_>],
@@ -177,7 +206,7 @@ fn cost_rows(
         .iter()
         .map(|(name, mode)| {
             let mut took: Vec<_> =
-                requests.iter().map(|request| timed(&index, request, *mode, RESULTS).1).collect();
+                requests.iter().map(|request| timed(&index, request, *mode)).collect();
             took.sort_unstable();
             let at = |share: usize| took.get(took.len() * share / 100).copied().unwrap_or_default();
             vec![
@@ -197,11 +226,11 @@ fn cost_rows(
 struct Tool {
     id: String,
     server: String,
-    listed: Listed,
+    listed: Definition,
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct Definition {
     name: String,
     #[serde(default)]
     description: Option<String>,
@@ -210,7 +239,12 @@ struct Listed {
 }
 
 impl Tool {
-    fn analysis(&self) -> std::sync::Arc<Analysis> {
+    fn passage(&self) -> String {
+        let description = self.listed.description.as_deref().unwrap_or_default();
+        passage(&self.server, &self.listed.name, description)
+    }
+
+    fn analysis(&self) -> Arc<Analysis> {
         let schema = self.listed.schema.as_deref().map_or("", RawValue::get);
         let parameters = Parameters::of_schema(schema);
         Analysis::of(&Document {
@@ -229,7 +263,7 @@ fn real(folder: &Path) -> Result<Vec<Tool>> {
     #[derive(Deserialize)]
     struct List {
         server: String,
-        tools: Vec<Listed>,
+        tools: Vec<Definition>,
     }
     let mut tools = Vec::new();
     let mut paths = Vec::new();

@@ -66,6 +66,7 @@ impl World {
             policy: Policy::new(rules.to_vec()),
             limits: self.limits,
             learns: self.learns,
+            encoder: None,
             sources: sources.collect(),
         });
     }

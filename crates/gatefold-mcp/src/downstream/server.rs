@@ -7,11 +7,12 @@ use gatefold_core::{
     CallError, ClientName, Domain, EntryKind, Operation, Outcome, Payload, Principal, Resume,
     SkillRequest, Suspension, WaitsFor,
 };
-use gatefold_disclose::{Disclosure, Names, Reply, Step};
+use gatefold_disclose::{Disclosure, Mend, Names, Reply, Step};
 use gatefold_dispatch::{Caller, Dispatcher, Pinned, ResourceUpdate};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
+use tokio::task::spawn_blocking;
 
 use super::era::Era;
 use super::faces::{Face, Faces, Showing};
@@ -169,8 +170,7 @@ impl Turn {
         resume: Option<Resume>,
         caller: Caller,
     ) -> Result<String, RpcError> {
-        let disclosure = &self.face.disclosure;
-        let reply = match disclosure.interpret(self.pinned.view(), name, arguments) {
+        let reply = match self.interpret(name, arguments).await {
             Ok(Step::Call(operation)) => {
                 return self.operate(name, operation, resume, caller).await;
             }
@@ -186,6 +186,19 @@ impl Turn {
         self.pinned.counters().spent_on_discovery(tokens);
         self.pinned.discovered(name, arguments, bytes, reply.is_error).await;
         Ok(self.worded(&reply))
+    }
+
+    /// What a call of a meta-tool asks for.
+    async fn interpret(&self, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
+        let view = self.pinned.view();
+        if view.snapshot().encoder().is_none() {
+            return self.face.disclosure.interpret(view, name, arguments);
+        }
+        // An encoder takes its time, which other requests must not wait for.
+        let (view, disclosure) = (view.clone(), Arc::clone(&self.face.disclosure));
+        let (name, arguments) = (name.to_owned(), arguments.to_owned());
+        let interpreted = spawn_blocking(move || disclosure.interpret(&view, &name, &arguments));
+        interpreted.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
 
     async fn operate(

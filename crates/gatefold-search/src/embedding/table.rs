@@ -1,6 +1,10 @@
 //! The table: which words it knows, and their rows.
 
+use std::hash::BuildHasher as _;
 use std::sync::LazyLock;
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
 
 use crate::text;
 use crate::words::is_boundary;
@@ -46,6 +50,8 @@ pub(crate) struct Table {
     vocabulary: &'static str,
     /// Where each entry begins, and the end of the last.
     starts: Box<[u32]>,
+    /// The numbers of the entries, found by their texts.
+    known: HashTable<u32>,
     scales: &'static [u8],
     rows: &'static [u8],
 }
@@ -76,7 +82,9 @@ impl Table {
         }
         let ends = vocabulary.bytes().zip(1_u32..).filter(|(byte, _)| *byte == b'\n');
         let starts = [0].into_iter().chain(ends.map(|(_, end)| end)).collect();
-        Ok(Self { dims, vocabulary, starts, scales, rows })
+        let mut table = Self { dims, vocabulary, starts, known: HashTable::new(), scales, rows };
+        table.known = table.numbered();
+        Ok(table)
     }
 
     /// A text's vector, of any length: the sum of the rows of its words and of the pairs of
@@ -134,19 +142,27 @@ impl Table {
 
     /// The row of an entry.
     fn row(&self, entry: &str) -> Option<usize> {
-        let (mut low, mut high) = (0, self.starts.len() - 1);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            let start = self.starts[middle] as usize;
-            let known = &self.vocabulary[start..self.starts[middle + 1] as usize - 1];
-            match known.cmp(entry) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => return Some(middle),
-            }
-        }
-        None
+        let row = self.known.find(hash(entry), |row| self.entry(*row) == entry)?;
+        Some(*row as usize)
     }
+
+    fn numbered(&self) -> HashTable<u32> {
+        let hash_of = |row: &u32| hash(self.entry(*row));
+        let mut known = HashTable::with_capacity(self.starts.len());
+        for (row, _) in (0..).zip(self.vocabulary.lines()) {
+            known.insert_unique(hash_of(&row), row, hash_of);
+        }
+        known
+    }
+
+    fn entry(&self, row: u32) -> &str {
+        let row = row as usize;
+        &self.vocabulary[self.starts[row] as usize..self.starts[row + 1] as usize - 1]
+    }
+}
+
+fn hash(entry: &str) -> u64 {
+    FxBuildHasher.hash_one(entry)
 }
 
 /// The words of a text: runs of ASCII letters of one case, with a capital before small ones, and of

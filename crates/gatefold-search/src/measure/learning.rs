@@ -8,8 +8,8 @@ use std::time::Instant;
 use super::{Answer, DEPTH, Figures, Listed, Request};
 use crate::document::Analysis;
 use crate::index::{Entry, Index};
-use crate::past::{Past, PastQuery};
-use crate::ranking::Mode;
+use crate::past::{Past, PastQuery, Reader};
+use crate::ranking::{Aids, Judge, Mode};
 
 /// How a set is split.
 #[derive(Debug, Clone, Copy)]
@@ -37,8 +37,16 @@ pub struct Learning {
     pub others: Gain,
 }
 
+/// A sentence encoder: how like a request texts are, in their order.
+pub type Likenesses<'a> = dyn Fn(&str, &[&str]) -> Vec<Option<f32>> + 'a;
+
 /// Takes the first requests that each learning tool fits for its past queries, and asks others.
-pub fn learning(tools: &[Listed], requests: &[Request], trial: &Trial) -> Learning {
+pub fn learning(
+    tools: &[Listed],
+    requests: &[Request],
+    trial: &Trial,
+    encoder: Option<&Likenesses<'_>>,
+) -> Learning {
     let learns: HashSet<&str> =
         tools.iter().step_by(trial.one_in.max(1)).map(|tool| tool.id.as_str()).collect();
     let (past, rest) = split(requests, &learns, trial.past_queries);
@@ -52,7 +60,10 @@ pub fn learning(tools: &[Listed], requests: &[Request], trial: &Trial) -> Learni
     let past = Past::of(past.iter().map(|(tool, query)| PastQuery { tool, query, weight: 1.0 }));
     let nothing = Past::of([]);
     let places = tools.iter().zip(0..).map(|(tool, place)| (tool.id.as_str(), place)).collect();
-    let ranking = Ranking { tools, index: &index, places: &places, mode: trial.mode };
+    let passages: Vec<_> = tools.iter().map(Listed::passage).collect();
+    let passages = passages.iter().map(String::as_str).collect();
+    let mode = trial.mode;
+    let ranking = Ranking { tools, index: &index, places: &places, passages, encoder, mode };
     let is_own = |request: &&Request| request.relevant.iter().any(|id| learns.contains(&**id));
     let (own, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_own);
     let gain = |requests: &[&Request]| {
@@ -70,16 +81,27 @@ struct Ranking<'a> {
     tools: &'a [Listed],
     index: &'a Index,
     places: &'a HashMap<&'a str, usize>,
+    passages: Vec<&'a str>,
+    encoder: Option<&'a Likenesses<'a>>,
     mode: Mode,
 }
 
 impl Ranking<'_> {
     fn answer(&self, past: &Past, request: &Request) -> Answer {
         let start = Instant::now();
-        let bonuses = past.bonuses(&request.text, self.mode, |_| true).into_iter();
-        let bonuses: Vec<_> =
-            bonuses.filter_map(|(id, bonus)| Some((*self.places.get(id)?, bonus))).collect();
-        let found = self.index.search_with(&request.text, self.mode, |_| true, &bonuses, DEPTH);
+        let likenesses = |texts: &[&str]| {
+            self.encoder.map_or_else(Vec::new, |encoder| encoder(&request.text, texts))
+        };
+        let judge = |places: &[usize]| {
+            likenesses(&places.iter().map(|at| self.passages[*at]).collect::<Vec<_>>())
+        };
+        let reader: Option<&Reader<'_>> = self.encoder.is_some().then_some(&likenesses);
+        let judge: Option<&Judge<'_>> = self.encoder.is_some().then_some(&judge);
+        let bonuses = past.bonuses(&request.text, self.mode, self.tools.len(), |_| true, reader);
+        let placed = |(id, bonus): (&str, f32)| Some((*self.places.get(id)?, bonus));
+        let bonuses: Vec<_> = bonuses.into_iter().filter_map(placed).collect();
+        let aids = Aids { bonuses: &bonuses, judge };
+        let found = self.index.search_with(&request.text, self.mode, |_| true, &aids, DEPTH);
         let took = start.elapsed();
         let relevant: HashSet<&str> = request.relevant.iter().map(String::as_str).collect();
         let fits =
@@ -126,14 +148,14 @@ mod tests {
         let requests = r#"
             {"id":"1","text":"my umbrella is wet","relevant":["a"]}
             {"id":"2","text":"the car is dirty","relevant":["b"]}
-            {"id":"3","text":"dry the umbrella","relevant":["a"]}
-            {"id":"4","text":"wash the car","relevant":["b"]}"#;
+            {"id":"3","text":"dry my wet umbrella","relevant":["a"]}
+            {"id":"4","text":"wash the dirty car","relevant":["b"]}"#;
         let (tools, requests) = (read_tools(tools).unwrap(), read_requests(requests).unwrap());
         let trial = |one_in| Trial { past_queries: 1, one_in, asked: 9, mode: Mode::Keyword };
-        let all = learning(&tools, &requests, &trial(1));
+        let all = learning(&tools, &requests, &trial(1), None);
         assert_eq!((all.own.with.queries, all.others.with.queries), (2, 0));
         assert!(all.own.without.mrr < 0.5 && all.own.with.mrr > 0.99, "{all:?}");
-        let half = learning(&tools, &requests, &trial(2));
+        let half = learning(&tools, &requests, &trial(2), None);
         assert_eq!((half.own.with.queries, half.others.with.queries), (1, 2));
     }
 }

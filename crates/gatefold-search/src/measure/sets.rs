@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::document::Document;
+use crate::passage::passage;
 use crate::schema::Parameters;
 
 /// One tool of a set, a line of its `tools.jsonl`.
@@ -73,6 +74,12 @@ fn read<T: for<'a> Deserialize<'a>>(text: &str) -> Result<Vec<T>, SetError> {
 }
 
 impl Listed {
+    /// What an encoder reads of the tool.
+    pub fn passage(&self) -> String {
+        let server = self.server_title.as_deref().or(self.server.as_deref()).unwrap_or_default();
+        passage(server, &self.name, self.description.as_deref().unwrap_or_default())
+    }
+
     /// Calls `read` with the tool as it is searched.
     pub fn with_document<T>(&self, read: impl FnOnce(&Document<'_>) -> T) -> T {
         let schema = self.schema.as_deref().map_or("", RawValue::get);

@@ -96,6 +96,9 @@ pub(crate) enum Command {
         after_long_help = "Example:\n  gatefold queries --tool tickets__create_ticket"
     )]
     Queries(Queries),
+    /// Obtain the sentence encoder that searches may ask
+    #[command(subcommand, after_long_help = "Example:\n  gatefold model get")]
+    Model(super::model::Model),
     /// Say what is on record and what a running gateway does
     #[command(after_long_help = "Example:\n  gatefold status --watch")]
     Status(Status),
@@ -143,6 +146,7 @@ impl Command {
             Self::Check(check) => check.format.json,
             Self::Doctor(doctor) => doctor.format.json,
             Self::Queries(queries) => queries.is_json(),
+            Self::Model(model) => model.format().json,
             Self::Status(status) => status.format.json,
             Self::Tools(tools) => tools.format().json,
             Self::Eval(eval) => eval.format().json,

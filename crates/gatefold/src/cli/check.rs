@@ -81,7 +81,7 @@ async fn findings(app: &App, connected: Vec<Connected>) -> anyhow::Result<Findin
         ok: sources.iter().all(|source| source.report.status.error.is_none()),
         tools: app.pin().view().tool_count(),
         tokens: tokens.values().sum(),
-        warnings: warnings(app),
+        warnings: warnings(app).await,
         sources,
     })
 }
@@ -103,14 +103,17 @@ fn hint(source: &SourceConfig) -> Option<&'static str> {
 }
 
 /// What is configured and has no effect.
-fn warnings(app: &App) -> Vec<String> {
+async fn warnings(app: &App) -> Vec<String> {
     let pinned = app.pin();
     let config = app.config();
     let is_idle = |pattern: &&gatefold_catalog::Pattern| {
         !pinned.view().tools().any(|tool| pattern.matches(tool.id().as_str()))
     };
     let idle = config.disclosure.pinned.iter().filter(is_idle);
-    idle.map(|pattern| format!("`disclosure.pinned` matches no tool: {pattern}")).collect()
+    let idle = idle.map(|pattern| format!("`disclosure.pinned` matches no tool: {pattern}"));
+    let encoder = app.encoder_fault().await;
+    let encoder = encoder.map(|fault| format!("`search.encoder` is of no use: {fault}"));
+    idle.chain(encoder).collect()
 }
 
 /// What is printed for people.

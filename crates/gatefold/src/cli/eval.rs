@@ -38,6 +38,9 @@ pub(crate) struct EvalSearch {
     /// Requests, and the tools that fit each
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
+    /// Ask the sentence encoder in this folder or file too; that of `gatefold.toml` counts without `--tools`
+    #[arg(long, value_name = "PATH", requires = "tools")]
+    encoder: Option<PathBuf>,
     /// By what tools are ranked
     #[arg(long, value_enum, default_value_t)]
     mode: ModeName,

@@ -60,8 +60,6 @@ pub(super) fn warn_of_unusable(app: &App) {
     }
 }
 
-/// Where state lies: what the command line chose, else the configuration, else the user's own
-/// place for it.
 /// The sources whose tools are on record, under the settings that they have now. What cannot be
 /// read is on no record.
 pub(super) async fn reached(config: &Config, state_dir: &Path) -> Vec<Domain> {
@@ -83,6 +81,18 @@ pub(super) async fn reached(config: &Config, state_dir: &Path) -> Vec<Domain> {
     known.into_iter().map(|known| known.key.domain).collect()
 }
 
+/// The state directory for what needs no configuration: where that is of no use, the usual one.
+pub(super) fn state_dir_alone(
+    shared: &Shared,
+    environment: &Environment,
+) -> anyhow::Result<PathBuf> {
+    let inputs = shared.inputs().located(environment);
+    let config = inputs.and_then(|inputs| load(&inputs, environment)).unwrap_or_default();
+    state_dir(shared, &config, environment)
+}
+
+/// Where state lies: what the command line chose, else the configuration, else the user's own
+/// place for it.
 pub(super) fn state_dir(
     shared: &Shared,
     config: &Config,

@@ -66,6 +66,7 @@ pub(super) fn read<'a>(reader: &'a Reader<'a>, root: &'a Node) -> Draft {
     section(&mut root, "search", |table| {
         let learn = table.field("learn").and_then(|field| field.flag());
         draft.search.learn = learn.unwrap_or(draft.search.learn);
+        draft.search.encoder = table.field("encoder").and_then(|field| path(&field));
     });
     section(&mut root, "server", |table| {
         server(table, &mut draft.server);

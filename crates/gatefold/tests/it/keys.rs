@@ -277,6 +277,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     disclosure.pinned            default           []
     disclosure.discovery_tokens  default           2000
     search.learn                 default           true
+    search.encoder               default           tools are ranked without an encoder
     limits.call_deadline         gatefold.toml:2   "90s"
     limits.connect_deadline      default           "15s"
     limits.idle_stop             gatefold.toml:3   "${IDLE:-5m}"

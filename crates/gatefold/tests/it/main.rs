@@ -16,6 +16,7 @@ mod faulty_files;
 mod import;
 mod json;
 mod keys;
+mod model;
 mod process;
 mod queries;
 mod scratch;

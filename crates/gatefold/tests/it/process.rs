@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use gatefold_testkit::{process_alive, wait_until};
@@ -12,6 +13,9 @@ use crate::scratch::Scratch;
 
 /// How long anything may take that a test waits for.
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
+
+/// How long what was logged may take to be read once a process has ended.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_gatefold");
 
@@ -89,6 +93,7 @@ pub(crate) fn two_sources(scratch: &Scratch) -> String {
 pub(crate) struct Gateway {
     child: Child,
     log: Arc<Mutex<String>>,
+    reader: JoinHandle<()>,
 }
 
 impl Gateway {
@@ -102,14 +107,14 @@ impl Gateway {
             .unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let (stderr, sink) = (child.stderr.take().unwrap(), log.clone());
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
                 let mut log = sink.lock().unwrap();
                 log.push_str(&line);
                 log.push('\n');
             }
         });
-        Self { child, log }
+        Self { child, log, reader }
     }
 
     /// Starts `gatefold serve` on a free port and waits until it listens.
@@ -151,7 +156,7 @@ impl Gateway {
         assert!(status.unwrap().success());
     }
 
-    /// Waits for the end and gives the exit code.
+    /// Waits for the end, and for what was logged before it, and gives the exit code.
     pub(crate) async fn ended(&mut self) -> Option<i32> {
         let mut status = None;
         let ended = wait_until(LIMIT, || {
@@ -159,6 +164,8 @@ impl Gateway {
             status.is_some()
         });
         assert!(ended.await, "it does not end: {}", self.log());
+        // A child that outlives it may hold the stream: then the log is what there is.
+        let _ = wait_until(LAST_WORDS, || self.reader.is_finished()).await;
         status.and_then(|status| status.code())
     }
 }

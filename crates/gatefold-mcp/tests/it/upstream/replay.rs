@@ -122,6 +122,7 @@ fn install(world: &World, sources: &[Arc<McpSource>]) {
         policy: Policy::default(),
         limits: Limits::default(),
         learns: false,
+        encoder: None,
         sources: sources.collect(),
     });
 }

@@ -72,6 +72,7 @@ impl World {
             policy: made.policy.clone(),
             limits: made.limits,
             learns: false,
+            encoder: None,
             sources: sources.collect(),
         });
         Self { dispatcher, keeper }

@@ -3,12 +3,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use gatefold::Environment;
-use gatefold_catalog::{Scope, SearchMode, View, search};
+use anyhow::Context as _;
+use gatefold::{EncoderTier, Environment};
+use gatefold_catalog::{Encoder, Scope, SearchMode, View, search};
 use gatefold_search::measure::{
     Asked, DEPTH, Figures, Listed, Request, SetError, ask, read_requests, read_tools,
 };
-use gatefold_search::{Analysis, Entry, Index};
+use gatefold_search::{Aids, Analysis, Entry, Index, Judge};
+use gatefold_store::create_private_directory;
 use serde::Serialize;
 
 use super::{EvalSearch, ModeName};
@@ -16,10 +18,13 @@ use crate::cli::arguments::Shared;
 use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
 use crate::cli::table::Table;
-use crate::cli::tools;
+use crate::cli::{session, tools};
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES: u64 = 256 * 1024 * 1024;
+
+/// How long an encoder may read what it does not know yet.
+const READING: Duration = Duration::from_mins(10);
 
 /// How many misses are shown to people, and how many `--json` has.
 const SHOWN_MISSES: usize = 10;
@@ -72,8 +77,19 @@ pub(super) async fn run(
         let ids = listed.iter().map(|tool| tool.id.as_str()).collect();
         warn_of_unknown(&ids, &requests, output);
         let index = index(&listed);
+        let passages: Vec<_> = listed.iter().map(Listed::passage).collect();
+        let encoder = match &asked.encoder {
+            Some(folder) => Some(encoder(folder, passages.clone(), shared, environment, output)?),
+            None => None,
+        };
         let answers = ask(&requests, |text| {
-            let found = index.search(text, asked.mode.into(), |_| true, DEPTH).matches;
+            let judge = |places: &[usize]| {
+                let passages: Vec<_> = places.iter().map(|at| passages[*at].as_str()).collect();
+                encoder.as_ref().map_or_else(Vec::new, |one| one.likenesses(text, &passages))
+            };
+            let judge: Option<&Judge<'_>> = encoder.is_some().then_some(&judge);
+            let aids = Aids { judge, ..Aids::default() };
+            let found = index.search_with(text, asked.mode.into(), |_| true, &aids, DEPTH).matches;
             found.iter().map(|found| listed[found.place].id.clone()).collect()
         });
         print(&answers, listed.len(), asked.mode, output);
@@ -88,12 +104,38 @@ pub(super) async fn run(
             let view = pinned.view();
             let ids = view.tools().map(|tool| tool.id().as_str()).collect();
             warn_of_unknown(&ids, &requests, output);
+            if let Some(encoder) = view.snapshot().encoder() {
+                await_reading(&**encoder, output);
+            }
             let answers = ask(&requests, |text| found_in(view, text, asked.mode.into()));
             print(&answers, view.tool_count(), asked.mode, output);
             Ok(tools::code_of(failed))
         },
     )
     .await
+}
+
+/// The encoder in a folder, once it has read the tools.
+fn encoder(
+    folder: &Path,
+    passages: Vec<String>,
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<EncoderTier> {
+    let state_dir = session::state_dir_alone(shared, environment)?;
+    create_private_directory(&state_dir)
+        .with_context(|| format!("`{}` cannot be made", state_dir.display()))?;
+    let encoder = EncoderTier::new(&environment.directory().join(folder), &state_dir);
+    encoder.read(passages);
+    await_reading(&encoder, output);
+    Ok(encoder)
+}
+
+fn await_reading(encoder: &dyn Encoder, output: &Output) {
+    if !encoder.finish(READING) {
+        output.warning("the encoder has not read every tool; the others are ranked without it");
+    }
 }
 
 fn found_in(view: &View, text: &str, mode: SearchMode) -> Vec<String> {

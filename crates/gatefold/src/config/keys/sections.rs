@@ -63,16 +63,38 @@ pub(super) const SEARCH: Section = Section {
     path: "search",
     summary: "How tools are found.",
     details: "",
-    keys: &[Key {
-        details: "The words of a search are kept, in the state directory, when a call of a tool that it \
-                  found went well, and later searches rank by them: those of the same organisation, \
-                  or of the same user where there is none. What is long or may hold a secret is not \
-                  kept. `gatefold queries` shows and erases what is. With `false`, nothing is kept and \
-                  nothing is used.",
-        value: |config| Some(config.search.learn.into()),
-        example: "false",
-        ..Key::new("learn", Kind::Flag, "Whether searches learn from the calls that follow them.")
-    }],
+    keys: &[
+        Key {
+            details: "The words of a search are kept, in the state directory, when a call of a tool that \
+                      it found went well, and later searches rank by them: those of the same \
+                      organisation, or of the same user where there is none. What is long or may hold a \
+                      secret is not kept. `gatefold queries` shows and erases what is. With `false`, \
+                      nothing is kept and nothing is used.",
+            value: |config| Some(config.search.learn.into()),
+            example: "false",
+            ..Key::new(
+                "learn",
+                Kind::Flag,
+                "Whether searches learn from the calls that follow them.",
+            )
+        },
+        Key {
+            details: "A folder with `model.onnx` and `vocab.txt`, or an ONNX file with `vocab.txt` beside it: \
+                      a BERT-like sentence encoder, pooled as `1_Pooling/config.json` beside it says, else \
+                      to the mean. `gatefold model get` puts one in place. It reads every tool in the background, \
+                      which takes about a minute for 2,500 tools, and keeps what it made of \
+                      them in the state directory. A search then takes some 10 ms, and the process 180 MB \
+                      more. Where the folder is of no use, searches go without it; the log, `gatefold doctor` and `gatefold check` say so.",
+            value: |config| Some(config.search.encoder.as_ref()?.display().to_string().into()),
+            unset: "tools are ranked without an encoder",
+            example: "\"~/.local/share/gatefold/encoder\"",
+            ..Key::new(
+                "encoder",
+                Kind::Path,
+                "A sentence encoder that judges the likeliest tools again.",
+            )
+        },
+    ],
 };
 
 pub(super) const LIMITS: Section = Section {

@@ -1,0 +1,159 @@
+//! The sentence encoder of a configuration, as searches ask it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use gatefold_catalog::Encoder;
+use gatefold_encoder::{Embedder, EncoderError, Model, REQUEST_TOKENS, Shelf, passage_key};
+
+/// The file in the state directory that keeps what was made of tools.
+const VECTORS: &str = "encoder.vectors";
+
+/// How many past requests' vectors are held: those of ten tenants who have as many as are kept.
+const PAST_REQUESTS: usize = 20_000;
+
+/// An encoder that is opened by the first search, or by [`EncoderTier::start`]: most commands never
+/// search, and opening takes a fifth of a second and much memory.
+#[derive(Debug)]
+pub struct EncoderTier {
+    model: PathBuf,
+    vectors: PathBuf,
+    /// `None` inside where it could not be opened, which was logged.
+    opened: OnceLock<Option<Opened>>,
+    /// What was last given to read.
+    passages: Mutex<Vec<Arc<str>>>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    tools: Embedder,
+    /// Its vectors stay in memory: past requests can be erased, and vectors tell of them.
+    past: Embedder,
+}
+
+impl EncoderTier {
+    /// An encoder by its folder or file, which keeps what it reads in a state directory.
+    pub fn new(model: &Path, state_dir: &Path) -> Self {
+        Self {
+            model: model.to_owned(),
+            vectors: state_dir.join(VECTORS),
+            opened: OnceLock::new(),
+            passages: Mutex::default(),
+        }
+    }
+
+    /// Its folder or file.
+    pub fn model(&self) -> &Path {
+        &self.model
+    }
+
+    /// Opens the encoder on a thread of its own, so that it begins to read.
+    pub fn start(self: &Arc<Self>) {
+        let tier = Arc::clone(self);
+        let spawned =
+            std::thread::Builder::new().name("gatefold-encoder".to_owned()).spawn(move || {
+                tier.opened();
+            });
+        if let Err(error) = spawned {
+            tracing::warn!(%error, "no thread was had for the encoder; the first search opens it");
+        }
+    }
+
+    fn opened(&self) -> Option<&Opened> {
+        let mut is_new = false;
+        let opened = self.opened.get_or_init(|| {
+            is_new = true;
+            self.open().inspect_err(log).ok()
+        });
+        if let Some(opened) = opened.as_ref().filter(|_| is_new) {
+            opened.tools.want(self.passages().clone());
+        }
+        opened.as_ref()
+    }
+
+    fn open(&self) -> Result<Opened, EncoderError> {
+        let model = Arc::new(Model::open(&self.model)?);
+        let vectors = Shelf::open(&self.vectors, &model)?;
+        let past = Embedder::start(Arc::clone(&model), Shelf::in_memory(&model, PAST_REQUESTS));
+        Ok(Opened { tools: Embedder::start(model, vectors), past })
+    }
+
+    /// The cosines of a request to the texts that are read, by what has read them.
+    fn cosines(
+        &self,
+        request: &str,
+        texts: &[&str],
+        reader: impl Fn(&Opened) -> &Embedder,
+    ) -> Vec<Option<f32>> {
+        let unknown = || vec![None; texts.len()];
+        let Some(opened) = self.opened() else { return unknown() };
+        // `tools`, which encodes, pauses by itself.
+        let _pause = opened.past.pause();
+        match opened.tools.request(request, REQUEST_TOKENS) {
+            Ok(request) => {
+                let reader = reader(opened);
+                let likeness =
+                    |text: &&str| Some(reader.vector(&passage_key(text))?.cosine(&request));
+                texts.iter().map(likeness).collect()
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a request was ranked without the encoder");
+                unknown()
+            }
+        }
+    }
+
+    fn passages(&self) -> std::sync::MutexGuard<'_, Vec<Arc<str>>> {
+        self.passages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Opens an encoder and closes it again: the length of its vectors, or why it is of no use.
+pub(crate) async fn examine(model: PathBuf) -> Result<usize, String> {
+    let opened = tokio::task::spawn_blocking(move || Model::open(&model));
+    let dimensions = match opened.await {
+        Ok(opened) => opened.map(|model| model.dimensions()),
+        Err(panic) => return Err(panic.to_string()),
+    };
+    dimensions.map_err(|error| match std::error::Error::source(&error) {
+        Some(cause) => format!("{error} ({cause})"),
+        None => error.to_string(),
+    })
+}
+
+fn log(error: &EncoderError) {
+    let cause = std::error::Error::source(error);
+    tracing::error!(%error, cause, "the encoder could not be opened; searches go without it");
+}
+
+impl Encoder for EncoderTier {
+    fn read(&self, passages: Vec<String>) {
+        let passages: Vec<Arc<str>> = passages.into_iter().map(Arc::from).collect();
+        self.passages().clone_from(&passages);
+        // Whoever opens it later takes them from here.
+        if let Some(Some(opened)) = self.opened.get() {
+            opened.tools.want(passages);
+        }
+    }
+
+    fn finish(&self, limit: Duration) -> bool {
+        self.opened().is_some_and(|opened| opened.tools.wait(limit) && opened.past.wait(limit))
+    }
+
+    fn likenesses(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>> {
+        self.cosines(request, passages, |opened| &opened.tools)
+    }
+
+    fn past_likenesses(&self, request: &str, past: &[&str]) -> Vec<Option<f32>> {
+        let likenesses = self.cosines(request, past, |opened| &opened.past);
+        let is_unknown = |(_, likeness): &(&&str, &Option<f32>)| likeness.is_none();
+        let unknown: Vec<_> = past.iter().zip(&likenesses).filter(is_unknown).collect();
+        if !unknown.is_empty()
+            && let Some(opened) = self.opened()
+        {
+            opened.past.want(unknown.into_iter().map(|(text, _)| Arc::from(*text)).collect());
+        }
+        likenesses
+    }
+}

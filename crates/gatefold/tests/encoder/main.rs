@@ -1,0 +1,170 @@
+//! The binary and a real sentence encoder, in the folder that `GATEFOLD_ENCODER` names: the reference
+//! model's `model.onnx` and `vocab.txt`. Without it these tests are listed as ignored.
+
+#![expect(clippy::unwrap_used, reason = "these are tests, though without the harness")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use gatefold::EncoderTier;
+use gatefold_catalog::Encoder as _;
+use libtest_mimic::{Arguments, Trial};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_gatefold");
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    #[expect(clippy::disallowed_methods, reason = "where an outside model lies")]
+    let folder = std::env::var_os("GATEFOLD_ENCODER").map(PathBuf::from);
+    let trial = |(name, claim): (&str, fn(&Path))| {
+        let (claim, model) = (claim, folder.clone());
+        let ignored = model.is_none();
+        let run = move || {
+            claim(&model.unwrap_or_default());
+            Ok(())
+        };
+        Trial::test(name, run).with_ignored_flag(ignored)
+    };
+    let trials = [
+        ("the_model_is_put_in_place_once_and_checked", the_model_is_put_in_place_once as fn(&Path)),
+        ("it_finds_by_meaning_what_the_table_does_not", it_finds_by_meaning),
+        ("a_gateway_asks_it_and_keeps_what_it_read", a_gateway_asks_it),
+        ("past_requests_are_read_once_asked_for_and_not_kept", past_requests_are_read),
+    ];
+    libtest_mimic::run(&arguments, trials.into_iter().map(trial).collect()).exit_code()
+}
+
+/// What a run of the binary said.
+struct Said {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Said {
+    #[track_caller]
+    fn json(&self) -> Value {
+        assert_eq!(self.code, Some(0), "{}", self.err);
+        serde_json::from_str(&self.out).unwrap()
+    }
+}
+
+fn gatefold(home: &TempDir, args: &[&str]) -> Said {
+    let mut command = Command::new(BINARY);
+    command.args(args).env("HOME", home.path()).current_dir(home.path());
+    let output =
+        command.env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME").output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Said { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn home() -> TempDir {
+    TempDir::new().unwrap()
+}
+
+fn write(home: &TempDir, name: &str, text: &str) {
+    std::fs::write(home.path().join(name), text).unwrap();
+}
+
+fn the_model_is_put_in_place_once(model: &Path) {
+    let home = home();
+    let from = model.to_str().unwrap();
+    let get = ["model", "get", "--from", from, "--dir", "encoder", "--json"];
+    assert_eq!(gatefold(&home, &get).json()["was_there"], false);
+    assert_eq!(gatefold(&home, &get).json()["was_there"], true);
+    write(&home, "encoder/vocab.txt", "[CLS]\n");
+    assert_eq!(gatefold(&home, &get).json()["was_there"], false, "what differs is replaced");
+    let shown = gatefold(&home, &["model", "get", "--dir", "encoder"]);
+    assert!(
+        shown.out.contains("checked by SHA-256") && shown.out.contains("encoder = \""),
+        "{}",
+        shown.out
+    );
+
+    std::fs::create_dir(home.path().join("bad")).unwrap();
+    write(&home, "bad/model.onnx", "no model");
+    let refused = gatefold(&home, &["model", "get", "--from", "bad", "--dir", "other"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("expected 22928619 bytes"), "{}", refused.err);
+    assert!(!home.path().join("other/model.onnx").exists());
+}
+
+const TOOLS: &str = r#"
+{"id":"loan","name":"mortgage","description":"Calculates the monthly payments of a home loan."}
+{"id":"pet","name":"vet","description":"Books an appointment with a veterinarian for a sick animal."}
+{"id":"trip","name":"flights","description":"Searches airlines for tickets between two airports."}
+{"id":"meal","name":"recipes","description":"Suggests dishes to cook with given ingredients."}
+"#;
+
+const REQUESTS: &str = r#"
+{"id":"1","text":"my puppy has been throwing up since yesterday","relevant":["pet"]}
+{"id":"2","text":"can I afford this house on my salary","relevant":["loan"]}
+{"id":"3","text":"what could I make for dinner out of leftovers","relevant":["meal"]}
+{"id":"4","text":"cheapest way to get from Rome to Oslo in May","relevant":["trip"]}
+"#;
+
+fn it_finds_by_meaning(model: &Path) {
+    let home = home();
+    write(&home, "tools.jsonl", TOOLS);
+    write(&home, "requests.jsonl", REQUESTS);
+    let set = ["eval", "search", "--tools", "tools.jsonl", "--queries", "requests.jsonl", "--json"];
+    let first = |more: &[&str]| {
+        let said = gatefold(&home, &[&set[..], more].concat());
+        assert_eq!(said.err, "");
+        said.json()["mrr"].as_f64().unwrap()
+    };
+    let file = model.join("model.onnx");
+    let (without, with) = (first(&[]), first(&["--encoder", file.to_str().unwrap()]));
+    assert!(with > 0.99 && with > without, "{without} without, {with} with it");
+    assert!(
+        (first(&["--encoder", model.to_str().unwrap(), "--mode", "keyword"])
+            - first(&["--mode", "keyword"]))
+        .abs()
+            < 1e-9
+    );
+}
+
+fn a_gateway_asks_it(model: &Path) {
+    let home = home();
+    let config = format!(
+        "[search]\nencoder = '{}'\n[state]\ndir = 'state'\n[sources.units]\ncommand = '{BINARY}'\nargs = \
+         ['demo-server', 'units', '--scratch', 'data']\n",
+        model.display()
+    );
+    write(&home, "gatefold.toml", &config);
+    write(
+        &home,
+        "own.jsonl",
+        r#"{"id":"1","text":"how many miles is a marathon","relevant":["units__convert_unit"]}"#,
+    );
+    let diagnosed = gatefold(&home, &["doctor", "--offline", "--verbose"]);
+    assert!(diagnosed.out.contains("encoder can be opened, 384 dimensions"), "{}", diagnosed.out);
+    let measured = gatefold(&home, &["eval", "search", "--queries", "own.jsonl", "--json"]);
+    assert_eq!(measured.err, "", "every tool was read");
+    measured.json();
+    let kept = home.path().join("state/encoder.vectors");
+    let bytes = std::fs::metadata(&kept).unwrap().len();
+    let found = gatefold(&home, &["tools", "search", "distance in other units", "--json"]);
+    assert_eq!(found.err, "");
+    found.json();
+    assert_eq!(std::fs::metadata(&kept).unwrap().len(), bytes, "nothing is read twice");
+}
+
+fn past_requests_are_read(model: &Path) {
+    let home = home();
+    let encoder = EncoderTier::new(model, home.path());
+    let past = ["the printer is broken", "book a table for two"];
+    let ask = || encoder.past_likenesses("my printer does not print", &past);
+    assert_eq!(ask(), [None, None]);
+    let kept = || std::fs::metadata(home.path().join("encoder.vectors")).unwrap().len();
+    let bytes = kept();
+    assert!(encoder.finish(Duration::from_secs(60)));
+    let found = ask();
+    assert!(found[0] > found[1], "{found:?}");
+    assert_eq!(kept(), bytes);
+    encoder.read(vec!["desk print: Prints a page".to_owned()]);
+    assert!(encoder.finish(Duration::from_secs(60)) && kept() > bytes, "of tools it is kept");
+}

