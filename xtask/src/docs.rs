@@ -1,7 +1,6 @@
 //! Files that are made from what the code says of its configuration.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -37,10 +36,11 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// What the binary prints. It is run rather than linked, so that chores stay quick to build.
+/// What the binary prints. It is run rather than linked, so that chores stay quick to build, and as it
+/// is released, which is built for other reasons too.
 fn printed(root: &Path, command: &[&str]) -> Result<String> {
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--package", "gatefold", "--", "config"])
+    let output = crate::cargo()
+        .args(["run", "--quiet", "--release", "--package", "gatefold", "--", "config"])
         .args(command)
         .current_dir(root)
         .output()

@@ -7,7 +7,7 @@ mod docs;
 mod tidy;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Result, bail};
 
@@ -56,4 +56,10 @@ fn run(arguments: &[String]) -> Result<()> {
 fn root() -> PathBuf {
     let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     own.parent().map_or(own.clone(), PathBuf::from)
+}
+
+/// Cargo as the shell would find it. The one that built this binary may be a toolchain's own, which starts
+/// `rustc` by name: where that is a proxy, it obeys the toolchain file of each dependency it compiles.
+fn cargo() -> Command {
+    Command::new("cargo")
 }

@@ -15,10 +15,14 @@ const FILE_LINES: usize = 500;
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("gatefold-core", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
     ("gatefold-search", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
-    ("gatefold-catalog", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
+    ("gatefold-encoder", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-search"]),
+    ("gatefold-catalog", &["rten", "tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
     ("gatefold-policy", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-catalog"]),
     ("gatefold-disclose", &["tokio", "reqwest", "axum", "sqlx", "rmcp", "gatefold-dispatch"]),
-    ("gatefold-dispatch", &["reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-disclose"]),
+    (
+        "gatefold-dispatch",
+        &["rten", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-disclose"],
+    ),
     ("gatefold-egress", &["rmcp", "sqlx", "axum", "gatefold-dispatch"]),
     ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
     ("gatefold-mcp", &["sqlx", "gatefold-store"]),
@@ -100,7 +104,7 @@ fn dead_links(root: &Path, file: &str, text: &str, faults: &mut Vec<String>) {
 }
 
 fn edges(root: &Path, krate: &str, forbidden: &[&str], faults: &mut Vec<String>) -> Result<()> {
-    let tree = Command::new(env!("CARGO"))
+    let tree = crate::cargo()
         .args(["tree", "--offline", "-p", krate, "-e", "normal", "--prefix", "none", "-f", "{p}"])
         .current_dir(root)
         .output()
