@@ -72,9 +72,31 @@ export function answer(client, { scenario }, named = (method) => method) {
   return answers;
 }
 
+/**
+ * The progress that reaches a connected transport, in a list that grows.
+ *
+ * Both libraries hand on a notification one turn later than an answer, and forget the callback with the answer:
+ * of what comes in one read with the answer, `onprogress` hears nothing.
+ */
+function progressOf(transport) {
+  const arrived = [];
+  const take = transport.onmessage;
+  transport.onmessage = (message, ...rest) => {
+    if (message.method === 'notifications/progress') arrived.push(message.params);
+    take(message, ...rest);
+  };
+  return arrived;
+}
+
 /** What both libraries have under the same names. */
 export function sessionOf(client) {
+  const arrived = progressOf(client.transport);
   return {
+    /** What `call` gives, with the progress that came before its answer. */
+    watching: async (call) => {
+      arrived.length = 0;
+      return [await call(), arrived.map(({ progress, total, message }) => ({ progress, total, message }))];
+    },
     instructions: client.getInstructions(),
     listTools: async () => (await client.listTools()).tools,
     prompts: async () => (await client.listPrompts()).prompts,
