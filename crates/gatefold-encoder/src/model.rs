@@ -1,5 +1,6 @@
 //! The model: a BERT-like encoder run from its ONNX file, its states pooled to unit vectors.
 
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +19,9 @@ pub const VOCABULARY_FILE: &str = "vocab.txt";
 pub const TOKENS: usize = 512;
 const MODEL_BYTES: u64 = 256 * 1024 * 1024;
 const VOCABULARY_BYTES: u64 = 8 * 1024 * 1024;
+/// Threads that encode a request where the machine has as many cores. Two take a third less time than
+/// one; the machine has other work.
+const THREADS: usize = 2;
 /// The components of a vector; large encoders have 1024.
 const DIMENSIONS: usize = 4096;
 /// What the outputs with a state for each token are called, else the first is taken.
@@ -38,8 +42,7 @@ pub struct Model {
     pooling: Pooling,
     dimensions: usize,
     digest: String,
-    /// One thread: a request is short, and the machine has other work. Requests at the same time
-    /// come one after the other.
+    /// Requests at the same time share its [`THREADS`].
     pool: Arc<ThreadPool>,
 }
 
@@ -62,7 +65,8 @@ impl Model {
         let digest = Sha256::new().chain_update(&bytes).chain_update(pieces);
         let digest = digest.chain_update(pooling.mark()).finalize();
         let digest = files::hex(digest.as_slice());
-        let pool = Arc::new(ThreadPool::with_num_threads(1));
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let pool = Arc::new(ThreadPool::with_num_threads(cores.min(THREADS)));
         let load = || ModelOptions::with_all_ops().prepack_weights(true).load(bytes);
         let network =
             guarded(load).map_err(|source| EncoderError::Load { path: path.clone(), source })?;

@@ -83,5 +83,8 @@ pub(super) fn cost(encoder: &Embedder, tools: &[Tool], requests: &[String]) -> S
     let ms = |duration: Duration| format!("{:.1}", duration.as_secs_f64() * 1e3);
     let row = vec![format!("{} real", tools.len()), ms(at(50)), ms(at(99))];
     let head = ["tools", "median ms", "p99 ms"];
-    format!("The same with the encoder, each request encoded once:\n\n{}", markdown(&head, &[row]))
+    format!(
+        "The same with the encoder on two cores, each request encoded once:\n\n{}",
+        markdown(&head, &[row])
+    )
 }
