@@ -1,4 +1,5 @@
-use std::collections::HashMap;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -12,6 +13,10 @@ const MAX_PARAMETERS: usize = 40;
 const MAX_FIELDS: usize = 12;
 const MAX_ALTERNATIVES: usize = 8;
 const MAX_DEPTH: usize = 4;
+
+/// The most schemas within a tool's schema whose types are shown: a few references to each other have
+/// no end of them.
+const MAX_TYPES: usize = 1000;
 
 /// From this depth on, objects are shown without their fields.
 const BARE_DEPTH: usize = 2;
@@ -29,7 +34,7 @@ const MAX_CONSTANT: usize = 40;
 pub fn compact_signature(tool: &Tool) -> String {
     let call = call_signature(tool);
     let output = tool.definition().output_schema().map(Schema::parse);
-    let output = output.map(|schema| schema.type_of(&schema.0, 0));
+    let output = output.map(|schema| schema.type_of(&schema.root, 0));
     match output.filter(|output| output != "object" && output != "any") {
         Some(output) => format!("{call} -> {output}"),
         None => call,
@@ -42,7 +47,7 @@ pub fn compact_signature(tool: &Tool) -> String {
 /// the fields of their first level.
 pub fn call_signature(tool: &Tool) -> String {
     let schema = Schema::of(tool);
-    format!("{}({})", tool.id(), schema.fields(&schema.0, 0, MAX_PARAMETERS))
+    format!("{}({})", tool.id(), schema.fields(&schema.root, 0, MAX_PARAMETERS))
 }
 
 /// What of some arguments a tool's input schema does not allow, in words; empty when nothing
@@ -108,7 +113,11 @@ pub fn declared<'a>(tool: &Tool, names: impl IntoIterator<Item = &'a str>) -> Ve
     names.into_iter().map(one).collect()
 }
 
-struct Schema(Value);
+struct Schema {
+    root: Value,
+    /// How many types may still be shown.
+    left: Cell<usize>,
+}
 
 impl Schema {
     fn of(tool: &Tool) -> Self {
@@ -116,28 +125,28 @@ impl Schema {
     }
 
     fn parse(text: &str) -> Self {
-        Self(serde_json::from_str(text).unwrap_or_default())
+        Self { root: serde_json::from_str(text).unwrap_or_default(), left: Cell::new(MAX_TYPES) }
     }
 
     fn required(&self) -> Vec<&str> {
-        required(&self.0)
+        required(&self.root)
     }
 
     fn properties(&self) -> impl Iterator<Item = (&str, &Value)> {
-        properties(&self.0)
+        properties(&self.root)
     }
 
     fn property(&self, name: &str) -> Option<&Value> {
-        self.0.get("properties")?.get(name)
+        self.root.get("properties")?.get(name)
     }
 
     /// Whether a name that is not declared is a mistake. Without `additionalProperties` it is
     /// legal but most likely one.
     fn is_closed(&self) -> bool {
         let open =
-            self.0.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
+            self.root.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
         let elsewhere = ["patternProperties", "anyOf", "oneOf", "allOf", "$ref", "if"];
-        !open && !elsewhere.iter().any(|key| self.0.get(key).is_some())
+        !open && !elsewhere.iter().any(|key| self.root.get(key).is_some())
     }
 
     /// Follows a reference within the schema.
@@ -146,7 +155,7 @@ impl Schema {
         for _ in 0..MAX_DEPTH {
             let reference = schema.get("$ref").and_then(Value::as_str);
             let Some(pointer) = reference.and_then(|text| text.strip_prefix('#')) else { break };
-            let Some(target) = self.0.pointer(pointer) else { break };
+            let Some(target) = self.root.pointer(pointer) else { break };
             schema = target;
         }
         schema
@@ -155,9 +164,10 @@ impl Schema {
     /// An object's fields with their types, the required ones first.
     fn fields(&self, object: &Value, depth: usize, most: usize) -> String {
         let mut names = required(object);
+        let known: HashSet<_> = names.iter().copied().collect();
         let properties: HashMap<_, _> = properties(object).collect();
         let mut optional: Vec<_> =
-            properties.keys().copied().filter(|name| !names.contains(name)).collect();
+            properties.keys().copied().filter(|name| !known.contains(name)).collect();
         optional.sort_unstable();
         let required = names.len();
         names.extend(optional);
@@ -183,6 +193,8 @@ impl Schema {
     }
 
     fn type_of(&self, schema: &Value, depth: usize) -> String {
+        let Some(left) = self.left.get().checked_sub(1) else { return "any".to_owned() };
+        self.left.set(left);
         let schema = self.resolved(schema);
         if let Some(value) = schema.get("const") {
             return constant(value);
@@ -193,7 +205,8 @@ impl Schema {
         let parts = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key)?.as_array());
         match (schema.get("type"), parts) {
             (_, Some(parts)) if depth < MAX_DEPTH => {
-                alternatives(parts.iter().map(|part| self.type_of(part, depth + 1)))
+                let type_of = |part| (self.left.get() > 0).then(|| self.type_of(part, depth + 1));
+                alternatives(parts.iter().map_while(type_of))
             }
             (Some(Value::Array(types)), _) => {
                 alternatives(types.iter().filter_map(Value::as_str).map(str::to_owned))

@@ -8,6 +8,10 @@ const DEPTH: usize = 4;
 /// The most parameters of a tool that are read.
 const PARAMETERS: usize = 200;
 
+/// The most schemas within a tool's schema that are read, and values that are taken: a few references
+/// to each other have no end of them.
+const STEPS: usize = 5_000;
+
 /// The most steps from a `$ref` to the next that are followed.
 const REFERENCES: usize = 4;
 
@@ -28,7 +32,8 @@ impl Parameters {
     /// Reads a JSON Schema's text. Local `$ref`s are followed; whatever is no schema has none.
     pub fn of_schema(schema: &str) -> Self {
         let root: Value = serde_json::from_str(schema).unwrap_or_default();
-        let mut reader = Reader { root: &root, found: Self::default(), left: PARAMETERS };
+        let mut reader =
+            Reader { root: &root, found: Self::default(), left: PARAMETERS, steps: STEPS };
         reader.members(&root, DEPTH);
         reader.found
     }
@@ -38,16 +43,18 @@ struct Reader<'a> {
     root: &'a Value,
     found: Parameters,
     left: usize,
+    steps: usize,
 }
 
 impl<'a> Reader<'a> {
     /// The parameters that a schema, its alternatives and its items have.
     fn members(&mut self, schema: &'a Value, depth: usize) {
-        let Some(schema) = self.resolved(schema) else { return };
-        if depth == 0 {
+        if depth == 0 || !self.step() {
             return;
         }
-        if let Some(Value::Object(properties)) = schema.get("properties") {
+        let Some(schema) = self.resolved(schema) else { return };
+        if let Some(Value::Object(properties)) = schema.get("properties").filter(|_| self.left > 0)
+        {
             // In one order, whichever the source has: where the bounds cut, they cut the same.
             let mut properties: Vec<_> = properties.iter().collect();
             properties.sort_unstable_by_key(|(name, _)| *name);
@@ -58,6 +65,9 @@ impl<'a> Reader<'a> {
         for key in ["anyOf", "oneOf", "allOf"] {
             if let Some(Value::Array(alternatives)) = schema.get(key) {
                 for alternative in alternatives {
+                    if self.steps == 0 {
+                        return;
+                    }
                     self.values(alternative);
                     self.members(alternative, depth - 1);
                 }
@@ -85,11 +95,21 @@ impl<'a> Reader<'a> {
         self.members(schema, depth - 1);
     }
 
+    /// Whether there is room for one more.
+    fn step(&mut self) -> bool {
+        let is_left = self.steps > 0;
+        self.steps = self.steps.saturating_sub(1);
+        is_left
+    }
+
     fn values(&mut self, schema: &'a Value) {
-        let Some(schema) = self.resolved(schema) else { return };
+        let Some(schema) = self.resolved(schema).filter(|_| self.step()) else { return };
         let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
         for value in listed.chain(schema.get("const")).filter_map(Value::as_str) {
-            if value.len() <= VALUE_BYTES && self.left > 0 {
+            if self.left == 0 || !self.step() {
+                return;
+            }
+            if value.len() <= VALUE_BYTES {
                 self.found.values.push(value.to_owned());
             }
         }
@@ -144,6 +164,20 @@ mod tests {
             "An A An A An A An A",
             "",
         );
+    }
+
+    #[test]
+    fn wide_rings_end_too() {
+        let branches = vec![r##"{"$ref":"#"}"##; 1000].join(",");
+        let schema = format!(
+            r#"{{"anyOf":[{branches}],"items":{{"properties":{{"late":{{}}}}}},
+                "properties":{{"early":{{"enum":["a"]}}}}}}"#
+        );
+        let begun = std::time::Instant::now();
+        let found = Parameters::of_schema(&schema);
+        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+        assert_eq!(found.names[0], "early");
+        assert!(found.names.len() <= PARAMETERS && found.values.len() <= STEPS);
     }
 
     #[test]

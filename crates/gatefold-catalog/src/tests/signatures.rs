@@ -29,6 +29,20 @@ fn a_signature_says_types_defaults_and_ranges() {
 }
 
 #[test]
+fn a_signature_of_rings_without_end_is_short_and_soon_there() {
+    let branches = vec![r##"{"$ref":"#/$defs/A"}"##; 1000].join(",");
+    let definition = format!(r#"{{"anyOf":[{branches},{{"type":"string"}}]}}"#);
+    let schema = format!(
+        r##"{{"properties":{{"a":{{"$ref":"#/$defs/A"}},"b":{{"type":"integer"}}}},"$defs":{{"A":{definition}}}}}"##
+    );
+    let view = with_schema(&schema);
+    let begun = std::time::Instant::now();
+    let signature = compact_signature(view.tools().next().unwrap());
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    assert!(signature.starts_with("a__t(a?: ") && signature.len() < 200, "{signature}");
+}
+
+#[test]
 fn a_signature_shows_one_nested_level_and_what_comes_back() {
     check(
         r#"{"properties":{"who":{"type":"object","properties":{"name":{"type":"string"},"at":{"type":"object","properties":{"x":{"type":"number"}}}},"required":["name"]},"items":{"type":"array","items":{"properties":{"id":{"type":"integer","default":7}}}},"any":{"type":"object"}}}"#,
