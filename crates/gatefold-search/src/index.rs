@@ -83,12 +83,18 @@ impl Index {
     /// Writes what each tool gets for a request, between 0 and about 1: the share of the request's
     /// weight (the rarity of its words) that the tool has.
     ///
-    /// Returns the request's weight.
-    pub(crate) fn keyword_scores(&self, query: &Query, scores: &mut [f32]) -> f32 {
+    /// Only the words of tools that `shows` admits complete a word of the request. Returns the request's
+    /// weight.
+    pub(crate) fn keyword_scores(
+        &self,
+        query: &Query,
+        shows: &dyn Fn(usize) -> bool,
+        scores: &mut [f32],
+    ) -> f32 {
         scores.fill(0.0);
         let mut total = 0.0;
         for (term, weight) in query.terms(&self.tuning) {
-            total += self.add(scores, term, weight);
+            total += self.add(scores, term, weight, shows);
         }
         if total > 0.0 {
             for score in scores {
@@ -99,13 +105,22 @@ impl Index {
     }
 
     /// Adds what a term is worth to the tools that have it, and says what it is worth at most.
-    fn add(&self, scores: &mut [f32], term: &str, weight: f32) -> f32 {
+    fn add(
+        &self,
+        scores: &mut [f32],
+        term: &str,
+        weight: f32,
+        shows: &dyn Fn(usize) -> bool,
+    ) -> f32 {
         let number = self.terms.number(term);
         let worth = weight * self.rarity(number);
         match number {
             Some(number) => self.postings.add(scores, number, worth),
             None if term.len() >= COMPLETED_BYTES => {
-                for number in self.terms.beginning_with(term).take(COMPLETIONS) {
+                // Words of tools that are not shown must not take the places of others.
+                let is_shown = |number: &usize| self.postings.places(*number).any(shows);
+                let completed = self.terms.beginning_with(term).filter(is_shown);
+                for number in completed.take(COMPLETIONS) {
                     let worth = weight * self.rarity(Some(number)) * self.tuning.completion;
                     self.postings.add(scores, number, worth);
                 }
@@ -193,6 +208,11 @@ impl Postings {
 
     fn range(&self, number: usize) -> Range<usize> {
         self.starts[number] as usize..self.starts[number + 1] as usize
+    }
+
+    /// The places of the tools that have a term.
+    fn places(&self, number: usize) -> impl Iterator<Item = usize> {
+        self.places[self.range(number)].iter().map(|place| *place as usize)
     }
 
     fn add(&self, scores: &mut [f32], number: usize, worth: f32) {

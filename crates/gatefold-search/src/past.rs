@@ -131,12 +131,13 @@ impl Past {
     ) -> Vec<(&str, f32)> {
         let counts: Vec<bool> = self.tools.iter().map(|tool| shows(tool)).collect();
         let asked = Asked::new(request, mode);
-        let mut fields = asked.likenesses(&self.fields);
+        let mut fields = asked.likenesses(&self.fields, &|tool| counts[tool]);
         for (field, belief) in fields.iter_mut().zip(&self.belief) {
             *field *= belief;
         }
         let mut nearest = vec![0.0_f32; self.tools.len()];
-        let mut likenesses = asked.likenesses(&self.queries);
+        let of_counted = |query: usize| counts[self.origins[query].0 as usize];
+        let mut likenesses = asked.likenesses(&self.queries, &of_counted);
         let reader = reader.filter(|_| mode != Mode::Keyword);
         let is_read =
             reader.is_some_and(|reader| self.read_again(&mut likenesses, &counts, reader));
@@ -187,11 +188,12 @@ impl Asked {
         Self { meaning: Meaning::of(words.text()), words, mode }
     }
 
-    /// How like each document of an index the request is, between 0 and 1.
-    fn likenesses(&self, index: &Index) -> Vec<f32> {
+    /// How like each document of an index the request is, between 0 and 1. Only the words of those that
+    /// count complete a word of the request.
+    fn likenesses(&self, index: &Index, counts: &dyn Fn(usize) -> bool) -> Vec<f32> {
         let mut scores = vec![0.0; index.tools];
         if self.mode != Mode::Semantic {
-            index.keyword_scores(&self.words, &mut scores);
+            index.keyword_scores(&self.words, counts, &mut scores);
         }
         if self.mode == Mode::Keyword {
             return scores;

@@ -173,12 +173,13 @@ impl Index {
         let (whole, clauses) = (Query::of(request), Query::clauses(request));
         let (words, by_clause, weight) = match mode {
             Mode::Semantic => (vec![0.0; self.tools], vec![0.0; self.tools], 0.0),
-            Mode::Keyword | Mode::Hybrid => self.by_words(&whole, &clauses),
+            Mode::Keyword | Mode::Hybrid => self.by_words(&whole, &clauses, &shows),
         };
         let meanings = match mode {
             Mode::Keyword => Vec::new(),
             Mode::Semantic | Mode::Hybrid => {
-                let best = words.iter().fold(0.0_f32, |best, score| best.max(*score));
+                let visible = words.iter().enumerate().filter(|(place, _)| shows(*place));
+                let best = visible.fold(0.0_f32, |best, (_, score)| best.max(*score));
                 let likely = |place: usize| best > 0.0 && words[place] >= best * LIKELY;
                 self.vectors.likenesses(&Meaning::of(whole.text()), likely)
             }
@@ -259,9 +260,14 @@ impl Index {
 
     /// The scores by words of a request, the best of those of its clauses, and the request's
     /// weight.
-    fn by_words(&self, whole: &Query, clauses: &[Query]) -> (Vec<f32>, Vec<f32>, f32) {
+    fn by_words(
+        &self,
+        whole: &Query,
+        clauses: &[Query],
+        shows: &dyn Fn(usize) -> bool,
+    ) -> (Vec<f32>, Vec<f32>, f32) {
         let mut scores = vec![0.0; self.tools];
-        let weight = self.keyword_scores(whole, &mut scores);
+        let weight = self.keyword_scores(whole, shows, &mut scores);
         if clauses.is_empty() || weight == 0.0 {
             let best = vec![0.0; self.tools];
             return (scores, best, weight);
@@ -270,7 +276,7 @@ impl Index {
         for clause in clauses {
             // Between its share of what it asks for and its share of the whole request, a clause
             // of few or common words does not outweigh one that says more.
-            let share = (self.keyword_scores(clause, &mut own) / weight).sqrt();
+            let share = (self.keyword_scores(clause, shows, &mut own) / weight).sqrt();
             for (best, own) in best.iter_mut().zip(&own) {
                 *best = best.max(*own * share);
             }
