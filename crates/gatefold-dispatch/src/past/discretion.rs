@@ -59,6 +59,12 @@ const SECRET_NAMES: [&str; 16] = [
     "pin",
 ];
 
+/// Those of them that people say a word behind, also one without digits.
+const SPOKEN_SECRETS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
+
+/// What stands before such a name where the secret itself follows: "log in with password swordfish".
+const GIVING: [&str; 5] = ["with", "using", "and", "by", "use"];
+
 /// The least letters and digits of a token that may be a random one.
 const RANDOM_LENGTH: usize = 16;
 
@@ -137,8 +143,21 @@ fn names_a_secret(text: &str) -> bool {
         parts.any(|part| SECRET_NAMES.contains(&part) || SECRET_NAMES.contains(&singular(part)))
     };
     let assigned = words.windows(3).any(|three| is_name(three[0]) && is_assignment(three[1]));
+    // "password hunter2"
+    let valued = words.windows(2).any(|two| is_name(two[0]) && is_like_a_value(two[1]));
+    let is_spoken = |word: &str| SPOKEN_SECRETS.contains(&word);
+    let given = words.windows(3).any(|three| {
+        GIVING.contains(&three[0]) && is_spoken(three[1]) || is_spoken(three[0]) && three[1] == "to"
+    });
     let borne = words.windows(2).any(|two| two[0] == "bearer" && two[1].len() >= TOKEN_REST);
-    assigned || borne
+    assigned || valued || given || borne
+}
+
+/// Whether a word has what words of a language have not: a digit, or a sign within.
+fn is_like_a_value(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
+    let is_odd = |c: char| c.is_numeric() || c.is_ascii_punctuation() && !"-'/_".contains(c);
+    word.contains(is_odd)
 }
 
 fn singular(word: &str) -> &str {
@@ -236,6 +255,8 @@ mod tests {
             ("read https://docs.example/guide/start", "read https://docs.example/guide/start"),
             ("rotate an api key", "rotate an api key"),
             ("reset my password", "reset my password"),
+            ("password manager with two-factor codes", "password manager with two-factor codes"),
+            ("list the keys of a bucket", "list the keys of a bucket"),
             ("search_repositories_by_topic_v2", "search_repositories_by_topic_v2"),
             ("convert 100 USD to EUR", "convert 100 USD to EUR"),
             ("asian restaurants, asiatic lilies", "asian restaurants, asiatic lilies"),
@@ -254,6 +275,12 @@ mod tests {
             "log in, password=hunter2",
             "log in, password: hunter2",
             "my password is hunter2",
+            "log in as ann with password hunter2",
+            "password hunter2",
+            "log in with password swordfish",
+            "change my password to swordfish",
+            "unlock, pin 4711",
+            "use token a$bc",
             "set API_TOKEN = abc",
             "api-key:abc",
             "send header Authorization: Basic abc",
