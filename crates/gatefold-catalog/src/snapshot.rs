@@ -126,6 +126,11 @@ impl Snapshot {
         self.encoder.as_ref()
     }
 
+    /// Whether a search only searches: it need not build the index first, nor wait for an encoder.
+    pub fn searches_quickly(&self) -> bool {
+        self.encoder.is_none() && self.index.is_built()
+    }
+
     /// What an encoder reads of the tool at a place.
     pub(crate) fn passage(&self, place: usize) -> String {
         let tool = &self.tools[place];

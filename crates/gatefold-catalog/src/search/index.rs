@@ -32,6 +32,10 @@ impl SearchIndex {
         Self { built: OnceLock::new(), earlier: Arc::clone(known) }
     }
 
+    pub(crate) fn is_built(&self) -> bool {
+        self.built.get().is_some()
+    }
+
     /// The index of these tools, which must always be the same.
     pub(crate) fn get(&self, domains: &[DomainEntry], tools: &[Tool]) -> &Index {
         let (index, _) = self.built.get_or_init(|| build(domains, tools, &self.earlier));

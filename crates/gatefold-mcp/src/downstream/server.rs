@@ -191,10 +191,10 @@ impl Turn {
     /// What a call of a meta-tool asks for.
     async fn interpret(&self, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
         let view = self.pinned.view();
-        if view.snapshot().encoder().is_none() {
+        if view.snapshot().searches_quickly() {
             return self.face.disclosure.interpret(view, name, arguments);
         }
-        // An encoder takes its time, which other requests must not wait for.
+        // Other requests must not wait for it.
         let (view, disclosure) = (view.clone(), Arc::clone(&self.face.disclosure));
         let (name, arguments) = (name.to_owned(), arguments.to_owned());
         let interpreted = spawn_blocking(move || disclosure.interpret(&view, &name, &arguments));
