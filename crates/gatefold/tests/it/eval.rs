@@ -117,5 +117,9 @@ fn tools_that_nobody_can_tell_apart_are_named_with_advice() {
     assert_eq!(pairs, [[a, b], [b, a]]);
     let shown = run(&scratch, &["eval", "catalog"]);
     assert!(shown.stdout.contains("Hard to tell apart:"), "{}", shown.stdout);
-    assert!(!shown.stdout.contains("delete_all"), "{}", shown.stdout);
+    let (told_apart, costs) = shown.stdout.split_once("The dearest definitions").unwrap();
+    assert!(!told_apart.contains("delete_all") && costs.contains("delete_all"), "{costs}");
+    let costs = report["definitions"].as_array().unwrap();
+    let sum: u64 = costs.iter().map(|cost| cost["tokens"].as_u64().unwrap()).sum();
+    assert_eq!((costs.len(), &json!(sum)), (3, &report["tokens"]));
 }

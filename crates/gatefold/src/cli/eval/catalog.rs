@@ -16,7 +16,7 @@ const FOUND_WITHIN: usize = 5;
 /// How near the score of another tool must come to a tool's own for the two to be confusable.
 const CONFUSABLE: f32 = 0.9;
 
-/// A definition that costs more o200k tokens than this is named.
+/// A definition that costs more o200k tokens than this gets advice.
 const COSTLY_TOKENS: usize = 1000;
 
 /// What `--json` prints.
@@ -29,8 +29,8 @@ struct Report<'a> {
     confusable: Vec<Pair<'a>>,
     /// Tools that a request in their own words does not find.
     hidden: Vec<Hidden<'a>>,
-    /// The tools whose definitions cost most.
-    costly: Vec<Costly<'a>>,
+    /// What each definition costs, the dearest first.
+    definitions: Vec<Cost<'a>>,
 }
 
 #[derive(Serialize)]
@@ -52,10 +52,11 @@ struct Hidden<'a> {
 }
 
 #[derive(Serialize)]
-struct Costly<'a> {
+struct Cost<'a> {
     tool: &'a str,
     tokens: usize,
-    advice: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<&'static str>,
 }
 
 pub(super) async fn run(
@@ -74,7 +75,7 @@ pub(super) async fn run(
             if output.is_json() {
                 output.json(&report);
             } else {
-                print(&report, output);
+                print(&report, asked.limit, output);
             }
             Ok(tools::code_of(failed))
         },
@@ -83,7 +84,7 @@ pub(super) async fn run(
 }
 
 fn examine(view: &View, limit: usize) -> Report<'_> {
-    let (mut confusable, mut hidden, mut costly) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut confusable, mut hidden, mut definitions) = (Vec::new(), Vec::new(), Vec::new());
     for tool in view.tools() {
         let request = in_own_words(tool);
         let hits = search(view, &request, &Scope::default(), SearchMode::Hybrid, FOUND_WITHIN);
@@ -107,17 +108,16 @@ fn examine(view: &View, limit: usize) -> Report<'_> {
             _ => {}
         }
         let tokens = token_bound(tool.definition().raw());
-        costly.push(Costly { tool: tool.id().as_str(), tokens, advice: COST_ADVICE });
+        let advice = (tokens > COSTLY_TOKENS).then_some(COST_ADVICE);
+        definitions.push(Cost { tool: tool.id().as_str(), tokens, advice });
     }
-    let tokens = costly.iter().map(|costly| costly.tokens).sum();
-    let tools = costly.len();
+    let tokens = definitions.iter().map(|cost| cost.tokens).sum();
+    let tools = definitions.len();
     confusable.sort_by(|a, b| b.likeness.total_cmp(&a.likeness).then_with(|| a.tool.cmp(b.tool)));
-    costly.retain(|costly| costly.tokens > COSTLY_TOKENS);
-    costly.sort_by(|a, b| b.tokens.cmp(&a.tokens).then_with(|| a.tool.cmp(b.tool)));
+    definitions.sort_by(|a, b| b.tokens.cmp(&a.tokens).then_with(|| a.tool.cmp(b.tool)));
     confusable.truncate(limit);
     hidden.truncate(limit);
-    costly.truncate(limit);
-    Report { tools, tokens, confusable, hidden, costly }
+    Report { tools, tokens, confusable, hidden, definitions }
 }
 
 /// What somebody may ask for who wants what a tool does: the words of its one-line description, or
@@ -159,8 +159,8 @@ fn advice_on_pair(tool: &Tool, other: &Tool) -> String {
     }
 }
 
-fn print(report: &Report<'_>, output: &Output) {
-    let Report { tools, tokens, confusable, hidden, costly } = report;
+fn print(report: &Report<'_>, limit: usize, output: &Output) {
+    let Report { tools, tokens, confusable, hidden, definitions } = report;
     output.line(&format!("{tools} tools, at most {tokens} tokens in all"));
     let section = |title: &str, table: &Table| {
         output.line("");
@@ -182,14 +182,16 @@ fn print(report: &Report<'_>, output: &Output) {
         }
         section("Hard to tell apart:", &table);
     }
-    if !costly.is_empty() {
+    if !definitions.is_empty() {
         let mut table = Table::new(&["tool", "tokens at most", "advice"]).numbers(&[1]);
-        for one in costly {
-            table.row([one.tool.to_owned(), one.tokens.to_string(), one.advice.to_owned()]);
+        for one in definitions.iter().take(limit) {
+            let advice = one.advice.unwrap_or_default();
+            table.row([one.tool.to_owned(), one.tokens.to_string(), advice.to_owned()]);
         }
-        section("Costly:", &table);
+        section("The dearest definitions (--json has all):", &table);
     }
-    if hidden.is_empty() && confusable.is_empty() && costly.is_empty() {
+    if hidden.is_empty() && confusable.is_empty() {
+        output.line("");
         output.line("every tool is found in its own words, and none is taken for another");
     }
 }

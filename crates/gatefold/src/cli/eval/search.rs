@@ -104,6 +104,9 @@ pub(super) async fn run(
             let view = pinned.view();
             let ids = view.tools().map(|tool| tool.id().as_str()).collect();
             warn_of_unknown(&ids, &requests, output);
+            // A first search builds the index, which is not to be timed, and names the past queries
+            // that are to be read.
+            found_in(view, &requests[0].text, asked.mode.into());
             if let Some(encoder) = view.snapshot().encoder() {
                 await_reading(&**encoder, output);
             }
@@ -134,7 +137,7 @@ fn encoder(
 
 fn await_reading(encoder: &dyn Encoder, output: &Output) {
     if !encoder.finish(READING) {
-        output.warning("the encoder has not read every tool; the others are ranked without it");
+        output.warning("the encoder has not read everything; the rest is ranked without it");
     }
 }
 
