@@ -84,7 +84,7 @@ install_encoder() {
     is_stamped "$dir" "$@" && return
     rm -rf "$dir"
     attempt "$name" "$python" -m venv "$dir/venv"
-    attempt "$name" "$dir/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps \
+    attempt "$name" "$dir/venv/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
         --dest "$dir/wheels" "$@"
     for wheel in "$dir"/wheels/*.whl; do
         attempt "$name" "$dir/venv/bin/python" -m zipfile -e "$wheel" "$dir/content"

