@@ -363,14 +363,15 @@ impl App {
         encoder::examine(tier.model().to_owned()).await.err()
     }
 
-    /// The encoder that a configuration asks for, the old one where it is the same.
+    /// The encoder that a configuration asks for: the old one where it is the same, unless that could
+    /// not be opened.
     fn encoder_of(
         &self,
         config: &Config,
         old: Option<&Arc<EncoderTier>>,
     ) -> Option<Arc<EncoderTier>> {
         let folder = config.search.encoder.as_deref()?;
-        let same = old.filter(|old| old.model() == folder).cloned();
+        let same = old.filter(|old| old.model() == folder && !old.has_failed()).cloned();
         Some(same.unwrap_or_else(|| Arc::new(EncoderTier::new(folder, self.store.state_dir()))))
     }
 

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use gatefold_catalog::Encoder;
-use gatefold_encoder::{Embedder, EncoderError, Model, REQUEST_TOKENS, Shelf, passage_key};
+use gatefold_encoder::{
+    Embedder, EncoderError, Model, REQUEST_TOKENS, SHELF_RECORDS, Shelf, passage_key,
+};
 
 /// The file in the state directory that keeps what was made of tools.
 const VECTORS: &str = "encoder.vectors";
@@ -48,6 +50,11 @@ impl EncoderTier {
         &self.model
     }
 
+    /// Whether it could not be opened, which it is not tried again for.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.opened.get(), Some(None))
+    }
+
     /// Opens the encoder on a thread of its own, so that it begins to read.
     pub fn start(self: &Arc<Self>) {
         let tier = Arc::clone(self);
@@ -74,7 +81,11 @@ impl EncoderTier {
 
     fn open(&self) -> Result<Opened, EncoderError> {
         let model = Arc::new(Model::open(&self.model)?);
-        let vectors = Shelf::open(&self.vectors, &model)?;
+        let vectors = Shelf::open(&self.vectors, &model).unwrap_or_else(|error| {
+            let cause = std::error::Error::source(&error);
+            tracing::warn!(%error, cause, "what the encoder reads is kept in memory alone");
+            Shelf::in_memory(&model, SHELF_RECORDS)
+        });
         let past = Embedder::start(Arc::clone(&model), Shelf::in_memory(&model, PAST_REQUESTS));
         Ok(Opened { tools: Embedder::start(model, vectors), past })
     }
@@ -130,8 +141,10 @@ fn log(error: &EncoderError) {
 impl Encoder for EncoderTier {
     fn read(&self, passages: Vec<String>) {
         let passages: Vec<Arc<str>> = passages.into_iter().map(Arc::from).collect();
-        self.passages().clone_from(&passages);
-        // Whoever opens it later takes them from here.
+        // Whoever opens it later takes them from here. Held until they are wanted, so that of two
+        // readings the later counts.
+        let mut kept = self.passages();
+        kept.clone_from(&passages);
         if let Some(Some(opened)) = self.opened.get() {
             opened.tools.want(passages);
         }
@@ -155,5 +168,19 @@ impl Encoder for EncoderTier {
             opened.past.want(unknown.into_iter().map(|(text, _)| Arc::from(*text)).collect());
         }
         likenesses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_cannot_be_opened_is_known_to_have_failed() {
+        let home = tempfile::tempdir().unwrap();
+        let encoder = EncoderTier::new(&home.path().join("gone"), home.path());
+        assert!(!encoder.has_failed(), "nobody has asked it");
+        assert_eq!(encoder.likenesses("a", &["b"]), [None]);
+        assert!(encoder.has_failed());
     }
 }

@@ -3,12 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "these are tests, though without the harness")]
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use gatefold::EncoderTier;
 use gatefold_catalog::Encoder as _;
+use gatefold_core::{Clock as _, Principal, SystemClock, ToolId};
+use gatefold_dispatch::{Lesson, PastQueries as _};
+use gatefold_store::{Store, StoreOptions};
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -33,6 +37,7 @@ fn main() -> ExitCode {
         ("it_finds_by_meaning_what_the_table_does_not", it_finds_by_meaning),
         ("a_gateway_asks_it_and_keeps_what_it_read", a_gateway_asks_it),
         ("past_requests_are_read_once_asked_for_and_not_kept", past_requests_are_read),
+        ("a_measure_waits_until_past_requests_are_read", a_measure_waits),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().map(trial).collect()).exit_code()
 }
@@ -127,14 +132,18 @@ fn it_finds_by_meaning(model: &Path) {
     );
 }
 
-fn a_gateway_asks_it(model: &Path) {
-    let home = home();
-    let config = format!(
+/// A configuration with the encoder and one source.
+fn units(model: &Path) -> String {
+    format!(
         "[search]\nencoder = '{}'\n[state]\ndir = 'state'\n[sources.units]\ncommand = '{BINARY}'\nargs = \
          ['demo-server', 'units', '--scratch', 'data']\n",
         model.display()
-    );
-    write(&home, "gatefold.toml", &config);
+    )
+}
+
+fn a_gateway_asks_it(model: &Path) {
+    let home = home();
+    write(&home, "gatefold.toml", &units(model));
     write(
         &home,
         "own.jsonl",
@@ -147,10 +156,32 @@ fn a_gateway_asks_it(model: &Path) {
     measured.json();
     let kept = home.path().join("state/encoder.vectors");
     let bytes = std::fs::metadata(&kept).unwrap().len();
+    assert!(bytes > 10 * 384, "every tool has a vector: {bytes} bytes");
     let found = gatefold(&home, &["tools", "search", "distance in other units", "--json"]);
-    assert_eq!(found.err, "");
-    found.json();
+    assert_eq!((found.code, found.err.as_str()), (Some(0), ""));
+    let answer = discovered(&home, "distance in other units");
+    assert!(answer.contains("units__convert"), "{answer}");
     assert_eq!(std::fs::metadata(&kept).unwrap().len(), bytes, "nothing is read twice");
+}
+
+/// What `discover_tools` answers over standard input and output.
+fn discovered(home: &TempDir, query: &str) -> String {
+    let mut command = Command::new(BINARY);
+    command.arg("stdio").current_dir(home.path()).env("HOME", home.path());
+    let mut server =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = server.stdin.take().unwrap();
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"discover_tools","arguments":{{"query":"{query}"}}}}}}"#
+    );
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    writeln!(input, "{hello}\n{ready}\n{call}").unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let answer = lines.find(|line| line.contains(r#""id":2"#)).unwrap();
+    drop(input);
+    server.wait().unwrap();
+    answer
 }
 
 fn past_requests_are_read(model: &Path) {
@@ -167,4 +198,35 @@ fn past_requests_are_read(model: &Path) {
     assert_eq!(kept(), bytes);
     encoder.read(vec!["desk print: Prints a page".to_owned()]);
     assert!(encoder.finish(Duration::from_secs(60)) && kept() > bytes, "of tools it is kept");
+}
+
+fn a_measure_waits(model: &Path) {
+    let home = home();
+    write(&home, "gatefold.toml", &units(model));
+    // No word is shared, and nothing of it is said of the tool.
+    let request = r#"{"id":"1","text":"my puppy has been throwing up","relevant":["units__calculate_percentage"]}"#;
+    write(&home, "own.jsonl", request);
+    let rank = || {
+        let measured = gatefold(&home, &["eval", "search", "--queries", "own.jsonl", "--json"]);
+        measured.json()["mrr"].as_f64().unwrap()
+    };
+    let before = rank();
+    for past in ["the dog is vomiting", "our dogs vomited", "why is the dog vomiting"] {
+        learn(&home, "units__calculate_percentage", past);
+    }
+    let after = rank();
+    assert!(after > before, "{after} after {before}");
+}
+
+/// Puts a past request on record.
+fn learn(home: &TempDir, tool: &str, query: &str) {
+    let tenant = Principal::local().tenant();
+    let (tool, query, at) = (ToolId::new(tool), query.to_owned(), SystemClock.now());
+    let learn = async {
+        let state = home.path().join("state");
+        let store = Store::open(&state, StoreOptions::default()).await.unwrap();
+        store.note(Lesson { tenant, tool, query, at });
+        store.close().await.unwrap();
+    };
+    tokio::runtime::Runtime::new().unwrap().block_on(learn);
 }
