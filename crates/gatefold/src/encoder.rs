@@ -1,7 +1,7 @@
 //! The sentence encoder of a configuration, as searches ask it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use gatefold_catalog::Encoder;
@@ -23,8 +23,8 @@ pub struct EncoderTier {
     vectors: PathBuf,
     /// `None` inside where it could not be opened, which was logged.
     opened: OnceLock<Option<Opened>>,
-    /// What was last given to read.
-    passages: Mutex<Vec<Arc<str>>>,
+    /// What was last given to read, until it is opened.
+    passages: Mutex<Option<Vec<Arc<str>>>>,
 }
 
 #[derive(Debug)]
@@ -68,13 +68,12 @@ impl EncoderTier {
     }
 
     fn opened(&self) -> Option<&Opened> {
-        let mut is_new = false;
-        let opened = self.opened.get_or_init(|| {
-            is_new = true;
-            self.open().inspect_err(log).ok()
-        });
-        if let Some(opened) = opened.as_ref().filter(|_| is_new) {
-            opened.tools.want(self.passages().clone());
+        let opened = self.opened.get_or_init(|| self.open().inspect_err(log).ok());
+        if let Some(opened) = opened {
+            let mut waiting = self.passages();
+            if let Some(passages) = waiting.take() {
+                opened.tools.want(passages);
+            }
         }
         opened.as_ref()
     }
@@ -115,7 +114,7 @@ impl EncoderTier {
         }
     }
 
-    fn passages(&self) -> std::sync::MutexGuard<'_, Vec<Arc<str>>> {
+    fn passages(&self) -> MutexGuard<'_, Option<Vec<Arc<str>>>> {
         self.passages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -141,12 +140,15 @@ fn log(error: &EncoderError) {
 impl Encoder for EncoderTier {
     fn read(&self, passages: Vec<String>) {
         let passages: Vec<Arc<str>> = passages.into_iter().map(Arc::from).collect();
-        // Whoever opens it later takes them from here. Held until they are wanted, so that of two
-        // readings the later counts.
-        let mut kept = self.passages();
-        kept.clone_from(&passages);
-        if let Some(Some(opened)) = self.opened.get() {
-            opened.tools.want(passages);
+        // Held until they are wanted, so that of two readings the later counts.
+        let mut waiting = self.passages();
+        match self.opened.get() {
+            Some(Some(opened)) => {
+                *waiting = None;
+                opened.tools.want(passages);
+            }
+            // Whoever opens it takes them from here.
+            _ => *waiting = Some(passages),
         }
     }
 

@@ -12,7 +12,7 @@ use gatefold::EncoderTier;
 use gatefold_catalog::Encoder as _;
 use gatefold_core::{Clock as _, Principal, SystemClock, ToolId};
 use gatefold_dispatch::{Lesson, PastQueries as _};
-use gatefold_store::{Store, StoreOptions};
+use gatefold_store::{PastQueriesOf, Store, StoreOptions};
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -211,21 +211,28 @@ fn a_measure_waits(model: &Path) {
         measured.json()["mrr"].as_f64().unwrap()
     };
     let before = rank();
-    for past in ["the dog is vomiting", "our dogs vomited", "why is the dog vomiting"] {
-        learn(&home, "units__calculate_percentage", past);
-    }
+    let past = ["the dog is vomiting", "our dogs vomited", "why is the dog vomiting"];
+    learn(&home, "units__calculate_percentage", &past);
     let after = rank();
     assert!(after > before, "{after} after {before}");
 }
 
-/// Puts a past request on record.
-fn learn(home: &TempDir, tool: &str, query: &str) {
-    let tenant = Principal::local().tenant();
-    let (tool, query, at) = (ToolId::new(tool), query.to_owned(), SystemClock.now());
+/// Puts past requests of a tool on record.
+fn learn(home: &TempDir, tool: &str, queries: &[&str]) {
+    let lesson = |query: &&str| Lesson {
+        tenant: Principal::local().tenant(),
+        tool: ToolId::new(tool),
+        query: (*query).to_owned(),
+        at: SystemClock.now(),
+    };
     let learn = async {
         let state = home.path().join("state");
         let store = Store::open(&state, StoreOptions::default()).await.unwrap();
-        store.note(Lesson { tenant, tool, query, at });
+        queries.iter().map(lesson).for_each(|lesson| store.note(lesson));
+        // What is noted is written meanwhile, and lost where the store closes first.
+        while store.past_queries(PastQueriesOf::Every, 10).await.unwrap().len() < queries.len() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         store.close().await.unwrap();
     };
     tokio::runtime::Runtime::new().unwrap().block_on(learn);
