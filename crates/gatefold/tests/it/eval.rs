@@ -48,7 +48,7 @@ fn a_set_is_measured() {
     }
     let shown = run(&scratch, &set);
     assert_eq!(shown.code, Some(0));
-    assert!(shown.stdout.starts_with("3 requests over 3 tools, ranked by hybrid\n"));
+    assert!(shown.stdout.starts_with("requests: 3, tools: 3, ranked by: hybrid\n"));
     for line in ["ndcg@10", "0.667", "1 requests found none", "buy a boat"] {
         assert!(shown.stdout.contains(line), "{line} is not in {}", shown.stdout);
     }

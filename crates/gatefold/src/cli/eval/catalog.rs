@@ -185,7 +185,7 @@ fn print(report: &Report<'_>, limit: usize, output: &Output) {
     if !definitions.is_empty() {
         let mut table = Table::new(&["tool", "tokens at most", "advice"]).numbers(&[1]);
         for one in definitions.iter().take(limit) {
-            let advice = one.advice.unwrap_or_default();
+            let advice = one.advice.unwrap_or("-");
             table.row([one.tool.to_owned(), one.tokens.to_string(), advice.to_owned()]);
         }
         section("The dearest definitions (--json has all):", &table);

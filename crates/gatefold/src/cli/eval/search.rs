@@ -238,7 +238,7 @@ fn print(answers: &[Asked<'_>], tools: usize, mode: ModeName, output: &Output) {
 
 fn print_for_people(report: &Report<'_>, output: &Output) {
     let Report { queries, tools, mode, missed, .. } = report;
-    output.line(&format!("{queries} requests over {tools} tools, ranked by {mode}"));
+    output.line(&format!("requests: {queries}, tools: {tools}, ranked by: {mode}"));
     output.line("");
     let mut table = Table::new(&["measure", "mean"]).numbers(&[1]);
     for (name, mean) in [
