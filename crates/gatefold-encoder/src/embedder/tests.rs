@@ -54,6 +54,16 @@ fn gated() -> (Arc<Letters>, Embedder, SyncSender<()>) {
     (Arc::clone(&model), Embedder::over(model, shelf), open)
 }
 
+/// The same, with the first of three texts under work.
+fn at_the_first_of_three() -> (Arc<Letters>, Embedder, SyncSender<()>) {
+    let (model, embedder, open) = gated();
+    want(&embedder, &["a", "b", "c"]);
+    while embedder.shared.work().current.is_none() {
+        std::thread::yield_now();
+    }
+    (model, embedder, open)
+}
+
 fn want(embedder: &Embedder, texts: &[&str]) {
     embedder.want(texts.iter().map(|&text| text.into()).collect());
 }
@@ -91,11 +101,7 @@ fn a_text_that_fails_is_tried_once_and_stops_nothing() {
 
 #[test]
 fn new_wants_replace_those_that_wait() {
-    let (model, embedder, open) = gated();
-    want(&embedder, &["a", "b", "c"]);
-    while embedder.shared.work().current.is_none() {
-        std::thread::yield_now();
-    }
+    let (model, embedder, open) = at_the_first_of_three();
     want(&embedder, &["x", "a"]);
     assert_eq!(embedder.progress(), Progress { embedded: 0, wanted: 2 });
     assert!(!embedder.wait(Duration::ZERO));
@@ -109,11 +115,7 @@ fn new_wants_replace_those_that_wait() {
 
 #[test]
 fn dropping_ends_after_the_text_under_work() {
-    let (model, embedder, open) = gated();
-    want(&embedder, &["a", "b", "c"]);
-    while embedder.shared.work().current.is_none() {
-        std::thread::yield_now();
-    }
+    let (model, embedder, open) = at_the_first_of_three();
     embedder.shared.work().is_over = true;
     open.send(()).unwrap();
     drop(embedder);

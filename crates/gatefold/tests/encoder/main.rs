@@ -6,6 +6,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use gatefold::EncoderTier;
@@ -18,6 +19,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_gatefold");
+
+/// How long anything may take that a test waits for.
+const LIMIT: Duration = Duration::from_secs(60);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -177,8 +181,13 @@ fn discovered(home: &TempDir, query: &str) -> String {
     );
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     writeln!(input, "{hello}\n{ready}\n{call}").unwrap();
-    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let answer = lines.find(|line| line.contains(r#""id":2"#)).unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let (sender, answer) = mpsc::channel();
+    std::thread::spawn(move || {
+        let answer = lines.find(|line| line.contains(r#""id":2"#));
+        answer.map(|answer| sender.send(answer))
+    });
+    let answer = answer.recv_timeout(LIMIT).unwrap();
     drop(input);
     server.wait().unwrap();
     answer
@@ -192,12 +201,12 @@ fn past_requests_are_read(model: &Path) {
     assert_eq!(ask(), [None, None]);
     let kept = || std::fs::metadata(home.path().join("encoder.vectors")).unwrap().len();
     let bytes = kept();
-    assert!(encoder.finish(Duration::from_secs(60)));
+    assert!(encoder.finish(LIMIT));
     let found = ask();
     assert!(found[0] > found[1], "{found:?}");
     assert_eq!(kept(), bytes);
     encoder.read(vec!["desk print: Prints a page".to_owned()]);
-    assert!(encoder.finish(Duration::from_secs(60)) && kept() > bytes, "of tools it is kept");
+    assert!(encoder.finish(LIMIT) && kept() > bytes, "of tools it is kept");
 }
 
 fn a_measure_waits(model: &Path) {
@@ -235,5 +244,6 @@ fn learn(home: &TempDir, tool: &str, queries: &[&str]) {
         }
         store.close().await.unwrap();
     };
+    let learn = async { tokio::time::timeout(LIMIT, learn).await.unwrap() };
     tokio::runtime::Runtime::new().unwrap().block_on(learn);
 }
