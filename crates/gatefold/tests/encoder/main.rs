@@ -182,7 +182,7 @@ fn discovered(home: &TempDir, query: &str) -> String {
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     writeln!(input, "{hello}\n{ready}\n{call}").unwrap();
     let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let (sender, answer) = mpsc::channel();
+    let (sender, answer) = mpsc::sync_channel(1);
     std::thread::spawn(move || {
         let answer = lines.find(|line| line.contains(r#""id":2"#));
         answer.map(|answer| sender.send(answer))
