@@ -4,6 +4,7 @@
 //! plain data, so that policy, ranking and rendering can be tested without any of those. It does
 //! know `serde_json`'s raw values: arguments and results travel as the text they arrived in.
 
+mod cache;
 mod call;
 mod clock;
 mod digest;
@@ -13,6 +14,7 @@ mod principal;
 mod secret;
 mod target;
 
+pub use cache::BoundedCache;
 pub use call::{
     Call, CallId, Completion, Operation, Outcome, Payload, Reference, Resume, SkillAct,
     SkillRequest, Suspension, TaskAct, TaskHandle, TaskRequest, UpstreamIdentity, WaitsFor,
@@ -21,6 +23,8 @@ pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
 pub use error::{BoxError, CallError, ErrorKind, ResumeError};
 pub use name::{Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
-pub use principal::{AgentId, ClientName, OrganisationId, Principal, Tenant, UserId};
+pub use principal::{
+    AgentId, ClientName, OrganisationId, Principal, Right, Rights, Tenant, UserId,
+};
 pub use secret::Secret;
 pub use target::{EntryKind, Hints, Target};

@@ -22,22 +22,82 @@ text_name! {
     AgentId
 }
 text_name! {
-    /// The name a client gives itself, such as `claude-code`. It is a claim, not a proof.
+    /// The name a client gives itself, such as `claude-code`. It is a claim, not a proof: it may
+    /// stand in a record, and gives no rights.
     ClientName
+}
+
+text_name! {
+    /// Something that a principal may do, by the name that rules know it by: a role or a scope.
+    Right
 }
 
 /// Who asks.
 ///
-/// Two principals that are equal see the same view; the view cache rests on it.
+/// All of it was proved by whoever let the request in. What a client merely says of itself, such as
+/// its name, is no part of it and gives no rights.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Principal {
+    /// The stable subject: it stays the same whatever a person's name or address becomes.
     pub user: UserId,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub organisations: Vec<OrganisationId>,
+    /// The organisation for which the user is active now, of those they may belong to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub organisation: Option<OrganisationId>,
+    #[serde(default, skip_serializing_if = "Rights::is_empty")]
+    pub rights: Rights,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client: Option<ClientName>,
+}
+
+/// The rights of a principal: a sorted set, cheap to clone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "Vec<Right>", into = "Vec<Right>")]
+pub struct Rights(Option<Arc<[Right]>>);
+
+impl Rights {
+    /// A set of nothing. It allocates nothing.
+    pub const fn none() -> Self {
+        Self(None)
+    }
+
+    pub fn has(&self, right: &Right) -> bool {
+        self.as_slice().binary_search(right).is_ok()
+    }
+
+    /// Those that the other set has as well.
+    #[must_use]
+    pub fn within(&self, other: &Self) -> Self {
+        self.as_slice().iter().filter(|right| other.has(right)).cloned().collect()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub fn as_slice(&self) -> &[Right] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl FromIterator<Right> for Rights {
+    fn from_iter<I: IntoIterator<Item = Right>>(rights: I) -> Self {
+        let mut rights: Vec<Right> = rights.into_iter().collect();
+        rights.sort();
+        rights.dedup();
+        Self((!rights.is_empty()).then(|| rights.into()))
+    }
+}
+
+impl From<Vec<Right>> for Rights {
+    fn from(rights: Vec<Right>) -> Self {
+        rights.into_iter().collect()
+    }
+}
+
+impl From<Rights> for Vec<Right> {
+    fn from(rights: Rights) -> Self {
+        rights.as_slice().to_vec()
+    }
 }
 
 impl Principal {
@@ -47,12 +107,12 @@ impl Principal {
     }
 
     pub fn user(user: UserId) -> Self {
-        Self { user, organisations: Vec::new(), agent: None, client: None }
+        Self { user, organisation: None, rights: Rights::none(), agent: None }
     }
 
-    /// The first of its organisations, else the user: `organisation:acme`, `user:ann`.
+    /// The active organisation, else the user: `organisation:acme`, `user:ann`.
     pub fn tenant(&self) -> Tenant {
-        Tenant::new(match self.organisations.first() {
+        Tenant::new(match &self.organisation {
             Some(organisation) => format!("organisation:{organisation}"),
             None => format!("user:{}", self.user),
         })
@@ -64,11 +124,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tenant_is_the_first_organisation_or_else_the_user() {
+    fn a_tenant_is_the_active_organisation_or_else_the_user() {
         let ann = Principal::user(UserId::new("acme"));
         assert_eq!(ann.tenant().as_str(), "user:acme");
-        let organisations = ["acme", "other"].map(OrganisationId::new).to_vec();
-        let member = Principal { organisations, ..ann };
+        let member = Principal { organisation: Some(OrganisationId::new("acme")), ..ann };
         assert_eq!(member.tenant().as_str(), "organisation:acme");
+    }
+
+    #[test]
+    fn rights_are_a_set_whatever_their_order() {
+        let rights =
+            |names: &[&str]| names.iter().map(|name| Right::new(*name)).collect::<Rights>();
+        let some = rights(&["write", "read", "write"]);
+        assert_eq!(some, rights(&["read", "write"]));
+        assert_eq!(rights(&[]), Rights::none());
+        assert!(some.has(&Right::new("read")) && !some.has(&Right::new("rea")));
+        assert_eq!(some.within(&rights(&["admin", "read"])), rights(&["read"]));
+        let text = serde_json::to_string(&some).unwrap();
+        assert_eq!(text, r#"["read","write"]"#);
+        assert_eq!(serde_json::from_str::<Rights>(&text).unwrap(), some);
     }
 }

@@ -3,7 +3,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_core::{
-    BoxError, CallId, Clock, Digest, Domain, ErrorKind, Principal, RuleId, Timestamp, ToolId,
+    BoxError, CallId, ClientName, Clock, Digest, Domain, ErrorKind, Principal, RuleId, Timestamp,
+    ToolId,
 };
 use gatefold_policy::Approval;
 
@@ -49,6 +50,8 @@ pub struct CallOpened {
     pub parent: Option<CallId>,
     pub at: Timestamp,
     pub principal: Arc<Principal>,
+    /// What the client calls itself.
+    pub client: Option<ClientName>,
     /// The word of the operation: `tool`, `prompt`, `resource` and so on.
     pub operation: &'static str,
     /// What was asked for, as the caller wrote it.
@@ -113,6 +116,8 @@ impl AuditOutcome {
 pub struct DiscoveryRecord {
     pub at: Timestamp,
     pub principal: Arc<Principal>,
+    /// What the client calls itself.
+    pub client: Option<ClientName>,
     pub meta_tool: String,
     pub arguments_digest: Digest,
     pub result_bytes: usize,

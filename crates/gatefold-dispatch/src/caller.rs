@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use gatefold_core::ClientName;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,8 @@ impl Caller {
 /// What a request says beside its arguments.
 #[derive(Debug, Clone, Default)]
 pub struct RequestMeta {
+    /// What the client calls itself: for records, and to tell one window of a person's from another.
+    pub client: Option<ClientName>,
     /// The W3C trace context, passed on as it came.
     pub traceparent: Option<String>,
     pub tracestate: Option<String>,

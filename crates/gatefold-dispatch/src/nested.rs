@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{CallError, CallId, Operation, Outcome, ToolId};
+use gatefold_core::{CallError, CallId, ClientName, Operation, Outcome, ToolId};
 use tokio::time::Instant;
 
 use crate::gate::Place;
@@ -29,6 +29,8 @@ pub struct Nested {
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     pub(crate) id: Option<CallId>,
+    /// What the client of the outermost call calls itself.
+    pub(crate) client: Option<ClientName>,
     pub(crate) tools: Vec<ToolId>,
     pub(crate) taint: Taint,
     /// The time that all of them have together.
@@ -41,19 +43,26 @@ pub(crate) struct Chain {
 
 impl Chain {
     /// The chain of a call that nobody's call led to.
-    pub(crate) fn root(deadline: Instant) -> Self {
+    pub(crate) fn root(deadline: Instant, client: Option<ClientName>) -> Self {
         let timer = Timer::until(deadline);
         let place = Arc::default();
-        Self { id: None, tools: Vec::new(), taint: Taint::Clean, timer, place, patience: None }
+        Self {
+            id: None,
+            client,
+            tools: Vec::new(),
+            taint: Taint::Clean,
+            timer,
+            place,
+            patience: None,
+        }
     }
 
     pub(crate) fn extended(&self, id: CallId, tool: ToolId, taint: Taint) -> Self {
-        let mut tools = self.tools.clone();
-        tools.push(tool);
-        let timer = self.timer.clone();
-        let taint = self.taint.max_with(taint);
-        let place = self.place.clone();
-        Self { id: Some(id), tools, taint, timer, place, patience: self.patience }
+        let mut chain = self.clone();
+        chain.id = Some(id);
+        chain.tools.push(tool);
+        chain.taint = self.taint.max_with(taint);
+        chain
     }
 }
 

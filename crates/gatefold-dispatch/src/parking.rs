@@ -17,8 +17,7 @@ use crate::asking::{Asked, OpenQuestions};
 
 /// Calls that are parked at once. One more is not begun to wait.
 const PARKED: usize = 1024;
-/// Calls of one principal, through clients of one name, that are parked at once: nobody takes all
-/// the places.
+/// Calls of one principal that are parked at once: nobody takes all the places.
 const PARKED_EACH: usize = 128;
 
 /// A call at its source, followed from one request of its client's to the next.

@@ -101,39 +101,42 @@ impl Pinned {
         resume: Option<Resume>,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
-        let chain = Chain::root(Instant::now() + self.runtime.limits.call_deadline);
-        let asked = match &operation {
-            Operation::Tool { name, .. } if self.runtime.learns => Some(name.clone()),
+        let chain = Chain::root(
+            Instant::now() + self.runtime.limits.call_deadline,
+            caller.meta.client.clone(),
+        );
+        let teacher = match &operation {
+            Operation::Tool { name, .. } if self.runtime.learns => {
+                Some((name.clone(), self.asker(&caller)))
+            }
             _ => None,
         };
-        let client = caller.peer.client();
         let outcome = self.converse(operation, resume, caller, chain).await;
-        if let (Some(name), Ok(Outcome::Done(Payload { is_error: false, .. }))) = (asked, &outcome)
+        if let (Some((name, asker)), Ok(Outcome::Done(Payload { is_error: false, .. }))) =
+            (teacher, &outcome)
         {
-            self.served(&name, client);
+            self.served(&name, &asker);
         }
         outcome
     }
 
     /// Remembers what a search asked for and which tools it showed: a call of one of them that goes
-    /// well teaches later searches. `client` is [`Peer::client`](crate::Peer::client).
-    pub fn found(&self, query: &str, tools: Vec<ToolId>, client: Option<u64>) {
+    /// well teaches later searches.
+    pub fn found(&self, query: &str, tools: Vec<ToolId>, caller: &Caller) {
         if !self.runtime.learns {
             return;
         }
         // What may not be kept is not remembered either.
         if let Some(query) = worth_keeping(query, []) {
-            let asker = Asker { principal: self.principal.clone(), client };
-            self.dispatcher.recall.found(asker, &query, tools, self.now());
+            self.dispatcher.recall.found(self.asker(caller), &query, tools, self.now());
         }
     }
 
     /// Notes what a call that went well has taught, if a search led to it.
-    fn served(&self, name: &ToolName, client: Option<u64>) {
+    fn served(&self, name: &ToolName, asker: &Asker) {
         let Some(tool) = self.view.find(name.as_str()) else { return };
         let (id, at) = (tool.id().clone(), self.now());
-        let asker = Asker { principal: self.principal.clone(), client };
-        let Some(query) = self.dispatcher.recall.served(&asker, &id, at) else { return };
+        let Some(query) = self.dispatcher.recall.served(asker, &id, at) else { return };
         let names = [id.as_str(), tool.alias(), tool.definition().name()];
         if let Some(query) = worth_keeping(&query, names) {
             let tenant = self.principal.tenant();
@@ -148,10 +151,12 @@ impl Pinned {
         arguments: &RawValue,
         result_bytes: usize,
         is_error: bool,
+        caller: &Caller,
     ) {
         let record = DiscoveryRecord {
             at: self.now(),
             principal: self.principal.clone(),
+            client: caller.meta.client.clone(),
             meta_tool: meta_tool.to_owned(),
             arguments_digest: digest(arguments.get().as_bytes()),
             result_bytes,
@@ -161,6 +166,14 @@ impl Pinned {
         let kept = timeout(RECORD_WAIT, self.dispatcher.ports.audit.discover(record)).await;
         if kept.is_err() {
             tracing::warn!(meta_tool, "the record of a discovery was not kept in time");
+        }
+    }
+
+    fn asker(&self, caller: &Caller) -> Asker {
+        Asker {
+            principal: self.principal.clone(),
+            client: caller.meta.client.clone(),
+            connection: caller.peer.client(),
         }
     }
 

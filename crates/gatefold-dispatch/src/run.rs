@@ -52,7 +52,7 @@ impl Pinned {
         chain: &Chain,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
-        let mut opened = self.opened(&call);
+        let mut opened = self.opened(&call, chain);
         let own_id = call.id;
         let admitted = self.unseal(&mut call).map_err(CallError::Resume).and_then(|sealed| {
             opened.id = call.id;
@@ -90,7 +90,7 @@ impl Pinned {
 
     /// Ends the record of a suspended call that its client could not be brought to resume.
     pub(crate) async fn end_suspended(&self, mut call: Call, chain: &Chain, error: &CallError) {
-        let mut opened = self.opened(&call);
+        let mut opened = self.opened(&call, chain);
         let Ok(Some(sealed)) = self.unseal(&mut call) else {
             return;
         };
@@ -104,13 +104,14 @@ impl Pinned {
         self.record_unsent(opened, outcome).await;
     }
 
-    fn opened(&self, call: &Call) -> CallOpened {
+    fn opened(&self, call: &Call, chain: &Chain) -> CallOpened {
         let arguments = call.operation.arguments();
         CallOpened {
             id: call.id,
             parent: call.parent,
             at: self.now(),
             principal: call.principal.clone(),
+            client: chain.client.clone(),
             operation: call.operation.as_str(),
             subject: call.operation.subject().to_owned(),
             domain: None,

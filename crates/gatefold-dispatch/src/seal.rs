@@ -113,10 +113,10 @@ impl Sealed {
     }
 }
 
-/// What tells one principal from another across requests. The client's own name for itself does
-/// not count: a person may answer from another window.
+/// What tells one principal from another across requests. Rights do not count: they may change
+/// meanwhile, and policy judges a call that resumes by those of the moment.
 pub(crate) fn principal_digest(principal: &Principal) -> Digest {
-    let who: (&UserId, _, _) = (&principal.user, &principal.organisations, &principal.agent);
+    let who: (&UserId, _, _) = (&principal.user, &principal.organisation, &principal.agent);
     digest(&serde_json::to_vec(&who).expect("a principal has only string keys"))
 }
 

@@ -10,4 +10,4 @@ mod rules;
 
 pub use admission::{Admission, Approval, ApprovalRequest, Denial, Facts, Permit, ResolvedCall};
 pub use glob::Glob;
-pub use rules::{Effect, Entries, Policy, Rule, Scope, Who};
+pub use rules::{ApplicableRules, Effect, Entries, Policy, Rule, Scope, Who};

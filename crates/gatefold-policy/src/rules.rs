@@ -1,5 +1,5 @@
 use gatefold_core::{
-    AgentId, ClientName, Domain, EntryKind, OrganisationId, Principal, RuleId, Target, UserId,
+    AgentId, Domain, EntryKind, OrganisationId, Principal, Right, RuleId, Target, UserId,
 };
 
 use crate::Glob;
@@ -17,13 +17,13 @@ pub enum Effect {
     Deny,
 }
 
-/// Whom a rule is for. An empty list means everybody.
+/// Whom a rule is for. An empty list means everybody; of a list, one that fits is enough.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Who {
     pub users: Vec<UserId>,
     pub organisations: Vec<OrganisationId>,
     pub agents: Vec<AgentId>,
-    pub clients: Vec<ClientName>,
+    pub rights: Vec<Right>,
 }
 
 impl Who {
@@ -35,21 +35,19 @@ impl Who {
         Self { users: vec![user], ..Self::default() }
     }
 
+    fn is_everybody(&self) -> bool {
+        let Self { users, organisations, agents, rights } = self;
+        users.is_empty() && organisations.is_empty() && agents.is_empty() && rights.is_empty()
+    }
+
     fn includes(&self, principal: &Principal) -> bool {
-        let any = |list_is_empty: bool, found: bool| list_is_empty || found;
-        any(self.users.is_empty(), self.users.contains(&principal.user))
-            && any(
-                self.organisations.is_empty(),
-                self.organisations.iter().any(|o| principal.organisations.contains(o)),
-            )
-            && any(
-                self.agents.is_empty(),
-                principal.agent.as_ref().is_some_and(|a| self.agents.contains(a)),
-            )
-            && any(
-                self.clients.is_empty(),
-                principal.client.as_ref().is_some_and(|c| self.clients.contains(c)),
-            )
+        let Self { users, organisations, agents, rights } = self;
+        let Principal { user, organisation, agent, rights: own_rights } = principal;
+        (users.is_empty() || users.contains(user))
+            && (organisations.is_empty()
+                || organisation.as_ref().is_some_and(|own| organisations.contains(own)))
+            && (agents.is_empty() || agent.as_ref().is_some_and(|own| agents.contains(own)))
+            && (rights.is_empty() || rights.iter().any(|right| own_rights.has(right)))
     }
 }
 
@@ -130,7 +128,16 @@ impl Rule {
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     rules: Vec<Rule>,
+    /// The places of the rules that are not for everybody.
+    narrow: Vec<usize>,
 }
+
+/// Which rules of one policy are for a principal.
+///
+/// Principals of whom this is equal see the same: it is what tells their views apart. It means
+/// nothing beside another policy. While every rule is for everybody, it is empty.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ApplicableRules(Box<[u64]>);
 
 /// The rule that settles things when no configured rule does.
 const NO_RULE: &str = "default";
@@ -145,11 +152,20 @@ enum Verdict<'a> {
 
 impl Policy {
     pub fn new(rules: Vec<Rule>) -> Self {
-        Self { rules }
+        let narrow = (0..rules.len()).filter(|at| !rules[*at].who.is_everybody()).collect();
+        Self { rules, narrow }
     }
 
     pub fn rules(&self) -> &[Rule] {
         &self.rules
+    }
+
+    pub fn applicable(&self, principal: &Principal) -> ApplicableRules {
+        let mut words = vec![0_u64; self.narrow.len().div_ceil(64)];
+        for (bit, at) in self.narrow.iter().enumerate() {
+            words[bit / 64] |= u64::from(self.rules[*at].who.includes(principal)) << (bit % 64);
+        }
+        ApplicableRules(words.into())
     }
 
     /// Whether the tool is part of this principal's view.

@@ -78,6 +78,7 @@ async fn client_loop(
             parent: None,
             at: now,
             principal: principal.clone(),
+            client: None,
             operation: "tool",
             subject: "github__create_issue".to_owned(),
             domain: Some(Domain::from_key("github")),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use gatefold_core::{Principal, Timestamp, ToolId};
+use gatefold_core::{ClientName, Principal, Timestamp, ToolId};
 
 /// How long a search is remembered. A call that comes later was hardly led to by it.
 const REMEMBERED: Duration = Duration::from_mins(10);
@@ -19,11 +19,12 @@ const TOOLS: usize = 32;
 const ASKERS: usize = 1024;
 
 /// Whose searches and calls belong together: those of one connected client, or of all clients of
-/// one principal whose requests stand alone.
+/// one principal and one name whose requests stand alone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Asker {
     pub(crate) principal: Arc<Principal>,
-    pub(crate) client: Option<u64>,
+    pub(crate) client: Option<ClientName>,
+    pub(crate) connection: Option<u64>,
 }
 
 #[derive(Default)]
@@ -105,8 +106,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
-    fn asker(user: &str, client: Option<u64>) -> Asker {
-        Asker { principal: Arc::new(Principal::user(UserId::new(user))), client }
+    fn asker(user: &str, connection: Option<u64>) -> Asker {
+        Asker { principal: Arc::new(Principal::user(UserId::new(user))), client: None, connection }
     }
 
     fn ids(tools: &[&str]) -> Vec<ToolId> {
@@ -170,7 +171,9 @@ mod tests {
     fn nobody_is_taught_by_the_search_of_another() {
         let session = Session::default();
         session.search("file a bug", &["create"]);
-        for other in [asker("bob", Some(1)), asker("ann", Some(2)), asker("ann", None)] {
+        let elsewhere = Asker { client: Some(ClientName::new("c")), ..asker("ann", Some(1)) };
+        let others = [asker("bob", Some(1)), asker("ann", Some(2)), asker("ann", None), elsewhere];
+        for other in others {
             session.call_as(&other, "create", NOW, None);
         }
     }

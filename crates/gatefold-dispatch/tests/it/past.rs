@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Hit, Scope, SearchMode, search};
 use gatefold_core::{BoxError, OrganisationId, Principal, Tenant, ToolId};
-use gatefold_dispatch::{KeptQuery, Lesson, PastQueries};
+use gatefold_dispatch::{Caller, KeptQuery, Lesson, PastQueries};
 use gatefold_policy::Effect;
 
 use crate::source::FakeSource;
@@ -73,13 +73,17 @@ fn learning(source: &Arc<FakeSource>) -> World {
 }
 
 fn member(organisation: &str, user: Principal) -> Principal {
-    Principal { organisations: vec![OrganisationId::new(organisation)], ..user }
+    Principal { organisation: Some(OrganisationId::new(organisation)), ..user }
 }
 
 impl World {
     fn searched(&self, principal: &Principal, query: &str, shown: &[&str]) {
         let pinned = self.dispatcher.pin(Arc::new(principal.clone()));
-        pinned.found(query, shown.iter().map(|tool| ToolId::new(*tool)).collect(), None);
+        pinned.found(
+            query,
+            shown.iter().map(|tool| ToolId::new(*tool)).collect(),
+            &Caller::silent(),
+        );
     }
 
     /// What a search finds once all that was learnt is read.

@@ -1,6 +1,7 @@
 use std::sync::atomic::Ordering;
 
 use gatefold_core::{CallError, Principal};
+use gatefold_dispatch::Caller;
 use tokio::time::Instant;
 
 use crate::source::{FakeSource, raw};
@@ -76,7 +77,7 @@ async fn a_log_that_hangs_holds_up_no_answer_for_long_that_sends_nothing() {
     assert_eq!(refused(world.call("mail__none", "{}").await), "unknown tool `mail__none`");
     assert!(began.elapsed() < world.limits.call_deadline / 2);
     let pinned = world.dispatcher.pin(Principal::local().into());
-    pinned.discovered("discover_tools", &raw("{}"), 42, false).await;
+    pinned.discovered("discover_tools", &raw("{}"), 42, false, &Caller::silent()).await;
     assert!(began.elapsed() < world.limits.call_deadline / 2);
     assert_eq!((world.counted("unknown"), world.counted("discovery")), (1, 1));
 }
@@ -86,8 +87,8 @@ async fn a_meta_call_that_only_discovers_leaves_its_own_record() {
     let world = World::new(&[&FakeSource::new("mail")]);
     let pinned = world.dispatcher.pin(Principal::local().into());
     let arguments = raw(r#"{"query":"hunter2"}"#);
-    pinned.discovered("discover_tools", &arguments, 42, false).await;
-    pinned.discovered("discover_tools", &arguments, 7, true).await;
+    pinned.discovered("discover_tools", &arguments, 42, false, &Caller::silent()).await;
+    pinned.discovered("discover_tools", &arguments, 7, true, &Caller::silent()).await;
     let kept = world.log.discoveries.lock().unwrap();
     assert!(!format!("{kept:?}").contains("hunter2"));
     let sizes: Vec<_> = kept.iter().map(|r| (r.result_bytes, r.is_error)).collect();

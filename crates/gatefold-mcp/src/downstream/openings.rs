@@ -3,16 +3,20 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use gatefold_core::ClientName;
 use gatefold_dispatch::ClientCapabilities;
 
 use super::era::{self, Era};
 use super::faces::{Face, Showing};
 use super::greetings;
-use super::message::{Meta, Params};
+use super::message::{ClientInfo, Meta, Params};
 use super::rpc::RpcError;
 use super::server::Server;
 use super::sessions::Session;
 use super::working::{Client, Standing};
+
+/// The longest name of a client that is kept, in bytes. The client chooses it freely.
+const CLIENT_NAME_BYTES: usize = 64;
 
 /// A session for a client that says `initialize`, and the answer to it.
 pub(super) async fn opened(
@@ -21,25 +25,31 @@ pub(super) async fn opened(
     face: Arc<Face>,
     params: &Params,
 ) -> Result<(Arc<Session>, String), RpcError> {
-    let client = params.client_info.as_ref().map(|client| client.name.as_str());
-    let principal = server.principal(client);
+    let name = client_name(params.client_info.as_ref());
+    let principal = server.principal().clone();
     let turn = server.known_turn(face, principal.clone(), Era::Handshake).await;
     let turn = turn.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
     let version = era::negotiated(params.protocol_version.as_deref());
     let result = greetings::initialized(&turn, version);
     let capabilities = params.capabilities.as_deref().map(ClientCapabilities::read);
     let subscriptions = server.subscriptions(principal.clone());
-    let session =
-        Session::new(key, principal, capabilities.unwrap_or_default(), version, subscriptions);
+    let capabilities = capabilities.unwrap_or_default();
+    let session = Session::new(key, principal, name, capabilities, version, subscriptions);
     Ok((session, result))
 }
 
 /// A client whose request says all there is to know about it.
 pub(super) fn standing_alone(server: &Server, meta: &Meta) -> Client {
-    let principal = server.principal(meta.client.as_ref().map(|client| client.name.as_str()));
+    let (principal, name) = (server.principal().clone(), client_name(meta.client.as_ref()));
     let capabilities = meta.capabilities.as_deref().map(ClientCapabilities::read);
     let standing = Standing::Alone(Arc::new(capabilities.unwrap_or_default()));
     let mut hasher = DefaultHasher::new();
-    principal.hash(&mut hasher);
-    Client { connection: Some(hasher.finish()), principal, standing }
+    (&principal, &name).hash(&mut hasher);
+    Client { connection: Some(hasher.finish()), principal, name, standing }
+}
+
+/// What a client calls itself, unless that is too long to be a name.
+fn client_name(client: Option<&ClientInfo>) -> Option<ClientName> {
+    let name = client.map(|client| client.name.as_str());
+    name.filter(|name| name.len() <= CLIENT_NAME_BYTES).map(ClientName::new)
 }

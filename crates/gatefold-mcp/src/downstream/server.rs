@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use gatefold_catalog::{address, read_address, token_bound};
 use gatefold_core::{
-    CallError, ClientName, Domain, EntryKind, Operation, Outcome, Payload, Principal, Resume,
-    SkillRequest, Suspension, WaitsFor,
+    CallError, Domain, EntryKind, Operation, Outcome, Payload, Principal, Resume, SkillRequest,
+    Suspension, WaitsFor,
 };
 use gatefold_disclose::{Disclosure, Mend, Names, Reply, Step};
 use gatefold_dispatch::{Caller, Dispatcher, Pinned, ResourceUpdate};
@@ -22,14 +22,11 @@ use super::sessions::Sessions;
 use super::subscriptions::Subscriptions;
 use super::surfaces::{Digests, List, Lists};
 
-/// The longest name of a client that is kept, in bytes. The client chooses it freely.
-const CLIENT_NAME_BYTES: usize = 64;
-
 /// Serves one dispatcher to clients: by the usual disclosure, or by another that they ask for.
 pub struct Server {
     pub(super) dispatcher: Arc<Dispatcher>,
     /// Who everybody is that reaches this endpoint.
-    principal: Principal,
+    principal: Arc<Principal>,
     faces: Faces,
     pub(super) sessions: Arc<Sessions>,
 }
@@ -63,7 +60,7 @@ impl Server {
     ) -> Arc<Self> {
         Arc::new(Self {
             dispatcher,
-            principal,
+            principal: Arc::new(principal),
             faces: Faces::new(disclosure),
             sessions: Arc::default(),
         })
@@ -74,10 +71,9 @@ impl Server {
         self.sessions.count()
     }
 
-    /// The principal behind a client that calls itself by this name.
-    pub(super) fn principal(&self, client: Option<&str>) -> Arc<Principal> {
-        let client = client.filter(|name| name.len() <= CLIENT_NAME_BYTES).map(ClientName::new);
-        Arc::new(Principal { client, ..self.principal.clone() })
+    /// Who everybody is that reaches this endpoint.
+    pub(super) fn principal(&self) -> &Arc<Principal> {
+        &self.principal
     }
 
     pub(super) fn face(&self, key: &Showing) -> Arc<Face> {
@@ -86,7 +82,7 @@ impl Server {
 
     /// Whether there is anything for whoever reaches this endpoint in a domain.
     pub(super) fn shows(&self, domain: &Domain) -> bool {
-        let pinned = self.dispatcher.pin(self.principal(None));
+        let pinned = self.dispatcher.pin(self.principal.clone());
         pinned.view().domain(domain.as_str()).is_some()
     }
 
@@ -176,7 +172,7 @@ impl Turn {
             }
             Ok(Step::Reply(reply)) => reply,
             Ok(Step::Found(reply, found)) => {
-                self.pinned.found(&found.query, found.tools, caller.peer.client());
+                self.pinned.found(&found.query, found.tools, &caller);
                 reply
             }
             Err(mend) => mend.into(),
@@ -184,7 +180,7 @@ impl Turn {
         let bytes = reply.content.iter().map(|block| block.get().len()).sum();
         let tokens = reply.content.iter().map(|block| token_bound(block.get())).sum();
         self.pinned.counters().spent_on_discovery(tokens);
-        self.pinned.discovered(name, arguments, bytes, reply.is_error).await;
+        self.pinned.discovered(name, arguments, bytes, reply.is_error, &caller).await;
         Ok(self.worded(&reply))
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use gatefold_core::Principal;
+use gatefold_core::{ClientName, Principal};
 use gatefold_dispatch::ClientCapabilities;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,8 @@ const ID_BYTES: usize = 16;
 pub(super) struct Session {
     pub(super) face: Showing,
     pub(super) principal: Arc<Principal>,
+    /// What its client calls itself.
+    pub(super) client: Option<ClientName>,
     pub(super) capabilities: Arc<ClientCapabilities>,
     pub(super) version: &'static str,
     pub(super) questions: Arc<Questions>,
@@ -51,6 +53,7 @@ impl Session {
     pub(super) fn new(
         face: Showing,
         principal: Arc<Principal>,
+        client: Option<ClientName>,
         capabilities: ClientCapabilities,
         version: &'static str,
         subscriptions: Arc<Subscriptions>,
@@ -66,6 +69,7 @@ impl Session {
         Arc::new(Self {
             face,
             principal,
+            client,
             capabilities: Arc::new(capabilities),
             version,
             questions: Arc::default(),
@@ -260,7 +264,7 @@ mod tests {
         let principal = Arc::new(Principal::local());
         let subscriptions = Subscriptions::detached();
         let capabilities = ClientCapabilities::default();
-        Session::new(Showing::default(), principal, capabilities, "2025-11-25", subscriptions)
+        Session::new(Showing::default(), principal, None, capabilities, "2025-11-25", subscriptions)
     }
 
     fn open(sessions: &Sessions) -> (String, Arc<Session>) {

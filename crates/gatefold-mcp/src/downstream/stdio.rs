@@ -126,11 +126,12 @@ struct Connection {
 impl Connection {
     fn new(server: Arc<Server>, showing: Showing, out: mpsc::Sender<String>) -> Self {
         let face = server.face(&showing);
-        let principal = server.principal(None);
+        let principal = server.principal().clone();
         let subscriptions = server.subscriptions(principal.clone());
         let capabilities = ClientCapabilities::default();
         let version = era::STATELESS_VERSION;
-        let alone = Session::new(showing.clone(), principal, capabilities, version, subscriptions);
+        let alone =
+            Session::new(showing.clone(), principal, None, capabilities, version, subscriptions);
         Self {
             server,
             showing,
@@ -211,8 +212,8 @@ impl Connection {
         match self.session.get() {
             Some(session) => {
                 let standing = Standing::Session(session.clone());
-                let principal = session.principal.clone();
-                let client = Client { principal, standing, connection: None };
+                let (principal, name) = (session.principal.clone(), session.client.clone());
+                let client = Client { principal, name, standing, connection: None };
                 self.work(client, request, meta, place);
             }
             None if request.method == "ping" => {

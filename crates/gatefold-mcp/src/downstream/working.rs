@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold_core::Principal;
+use gatefold_core::{ClientName, Principal};
 use gatefold_dispatch::{Caller, ClientCapabilities, Event, EventSink, NoPeer, Peer, RequestMeta};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -27,6 +27,8 @@ const QUEUE: usize = 64;
 #[derive(Clone)]
 pub(super) struct Client {
     pub(super) principal: Arc<Principal>,
+    /// What it calls itself. Nothing but a claim.
+    pub(super) name: Option<ClientName>,
     pub(super) standing: Standing,
     /// What tells a client without a session from others: its connection, if that belongs to it alone,
     /// else who it is and what it calls itself.
@@ -168,6 +170,7 @@ impl Working {
             peer,
             cancel,
             meta: RequestMeta {
+                client: client.name.clone(),
                 traceparent: meta.traceparent,
                 tracestate: meta.tracestate,
                 log_level: said_level.map(|level| level.as_str().to_owned()),

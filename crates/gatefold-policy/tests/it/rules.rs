@@ -2,8 +2,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::{
-    AgentId, Call, CallId, ClientName, Digest, Domain, EntryKind, Hints, Operation, OrganisationId,
-    Principal, RuleId, Target, Timestamp, ToolId, ToolName, UserId,
+    AgentId, Call, CallId, Digest, Domain, EntryKind, Hints, Operation, OrganisationId, Principal,
+    Right, RuleId, Target, Timestamp, ToolId, ToolName, UserId,
 };
 use gatefold_policy::{
     Admission, Approval, Effect, Entries, Facts, Glob, Policy, ResolvedCall, Rule, Scope, Who,
@@ -130,22 +130,48 @@ fn a_rule_for_everywhere_goes_by_id_and_a_domains_rule_by_own_name() {
 fn a_rule_for_some_does_not_bind_others() {
     let ann = Principal::user(UserId::new("ann"));
     let bob = Principal {
-        organisations: vec![OrganisationId::new("acme")],
+        organisation: Some(OrganisationId::new("acme")),
         agent: Some(AgentId::new("helper")),
-        client: Some(ClientName::new("cursor")),
+        rights: ["read", "write"].map(Right::new).into_iter().collect(),
         ..Principal::user(UserId::new("bob"))
     };
     let who = [
         Who::user(UserId::new("bob")),
         Who { organisations: vec![OrganisationId::new("acme")], ..Who::default() },
         Who { agents: vec![AgentId::new("helper")], ..Who::default() },
-        Who { clients: vec![ClientName::new("cursor")], ..Who::default() },
+        Who { rights: ["write", "admin"].map(Right::new).to_vec(), ..Who::default() },
     ];
     for who in who {
         let rules = [Rule { who, ..rule(Effect::Deny, "mail", "send") }];
         assert_eq!(decision(&rules, &ann, "mail", "send"), "granted by default");
         assert_eq!(decision(&rules, &bob, "mail", "send"), "denied by deny-send");
     }
+}
+
+#[test]
+fn those_for_whom_the_same_rules_are_cannot_be_told_apart() {
+    let user = |name: &str| Principal::user(UserId::new(name));
+    let with =
+        |name, right| Principal { rights: [Right::new(right)].into_iter().collect(), ..user(name) };
+    let narrow = |number: usize, who| {
+        let id = RuleId::new(number.to_string());
+        Rule { id, who, ..rule(Effect::Deny, "mail", "send") }
+    };
+    let everybody = Policy::new(vec![rule(Effect::Deny, "mail", "send")]);
+    assert_eq!(everybody.applicable(&user("ann")), everybody.applicable(&with("bob", "write")));
+    let for_rights = Who { rights: vec![Right::new("write")], ..Who::default() };
+    // More rules than one word of the set has bits.
+    let mut rules: Vec<_> =
+        (0..70).map(|n| narrow(n, Who::user(UserId::new(format!("u{n}"))))).collect();
+    rules.push(narrow(70, for_rights));
+    let policy = Policy::new(rules);
+    let same =
+        |one: &Principal, other: &Principal| policy.applicable(one) == policy.applicable(other);
+    assert!(same(&user("ann"), &user("bob")));
+    assert!(same(&with("ann", "write"), &with("bob", "write")));
+    assert!(same(&with("ann", "read"), &user("bob")), "no rule knows this right");
+    assert!(!same(&with("ann", "write"), &user("ann")));
+    assert!(!same(&user("u1"), &user("u65")));
 }
 
 #[test]

@@ -3,7 +3,9 @@
 
 use std::fmt::Display;
 
-use gatefold_core::{AgentId, CallId, Digest, Domain, OrganisationId, Principal, Timestamp};
+use gatefold_core::{
+    AgentId, CallId, ClientName, Digest, Domain, OrganisationId, Principal, Timestamp,
+};
 use gatefold_dispatch::{AuditOutcome, CallClosed, CallOpened, DiscoveryRecord};
 use serde::{Serialize, Serializer};
 
@@ -107,12 +109,12 @@ struct Who<'a> {
 }
 
 impl<'a> Who<'a> {
-    fn of(principal: &'a Principal) -> Self {
+    fn of(principal: &'a Principal, client: Option<&'a ClientName>) -> Self {
         Self {
             user: bounded(principal.user.as_str()),
-            organisations: &principal.organisations,
+            organisations: principal.organisation.as_slice(),
             agent: principal.agent.as_ref().map(AgentId::as_str).map(bounded),
-            client: principal.client.as_ref().map(|client| bounded(client.as_str())),
+            client: client.map(|client| bounded(client.as_str())),
         }
     }
 }
@@ -155,7 +157,7 @@ pub(super) fn ended(opened: &CallOpened, closed: &CallClosed, holder: Holder) ->
 pub(super) fn discovery(record: &DiscoveryRecord) -> String {
     json(&Discovery {
         at: record.at,
-        who: Who::of(&record.principal),
+        who: Who::of(&record.principal, record.client.as_ref()),
         meta_tool: bounded(&record.meta_tool),
         arguments_digest: Hex(&record.arguments_digest),
         result_bytes: record.result_bytes,
@@ -170,7 +172,7 @@ fn call(opened: &CallOpened, holder: Holder) -> Call<'_> {
         owner: holder.owner,
         attempt: holder.attempt,
         opened_at: opened.at,
-        who: Who::of(&opened.principal),
+        who: Who::of(&opened.principal, opened.client.as_ref()),
         operation: opened.operation,
         subject: bounded(&opened.subject),
         domain: opened.domain.as_ref().map(Domain::as_str),

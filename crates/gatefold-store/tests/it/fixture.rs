@@ -31,9 +31,8 @@ pub(crate) fn opened(number: u128) -> CallOpened {
 
 pub(crate) fn opened_as(id: CallId, at: Timestamp) -> CallOpened {
     let principal = Principal {
-        organisations: vec![OrganisationId::new("acme")],
+        organisation: Some(OrganisationId::new("acme")),
         agent: Some(AgentId::new("scribe")),
-        client: Some(ClientName::new("claude-code")),
         ..Principal::user(UserId::new("ann"))
     };
     CallOpened {
@@ -41,6 +40,7 @@ pub(crate) fn opened_as(id: CallId, at: Timestamp) -> CallOpened {
         parent: None,
         at,
         principal: Arc::new(principal),
+        client: Some(ClientName::new("claude-code")),
         operation: "tool",
         subject: "create \"issue\"".to_owned(),
         domain: Some(Domain::from_key("github")),

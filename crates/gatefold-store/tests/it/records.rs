@@ -133,6 +133,7 @@ async fn a_refusal_and_a_discovery_leave_their_records() {
     let record = DiscoveryRecord {
         at: NOW,
         principal: Arc::new(Principal::local()),
+        client: None,
         meta_tool: "discover_tools".to_owned(),
         arguments_digest: Digest::new([3; 32]),
         result_bytes: 2000,

@@ -28,6 +28,7 @@ async fn use_once(store: &Store, clock: &ManualClock, number: u128) {
     let record = DiscoveryRecord {
         at: now,
         principal: Arc::new(Principal::local()),
+        client: None,
         meta_tool: "search".to_owned(),
         arguments_digest: Digest::new([1; 32]),
         result_bytes: 1,

@@ -255,8 +255,8 @@ impl Held for HeldRequest {
 }
 
 fn of_session(session: Arc<Session>) -> Client {
-    let principal = session.principal.clone();
-    Client { principal, standing: Standing::Session(session), connection: None }
+    let (principal, name) = (session.principal.clone(), session.client.clone());
+    Client { principal, name, standing: Standing::Session(session), connection: None }
 }
 
 /// A stream that ends its request when it breaks off.
