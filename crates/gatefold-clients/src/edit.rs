@@ -46,11 +46,11 @@ struct Taken {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Piece {
     pub text: String,
-    pub kind: Kind,
+    pub kind: PieceKind,
 }
 
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Kind {
+pub(crate) enum PieceKind {
     /// Key and value from between braces.
     Braced,
     /// Whole lines of YAML whose key stands in this column.
@@ -63,17 +63,38 @@ pub(crate) enum Kind {
 
 /// What is inserted.
 #[derive(Clone, Copy)]
-pub(crate) enum Body<'a> {
+pub(crate) enum Insertion<'a> {
     New(&'a Value),
-    Back(&'a [Piece]),
+    Restored(&'a [Piece]),
 }
 
 /// Where it is inserted.
 #[derive(Clone, Copy)]
-pub(crate) enum Spot<'a> {
+pub(crate) enum Position<'a> {
     End,
-    /// After the last of these that is there, before everything else if none is.
+    /// After the last of these that is there; if none is, before everything else.
     After(&'a [String]),
+}
+
+impl Insertion<'_> {
+    /// The text of a member between braces. `write` writes a new one.
+    pub(crate) fn member(self, write: impl FnOnce(&Value) -> String) -> Result<String, EditError> {
+        match self {
+            Self::New(value) => Ok(write(value)),
+            Self::Restored([Piece { text, kind: PieceKind::Braced }]) => Ok(text.clone()),
+            Self::Restored(_) => Err(EditError::unlike()),
+        }
+    }
+}
+
+impl Position<'_> {
+    /// Whether this is behind the member `name`.
+    pub(crate) fn is_behind(self, name: &str) -> bool {
+        match self {
+            Self::End => true,
+            Self::After(before) => before.iter().any(|before| before == name),
+        }
+    }
 }
 
 impl Undo {
@@ -143,7 +164,7 @@ pub fn connect(
     take_out: &[String],
 ) -> Result<Change, EditError> {
     let value = shape(file.client, entry)?;
-    change(file, text, &entry.name, Body::New(&value), take_out)
+    change(file, text, &entry.name, Insertion::New(&value), take_out)
 }
 
 /// Does to another text of the same file what [`connect`] did: the same entry goes in, and the
@@ -152,23 +173,23 @@ pub fn repeat(file: &ConfigFile, text: Option<&str>, undo: &Undo) -> Result<Chan
     let (_, written) = split_mark(&undo.written)?;
     let (_, pieces) = take(file.format, written, &file.servers, &undo.name)?;
     let (_, before) = split_mark(text.unwrap_or_default())?;
-    let known = order(file, before, &parse(file.format, before)?)?;
+    let known = order(file, &parse(file.format, before)?)?;
     let mut take_out: Vec<_> = undo.taken().map(str::to_owned).collect();
     take_out.retain(|name| known.contains(name));
-    change(file, text, &undo.name, Body::Back(&pieces), &take_out)
+    change(file, text, &undo.name, Insertion::Restored(&pieces), &take_out)
 }
 
 fn change(
     file: &ConfigFile,
     text: Option<&str>,
     entry: &str,
-    body: Body<'_>,
+    insertion: Insertion<'_>,
     take_out: &[String],
 ) -> Result<Change, EditError> {
     let path = &file.servers;
     let (mark, before) = split_mark(text.unwrap_or_default())?;
     let tree = parse(file.format, before)?;
-    let names = order(file, before, &tree)?;
+    let names = order(file, &tree)?;
     if let Some(missing) = take_out.iter().find(|name| !names.contains(name)) {
         return Err(EditError::NoSuchServer(missing.clone()));
     }
@@ -183,15 +204,15 @@ fn change(
     let mut taken = Vec::new();
     // The entry goes in first: a table that is empty in between would be written otherwise.
     if !is_replaced {
-        after = insert(file, &after, entry, body, Spot::End)?;
+        after = insert(file, &after, entry, insertion, Position::End)?;
     }
     for (index, name) in names.iter().enumerate().filter(|(_, name)| take_out.contains(name)) {
         let (rest, pieces) = take(file.format, &after, path, name)?;
         after = rest;
         taken.push(Taken { name: name.clone(), before: names[..index].to_vec(), pieces });
         if name == entry {
-            let spot = Spot::After(&names[..index]);
-            after = insert(file, &after, name, body, spot)?;
+            let position = Position::After(&names[..index]);
+            after = insert(file, &after, name, insertion, position)?;
         }
     }
     prove(file, tree, &after, take_out, &[entry])?;
@@ -220,7 +241,7 @@ pub fn disconnect(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Undone, 
     }
     let (mark, rest) = split_mark(text)?;
     let tree = parse(file.format, rest)?;
-    if order(file, rest, &tree)?.contains(&undo.name) {
+    if order(file, &tree)?.contains(&undo.name) {
         let without = taken_out(file, rest, tree, &undo.name)?;
         return restore(file, &format!("{mark}{without}"), undo);
     }
@@ -259,7 +280,7 @@ pub fn restore(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Undone, Edi
 pub fn remove(file: &ConfigFile, text: &str, name: &str) -> Result<String, EditError> {
     let (mark, text) = split_mark(text)?;
     let tree = parse(file.format, text)?;
-    if !order(file, text, &tree)?.iter().any(|known| known == name) {
+    if !order(file, &tree)?.iter().any(|known| known == name) {
         return Err(EditError::NoSuchServer(name.to_owned()));
     }
     Ok(format!("{mark}{}", taken_out(file, text, tree, name)?))
@@ -277,11 +298,11 @@ fn put_back(
     tree: &Tree,
     taken: &Taken,
 ) -> Result<String, EditError> {
-    if order(file, text, tree)?.contains(&taken.name) {
+    if order(file, tree)?.contains(&taken.name) {
         return Err(EditError::NameTaken(taken.name.clone()));
     }
-    let spot = Spot::After(&taken.before);
-    let after = insert(file, text, &taken.name, Body::Back(&taken.pieces), spot)?;
+    let position = Position::After(&taken.before);
+    let after = insert(file, text, &taken.name, Insertion::Restored(&taken.pieces), position)?;
     prove(file, tree.clone(), &after, &[], &[&taken.name])?;
     Ok(after)
 }
@@ -360,29 +381,22 @@ fn parse(format: Format, text: &str) -> Result<Tree, EditError> {
 }
 
 /// The servers by name in the order of the text.
-fn order(file: &ConfigFile, text: &str, tree: &Tree) -> Result<Vec<String>, EditError> {
-    let mut names = tree.names(&file.servers)?;
-    if names.len() > SERVERS {
-        return Err(EditError::TooMany);
-    }
-    if file.format == Format::Toml {
-        let places = toml::order(text, &file.servers)?;
-        names.sort_by_key(|name| places.iter().position(|known| known == name));
-    }
-    Ok(names)
+fn order(file: &ConfigFile, tree: &Tree) -> Result<Vec<String>, EditError> {
+    let names = tree.names(&file.servers)?;
+    if names.len() > SERVERS { Err(EditError::TooMany) } else { Ok(names) }
 }
 
 fn insert(
     file: &ConfigFile,
     text: &str,
     name: &str,
-    body: Body<'_>,
-    spot: Spot<'_>,
+    insertion: Insertion<'_>,
+    position: Position<'_>,
 ) -> Result<String, EditError> {
     match file.format {
-        Format::Json => json::insert(text, &file.servers, name, body, spot),
-        Format::Toml => toml::insert(text, &file.servers, name, body, spot),
-        Format::Yaml => yaml::insert(text, &file.servers, name, body, spot),
+        Format::Json => json::insert(text, &file.servers, name, insertion, position),
+        Format::Toml => toml::insert(text, &file.servers, name, insertion, position),
+        Format::Yaml => yaml::insert(text, &file.servers, name, insertion, position),
     }
 }
 

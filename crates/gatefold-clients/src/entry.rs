@@ -1,5 +1,6 @@
 //! What is put into a client's file, in the shape that the client documents.
 
+use crate::text::quoted;
 use crate::{Client, EditError};
 
 /// The longest name of an entry, in bytes.
@@ -35,6 +36,38 @@ pub(crate) enum Value {
     Number(u32),
     List(Vec<String>),
     Table(Vec<(String, Value)>),
+}
+
+/// How a format writes a value on one line.
+pub(crate) struct Notation {
+    pub key: fn(&str) -> String,
+    pub colon: &'static str,
+    pub comma: &'static str,
+    /// Within braces.
+    pub pad: &'static str,
+}
+
+impl Notation {
+    pub(crate) fn pair(&self, key: &str, value: &Value) -> String {
+        format!("{}{}{}", (self.key)(key), self.colon, self.line(value))
+    }
+
+    pub(crate) fn line(&self, value: &Value) -> String {
+        let joined = |items: Vec<String>| items.join(self.comma);
+        match value {
+            Value::Text(text) => quoted(text),
+            Value::Flag(flag) => flag.to_string(),
+            Value::Number(number) => number.to_string(),
+            Value::List(items) => {
+                format!("[{}]", joined(items.iter().map(|it| quoted(it)).collect()))
+            }
+            Value::Table(members) if members.is_empty() => "{}".to_owned(),
+            Value::Table(members) => {
+                let members = members.iter().map(|(key, value)| self.pair(key, value)).collect();
+                format!("{{{pad}{}{pad}}}", joined(members), pad = self.pad)
+            }
+        }
+    }
 }
 
 impl Entry {

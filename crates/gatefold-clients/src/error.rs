@@ -46,6 +46,13 @@ pub enum EditError {
     Unsafe(String),
 }
 
+impl EditError {
+    /// A server cannot be put back into a file whose servers are written in another way by now.
+    pub(crate) fn unlike() -> Self {
+        Self::Unsafe("the servers are written in another way now".to_owned())
+    }
+}
+
 fn described(path: &[String]) -> String {
     if path.is_empty() { "the file".to_owned() } else { format!("`{}`", path.join(".")) }
 }

@@ -1,59 +1,71 @@
 //! JSON with comments and trailing commas.
+//!
+//! `jsonc-parser`'s concrete tree keeps every byte. It tells commas, comments and line breaks apart;
+//! its own `insert` and `remove` are not used, because they drop comments and blank lines beside a
+//! member and break up an object that is on one line.
 
 use std::collections::HashSet;
 
-use jsonc_parser::ast::{Object, Value as Ast};
+use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged as _;
-use jsonc_parser::errors::ParseErrorKind;
+use jsonc_parser::cst::{CstNode, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use crate::EditError;
-use crate::braces::{Braces, Comments, Layout, Member};
-use crate::edit::{Body, Kind, Piece, Spot};
-use crate::entry::Value;
-use crate::text::{indent, is_blank, line_start, place, quoted};
+use crate::edit::{Insertion, Piece, PieceKind, Position};
+use crate::entry::{Notation, Value};
+use crate::text::{indent, newline, place, quoted};
 use crate::tree::Tree;
 
 const DEFAULT_UNIT: &str = "  ";
 
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+const SPACED: Notation = Notation { key: quoted, colon: ": ", comma: ", ", pad: " " };
+const DENSE: Notation = Notation { key: quoted, colon: ":", comma: ",", pad: "" };
+
 pub(crate) fn tree(text: &str) -> Result<Tree, EditError> {
-    let root = parse(text)?;
-    root.as_ref().map_or(Ok(Tree::Nothing), |root| convert(text, root))
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS);
+    let parsed = parsed.map_err(|error| fault(text, &error))?;
+    parsed.value.map_or(Ok(Tree::Nothing), |value| convert(text, &value))
 }
 
 pub(crate) fn insert(
     text: &str,
     path: &[String],
     name: &str,
-    body: Body<'_>,
-    spot: Spot<'_>,
+    insertion: Insertion<'_>,
+    position: Position<'_>,
 ) -> Result<String, EditError> {
     let mut text = text.to_owned();
-    if parse(&text)?.is_none() {
+    if tree(&text)? == Tree::Nothing {
         let line = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         text = format!("{text}{line}{{}}\n");
     }
     for (depth, key) in path.iter().enumerate() {
-        let (outer, unit) = find(&text, &path[..depth])?;
-        if outer.position(key).is_none() {
-            let layout = outer.layout(&text, &unit);
-            let member = rendered(key, &Value::Table(Vec::new()), &layout);
-            let end = outer.members.len();
-            text = outer.insert(&text, Comments::Slashes, end, &layout, &member);
+        let outer = Object::find(&text, &path[..depth])?;
+        if outer.node.get(key).is_none() {
+            let layout = outer.layout();
+            let member = layout.member(key, &Value::Table(Vec::new()));
+            text = outer.insert(Position::End, &layout, &member);
         }
     }
-    let (braces, unit) = find(&text, path)?;
-    let layout = braces.layout(&text, &unit);
-    let member = match body {
-        Body::New(value) => rendered(name, value, &layout),
-        Body::Back([Piece { text, .. }]) => text.clone(),
-        Body::Back(_) => return Err(EditError::Unsafe("a member in several parts".to_owned())),
-    };
-    let index = match spot {
-        Spot::End => braces.members.len(),
-        Spot::After(before) => braces.index_after(before),
-    };
-    Ok(braces.insert(&text, Comments::Slashes, index, &layout, &member))
+    let object = Object::find(&text, path)?;
+    let layout = object.layout();
+    let member = insertion.member(|value| layout.member(name, value))?;
+    Ok(object.insert(position, &layout, &member))
 }
 
 pub(crate) fn take(
@@ -61,105 +73,234 @@ pub(crate) fn take(
     path: &[String],
     name: &str,
 ) -> Result<(String, Vec<Piece>), EditError> {
-    let (braces, _) = find(text, path)?;
-    let missing = || EditError::NoSuchServer(name.to_owned());
-    let index = braces.position(name).ok_or_else(missing)?;
-    let member = &braces.members[index];
-    let piece = Piece { text: text[member.start..member.end].to_owned(), kind: Kind::Braced };
-    Ok((braces.take(text, Comments::Slashes, index), vec![piece]))
+    let object = Object::find(text, path)?;
+    let member = object.node.get(name).ok_or_else(|| EditError::NoSuchServer(name.to_owned()))?;
+    let piece = Piece { text: member.to_string(), kind: PieceKind::Braced };
+    Ok((object.without(&member), vec![piece]))
 }
 
-/// `"key": value` in the layout's manner.
-pub(crate) fn rendered(key: &str, value: &Value, layout: &Layout) -> String {
-    let colon = if layout.is_spaced { ": " } else { ":" };
-    format!("{}{colon}{}", quoted(key), render(value, layout, layout.indent.as_deref()))
+/// An object in a text.
+struct Object<'a> {
+    text: &'a str,
+    /// Nodes know their parents only as long as the whole tree is there.
+    root: CstRootNode,
+    node: CstObject,
+    /// Of the opening brace.
+    start: usize,
 }
 
-fn render(value: &Value, layout: &Layout, indent: Option<&str>) -> String {
-    let (colon, comma) = if layout.is_spaced { (": ", ", ") } else { (":", ",") };
-    match value {
-        Value::Text(text) => quoted(text),
-        Value::Flag(flag) => flag.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::List(items) => {
-            let items: Vec<_> = items.iter().map(|item| quoted(item)).collect();
-            format!("[{}]", items.join(comma))
+/// How the members beside a new one are written.
+struct Layout {
+    newline: &'static str,
+    /// Before the member; `None` when it shares its line with others.
+    indent: Option<String>,
+    /// What one more level of nesting adds.
+    unit: String,
+    notation: Notation,
+}
+
+impl<'a> Object<'a> {
+    /// The object at `path`.
+    fn find(text: &'a str, path: &[String]) -> Result<Self, EditError> {
+        let not_a_table = |depth: usize| EditError::NotATable { path: path[..depth].to_vec() };
+        let root = parse(text)?;
+        let mut node = root.object_value().ok_or_else(|| not_a_table(0))?;
+        for (depth, key) in path.iter().enumerate() {
+            node = node.object_value(key).ok_or_else(|| not_a_table(depth + 1))?;
         }
-        Value::Table(members) if members.is_empty() => "{}".to_owned(),
-        Value::Table(members) => {
-            let inner = indent.map(|indent| format!("{indent}{}", layout.unit));
-            let members: Vec<_> = members
-                .iter()
-                .map(|(key, value)| {
-                    format!("{}{colon}{}", quoted(key), render(value, layout, inner.as_deref()))
-                })
-                .collect();
-            let line = layout.newline;
-            if let (Some(outer), Some(inner)) = (indent, inner) {
-                let joined = members.join(&format!(",{line}{inner}"));
-                return format!("{{{line}{inner}{joined}{line}{outer}}}");
+        let start = offset(&node.clone().into());
+        Ok(Self { text, root, node, start })
+    }
+
+    fn layout(&self) -> Layout {
+        let members = self.node.properties();
+        let unit = self.root.single_indent_text().filter(|unit| !unit.is_empty());
+        let unit = unit.unwrap_or_else(|| DEFAULT_UNIT.to_owned());
+        let text = self.text.trim();
+        let indent = match members.iter().find_map(own_indent) {
+            Some(indent) => Some(indent),
+            None if !members.is_empty() => None,
+            // An empty object opens up, unless everything is on one line.
+            None if text.contains('\n') || text.len() <= self.node.to_string().len() => {
+                Some(format!("{}{unit}", indent(self.text, self.start)))
             }
-            let pad = if layout.is_spaced { " " } else { "" };
-            format!("{{{pad}{}{pad}}}", members.join(comma))
+            None => None,
+        };
+        let is_spaced = match members.first().map(CstObjectProp::children) {
+            Some(parts) => {
+                let colon = parts.iter().position(|part| part.token_char() == Some(':'));
+                colon.is_some_and(|at| is_blank(&parts[at + 1]))
+            }
+            None => text.contains("\": ") || !text.contains("\":"),
+        };
+        let notation = if is_spaced { SPACED } else { DENSE };
+        Layout { newline: newline(self.text), indent, unit, notation }
+    }
+
+    /// The text with one member more.
+    fn insert(&self, position: Position<'_>, layout: &Layout, member: &str) -> String {
+        let members = self.node.properties();
+        let is_before = |other: &&CstObjectProp| {
+            other.decoded_name().is_some_and(|name| position.is_behind(&name))
+        };
+        let children = self.node.children();
+        let mut parts: Vec<_> = children.iter().map(CstNode::to_string).collect();
+        let lead = layout.indent.as_ref().map(|indent| format!("{}{indent}", layout.newline));
+        let gap = if layout.notation.pad.is_empty() { "" } else { " " };
+        // A remark on the same line speaks of what stands before it, so a new line comes after it.
+        let past = |node: &CstNode| {
+            let remark = node.trailing_comments_same_line().last();
+            let remark = remark.filter(|_| lead.is_some());
+            remark.map_or(node.child_index(), |remark| remark.child_index()) + 1
+        };
+        match (members.iter().rfind(is_before), members.first(), &lead) {
+            (Some(last), ..) => {
+                let comma = last.trailing_comma().map(CstNode::from);
+                let tail = if comma.is_some() { "," } else { "" };
+                let lead = lead.as_deref().unwrap_or(gap);
+                let node = last.clone().into();
+                parts
+                    .insert(past(comma.as_ref().unwrap_or(&node)), format!("{lead}{member}{tail}"));
+                if comma.is_none() {
+                    parts.insert(last.child_index() + 1, ",".to_owned());
+                }
+            }
+            (None, Some(_), Some(lead)) => {
+                parts.insert(past(&children[0]), format!("{lead}{member},"));
+            }
+            (None, Some(first), None) => {
+                parts.insert(first.child_index(), format!("{member},{gap}"));
+            }
+            (None, None, lead) => {
+                // Comments that are there stay before it.
+                let close = children.len() - 1;
+                let kept = children[..close].iter().rposition(|part| !is_blank(part)).unwrap_or(0);
+                let tail = lead.as_ref().map_or_else(String::new, |_| {
+                    format!("{}{}", layout.newline, indent(self.text, self.start))
+                });
+                let lead = lead.as_deref().unwrap_or_default();
+                parts.drain(kept + 1..close);
+                parts.insert(kept + 1, format!("{lead}{member}{tail}"));
+            }
+        }
+        self.with(&parts.concat())
+    }
+
+    /// The text without a member and its comma. Comments beside them stay.
+    fn without(&self, member: &CstObjectProp) -> String {
+        let children = self.node.children();
+        let close = children.len() - 1;
+        let are_blank = |from: usize, to: usize| children[from..to].iter().all(is_blank);
+        let at = member.child_index();
+        let (mut start, mut end) = (at, at + 1);
+        let mut comma = member.trailing_comma().map(|comma| comma.child_index());
+        if let Some(own) = comma {
+            if are_blank(end, own) {
+                end = own + 1;
+            }
+        } else {
+            let previous = member.previous_property().and_then(|member| member.trailing_comma());
+            comma = previous.map(|comma| comma.child_index());
+            // `}` on the same line moves up, unless that would put it into a comment.
+            let closes =
+                are_blank(end, close) && !children[end..close].iter().any(CstNode::is_newline);
+            if let Some(before) = comma.filter(|_| closes)
+                && are_blank(before + 1, start)
+                && children[before + 1..start].iter().any(CstNode::is_newline)
+            {
+                start = before + 1;
+            }
+        }
+        let is_only = self.node.properties().len() == 1;
+        if is_only && are_blank(1, at) && are_blank(end, close) {
+            (start, end) = (1, close);
+        } else if start == at {
+            (start, end) = with_blanks(&children, start, end, member.property_index() == 0);
+        }
+        let is_kept = |index: usize| !(start..end).contains(&index) && comma != Some(index);
+        let kept = children.iter().enumerate().filter(|(index, _)| is_kept(*index));
+        self.with(&kept.map(|(_, part)| part.to_string()).collect::<String>())
+    }
+
+    /// The text with another one in the object's place.
+    fn with(&self, object: &str) -> String {
+        let end = self.start + self.node.to_string().len();
+        format!("{}{object}{}", &self.text[..self.start], &self.text[end..])
+    }
+}
+
+impl Layout {
+    fn member(&self, key: &str, value: &Value) -> String {
+        let value = self.value(value, self.indent.as_deref());
+        format!("{}{}{value}", quoted(key), self.notation.colon)
+    }
+
+    fn value(&self, value: &Value, indent: Option<&str>) -> String {
+        match (value, indent) {
+            (Value::Table(members), Some(outer)) if !members.is_empty() => {
+                let line = self.newline;
+                let inner = format!("{outer}{}", self.unit);
+                let members = members.iter().map(|(key, value)| {
+                    let value = self.value(value, Some(&inner));
+                    format!("{}{}{value}", quoted(key), self.notation.colon)
+                });
+                let members = members.collect::<Vec<_>>().join(&format!(",{line}{inner}"));
+                format!("{{{line}{inner}{members}{line}{outer}}}")
+            }
+            _ => self.notation.line(value),
         }
     }
 }
 
-/// The object at `path`, which is there, and the text's step of indentation.
-fn find(text: &str, path: &[String]) -> Result<(Braces, String), EditError> {
-    let root = parse(text)?;
-    let not_a_table = |depth: usize| EditError::NotATable { path: path[..depth].to_vec() };
-    let root = root.as_ref().and_then(Ast::as_object).ok_or_else(|| not_a_table(0))?;
-    let mut object = root;
-    for (depth, key) in path.iter().enumerate() {
-        let member = object.get(key).map(|member| &member.value);
-        object = member.and_then(Ast::as_object).ok_or_else(|| not_a_table(depth + 1))?;
+/// The range of children with its line when nothing else is on it, otherwise with the blanks on one
+/// side.
+fn with_blanks(children: &[CstNode], start: usize, end: usize, is_first: bool) -> (usize, usize) {
+    let before = if children[start - 1].is_whitespace() { start - 1 } else { start };
+    let after = if children[end].is_whitespace() { end + 1 } else { end };
+    let closes = after == children.len() - 1;
+    let begins = children[before - 1].is_newline();
+    if begins && children[after].is_newline() {
+        (before, after + 1)
+    } else if closes && !begins {
+        (if is_first { start } else { before }, end)
+    } else {
+        (start, after)
     }
-    Ok((braces(object), unit(text, root)))
 }
 
-fn braces(object: &Object<'_>) -> Braces {
-    let members = object.properties.iter().map(|member| Member {
-        name: member.name.as_str().to_owned(),
-        start: member.range.start,
-        end: member.range.end,
-    });
-    let (open, close) = (object.range.start, object.range.end - 1);
-    Braces { open, close, members: members.collect() }
+/// What a member is indented by, if it begins a line.
+fn own_indent(member: &CstObjectProp) -> Option<String> {
+    let mut before = member.previous_siblings();
+    let blanks = before.next()?;
+    if blanks.is_newline() {
+        return Some(String::new());
+    }
+    (blanks.is_whitespace() && before.next()?.is_newline()).then(|| blanks.to_string())
 }
 
-/// What the first member of the root that begins a line is indented by.
-fn unit(text: &str, root: &Object<'_>) -> String {
-    let starts = root.properties.iter().map(|member| member.range.start);
-    let own_line = |start: &usize| is_blank(&text[line_start(text, *start)..*start]);
-    let found = starts.clone().find(own_line).map(|start| indent(text, start));
-    found.filter(|unit| !unit.is_empty()).unwrap_or(DEFAULT_UNIT).to_owned()
+fn is_blank(node: &CstNode) -> bool {
+    node.is_whitespace() || node.is_newline()
 }
 
-fn parse(text: &str) -> Result<Option<Ast<'_>>, EditError> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
-        if matches!(error.kind(), ParseErrorKind::NestingDepthExceeded) {
-            return EditError::TooDeep;
-        }
-        let (line, column) = place(text, error.range().start);
-        let fault = error.kind().to_string();
-        let mut letters = fault.chars();
-        let first = letters.next().map(|letter| letter.to_ascii_lowercase());
-        EditError::Syntax { line, column, fault: first.into_iter().chain(letters).collect() }
-    })?;
-    Ok(parsed.value)
+/// Where a node begins. The tree has no places of its own, as it can be changed.
+fn offset(node: &CstNode) -> usize {
+    let before: usize = node.previous_siblings().map(|node| node.to_string().len()).sum();
+    before + node.parent().map_or(0, |parent| offset(&parent.into()))
+}
+
+fn parse(text: &str) -> Result<CstRootNode, EditError> {
+    CstRootNode::parse(text, &OPTIONS).map_err(|error| fault(text, &error))
+}
+
+fn fault(text: &str, error: &ParseError) -> EditError {
+    if matches!(error.kind(), ParseErrorKind::NestingDepthExceeded) {
+        return EditError::TooDeep;
+    }
+    let (line, column) = place(text, error.range().start);
+    let fault = error.kind().to_string();
+    let mut letters = fault.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    EditError::Syntax { line, column, fault: first.into_iter().chain(letters).collect() }
 }
 
 fn convert(text: &str, value: &Ast<'_>) -> Result<Tree, EditError> {
@@ -177,9 +318,10 @@ fn convert(text: &str, value: &Ast<'_>) -> Result<Tree, EditError> {
             }
             Tree::Table(members)
         }
-        Ast::Array(array) => Tree::List(
-            array.elements.iter().map(|item| convert(text, item)).collect::<Result<_, _>>()?,
-        ),
+        Ast::Array(array) => {
+            let items = array.elements.iter().map(|item| convert(text, item));
+            Tree::List(items.collect::<Result<_, _>>()?)
+        }
         leaf => Tree::Leaf(text[leaf.range().start..leaf.range().end].to_owned()),
     })
 }

@@ -1,15 +1,20 @@
 //! TOML, as a list of statements with their places.
+//!
+//! `toml_edit` reads the text and gives the places. It does not write it: it would turn CRLF into LF,
+//! end the last line and put dotted keys in another order.
 
-use toml_parser::decoder::Encoding;
-use toml_parser::parser::{Event, EventKind, RecursionGuard, parse_document};
-use toml_parser::{Source, Span};
+use std::ops::Range;
 
-use crate::braces::{Braces, Comments, Layout, Member};
-use crate::edit::{Body, Kind, Piece, Spot};
-use crate::entry::Value;
+use toml_edit::{Document, InlineTable, Item, Table, Value as TomlValue};
+
+use crate::EditError;
+use crate::braces::{Braces, Member};
+use crate::edit::{Insertion, Piece, PieceKind, Position};
+use crate::entry::{Notation, Value};
 use crate::text::{is_blank, line_start, newline, next_line, place, quoted};
 use crate::tree::Tree;
-use crate::{EditError, NESTING};
+
+const NOTATION: Notation = Notation { key: toml_key, colon: " = ", comma: ", ", pad: " " };
 
 /// A header, or a key with its value.
 struct Statement {
@@ -18,6 +23,7 @@ struct Statement {
     /// The table under whose header it stands.
     section: Vec<String>,
     is_header: bool,
+    /// Within the first line.
     start: usize,
     end: usize,
     /// The value, when it is an inline table.
@@ -25,62 +31,42 @@ struct Statement {
 }
 
 pub(crate) fn tree(text: &str) -> Result<Tree, EditError> {
-    let table: ::toml::Table = ::toml::from_str(text).map_err(|error| {
-        let (line, column) = place(text, error.span().map_or(0, |span| span.start));
-        EditError::Syntax { line, column, fault: error.message().replace('\n', ", ") }
-    })?;
-    Ok(convert(::toml::Value::Table(table)))
-}
-
-/// The names in the table at `path` in the order in which they first show.
-pub(crate) fn order(text: &str, path: &[String]) -> Result<Vec<String>, EditError> {
-    let mut names: Vec<String> = Vec::new();
-    for statement in statements(text)? {
-        let inline = statement.inline.filter(|_| statement.path == path);
-        let members = inline.into_iter().flat_map(|braces| braces.members);
-        let own = statement.path.get(path.len()).filter(|_| statement.path.starts_with(path));
-        for name in own.cloned().into_iter().chain(members.map(|member| member.name)) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    Ok(names)
+    Ok(of_table(parse(text)?.as_table()))
 }
 
 pub(crate) fn insert(
     text: &str,
     path: &[String],
     name: &str,
-    body: Body<'_>,
-    spot: Spot<'_>,
+    insertion: Insertion<'_>,
+    position: Position<'_>,
 ) -> Result<String, EditError> {
     let known = statements(text)?;
     let inline = known.iter().find(|statement| statement.path == path && !statement.is_header);
     if let Some(braces) = inline.and_then(|statement| statement.inline.as_ref()) {
-        return insert_inline(text, braces, name, body, spot);
+        return braces.insert(text, name, insertion, position, &NOTATION);
     }
     let mut text = text.to_owned();
-    match body {
-        Body::New(value) => {
+    match insertion {
+        Insertion::New(value) => {
             let line = newline(&text);
             let header: Vec<_> =
                 path.iter().map(String::as_str).chain([name]).map(toml_key).collect();
             let members = if let Value::Table(members) = value { members.as_slice() } else { &[] };
-            let lines = members
-                .iter()
-                .map(|(key, value)| format!("{} = {}{line}", toml_key(key), render(value)));
+            let lines = members.iter().map(|(key, value)| NOTATION.pair(key, value) + line);
             let block = format!("[{}]{line}{}", header.join("."), lines.collect::<String>());
-            text = insert_section(&text, &known, path, spot, &block);
+            text = insert_section(&text, &known, path, position, &block);
         }
-        Body::Back(pieces) => {
+        Insertion::Restored(pieces) => {
             for piece in pieces {
                 let known = statements(&text)?;
                 text = match &piece.kind {
-                    Kind::Sections => insert_section(&text, &known, path, spot, &piece.text),
-                    Kind::Pairs { home } => insert_pairs(&text, &known, home, &piece.text),
-                    Kind::Braced => insert_pairs(&text, &known, path, &piece.text),
-                    Kind::Block { .. } => return Err(unfit()),
+                    PieceKind::Sections => {
+                        insert_section(&text, &known, path, position, &piece.text)
+                    }
+                    PieceKind::Pairs { home } => insert_pairs(&text, &known, home, &piece.text),
+                    PieceKind::Braced => insert_pairs(&text, &known, path, &piece.text),
+                    PieceKind::Block { .. } => return Err(EditError::unlike()),
                 };
             }
         }
@@ -97,13 +83,9 @@ pub(crate) fn take(
     let own: Vec<String> = path.iter().cloned().chain([name.to_owned()]).collect();
     let inline = known.iter().find(|statement| statement.path == path && !statement.is_header);
     if let Some(braces) = inline.and_then(|statement| statement.inline.as_ref()) {
-        let index =
-            braces.position(name).ok_or_else(|| EditError::NoSuchServer(name.to_owned()))?;
-        let member = &braces.members[index];
-        let piece = Piece { text: text[member.start..member.end].to_owned(), kind: Kind::Braced };
-        return Ok((braces.take(text, Comments::Hash, index), vec![piece]));
+        return braces.take(text, name);
     }
-    let mut runs: Vec<(usize, usize, Kind)> = Vec::new();
+    let mut runs: Vec<(usize, usize, PieceKind)> = Vec::new();
     let mut last = None;
     for (index, statement) in known.iter().enumerate() {
         if !statement.path.starts_with(&own) {
@@ -114,12 +96,14 @@ pub(crate) fn take(
         let goes_on = last == Some(index.wrapping_sub(1));
         last = Some(index);
         match runs.last_mut() {
-            Some((_, stop, kind)) if goes_on && is_pair == matches!(kind, Kind::Pairs { .. }) => {
+            Some((_, stop, kind))
+                if goes_on && is_pair == matches!(kind, PieceKind::Pairs { .. }) =>
+            {
                 *stop = end;
             }
             _ => {
                 let home = statement.section.clone();
-                let kind = if is_pair { Kind::Pairs { home } } else { Kind::Sections };
+                let kind = if is_pair { PieceKind::Pairs { home } } else { PieceKind::Sections };
                 runs.push((line_start(text, statement.start), end, kind));
             }
         }
@@ -148,46 +132,17 @@ fn without_blank_line(text: &str, start: usize, end: usize) -> usize {
     if is_blank(&text[previous..start]) { previous } else { start }
 }
 
-fn insert_inline(
-    text: &str,
-    braces: &Braces,
-    name: &str,
-    body: Body<'_>,
-    spot: Spot<'_>,
-) -> Result<String, EditError> {
-    let member = match body {
-        Body::New(value) => format!("{} = {}", toml_key(name), render(value)),
-        Body::Back([Piece { text, kind: Kind::Braced }]) => text.clone(),
-        Body::Back(_) => return Err(unfit()),
-    };
-    let mut layout = braces.layout(text, "  ");
-    layout.is_spaced = true;
-    if braces.members.is_empty() {
-        layout = Layout { indent: None, ..layout };
-    }
-    let index = match spot {
-        Spot::End => braces.members.len(),
-        Spot::After(before) => braces.index_after(before),
-    };
-    Ok(braces.insert(text, Comments::Hash, index, &layout, &member))
-}
-
 /// Puts a block that begins with a header behind the section of the last server before it.
 fn insert_section(
     text: &str,
     known: &[Statement],
     path: &[String],
-    spot: Spot<'_>,
+    position: Position<'_>,
     block: &str,
 ) -> String {
     let is_before = |statement: &Statement| {
-        statement.path.starts_with(path)
-            && match spot {
-                Spot::End => true,
-                Spot::After(before) => {
-                    statement.path.get(path.len()).is_none_or(|name| before.contains(name))
-                }
-            }
+        let name = statement.path.get(path.len());
+        statement.path.starts_with(path) && name.is_none_or(|name| position.is_behind(name))
     };
     let line = newline(text);
     let Some(last) = known.iter().rposition(is_before) else {
@@ -251,163 +206,95 @@ pub fn toml_key(key: &str) -> String {
     if !key.is_empty() && key.bytes().all(bare) { key.to_owned() } else { quoted(key) }
 }
 
-fn render(value: &Value) -> String {
-    match value {
-        Value::Text(text) => quoted(text),
-        Value::Flag(flag) => flag.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::List(items) => {
-            let items: Vec<_> = items.iter().map(|item| quoted(item)).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Table(members) if members.is_empty() => "{}".to_owned(),
-        Value::Table(members) => {
-            let members: Vec<_> = members
-                .iter()
-                .map(|(key, value)| format!("{} = {}", toml_key(key), render(value)))
-                .collect();
-            format!("{{ {} }}", members.join(", "))
-        }
-    }
+fn parse(text: &str) -> Result<Document<&str>, EditError> {
+    Document::parse(text).map_err(|error| {
+        let (line, column) = place(text, error.span().map_or(0, |span| span.start));
+        EditError::Syntax { line, column, fault: error.message().replace('\n', ", ") }
+    })
 }
 
-fn unfit() -> EditError {
-    EditError::Unsafe("the servers are written in another way now".to_owned())
+fn of_table(table: &Table) -> Tree {
+    let member = |(key, item): (&str, &Item)| {
+        let value = match item {
+            Item::Table(table) => of_table(table),
+            Item::ArrayOfTables(tables) => Tree::List(tables.iter().map(of_table).collect()),
+            Item::Value(value) => of_value(value),
+            Item::None => Tree::Nothing,
+        };
+        (key.to_owned(), value)
+    };
+    Tree::Table(table.iter().map(member).collect())
 }
 
-fn convert(value: ::toml::Value) -> Tree {
-    match value {
-        ::toml::Value::Table(table) => {
-            Tree::Table(table.into_iter().map(|(key, value)| (key, convert(value))).collect())
+fn of_value(value: &TomlValue) -> Tree {
+    Tree::Leaf(match value {
+        TomlValue::InlineTable(table) => {
+            let members = table.iter().map(|(key, value)| (key.to_owned(), of_value(value)));
+            return Tree::Table(members.collect());
         }
-        ::toml::Value::Array(items) => Tree::List(items.into_iter().map(convert).collect()),
-        leaf => Tree::Leaf(leaf.to_string()),
-    }
+        TomlValue::Array(items) => return Tree::List(items.iter().map(of_value).collect()),
+        TomlValue::String(text) => quoted(text.value()),
+        TomlValue::Integer(number) => number.value().to_string(),
+        TomlValue::Float(number) => format!("{:?}", number.value()),
+        TomlValue::Boolean(flag) => flag.value().to_string(),
+        TomlValue::Datetime(time) => time.value().to_string(),
+    })
 }
 
-/// The text's statements in order. The text is valid: [`tree`] read it.
+/// The text's statements in order.
 fn statements(text: &str) -> Result<Vec<Statement>, EditError> {
-    let source = Source::new(text);
-    let tokens = source.lex().into_vec();
-    let mut events: Vec<Event> = Vec::new();
-    let mut errors = Vec::new();
-    let mut collect = |event: Event| events.push(event);
-    let depth = u32::try_from(NESTING).expect("the bound is small");
-    let mut guarded = RecursionGuard::new(&mut collect, depth);
-    parse_document(&tokens, &mut guarded, &mut errors);
-    if let Some(error) = errors.first() {
-        let (line, column) = place(text, error.unexpected().map_or(0, |span| span.start()));
-        return Err(EditError::Syntax { line, column, fault: error.description().to_owned() });
-    }
-    events.retain(|event| {
-        !matches!(event.kind(), EventKind::Whitespace | EventKind::Comment | EventKind::Newline)
-    });
-    Ok(Reader { source, events: &events, at: 0 }.statements())
+    let mut all = Vec::new();
+    collect(parse(text)?.as_table(), &[], &mut all);
+    all.sort_by_key(|statement| statement.start);
+    Ok(all)
 }
 
-struct Reader<'a> {
-    source: Source<'a>,
-    events: &'a [Event],
-    at: usize,
+/// Adds the statements of a table, and of those within that have headers of their own.
+fn collect(table: &Table, section: &[String], all: &mut Vec<Statement>) {
+    let section = section.to_vec();
+    if let Some(header) = table.span().filter(|_| !table.is_implicit() && !section.is_empty()) {
+        let (start, end) = (header.start, header.end);
+        let (path, section) = (section.clone(), section.clone());
+        all.push(Statement { path, section, is_header: true, start, end, inline: None });
+    }
+    // Dotted tables have no header: their values are among those of the table around them.
+    let values = if table.is_dotted() { Vec::new() } else { table.get_values() };
+    for (keys, value) in values {
+        let (Some(key), Some(value_span)) = (keys.last().and_then(|key| key.span()), value.span())
+        else {
+            continue;
+        };
+        let (start, end) = (key.start, value_span.end);
+        let keys = keys.iter().map(|key| key.get().to_owned());
+        let path = section.iter().cloned().chain(keys).collect();
+        let inline = value.as_inline_table().map(|table| braces(table, value_span));
+        let section = section.clone();
+        all.push(Statement { path, section, is_header: false, start, end, inline });
+    }
+    for (key, item) in table {
+        let path: Vec<_> = section.iter().cloned().chain([key.to_owned()]).collect();
+        match item {
+            Item::Table(table) => collect(table, &path, all),
+            Item::ArrayOfTables(tables) => tables.iter().for_each(|one| collect(one, &path, all)),
+            Item::Value(_) | Item::None => {}
+        }
+    }
 }
 
-impl Reader<'_> {
-    fn statements(mut self) -> Vec<Statement> {
-        let mut all = Vec::new();
-        let mut section = Vec::new();
-        while let Some(event) = self.events.get(self.at) {
-            let start = event.span().start();
-            match event.kind() {
-                EventKind::StdTableOpen | EventKind::ArrayTableOpen => {
-                    self.at += 1;
-                    section = self.keys();
-                    let end = self.end();
-                    let path = section.clone();
-                    let (is_header, section) = (true, section.clone());
-                    all.push(Statement { path, section, is_header, start, end, inline: None });
-                }
-                EventKind::SimpleKey => {
-                    let keys = self.keys();
-                    self.at += 1;
-                    let inline = self.value();
-                    let end = self.end_of_last();
-                    let path = section.iter().cloned().chain(keys).collect();
-                    let section = section.clone();
-                    all.push(Statement { path, section, is_header: false, start, end, inline });
-                }
-                _ => self.at += 1,
-            }
-        }
-        all
-    }
-
-    /// The keys from here to the first event that is no part of a dotted key.
-    fn keys(&mut self) -> Vec<String> {
-        let mut keys = Vec::new();
-        while let Some(event) = self.events.get(self.at) {
-            match event.kind() {
-                EventKind::SimpleKey => keys.push(self.key(event.span(), event.encoding())),
-                EventKind::KeySep => {}
-                _ => break,
-            }
-            self.at += 1;
-        }
-        keys
-    }
-
-    fn key(&self, span: Span, encoding: Option<Encoding>) -> String {
-        let raw = &self.source.input()[span.start()..span.end()];
-        let mut key = String::new();
-        toml_parser::Raw::new_unchecked(raw, encoding, span).decode_key(&mut key, &mut ());
-        key
-    }
-
-    /// Steps past a value; its members if it is an inline table.
-    fn value(&mut self) -> Option<Braces> {
-        let open = self.events.get(self.at)?;
-        self.at += 1;
-        match open.kind() {
-            EventKind::ArrayOpen => {
-                while let Some(event) = self.events.get(self.at) {
-                    match event.kind() {
-                        EventKind::ArrayClose => break,
-                        EventKind::ValueSep => self.at += 1,
-                        _ => drop(self.value()),
-                    }
-                }
-                self.at += 1;
-                None
-            }
-            EventKind::InlineTableOpen => {
-                let mut members = Vec::new();
-                while let Some(event) = self.events.get(self.at) {
-                    let start = event.span().start();
-                    match event.kind() {
-                        EventKind::InlineTableClose => break,
-                        EventKind::SimpleKey => {
-                            let name = self.keys().into_iter().next().unwrap_or_default();
-                            self.at += 1;
-                            self.value();
-                            members.push(Member { name, start, end: self.end_of_last() });
-                        }
-                        _ => self.at += 1,
-                    }
-                }
-                self.at += 1;
-                let close = self.end_of_last().saturating_sub(1);
-                Some(Braces { open: open.span().start(), close, members })
-            }
-            _ => None,
+/// An inline table. Dotted keys with the same beginning count as one member: where something else
+/// stands between them, the proof refuses the edit.
+fn braces(table: &InlineTable, span: Range<usize>) -> Braces {
+    let mut members: Vec<Member> = Vec::new();
+    for (keys, value) in table.get_values() {
+        let Some((key, value)) = keys.first().zip(value.span()) else { continue };
+        match members.last_mut().filter(|member| member.name == key.get()) {
+            Some(member) => member.range.end = value.end,
+            None => members.push(Member {
+                name: key.get().to_owned(),
+                range: key.span().map_or(value.start, |key| key.start)..value.end,
+            }),
         }
     }
-
-    fn end(&self) -> usize {
-        let event = self.events.get(self.at).or(self.events.last());
-        event.map_or(0, |event| event.span().end())
-    }
-
-    fn end_of_last(&self) -> usize {
-        let event = self.at.checked_sub(1).and_then(|last| self.events.get(last));
-        event.or(self.events.last()).map_or(0, |event| event.span().end())
-    }
+    members.sort_by_key(|member| member.range.start);
+    Braces { inside: span.start + 1..span.end - 1, members }
 }

@@ -4,15 +4,17 @@ mod node;
 mod write;
 
 use crate::EditError;
-use crate::braces::Comments;
-use crate::edit::{Body, Kind, Piece, Spot};
-use crate::entry::Value;
-use crate::text::{is_blank, line_end, line_start, newline, next_line};
+use crate::edit::{Insertion, Piece, PieceKind, Position};
+use crate::entry::{Notation, Value};
+use crate::text::{is_blank, line_end, line_start, newline, next_line, quoted};
 use crate::tree::Tree;
 
-use node::{Document, Item, Node, Table};
+use node::{Document, Node, Table};
 
 const DEFAULT_UNIT: usize = 2;
+
+/// How a member of a flow mapping is written.
+const FLOW: Notation = Notation { key: quoted, colon: ": ", comma: ", ", pad: " " };
 
 pub(crate) fn tree(text: &str) -> Result<Tree, EditError> {
     node::read(text)?.root.tree(text)
@@ -22,8 +24,8 @@ pub(crate) fn insert(
     text: &str,
     path: &[String],
     name: &str,
-    body: Body<'_>,
-    spot: Spot<'_>,
+    insertion: Insertion<'_>,
+    position: Position<'_>,
 ) -> Result<String, EditError> {
     let mut text = text.to_owned();
     for depth in 0..=path.len() {
@@ -38,10 +40,10 @@ pub(crate) fn insert(
         if missing {
             let empty = Value::Table(Vec::new());
             let (outer, key) = (&path[..depth - 1], &path[depth - 1]);
-            text = insert_member(&text, outer, key, Body::New(&empty), Spot::End)?;
+            text = insert_member(&text, outer, key, Insertion::New(&empty), Position::End)?;
         }
     }
-    insert_member(&text, path, name, body, spot)
+    insert_member(&text, path, name, insertion, position)
 }
 
 pub(crate) fn take(
@@ -52,15 +54,14 @@ pub(crate) fn take(
     let document = node::read(text)?;
     let missing = || EditError::NoSuchServer(name.to_owned());
     let Found::Table { table, limit, key } = find(&document, path) else { return Err(missing()) };
+    if table.is_flow {
+        return table.braces().take(text, name);
+    }
     let index = table.position(name).ok_or_else(missing)?;
     let item = &table.items[index];
-    if let Some(braces) = table.braces() {
-        let piece = Piece { text: text[item.start..item.end].to_owned(), kind: Kind::Braced };
-        return Ok((braces.take(text, Comments::Hash, index), vec![piece]));
-    }
     let (start, end) = lines(text, table, index, limit);
     let column = item.start - line_start(text, item.start);
-    let piece = Piece { text: text[start..end].to_owned(), kind: Kind::Block { column } };
+    let piece = Piece { text: text[start..end].to_owned(), kind: PieceKind::Block { column } };
     let mut after = text.to_owned();
     after.replace_range(start..end, "");
     if let Some(key) = key.filter(|_| table.items.len() == 1) {
@@ -114,23 +115,17 @@ fn insert_member(
     text: &str,
     path: &[String],
     name: &str,
-    body: Body<'_>,
-    spot: Spot<'_>,
+    insertion: Insertion<'_>,
+    position: Position<'_>,
 ) -> Result<String, EditError> {
     let document = node::read(text)?;
     let unit = unit(&document);
     match find(&document, path) {
         Found::Table { table, limit, .. } if !table.is_flow => {
             let column = table.items.first().map_or(0, |item| item.column);
-            let block = block(text, name, body, column, unit)?;
-            let index = match spot {
-                Spot::End => table.items.len(),
-                Spot::After(before) => {
-                    let known = |item: &Item| before.contains(&item.name);
-                    table.items.iter().rposition(known).map_or(0, |index| index + 1)
-                }
-            };
-            let at = match index.checked_sub(1) {
+            let block = block(text, name, insertion, column, unit)?;
+            let last = table.items.iter().rposition(|item| position.is_behind(&item.name));
+            let at = match last {
                 Some(last) => lines(text, table, last, limit).1,
                 None => line_start(text, table.items[0].start),
             };
@@ -143,7 +138,7 @@ fn insert_member(
                 return Err(unfit());
             }
             let column = key.map_or(0, |_| indent_width(text, table.start) + unit);
-            let block = block(text, name, body, column, unit)?;
+            let block = block(text, name, insertion, column, unit)?;
             let start = table.start - trailing_blanks(&text[..table.start]);
             let start = if key.is_some() { start } else { table.start };
             let mut bare = text.to_owned();
@@ -154,59 +149,37 @@ fn insert_member(
             }
             Ok(with_lines(&bare, at, &block))
         }
-        Found::Table { table, .. } => insert_flow(text, table, name, body, spot),
+        Found::Table { table, .. } => table.braces().insert(text, name, insertion, position, &FLOW),
         Found::Nothing { key: Some(key), column, .. } => {
-            let block = block(text, name, body, column + unit, unit)?;
+            let block = block(text, name, insertion, column + unit, unit)?;
             Ok(with_lines(text, next_line(text, key), &block))
         }
         Found::Nothing { limit, key: None, .. } => {
-            let block = block(text, name, body, 0, unit)?;
+            let block = block(text, name, insertion, 0, unit)?;
             Ok(with_lines(text, limit, &block))
         }
         Found::Missing | Found::Other(_) => Err(unfit()),
     }
 }
 
-fn insert_flow(
-    text: &str,
-    table: &Table,
-    name: &str,
-    body: Body<'_>,
-    spot: Spot<'_>,
-) -> Result<String, EditError> {
-    let braces = table.braces().ok_or_else(unfit)?;
-    let mut layout = braces.layout(text, "  ");
-    layout.is_spaced = true;
-    let member = match body {
-        Body::New(value) => crate::json::rendered(name, value, &layout),
-        Body::Back([Piece { text, kind: Kind::Braced }]) => text.clone(),
-        Body::Back(_) => return Err(unfit()),
-    };
-    let index = match spot {
-        Spot::End => braces.members.len(),
-        Spot::After(before) => braces.index_after(before),
-    };
-    Ok(braces.insert(text, Comments::Hash, index, &layout, &member))
-}
-
 /// The lines of a member whose key is to stand in `column`.
 fn block(
     text: &str,
     name: &str,
-    body: Body<'_>,
+    insertion: Insertion<'_>,
     column: usize,
     unit: usize,
 ) -> Result<String, EditError> {
     let line = newline(text);
-    match body {
-        Body::New(value) => Ok(write::member(name, value, column, unit, line)),
-        Body::Back([Piece { text, kind: Kind::Block { column: was } }]) => {
+    match insertion {
+        Insertion::New(value) => Ok(write::member(name, value, column, unit, line)),
+        Insertion::Restored([Piece { text, kind: PieceKind::Block { column: was } }]) => {
             Ok(write::shifted(text, *was, column))
         }
-        Body::Back([Piece { text, kind: Kind::Braced }]) if !text.contains('\n') => {
+        Insertion::Restored([Piece { text, kind: PieceKind::Braced }]) if !text.contains('\n') => {
             Ok(format!("{}{text}{line}", " ".repeat(column)))
         }
-        Body::Back(_) => Err(unfit()),
+        Insertion::Restored(_) => Err(unfit()),
     }
 }
 

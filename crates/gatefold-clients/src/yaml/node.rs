@@ -47,14 +47,13 @@ impl Table {
         self.items.iter().position(|item| item.name == name)
     }
 
-    pub(super) fn braces(&self) -> Option<Braces> {
-        let member =
-            |item: &Item| Member { name: item.name.clone(), start: item.start, end: item.end };
-        self.is_flow.then(|| Braces {
-            open: self.start,
-            close: self.end - 1,
+    /// A flow mapping.
+    pub(super) fn braces(&self) -> Braces {
+        let member = |item: &Item| Member { name: item.name.clone(), range: item.start..item.end };
+        Braces {
+            inside: self.start + 1..self.end - 1,
             members: self.items.iter().map(member).collect(),
-        })
+        }
     }
 }
 

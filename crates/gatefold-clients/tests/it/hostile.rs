@@ -162,6 +162,38 @@ fn a_server_that_others_lean_on_is_not_taken_out() {
     assert!(refusal.contains("cannot be edited safely"), "{refusal}");
 }
 
+/// Takes `a` out of a table in braces and puts it back after the client touched the file.
+#[test]
+fn members_in_braces_come_and_go_on_one_line_or_several() {
+    let cases = [
+        (Client::Codex, "mcp_servers = { a = { url = \"u\" } }\n"),
+        (Client::Codex, "mcp_servers = { b = {}, a.url = \"u\", a.enabled = true, c = {} }\n"),
+        (Client::Codex, "mcp_servers = {\n  a = {}, # one, two\n  b = {}, # three\n}\nx = 1\n"),
+        (Client::Codex, "mcp_servers = {\r\n  b = {}, # two\r\n  a = {},\r\n}\r\n"),
+        (Client::Goose, "extensions: {a: {cmd: x}, b: {cmd: y}}\n"),
+        (Client::Goose, "extensions: {b: {cmd: y}, a: {cmd: x},}\nrest: 1\n"),
+        (Client::Goose, "extensions: {\n  b: {cmd: y}, # two\n  a: {cmd: x}\n  }\n"),
+        (Client::Cursor, "{\"mcpServers\":{\"a\":{}, // one\n\"b\":{} /* two */ , }}"),
+        (Client::Cursor, "{ \"mcpServers\": { // all\r\n\r\n\"b\": {},\r\n\r\n\"a\": {} } }\r\n"),
+    ];
+    for (client, text) in cases {
+        let file = usual(client);
+        let change = connect(&file, Some(text), &stdio(), &["a".to_owned()]).unwrap();
+        for remark in ["all", "one", "two", "three"].iter().filter(|remark| text.contains(**remark))
+        {
+            assert!(change.text.contains(remark), "{text}\n{}", change.text);
+        }
+        let undone = disconnect(&file, &change.text, &change.undo).unwrap();
+        assert_eq!(undone.text.as_deref(), Some(text));
+        let seen = format!("{}\n", change.text);
+        let undone = disconnect(&file, &seen, &change.undo).unwrap();
+        assert_eq!(undone.not_restored, Vec::<String>::new(), "{seen}");
+        let now = undone.text.unwrap();
+        assert!(remove(&file, &now, "gatefold").is_err(), "{now}");
+        assert!(remove(&file, &now, "a").is_ok(), "{now}");
+    }
+}
+
 #[test]
 fn several_yaml_documents_are_refused() {
     let refusal = refusal(Client::Goose, "a: 1\n---\nb: 2\n");
