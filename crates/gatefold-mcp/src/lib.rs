@@ -6,6 +6,7 @@
 //! answer to a model, and keeps nothing on disk.
 
 mod downstream;
+mod protocol;
 mod upstream;
 
 pub use downstream::{HttpEndpoint, Server, Showing, ShownBy, serve_http, serve_stdio};

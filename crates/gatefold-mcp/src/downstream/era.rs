@@ -1,52 +1,18 @@
-//! The two eras of the protocol, and which of them a request over HTTP belongs to.
-
-use std::borrow::Cow;
+//! Which era a client's request belongs to, and whether it says of itself what that era wants.
 
 use ::http::HeaderMap;
 use ::http::header::HeaderName;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 
 use super::message::{Meta, Request};
-use super::rpc::RpcError;
-
-pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
-
-/// How a request and its client relate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Era {
-    /// It belongs to a session that began with `initialize`.
-    Handshake,
-    /// It stands by itself and says all there is to know.
-    Stateless,
-}
-
-/// All versions served, the latest first.
-pub(super) const VERSIONS: [&str; 5] =
-    [STATELESS_VERSION, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-pub(super) const STATELESS_VERSION: &str = "2026-07-28";
-/// The only version whose clients may send several messages as one.
-pub(super) const BATCH_VERSION: &str = "2025-03-26";
-/// The version whose clients understand that a stream may be taken up again (SEP-1699).
-pub(super) const RESUMABLE_VERSION: &str = "2025-11-25";
-
-/// The version that answers a client's `initialize`: its own, or the latest that has a handshake.
-pub(super) fn negotiated(requested: Option<&str>) -> &'static str {
-    let sessions = &VERSIONS[1..];
-    let same = sessions.iter().find(|version| Some(**version) == requested);
-    same.unwrap_or(&sessions[0])
-}
+use crate::protocol::headers::{METHOD, NAME, PROTOCOL_VERSION, decoded};
+use crate::protocol::{Era, RpcError, STATELESS_VERSION, VERSIONS, methods};
 
 /// The era of a request. Whatever says in its body which version it is of stands by itself; a header
 /// alone says nothing about `initialize`, which is how sessions begin.
 pub(super) fn of_request(request: &Request, meta: &Meta, header: Option<&str>) -> Era {
     let stands_alone = match request.method.as_str() {
-        "initialize" => meta.version.is_some(),
-        "server/discover" => true,
+        methods::INITIALIZE => meta.version.is_some(),
+        methods::DISCOVER => true,
         _ => meta.version.is_some() || header == Some(STATELESS_VERSION),
     };
     if stands_alone { Era::Stateless } else { Era::Handshake }
@@ -115,9 +81,11 @@ pub(super) fn check_session_headers(headers: &HeaderMap) -> Result<(), RpcError>
 fn mirrored_name(request: &Request) -> Option<&str> {
     let params = &request.params;
     match request.method.as_str() {
-        "tools/call" | "prompts/get" => params.name.as_deref(),
-        "resources/read" => params.uri.as_deref(),
-        "tasks/get" | "tasks/update" | "tasks/cancel" => params.task_id.as_deref(),
+        methods::TOOLS_CALL | methods::PROMPTS_GET => params.name.as_deref(),
+        methods::RESOURCES_READ => params.uri.as_deref(),
+        methods::TASKS_GET | methods::TASKS_UPDATE | methods::TASKS_CANCEL => {
+            params.task_id.as_deref()
+        }
         _ => None,
     }
 }
@@ -153,13 +121,4 @@ fn mismatch(header: &str, value: Option<&str>, expected: &str) -> RpcError {
             shown(expected)
         ),
     })
-}
-
-/// A header's value as it is meant: texts that no header can hold come in base64 (SEP-2243).
-pub(super) fn decoded(value: &str) -> Option<Cow<'_, str>> {
-    let Some(inner) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="))
-    else {
-        return Some(value.into());
-    };
-    String::from_utf8(STANDARD.decode(inner).ok()?).ok().map(Cow::Owned)
 }

@@ -9,12 +9,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::era::Era;
 use super::message::Params;
 use super::methods::bounded_uri;
 use super::results::{Caching, head, kept, readdressed};
-use super::rpc::RpcError;
 use super::server::Turn;
+use crate::protocol::Era;
+use crate::protocol::RpcError;
 
 /// Tasks (SEP-2663).
 pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";

@@ -8,12 +8,12 @@ use gatefold_catalog::{DomainEntry, ServerInfo};
 use gatefold_disclose::Names;
 use serde_json::{Map, Value, json};
 
-use super::era::Era;
 use super::extensions;
 use super::notices::Wanted;
 use super::results::{Caching, head};
-use super::rpc::{self, to_text};
 use super::server::Turn;
+use crate::protocol::rpc::to_text;
+use crate::protocol::{Era, VERSIONS};
 
 /// What the gateway hands on of what a source says it can do. Whatever else it says would be a
 /// promise of the gateway's that nobody keeps.
@@ -41,7 +41,7 @@ pub(super) fn discovered(turn: &Turn) -> String {
     format!(
         r#"{{{}"supportedVersions":{},"capabilities":{},"_meta":{{"io.modelcontextprotocol/serverInfo":{}}}{}}}"#,
         head(turn.era, Caching::Private),
-        to_text(rpc::supported()),
+        to_text(&VERSIONS),
         Value::Object(about.capabilities),
         about.server,
         instructions.unwrap_or_default()

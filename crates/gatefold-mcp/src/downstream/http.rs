@@ -15,17 +15,17 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use super::era::{Era, LAST_EVENT_ID};
 use super::faces::{Face, Showing};
 use super::listening::Listening;
 use super::message::{Params, Request as Asked};
 use super::notices::{Notices, Wanted};
 use super::replays::{GRACE, Reader};
-use super::rpc::{self, RpcError};
 use super::server::Server;
 use super::sessions::{Session, Sessions};
 use super::streams::{Event, empty, json, plain, stream};
 use super::working::Client;
+use crate::protocol::headers::LAST_EVENT_ID;
+use crate::protocol::{Era, RpcError, methods, rpc};
 use headers::{Refused, accepts, not_allowed, refused, session_id};
 
 mod headers;
@@ -258,7 +258,7 @@ impl Inner {
 
 /// Takes a client's notification. Most say nothing that the gateway needs to know.
 pub(super) fn notified(session: &Session, method: &str, params: &Params) {
-    if let ("notifications/cancelled", Some(id)) = (method, &params.request_id) {
+    if let (methods::CANCELLED, Some(id)) = (method, &params.request_id) {
         session.cancel(id.get());
     }
 }

@@ -7,16 +7,16 @@ use gatefold_dispatch::Caller;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use super::era::Era;
 use super::faces::Face;
 use super::greetings;
 use super::message::Filter;
 use super::methods::URI_BYTES;
-use super::notices::{Notices, Wanted, meta};
-use super::rpc::{self, RpcError, notice, to_text};
+use super::notices::{Notices, Wanted, stream_meta};
 use super::server::Server;
 use super::subscriptions::SUBSCRIPTIONS;
 use super::working::Client;
+use crate::protocol::rpc::{self, notice, to_text};
+use crate::protocol::{Era, RpcError, methods};
 
 /// An open stream of notices: it says first which of them it brings, and at a shutdown that it is
 /// over.
@@ -85,7 +85,7 @@ impl Listening {
         };
         if next.is_none() {
             self.is_over = true;
-            let result = format!(r#"{{"resultType":"complete",{}}}"#, meta(&self.id));
+            let result = format!(r#"{{"resultType":"complete",{}}}"#, stream_meta(&self.id));
             return Some(rpc::answer(&self.id, &Ok(result)));
         }
         next
@@ -107,8 +107,8 @@ fn acknowledged(id: &RawValue, wanted: Wanted, subscribed: &[String]) -> String 
     if !subscribed.is_empty() {
         honoured.push(format!(r#""resourceSubscriptions":{}"#, to_text(subscribed)));
     }
-    let params = format!(r#"{{"notifications":{{{}}},{}}}"#, honoured.join(","), meta(id));
-    notice("notifications/subscriptions/acknowledged", &params)
+    let params = format!(r#"{{"notifications":{{{}}},{}}}"#, honoured.join(","), stream_meta(id));
+    notice(methods::LISTENING, &params)
 }
 
 #[cfg(test)]

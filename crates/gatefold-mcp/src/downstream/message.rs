@@ -1,11 +1,14 @@
 //! JSON-RPC as clients send it, read no deeper than the gateway needs: what a request is about stays
 //! the text it came as.
 
+use std::borrow::Cow;
+
 use gatefold_catalog::object_fields;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::rpc::RpcError;
+use crate::protocol::rpc::Envelope;
+use crate::protocol::{RpcError, meta};
 
 /// One message from a client.
 #[derive(Debug)]
@@ -103,30 +106,6 @@ pub(super) struct Meta {
     pub(super) others: Vec<(String, Box<RawValue>)>,
 }
 
-/// The protocol's own keys of `_meta` begin with it.
-const OWN_PREFIX: &str = "io.modelcontextprotocol/";
-
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow, default)]
-    jsonrpc: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    id: Option<&'a RawValue>,
-    #[serde(default)]
-    method: Option<String>,
-    #[serde(borrow, default)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
-    result: Option<&'a RawValue>,
-    #[serde(default)]
-    error: Option<Refusal>,
-}
-
-/// A member that is there, if only as `null`.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
-    <&RawValue>::deserialize(deserializer).map(Some)
-}
-
 /// A message that is none, with the id it shows all the same.
 #[derive(Debug)]
 pub(super) struct Unreadable {
@@ -157,21 +136,21 @@ pub(super) fn unpack(text: &[u8]) -> Result<Incoming<'_>, RpcError> {
 
 /// Reads one message.
 pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
+    let not_rpc = || RpcError::invalid_request("the message is not JSON-RPC 2.0");
     let is_json = || serde_json::from_slice::<serde::de::IgnoredAny>(text);
     let envelope: Envelope<'_> = serde_json::from_slice(text).map_err(|error| {
-        let error = match is_json() {
-            Ok(_) => RpcError::invalid_request("the message is not JSON-RPC 2.0"),
-            Err(_) => RpcError::parse(&error),
-        };
+        let error = if is_json().is_ok() { not_rpc() } else { RpcError::parse(&error) };
         Unreadable::new(None, error)
     })?;
+    let error = envelope.error.map(|error| serde_json::from_str::<Refusal>(error.get()));
+    let error = error.transpose().map_err(|_| Unreadable::new(None, not_rpc()))?;
     let refuse = |text| Unreadable::new(envelope.id, RpcError::invalid_request(text));
     if envelope.jsonrpc.is_none_or(|version| version.get() != r#""2.0""#) {
         return Err(refuse("`jsonrpc` must be \"2.0\""));
     }
-    let Some(method) = envelope.method else {
+    let Some(method) = envelope.method.map(Cow::into_owned) else {
         let id = envelope.id.ok_or_else(|| refuse("the message has no `method`"))?;
-        let answer = match (envelope.result, envelope.error) {
+        let answer = match (envelope.result, error) {
             (Some(result), _) => Ok(result.to_owned()),
             (None, Some(error)) => Err(error),
             (None, None) => return Err(refuse("the message has no `method`")),
@@ -213,7 +192,7 @@ impl Params {
         };
         for (key, value) in object_fields(raw.get()).unwrap_or_default() {
             let own = || RawValue::from_string(value.to_owned()).ok();
-            match key.strip_prefix(OWN_PREFIX) {
+            match key.strip_prefix(meta::PREFIX) {
                 Some("protocolVersion") => meta.version = serde_json::from_str(value).ok(),
                 Some("clientCapabilities") => {
                     meta.capabilities = own().filter(|raw| raw.get().starts_with('{'));

@@ -10,18 +10,18 @@ use gatefold_core::{
 use gatefold_dispatch::Caller;
 use serde_json::value::RawValue;
 
-use super::era::Era;
 use super::extensions;
 use super::faces::Face;
 use super::greetings;
-use super::logs::LogLevel;
 use super::message::Params;
 use super::results::{Caching, head};
-use super::rpc::RpcError;
 use super::server::{Server, Turn};
 use super::subscriptions::{SUBSCRIPTIONS, Subscriptions};
 use super::surfaces::List;
 use super::working::{Client, Standing};
+use crate::protocol::Era;
+use crate::protocol::LogLevel;
+use crate::protocol::RpcError;
 
 /// The longest prompt's name that is looked up, in bytes.
 const PROMPT_NAME_BYTES: usize = 512;

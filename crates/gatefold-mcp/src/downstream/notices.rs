@@ -9,10 +9,11 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
 use super::faces::Face;
-use super::rpc::{notice, to_text};
 use super::server::Server;
 use super::subscriptions::Subscriptions;
 use super::surfaces::Digests;
+use crate::protocol::rpc::{notice, to_text};
+use crate::protocol::{meta, methods};
 
 /// Which lists a client wants to hear of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,24 +41,24 @@ impl Notice {
     /// The notification, which names the stream it is for in the stateless era.
     fn text(&self, stream: Option<&RawValue>) -> String {
         let method = match self {
-            Self::Tools => "notifications/tools/list_changed",
-            Self::Prompts => "notifications/prompts/list_changed",
-            Self::Resources => "notifications/resources/list_changed",
-            Self::Updated(_) => "notifications/resources/updated",
+            Self::Tools => methods::TOOLS_CHANGED,
+            Self::Prompts => methods::PROMPTS_CHANGED,
+            Self::Resources => methods::RESOURCES_CHANGED,
+            Self::Updated(_) => methods::RESOURCE_UPDATED,
         };
         let uri = match self {
             Self::Updated(uri) => Some(format!(r#""uri":{}"#, to_text(uri))),
             _ => None,
         };
-        let meta = stream.map(meta);
+        let meta = stream.map(stream_meta);
         let members: Vec<_> = uri.into_iter().chain(meta).collect();
         notice(method, &format!("{{{}}}", members.join(",")))
     }
 }
 
 /// The `_meta` of what is said on a stream of notices (MCP 2026-07-28).
-pub(super) fn meta(stream: &RawValue) -> String {
-    format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{stream}}}"#)
+pub(super) fn stream_meta(stream: &RawValue) -> String {
+    format!(r#""_meta":{{"{}":{stream}}}"#, meta::SUBSCRIPTION_ID)
 }
 
 /// What there is to tell one client, as it comes. A new epoch that gives the same lists is nothing.

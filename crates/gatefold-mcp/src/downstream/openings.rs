@@ -6,14 +6,13 @@ use std::sync::Arc;
 use gatefold_core::ClientName;
 use gatefold_dispatch::ClientCapabilities;
 
-use super::era::{self, Era};
 use super::faces::{Face, Showing};
 use super::greetings;
 use super::message::{ClientInfo, Meta, Params};
-use super::rpc::RpcError;
 use super::server::Server;
 use super::sessions::Session;
 use super::working::{Client, Standing};
+use crate::protocol::{Era, RpcError, negotiated};
 
 /// The longest name of a client that is kept, in bytes. The client chooses it freely.
 const CLIENT_NAME_BYTES: usize = 64;
@@ -29,7 +28,7 @@ pub(super) async fn opened(
     let principal = server.principal().clone();
     let turn = server.known_turn(face, principal.clone(), Era::Handshake).await;
     let turn = turn.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
-    let version = era::negotiated(params.protocol_version.as_deref());
+    let version = negotiated(params.protocol_version.as_deref());
     let result = greetings::initialized(&turn, version);
     let capabilities = params.capabilities.as_deref().map(ClientCapabilities::read);
     let subscriptions = server.subscriptions(principal.clone());

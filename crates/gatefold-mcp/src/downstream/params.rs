@@ -4,16 +4,13 @@ use ::http::HeaderMap;
 use gatefold_disclose::Names;
 use serde_json::Value;
 
-use super::era::{Era, decoded};
 use super::faces::Face;
 use super::message::Request;
-use super::rpc::RpcError;
 use super::server::Server;
 use super::working::Client;
+use crate::protocol::headers::{PARAMETER_ANNOTATION, PARAMETER_PREFIX, decoded};
+use crate::protocol::{Era, RpcError, methods};
 
-const PREFIX: &str = "mcp-param-";
-/// What a property's schema names its header by.
-const ANNOTATION: &str = "x-mcp-header";
 /// How deep in a schema such properties are looked for.
 const DEPTH: usize = 16;
 
@@ -25,7 +22,7 @@ pub(super) fn check(
     request: &Request,
     headers: &HeaderMap,
 ) -> Result<(), RpcError> {
-    let (Names::Own, "tools/call", Some(name), Some(domain)) =
+    let (Names::Own, methods::TOOLS_CALL, Some(name), Some(domain)) =
         (face.names, request.method.as_str(), &request.params.name, &face.domain)
     else {
         return Ok(());
@@ -38,7 +35,7 @@ pub(super) fn check(
     };
     let schema = tool.definition().input_schema();
     // Hardly any schema asks for it.
-    if !schema.contains(ANNOTATION) {
+    if !schema.contains(PARAMETER_ANNOTATION) {
         return Ok(());
     }
     let Ok(schema) = serde_json::from_str::<Value>(schema) else {
@@ -63,7 +60,7 @@ fn compare(
     }
     for (name, property) in properties {
         let argument = arguments.and_then(|arguments| arguments.get(name));
-        if let Some(header) = property.get(ANNOTATION).and_then(Value::as_str) {
+        if let Some(header) = property.get(PARAMETER_ANNOTATION).and_then(Value::as_str) {
             mirrors(header, argument, headers)?;
         }
         compare(property, argument, headers, depth - 1)?;
@@ -72,7 +69,7 @@ fn compare(
 }
 
 fn mirrors(header: &str, argument: Option<&Value>, headers: &HeaderMap) -> Result<(), RpcError> {
-    let name = format!("{PREFIX}{}", header.to_ascii_lowercase());
+    let name = format!("{PARAMETER_PREFIX}{}", header.to_ascii_lowercase());
     let value = headers.get(&name);
     let expected = argument.filter(|argument| !argument.is_null());
     let (value, expected) = match (value, expected) {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use super::message::Refusal;
-use super::rpc;
+use crate::protocol::{methods, rpc};
 
 /// A client that is asked by the answer to its request, and answers by another.
 pub(super) struct Retrying {
@@ -148,7 +148,7 @@ impl Drop for OpenQuestion {
         let params =
             format!(r#"{{"requestId":{id},"reason":"the answer is not needed any more"}}"#);
         // A client that is gone, or does not read, needs no telling.
-        let _ = self.stream.try_send(rpc::notice("notifications/cancelled", &params));
+        let _ = self.stream.try_send(rpc::notice(methods::CANCELLED, &params));
     }
 }
 

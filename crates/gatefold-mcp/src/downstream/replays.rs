@@ -11,9 +11,9 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::rpc;
 use super::streams::Event;
 use super::working::{Step, Working};
+use crate::protocol::rpc;
 
 /// How long an answer waits for a client whose stream broke off. Then the request is cancelled.
 pub(super) const GRACE: Duration = Duration::from_secs(30);

@@ -8,8 +8,8 @@ use gatefold_core::Domain;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::era::Era;
-use super::rpc::to_text;
+use crate::protocol::Era;
+use crate::protocol::rpc::to_text;
 
 /// Which results a client of the stateless era may keep for a while, and says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

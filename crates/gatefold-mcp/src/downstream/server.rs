@@ -14,13 +14,14 @@ use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
 use tokio::task::spawn_blocking;
 
-use super::era::Era;
 use super::faces::{Face, Faces, Showing};
 use super::results::{Caching, Kind, head, readdressed, shaped};
-use super::rpc::{RpcError, to_text};
 use super::sessions::Sessions;
 use super::subscriptions::Subscriptions;
 use super::surfaces::{Digests, List, Lists};
+use crate::protocol::Era;
+use crate::protocol::RpcError;
+use crate::protocol::rpc::to_text;
 
 /// Serves one dispatcher to clients: by the usual disclosure, or by another that they ask for.
 pub struct Server {

@@ -10,10 +10,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::faces::Showing;
-use super::logs::LogLevel;
 use super::peers::Questions;
 use super::replays::Replays;
 use super::subscriptions::Subscriptions;
+use crate::protocol::LogLevel;
 
 /// Sessions open at once. With one more, the one that was silent longest is closed; when there is
 /// none, the new one is refused.

@@ -15,17 +15,17 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::era::{self, Era};
+use super::era;
 use super::faces::{Face, Showing};
 use super::http::notified;
 use super::listening::Listening;
 use super::message::{self, Message, Meta, Request, Unreadable};
 use super::notices::{Notices, Wanted};
 use super::openings;
-use super::rpc::{self, RpcError};
 use super::server::Server;
 use super::sessions::Session;
 use super::working::{Client, Standing, Step, Working};
+use crate::protocol::{Era, RpcError, STATELESS_VERSION, methods, rpc};
 use crate::upstream::{Line, Lines};
 
 /// The longest message that is read, in bytes.
@@ -129,7 +129,7 @@ impl Connection {
         let principal = server.principal().clone();
         let subscriptions = server.subscriptions(principal.clone());
         let capabilities = ClientCapabilities::default();
-        let version = era::STATELESS_VERSION;
+        let version = STATELESS_VERSION;
         let alone =
             Session::new(showing.clone(), principal, None, capabilities, version, subscriptions);
         Self {
@@ -201,12 +201,12 @@ impl Connection {
             }
             let connection = Some(self.alone.questions.client);
             let client = Client { connection, ..openings::standing_alone(&self.server, &meta) };
-            if request.method == "subscriptions/listen" {
+            if request.method == methods::LISTEN {
                 return self.listen(client, request, place);
             }
             return self.work(client, request, meta, place);
         }
-        if request.method == "initialize" {
+        if request.method == methods::INITIALIZE {
             return self.initialize(&request).await;
         }
         match self.session.get() {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gatefold_catalog::{Entry, View, address, object_fields};
 use gatefold_disclose::{Disclosure, Names, Surface};
 
-use super::rpc::to_text;
+use crate::protocol::rpc::to_text;
 
 /// Different views whose lists are kept. With one more, the oldest is made again when asked for.
 const SURFACES: usize = 16;

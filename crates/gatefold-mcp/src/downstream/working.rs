@@ -11,14 +11,13 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::era::Era;
 use super::faces::Face;
-use super::logs::LogLevel;
+
 use super::message::{Meta, Request};
 use super::peers::{Connected, Retrying};
-use super::rpc::{self, RpcError};
 use super::server::Server;
 use super::sessions::{InRequest, Session};
+use crate::protocol::{Era, LogLevel, RpcError, methods, rpc};
 
 /// Messages that wait for a client that reads slowly.
 const QUEUE: usize = 64;
@@ -259,7 +258,7 @@ impl Said {
             Event::Progress(params) => progress(self.progress_token.as_deref()?, &params),
             Event::Log(params) => {
                 let is_wanted = self.log_level.is_some_and(|level| level.admits(&params));
-                is_wanted.then(|| rpc::notice("notifications/message", params.get()))
+                is_wanted.then(|| rpc::notice(methods::LOG_MESSAGE, params.get()))
             }
             Event::Notice { method, params } => Some(rpc::notice(&method, params.get())),
         };
@@ -273,7 +272,7 @@ fn progress(token: &RawValue, params: &RawValue) -> Option<String> {
     let own = fields.iter().filter(|(key, _)| key != "progressToken");
     let own = own.map(|(key, value)| format!(",{}:{value}", rpc::to_text(key)));
     let params = format!(r#"{{"progressToken":{token}{}}}"#, own.collect::<String>());
-    Some(rpc::notice("notifications/progress", &params))
+    Some(rpc::notice(methods::PROGRESS, &params))
 }
 
 #[cfg(test)]

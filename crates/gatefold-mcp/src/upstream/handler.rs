@@ -2,7 +2,7 @@ use rmcp::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use serde_json::json;
 
-use super::ladder::Era;
+use crate::protocol::Era;
 
 /// What we are to a server, for the handshake that rmcp makes. Whatever a server says goes past it.
 pub(crate) struct Handler {

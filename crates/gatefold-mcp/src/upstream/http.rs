@@ -14,24 +14,21 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::message::{Incoming, Reply, answered, cancelled};
+use super::message::{Reply, ServerMessage, cancelled};
 use super::news::News;
 use super::reach::{Next, Questions, Reach, Turns, question, unsupported};
 use super::tap::{Tap, TappedClient};
 use super::wire::{Request, WireError};
+use crate::protocol::headers::{
+    EVENT_STREAM, JSON, METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, encoded,
+};
+use crate::protocol::{methods, rpc};
 
 mod body;
 mod events;
 
 use self::body::{checked, read_capped, refused};
 pub(crate) use self::body::{describe, describe_status};
-
-const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
-const EVENT_STREAM: &str = "text/event-stream";
 
 /// What is wrong with an answer that cannot be read.
 pub(crate) const NOT_JSON_RPC: &str = "its answer is not JSON-RPC";
@@ -172,8 +169,8 @@ impl HttpWire {
             return refused(response).await;
         }
         let body = read_capped(response, request.limit.saturating_add(ENVELOPE_BYTES)).await?;
-        let message: Incoming<'_> = serde_json::from_slice(&body)
-            .map_err(|_| WireError::Broken(NOT_JSON_RPC.to_owned()))?;
+        let broken = || WireError::Broken(NOT_JSON_RPC.to_owned());
+        let message = ServerMessage::read(&body).ok_or_else(broken)?;
         checked(message.reply(), request.limit)
     }
 
@@ -183,12 +180,12 @@ impl HttpWire {
         request: Option<&Request>,
     ) -> Result<Response, reqwest::Error> {
         let mut headers = self.session_headers();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         if let (true, Some(request)) = (self.is_stateless(), request) {
             insert(&mut headers, METHOD, request.method);
             if let Some(name) = &request.name {
-                insert(&mut headers, NAME, &header_text(name));
+                insert(&mut headers, NAME, &encoded(name));
             }
             headers.extend(request.headers.iter().cloned());
         }
@@ -247,7 +244,11 @@ impl HttpWire {
 
     /// Takes what a server says beside an answer, in the stream of the request that it belongs to
     /// or, with none, in the one that belongs to no request.
-    pub(crate) fn take_aside(self: &Arc<Self>, message: &Incoming<'_>, reach: Option<&Arc<Reach>>) {
+    pub(crate) fn take_aside(
+        self: &Arc<Self>,
+        message: &ServerMessage<'_>,
+        reach: Option<&Arc<Reach>>,
+    ) {
         match (message.id, message.method.as_deref()) {
             (Some(id), Some(method)) => {
                 if let Err(answer) = self.take_question(id, method, message, reach) {
@@ -264,7 +265,7 @@ impl HttpWire {
 
     /// Takes an answer that came on the stream which belongs to no request. False for one that is
     /// none of ours.
-    pub(crate) fn take_answer(&self, message: &Incoming<'_>) -> bool {
+    pub(crate) fn take_answer(&self, message: &ServerMessage<'_>) -> bool {
         let Some(id) = message.own_id() else { return false };
         if let (Some(reach), Some(reply)) = (self.lock().get(&id), message.reply()) {
             reach.answer(reply);
@@ -277,12 +278,12 @@ impl HttpWire {
         &self,
         id: &RawValue,
         method: &str,
-        message: &Incoming<'_>,
+        message: &ServerMessage<'_>,
         reach: Option<&Arc<Reach>>,
     ) -> Result<(), String> {
         match method {
-            "ping" => Err(answered(id, "{}")),
-            "elicitation/create" | "sampling/createMessage" | "roots/list" => {
+            methods::PING => Err(rpc::answer_with(id, "{}")),
+            methods::ELICIT | methods::SAMPLE | methods::ROOTS_LIST => {
                 let question = question(method, message.params);
                 match reach {
                     Some(reach) => reach.put(id, question),
@@ -294,7 +295,7 @@ impl HttpWire {
     }
 
     /// Takes what is said of no request in particular.
-    fn take_notice(&self, message: &Incoming<'_>) {
+    fn take_notice(&self, message: &ServerMessage<'_>) {
         let under_way = self.lock();
         if let Some((token, _)) = message.own_progress() {
             if let Some(reach) = under_way.get(&token) {
@@ -334,16 +335,4 @@ impl Drop for Interest<'_> {
             self.wire.post_aside(cancelled(self.id));
         }
     }
-}
-
-/// A name as a header value: itself when it is plain, else base64 as the specification has it.
-pub(crate) fn header_text(name: &str) -> String {
-    use base64::Engine as _;
-    let is_plain = name.bytes().all(|b| matches!(b, 0x21..=0x7e | b' '))
-        && name.trim() == name
-        && !name.starts_with("=?base64?");
-    if is_plain {
-        return name.to_owned();
-    }
-    format!("=?base64?{}?=", base64::engine::general_purpose::STANDARD.encode(name))
 }

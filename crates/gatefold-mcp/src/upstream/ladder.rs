@@ -33,24 +33,7 @@ use super::session::{Greeting, Offered, Session};
 use super::settings::{HttpSettings, McpSettings, StdioSettings, Transport};
 use super::stdio::StdioWire;
 use super::wire::Wire;
-
-/// Which lifecycle a server speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Era {
-    Handshake,
-    Stateless,
-}
-
-impl Era {
-    /// The era of a negotiated protocol version. Versions are dates, so they compare as texts.
-    pub(crate) fn of(protocol_version: &str) -> Self {
-        if protocol_version < ProtocolVersion::NO_INITIALIZE.as_str() {
-            Self::Handshake
-        } else {
-            Self::Stateless
-        }
-    }
-}
+use crate::protocol::Era;
 
 /// Why no session could be opened. The text is for whoever runs the gateway.
 #[derive(Debug, thiserror::Error)]

@@ -1,9 +1,12 @@
-//! JSON-RPC as it stands on the wire, parsed no deeper than needed.
+//! What a server writes, read no deeper than needed, and the ids of our requests.
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use crate::protocol::rpc::Envelope;
+use crate::protocol::{RpcError, meta, methods, rpc};
 
 /// Ids of our own requests start here; below are those that rmcp numbers.
 pub(crate) const FIRST_OWN_ID: u64 = 100_000_000;
@@ -16,40 +19,24 @@ const ERROR_TEXT_BYTES: usize = 4096;
 /// The most data of a server's error that is passed on, in bytes.
 const ERROR_DATA_BYTES: usize = 64 * 1024;
 
-/// What came back for a request.
+/// What came back for a request. The text and the data of an error are bounded.
 #[derive(Debug)]
 pub(crate) enum Reply {
     Result(Box<RawValue>),
     Error(RpcError),
 }
 
-/// A JSON-RPC error, its text and data bounded.
-#[derive(Debug, Clone)]
-pub(crate) struct RpcError {
-    pub(crate) code: i64,
-    pub(crate) message: String,
-    pub(crate) data: Option<Box<RawValue>>,
-    /// Whether the request was turned away before anything was done about it: over HTTP, by the
-    /// status 400.
-    pub(crate) is_turned_away: bool,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Incoming<'a> {
-    #[serde(borrow, default)]
+/// A message from a server.
+pub(crate) struct ServerMessage<'a> {
     pub(crate) id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     pub(crate) method: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
     pub(crate) params: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     result: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     error: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct WireError<'a> {
+struct ErrorBody<'a> {
     #[serde(default)]
     code: i64,
     #[serde(borrow, default)]
@@ -58,7 +45,17 @@ struct WireError<'a> {
     data: Option<&'a RawValue>,
 }
 
-impl Incoming<'_> {
+impl<'a> ServerMessage<'a> {
+    /// Reads a message. Servers write `null` for a member that they leave out.
+    pub(crate) fn read(text: &'a [u8]) -> Option<Self> {
+        let Envelope { id, method, params, result, error, .. } =
+            serde_json::from_slice(text).ok()?;
+        let said = |member: Option<&'a RawValue>| member.filter(|raw| raw.get() != "null");
+        Some(Self { id: said(id), method, params, result: said(result), error })
+    }
+}
+
+impl ServerMessage<'_> {
     /// The id, when the message answers a request of ours.
     pub(crate) fn own_id(&self) -> Option<u64> {
         if self.method.is_some() {
@@ -72,7 +69,7 @@ impl Incoming<'_> {
             return Some(Reply::Result(result.to_owned()));
         }
         let error = self.error?;
-        let error = serde_json::from_str(error.get()).unwrap_or(WireError {
+        let error = serde_json::from_str(error.get()).unwrap_or(ErrorBody {
             code: 0,
             message: error.get().into(),
             data: None,
@@ -80,7 +77,7 @@ impl Incoming<'_> {
         let message = bounded(&error.message).to_owned();
         let data = error.data.filter(|data| data.get().len() <= ERROR_DATA_BYTES);
         let data = data.map(ToOwned::to_owned);
-        Some(Reply::Error(RpcError { code: error.code, message, data, is_turned_away: false }))
+        Some(Reply::Error(RpcError { data, ..RpcError::new(error.code, message) }))
     }
 
     /// The server's capabilities, when the message is the answer to a greeting.
@@ -100,7 +97,7 @@ impl Incoming<'_> {
             #[serde(borrow, rename = "requestId")]
             id: &'a RawValue,
         }
-        if self.method.as_deref() != Some("notifications/cancelled") {
+        if self.method.as_deref() != Some(methods::CANCELLED) {
             return None;
         }
         serde_json::from_str::<Cancelled<'_>>(self.params?.get()).ok().map(|own| own.id)
@@ -108,9 +105,8 @@ impl Incoming<'_> {
 
     /// Whether the message belongs to a stream that rmcp listens to.
     pub(crate) fn is_of_subscription(&self) -> bool {
-        let of = "io.modelcontextprotocol/subscriptionId";
-        self.method.as_deref() == Some("notifications/subscriptions/acknowledged")
-            || self.params.is_some_and(|params| params.get().contains(of))
+        self.method.as_deref() == Some(methods::LISTENING)
+            || self.params.is_some_and(|params| params.get().contains(meta::SUBSCRIPTION_ID))
     }
 
     /// The token of a progress notification about a request of ours, and what it says.
@@ -120,7 +116,7 @@ impl Incoming<'_> {
             #[serde(borrow, rename = "progressToken")]
             token: &'a RawValue,
         }
-        if self.method.as_deref() != Some("notifications/progress") {
+        if self.method.as_deref() != Some(methods::PROGRESS) {
             return None;
         }
         let params = self.params?;
@@ -143,52 +139,23 @@ fn bounded(text: &str) -> &str {
     &text[..end]
 }
 
-/// A request of ours.
-#[derive(Serialize)]
-pub(crate) struct Outgoing<'a, P> {
-    jsonrpc: &'static str,
-    id: u64,
-    method: &'a str,
-    params: P,
-}
-
-impl<'a, P: Serialize> Outgoing<'a, P> {
-    pub(crate) fn new(id: u64, method: &'a str, params: P) -> Self {
-        Self { jsonrpc: "2.0", id, method, params }
-    }
-
-    pub(crate) fn to_text(&self) -> String {
-        serde_json::to_string(self).expect("requests have only string keys")
-    }
-}
-
 /// The notification that a request of ours is not wanted any more.
 pub(crate) fn cancelled(id: u64) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"the caller gave up"}}}}"#
-    )
-}
-
-/// The answer to a server's request.
-pub(crate) fn answered(id: &RawValue, result: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.get())
+    let params = format!(r#"{{"requestId":{id},"reason":"the caller gave up"}}"#);
+    rpc::notice(methods::CANCELLED, &params)
 }
 
 /// The error that answers a server's request.
 pub(crate) fn refused(id: &RawValue, code: i64, message: &str) -> String {
-    let message = serde_json::to_string(bounded(message)).expect("a string is valid JSON");
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":{message}}}}}"#,
-        id.get()
-    )
+    rpc::refusal(Some(id), &RpcError::new(code, bounded(message)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn incoming(text: &str) -> Incoming<'_> {
-        serde_json::from_str(text).unwrap()
+    fn incoming(text: &str) -> ServerMessage<'_> {
+        ServerMessage::read(text.as_bytes()).unwrap()
     }
 
     #[test]

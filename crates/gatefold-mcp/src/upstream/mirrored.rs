@@ -10,9 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::http::header_text;
-
-const ANNOTATION: &str = "x-mcp-header";
+use crate::protocol::headers::{PARAMETER_ANNOTATION as ANNOTATION, PARAMETER_PREFIX, encoded};
 
 /// The tools that mirror arguments, by their own names. Most servers have none.
 pub(crate) type MirroringTools = HashMap<Arc<str>, Mirrored>;
@@ -44,7 +42,7 @@ impl Mirrored {
     pub(crate) fn headers(&self, arguments: &str) -> Vec<(HeaderName, HeaderValue)> {
         let header = |(path, name): &(Vec<String>, HeaderName)| {
             let value = text_of(&value_at(arguments, path)?)?;
-            Some((name.clone(), HeaderValue::from_str(&header_text(&value)).ok()?))
+            Some((name.clone(), HeaderValue::from_str(&encoded(&value)).ok()?))
         };
         self.0.iter().filter_map(header).collect()
     }
@@ -125,7 +123,7 @@ fn header_name(annotation: &str) -> Option<HeaderName> {
     if annotation.is_empty() {
         return None;
     }
-    HeaderName::try_from(format!("mcp-param-{annotation}")).ok()
+    HeaderName::try_from(format!("{PARAMETER_PREFIX}{annotation}")).ok()
 }
 
 /// The value at a path, as it stands in the arguments.

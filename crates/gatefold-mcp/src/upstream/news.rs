@@ -2,6 +2,9 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, broadcast};
 
+use super::message::ServerMessage;
+use crate::protocol::methods;
+
 /// What a server says that belongs to no request.
 #[derive(Clone)]
 pub(crate) struct News {
@@ -31,7 +34,7 @@ impl News {
     }
 
     /// Takes a notification that is news. False for any other.
-    pub(crate) fn take(&self, message: &super::message::Incoming<'_>) -> bool {
+    pub(crate) fn take(&self, message: &ServerMessage<'_>) -> bool {
         #[derive(serde::Deserialize)]
         struct Updated<'a> {
             #[serde(borrow)]
@@ -39,11 +42,9 @@ impl News {
         }
         match message.method.as_deref() {
             Some(
-                "notifications/tools/list_changed"
-                | "notifications/prompts/list_changed"
-                | "notifications/resources/list_changed",
+                methods::TOOLS_CHANGED | methods::PROMPTS_CHANGED | methods::RESOURCES_CHANGED,
             ) => self.list_changed.notify_one(),
-            Some("notifications/resources/updated") => {
+            Some(methods::RESOURCE_UPDATED) => {
                 let params = message.params.map_or("{}", |params| params.get());
                 if let Ok(Updated { uri }) = serde_json::from_str(params) {
                     self.updated(&uri);

@@ -10,9 +10,9 @@ use gatefold_core::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::ladder::Era;
 use super::message::Reply;
 use super::params::{Params, Reference};
+use crate::protocol::{Era, methods};
 
 /// A request for an operation, but for what depends on the session.
 pub(crate) struct Asked<'a> {
@@ -33,16 +33,16 @@ pub(crate) fn asked<'a>(operation: &'a Operation, target: &'a Target) -> Option<
             let params =
                 Params { name: Some(own), arguments: Some(arguments), ..Params::default() };
             let is_repeatable = target.hints.is_repeatable();
-            Asked { method: "tools/call", name, params, is_repeatable }
+            Asked { method: methods::TOOLS_CALL, name, params, is_repeatable }
         }
         Operation::Prompt { arguments, .. } => {
             let arguments = Some(&**arguments).filter(|arguments| !is_null(arguments));
             let params = Params { name: Some(own), arguments, ..Params::default() };
-            Asked { method: "prompts/get", name, params, is_repeatable: true }
+            Asked { method: methods::PROMPTS_GET, name, params, is_repeatable: true }
         }
         Operation::Resource(_) => {
             let params = Params { uri: Some(own), ..Params::default() };
-            Asked { method: "resources/read", name, params, is_repeatable: true }
+            Asked { method: methods::RESOURCES_READ, name, params, is_repeatable: true }
         }
         Operation::Complete(completion) => {
             use gatefold_core::Reference as Of;
@@ -53,16 +53,16 @@ pub(crate) fn asked<'a>(operation: &'a Operation, target: &'a Target) -> Option<
             let Partial { argument, context } =
                 serde_json::from_str(completion.params.get()).unwrap_or_default();
             let params = Params { reference, argument, context, ..Params::default() };
-            Asked { method: "completion/complete", name: None, params, is_repeatable: true }
+            Asked { method: methods::COMPLETE, name: None, params, is_repeatable: true }
         }
         Operation::Task(request) => {
             let mut params = Params { task_id: Some(&request.task), ..Params::default() };
             let (method, is_repeatable) = match &request.act {
-                TaskAct::Get => ("tasks/get", true),
-                TaskAct::Cancel => ("tasks/cancel", true),
+                TaskAct::Get => (methods::TASKS_GET, true),
+                TaskAct::Cancel => (methods::TASKS_CANCEL, true),
                 TaskAct::Update(answers) => {
                     params.input_responses = Some(answers);
-                    ("tasks/update", false)
+                    (methods::TASKS_UPDATE, false)
                 }
             };
             Asked { method, name: Some(request.task.as_str().into()), params, is_repeatable }
@@ -70,14 +70,14 @@ pub(crate) fn asked<'a>(operation: &'a Operation, target: &'a Target) -> Option<
         Operation::Skill(request) => {
             let mut params = Params { uri: Some(own), ..Params::default() };
             let method = match &request.act {
-                SkillAct::Get => "skills/get",
+                SkillAct::Get => methods::SKILLS_GET,
                 SkillAct::Directory { cursor } => {
                     params.cursor = cursor.as_deref();
-                    "resources/directory/read"
+                    methods::DIRECTORY_READ
                 }
                 SkillAct::List { cursor } => {
                     params = Params { cursor: cursor.as_deref(), ..Params::default() };
-                    "skills/list"
+                    methods::SKILLS_LIST
                 }
             };
             Asked { method, name: None, params, is_repeatable: true }

@@ -5,6 +5,8 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::protocol::meta;
+
 /// The `params` of any request of ours: what is absent is not written.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
@@ -83,7 +85,7 @@ impl Serialize for Meta<'_> {
         struct Empty {}
         let mut map = serializer.serialize_map(None)?;
         if let Some(token) = self.progress_token {
-            map.serialize_entry("progressToken", &token)?;
+            map.serialize_entry(meta::PROGRESS_TOKEN, &token)?;
         }
         if let Some(caller) = self.caller {
             let traced = [("traceparent", &caller.traceparent), ("tracestate", &caller.tracestate)];
@@ -97,16 +99,15 @@ impl Serialize for Meta<'_> {
             }
         }
         if let Some(Client { greeting, capabilities }) = &self.client {
-            let version = "io.modelcontextprotocol/protocolVersion";
-            map.serialize_entry(version, &greeting.protocol_version)?;
-            map.serialize_entry("io.modelcontextprotocol/clientInfo", &greeting.client_info)?;
-            let own = "io.modelcontextprotocol/clientCapabilities";
+            map.serialize_entry(meta::PROTOCOL_VERSION, &greeting.protocol_version)?;
+            map.serialize_entry(meta::CLIENT_INFO, &greeting.client_info)?;
+            let own = meta::CLIENT_CAPABILITIES;
             match capabilities {
                 Some(capabilities) => map.serialize_entry(own, capabilities)?,
                 None => map.serialize_entry(own, &Empty {})?,
             }
             if let Some(level) = self.caller.and_then(|caller| caller.log_level.as_deref()) {
-                map.serialize_entry("io.modelcontextprotocol/logLevel", level)?;
+                map.serialize_entry(meta::LOG_LEVEL, level)?;
             }
         }
         map.end()

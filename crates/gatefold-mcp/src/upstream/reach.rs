@@ -9,29 +9,17 @@ use futures::StreamExt as _;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use gatefold_dispatch::{AskError, Event, EventSink, Peer, Question};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::message::{Incoming, Reply, answered, refused};
+use super::message::{Reply, ServerMessage, refused};
+use crate::protocol::codes::{INTERNAL_ERROR, METHOD_NOT_FOUND};
+use crate::protocol::{LogLevel, methods, rpc};
 
 /// Questions of one request that are open at once. One more is refused.
 const OPEN_QUESTIONS: usize = 16;
-
-/// JSON-RPC's codes for a method that is not known, and for whatever else went wrong.
-pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
-const INTERNAL_ERROR: i64 = -32603;
-
-/// The levels of log messages, least severe first (MCP specification, "Logging").
-const LEVELS: [&str; 8] =
-    ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-
-/// How severe a level is. A word that is none is no level.
-pub(crate) fn severity(level: &str) -> Option<usize> {
-    LEVELS.iter().position(|known| *known == level)
-}
 
 /// Whoever made a request, as far as its server may reach them.
 #[derive(Default)]
@@ -41,7 +29,7 @@ pub(crate) struct Reach {
     /// by their results.
     peer: Option<Arc<dyn Peer>>,
     /// The least severe log messages that are wanted.
-    log_severity: Option<usize>,
+    least_severe: Option<LogLevel>,
     /// Whether anybody made the request but the gateway itself.
     has_caller: bool,
     asked: Mutex<VecDeque<Asked>>,
@@ -82,12 +70,12 @@ impl Reach {
         peer: Option<Arc<dyn Peer>>,
         log_level: Option<&str>,
     ) -> Self {
-        let log_severity = log_level.and_then(severity);
-        Self { events, peer, log_severity, has_caller: true, ..Self::default() }
+        let least_severe = log_level.and_then(LogLevel::parse);
+        Self { events, peer, least_severe, has_caller: true, ..Self::default() }
     }
 
     /// Passes on what a server says in the course of the request.
-    pub(crate) fn tell(&self, message: &Incoming<'_>) {
+    pub(crate) fn tell(&self, message: &ServerMessage<'_>) {
         if let Some((_, progress)) = message.own_progress() {
             self.events.send(Event::Progress(progress));
             return;
@@ -100,11 +88,11 @@ impl Reach {
             return;
         };
         match method {
-            "notifications/message" if self.wants(params) => {
+            methods::LOG_MESSAGE if self.wants(params) => {
                 self.events.send(Event::Log(params.to_owned()));
             }
             // Progress of somebody else's.
-            "notifications/message" | "notifications/progress" => {}
+            methods::LOG_MESSAGE | methods::PROGRESS => {}
             _ => {
                 let (method, params) = (method.to_owned(), params.to_owned());
                 self.events.send(Event::Notice { method, params });
@@ -114,14 +102,7 @@ impl Reach {
 
     /// Whether a log message is severe enough.
     fn wants(&self, message: &RawValue) -> bool {
-        #[derive(Deserialize)]
-        struct Levelled<'a> {
-            #[serde(borrow)]
-            level: std::borrow::Cow<'a, str>,
-        }
-        let Some(least) = self.log_severity else { return true };
-        let levelled: Option<Levelled<'_>> = serde_json::from_str(message.get()).ok();
-        levelled.and_then(|own| severity(&own.level)).is_none_or(|severity| severity >= least)
+        self.least_severe.is_none_or(|least| least.admits(message))
     }
 
     fn offers(&self, question: &Question) -> bool {
@@ -249,7 +230,7 @@ impl Questions {
         open.push(Box::pin(async move {
             let answer = withdrawn.run_until_cancelled(peer.ask(question)).await?;
             Some(match answer {
-                Ok(answer) => answered(&id, answer.0.get()),
+                Ok(answer) => rpc::answer_with(&id, answer.0.get()),
                 Err(error) => refused(&id, code_of(&error), &error.to_string()),
             })
         }));
@@ -357,7 +338,7 @@ impl Turns {
     pub(crate) fn tell_only<'a>(
         &self,
         under_way: impl Iterator<Item = &'a Arc<Reach>>,
-        message: &Incoming<'_>,
+        message: &ServerMessage<'_>,
     ) {
         let mut callers = under_way.filter(|reach| reach.has_caller);
         if let (Some(only), None) = (callers.next(), callers.next())

@@ -14,12 +14,12 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::handler::Handler;
-use super::ladder::Era;
-use super::message::{FIRST_OWN_ID, Outgoing, Reply, RpcError};
+use super::message::{FIRST_OWN_ID, Reply};
 use super::news::News;
 use super::params::{Client, ClientMeta, Meta, Params};
-use super::reach::{Reach, severity};
+use super::reach::Reach;
 use super::wire::{Request, Wire, WireError};
+use crate::protocol::{Era, LogLevel, RpcError, methods, rpc};
 
 mod list;
 mod listening;
@@ -55,7 +55,7 @@ pub(crate) struct Session {
     /// In the stateless era, what we listen to.
     listening: Option<Listening>,
     /// How verbose the server's log is, once we said so; or was to be, if it would not.
-    log_severity: Mutex<Option<usize>>,
+    log_level: Mutex<Option<LogLevel>>,
     next_id: AtomicU64,
     in_flight: AtomicUsize,
     /// Calls made so far, so that whoever watches sees whether the session was used meanwhile.
@@ -112,7 +112,7 @@ impl Session {
             service: tokio::sync::Mutex::new(service),
             began: Instant::now(),
             listening,
-            log_severity: Mutex::default(),
+            log_level: Mutex::default(),
             next_id: AtomicU64::new(FIRST_OWN_ID),
             in_flight: AtomicUsize::new(0),
             uses: AtomicU64::new(0),
@@ -138,7 +138,7 @@ impl Session {
             caller: Some(call.caller),
             client: self.greeting.client.as_ref().map(|greeting| Client { greeting, capabilities }),
         };
-        let text = Outgoing::new(id, method, params).to_text();
+        let text = rpc::request(id, method, &params);
         self.wire.request(Request { id, method, name, headers, text, reach, limit }).await
     }
 
@@ -155,7 +155,7 @@ impl Session {
         let client = self.greeting.client.as_ref();
         let client = client.map(|greeting| Client { greeting, capabilities: None });
         params.meta = Meta { client, ..Meta::default() };
-        let text = Outgoing::new(id, method, params).to_text();
+        let text = rpc::request(id, method, &params);
         let (headers, reach) = (Vec::new(), Arc::default());
         self.wire.request(Request { id, method, name, headers, text, reach, limit }).await
     }
@@ -171,16 +171,16 @@ impl Session {
     /// stateless era the call itself says so.
     async fn raise_log_level(&self, caller: &CallerMeta) {
         let Some(level) = caller.log_level.as_deref() else { return };
-        let Some(wanted) = severity(level) else { return };
+        let Some(wanted) = LogLevel::parse(level) else { return };
         if self.greeting.client.is_some() || !self.greeting.offered.logging {
             return;
         }
-        let current = *self.log_severity.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = *self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
         if current.is_some_and(|current| current <= wanted) {
             return;
         }
         let params = Params { level: Some(level), ..Params::default() };
-        let set = timeout(LOG_LEVEL_DEADLINE, self.set("logging/setLevel", params)).await;
+        let set = timeout(LOG_LEVEL_DEADLINE, self.set(methods::SET_LOG_LEVEL, params)).await;
         match &set {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::debug!(%error, level, "a level of the log was not set"),
@@ -192,7 +192,7 @@ impl Session {
             Ok(Err(SettingError::Wire(WireError::NotSent(_) | WireError::Forgotten)))
         );
         if was_asked {
-            let mut current = self.log_severity.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut current = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
             *current = Some(current.map_or(wanted, |current| current.min(wanted)));
         }
     }
@@ -204,7 +204,7 @@ impl Session {
             return added.map_err(SettingError::Unheard);
         }
         let params = Params { uri: Some(uri), ..Params::default() };
-        self.set("resources/subscribe", params).await
+        self.set(methods::RESOURCES_SUBSCRIBE, params).await
     }
 
     /// Asks to be told of many, as far as the server will. The error is the last one.
@@ -230,7 +230,7 @@ impl Session {
             return Ok(());
         }
         let params = Params { uri: Some(uri), ..Params::default() };
-        self.set("resources/unsubscribe", params).await
+        self.set(methods::RESOURCES_UNSUBSCRIBE, params).await
     }
 
     /// Ends the session: rmcp's side first, which tells a remote server, then the connection.

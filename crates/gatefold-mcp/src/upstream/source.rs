@@ -16,12 +16,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::backoff::Backoff;
-use super::ladder::{self, ConnectError, Era};
+use super::ladder::{self, ConnectError};
 use super::mirrored::{self, MirroringTools};
 use super::news::News;
 use super::session::{ListError, Session};
 use super::settings::{McpSettings, Transport};
 use super::wire::WireError;
+use crate::protocol::{Era, methods};
 
 mod calls;
 mod subscriptions;
@@ -391,7 +392,7 @@ impl McpSource {
         let former = self.manifest.borrow().clone();
         let listing = session.list(former.as_deref(), self.clock.now(), limit / 2);
         let listed = timeout(limit, listing).await;
-        let manifest = Arc::new(listed.map_err(|_| ListError::Late("tools/list"))??);
+        let manifest = Arc::new(listed.map_err(|_| ListError::Late(methods::TOOLS_LIST))??);
         session.set_listed();
         for alteration in manifest.alterations() {
             tracing::warn!(domain = %self.settings.domain, %alteration, "a definition was altered");

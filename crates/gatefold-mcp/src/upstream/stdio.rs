@@ -15,11 +15,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::lines::{Line, Lines};
-use super::message::{Incoming, NEITHER, Reply, answered, cancelled};
+use super::message::{NEITHER, Reply, ServerMessage, cancelled};
 use super::news::News;
 use super::process::{Process, Spawned};
 use super::reach::{Next, Questions, Reach, Turns, question, unsupported};
 use super::wire::{Request, WireError};
+use crate::protocol::{methods, rpc};
 
 mod transport;
 
@@ -237,7 +238,7 @@ impl Shared {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let Ok(message) = serde_json::from_slice::<Incoming<'_>>(line) else {
+        let Some(message) = ServerMessage::read(line) else {
             tracing::debug!(domain = %self.domain, bytes = line.len(), "ignored a line that is not JSON-RPC");
             self.lock().noise.get_or_insert_with(|| shown(line));
             return;
@@ -264,10 +265,10 @@ impl Shared {
     }
 
     /// Takes a request of the server's. Nothing on the line says which of ours it belongs to.
-    fn take_question(&self, id: &RawValue, method: &str, message: &Incoming<'_>) {
+    fn take_question(&self, id: &RawValue, method: &str, message: &ServerMessage<'_>) {
         let answer = match method {
-            "ping" => Some(answered(id, "{}")),
-            "elicitation/create" | "sampling/createMessage" | "roots/list" => {
+            methods::PING => Some(rpc::answer_with(id, "{}")),
+            methods::ELICIT | methods::SAMPLE | methods::ROOTS_LIST => {
                 let state = self.lock();
                 let under_way = state.waiting.values().map(|waiting| &waiting.reach);
                 self.turns.put(under_way, id, question(method, message.params)).err()
@@ -280,7 +281,7 @@ impl Shared {
         }
     }
 
-    fn take_notice(&self, message: &Incoming<'_>) {
+    fn take_notice(&self, message: &ServerMessage<'_>) {
         let state = self.lock();
         if let Some((token, _)) = message.own_progress() {
             if let Some(waiting) = state.waiting.get(&token) {

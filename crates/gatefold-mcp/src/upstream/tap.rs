@@ -16,7 +16,7 @@ use sse_stream::{Error as SseError, Sse};
 use tokio_util::sync::CancellationToken;
 
 use super::http::{HttpWire, NOT_JSON_RPC, describe, describe_status};
-use super::message::Incoming;
+use super::message::ServerMessage;
 
 /// What was noted.
 #[derive(Clone, Default)]
@@ -195,9 +195,8 @@ impl StreamableHttpClient for TappedClient {
 /// Takes what is ours past rmcp, which sees the events' ids alone: a server's requests and
 /// notifications, and answers to requests of our own.
 fn taken(mut event: Sse, wire: &Weak<HttpWire>) -> Sse {
-    let message = event.data.as_deref().and_then(|data| serde_json::from_str(data).ok());
+    let message = event.data.as_deref().and_then(|data| ServerMessage::read(data.as_bytes()));
     let (Some(message), Some(wire)) = (message, wire.upgrade()) else { return event };
-    let message: Incoming<'_> = message;
     let is_ours = if message.method.is_some() {
         wire.take_aside(&message, None);
         true

@@ -6,9 +6,9 @@ use axum::body::Body;
 use http_body_util::LengthLimitError;
 use serde_json::value::RawValue;
 
-use crate::downstream::era::{Era, SESSION_ID};
-use crate::downstream::rpc::{self, RpcError};
 use crate::downstream::streams::{empty, json, plain};
+use crate::protocol::headers::SESSION_ID;
+use crate::protocol::{Era, RpcError, rpc};
 
 /// An answer that ends the matter before it was begun.
 pub(super) type Refused = Box<Response<Body>>;

@@ -15,14 +15,15 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::headers::{check_types, full, refused, session_id, unread};
 use super::{Inner, notified, resumable};
-use crate::downstream::era::{self, BATCH_VERSION, Era, RESUMABLE_VERSION, SESSION_ID};
+use crate::downstream::era;
 use crate::downstream::faces::{Face, Showing};
 use crate::downstream::message::{self, Incoming, Message, Meta, Request as Asked, Unreadable};
-use crate::downstream::rpc::{self, RpcError};
 use crate::downstream::sessions::{Full, InRequest, Session};
 use crate::downstream::streams::{Event, KEEP_ALIVE, empty, json, stream};
 use crate::downstream::working::{Client, Held, Standing, Step, Working};
 use crate::downstream::{openings, params};
+use crate::protocol::headers::SESSION_ID;
+use crate::protocol::{BATCH_VERSION, Era, RESUMABLE_VERSION, RpcError, methods, rpc};
 
 /// Messages that one batch may hold.
 const BATCH: usize = 100;
@@ -92,7 +93,7 @@ impl Inner {
         };
         let face = self.server.face(&key);
         if era::of_request(&request, &meta, version) == Era::Handshake {
-            if request.method == "initialize" {
+            if request.method == methods::INITIALIZE {
                 return self.initialize(key, face, &request).await;
             }
             return match self.session(&key, headers) {
@@ -110,7 +111,7 @@ impl Inner {
         if let Err(error) = params::check(&self.server, &face, &client, &request, headers) {
             return refused(Some(&id), &error, Era::Stateless);
         }
-        if request.method == "subscriptions/listen" {
+        if request.method == methods::LISTEN {
             return self.listen(face, &client, request).await;
         }
         self.work(face, client, request, meta).await

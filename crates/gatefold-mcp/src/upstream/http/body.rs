@@ -7,7 +7,7 @@ use futures::StreamExt as _;
 use reqwest::Response;
 use sse_stream::Error as SseError;
 
-use super::super::message::{Incoming, NEITHER, Reply};
+use super::super::message::{NEITHER, Reply, ServerMessage};
 use super::super::wire::WireError;
 
 /// The longest body of an HTTP error that is read, in bytes.
@@ -27,10 +27,10 @@ pub(super) fn checked(reply: Option<Reply>, limit: u64) -> Result<Reply, WireErr
 pub(super) async fn refused(response: Response) -> Result<Reply, WireError> {
     let status = response.status();
     let body = read_capped(response, ERROR_BODY_BYTES as u64).await.unwrap_or_default();
-    if let Ok(message) = serde_json::from_slice::<Incoming<'_>>(&body)
+    if let Some(message) = ServerMessage::read(&body)
         && let Some(Reply::Error(mut error)) = message.reply()
     {
-        error.is_turned_away = status == StatusCode::BAD_REQUEST;
+        error.is_malformed = status == StatusCode::BAD_REQUEST;
         return Ok(Reply::Error(error));
     }
     let reason = describe_status(status);

@@ -11,10 +11,11 @@ use reqwest::Response;
 use sse_stream::SseStream;
 use tokio::time::sleep;
 
-use super::super::message::{Incoming, NEITHER, Reply};
+use super::super::message::{NEITHER, Reply, ServerMessage};
 use super::super::wire::{Request, WireError};
 use super::body::{checked, stream_error};
-use super::{ENVELOPE_BYTES, EVENT_STREAM, HttpWire, LAST_EVENT_ID, describe, insert};
+use super::{ENVELOPE_BYTES, HttpWire, describe, insert};
+use crate::protocol::headers::{EVENT_STREAM, LAST_EVENT_ID};
 
 /// How long to wait before a stream is taken up again, if its server named no time.
 const RETRY: Duration = Duration::from_secs(1);
@@ -121,7 +122,7 @@ impl HttpWire {
                 continue;
             };
             place.attempts = 0;
-            let Ok(message) = serde_json::from_str::<Incoming<'_>>(&data) else {
+            let Some(message) = ServerMessage::read(data.as_bytes()) else {
                 continue;
             };
             if message.own_id() == Some(request.id) {

@@ -112,7 +112,7 @@ async fn once_they_were_mixed_up_requests_that_may_be_asked_take_turns() {
 fn what_is_said_meanwhile_reaches_the_listener() {
     let (sender, mut events) = mpsc::channel(8);
     let reach = Reach::new(EventSink::new(sender), None, Some("warning"));
-    let tell = |text: &str| reach.tell(&serde_json::from_str(text).unwrap());
+    let tell = |text: &str| reach.tell(&ServerMessage::read(text.as_bytes()).unwrap());
     tell(r#"{"method":"notifications/message","params":{"level":"info","data":1}}"#);
     tell(r#"{"method":"notifications/message","params":{"level":"error","data":1.0}}"#);
     tell(r#"{"method":"notifications/elicitation/complete","params":{"elicitationId":"7"}}"#);

@@ -8,13 +8,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use super::super::ladder::Era;
-use super::super::message::{Reply, RpcError};
+use super::super::message::Reply;
 use super::super::mirrored;
 use super::super::params::Params;
-use super::super::reach::METHOD_NOT_FOUND;
 use super::super::wire::WireError;
 use super::Session;
+use crate::protocol::codes::METHOD_NOT_FOUND;
+use crate::protocol::{Era, RpcError, methods};
 
 /// The largest page of a list that is read, in bytes.
 const PAGE_BYTES: u64 = 16 * 1024 * 1024;
@@ -70,7 +70,7 @@ impl Session {
         let offered = self.greeting.offered;
         let tools = async {
             match offered.tools {
-                Some(_) => self.pages("tools/list").await,
+                Some(_) => self.pages(methods::TOOLS_LIST).await,
                 None => Ok(Pages::new()),
             }
         };
@@ -83,9 +83,9 @@ impl Session {
             Kept { member: "resourceTemplates", entries: of_former(Manifest::templates) };
         let (tools, prompts, resources, templates) = tokio::join!(
             tools,
-            self.pages_if(has_prompts, "prompts/list", limit, prompts),
-            self.pages_if(has_resources, "resources/list", limit, resources),
-            self.pages_if(has_resources, "resources/templates/list", limit, templates),
+            self.pages_if(has_prompts, methods::PROMPTS_LIST, limit, prompts),
+            self.pages_if(has_resources, methods::RESOURCES_LIST, limit, resources),
+            self.pages_if(has_resources, methods::TEMPLATES_LIST, limit, templates),
         );
         let tools: Pages = tools?.into_iter().map(|page| self.usable(page)).collect();
         let listing = Listing {

@@ -7,13 +7,13 @@ use gatefold_core::{CallError, Operation, Outcome, Target, UpstreamIdentity};
 use gatefold_dispatch::CallContext;
 use gatefold_policy::Permit;
 
-use super::super::ladder::Era;
-use super::super::message::{Reply, RpcError};
+use super::super::message::Reply;
 use super::super::operation::{asked, is_null, lifetime, outcome};
-use super::super::reach::{METHOD_NOT_FOUND, Reach};
+use super::super::reach::Reach;
 use super::super::session::{Call, Session};
 use super::super::wire::WireError;
 use super::McpSource;
+use crate::protocol::{Era, RpcError, codes};
 
 /// How often a session's era may be doubted.
 const DOUBTS: Duration = Duration::from_secs(30);
@@ -188,11 +188,10 @@ fn note_task(session: &Session, operation: &Operation, outcome: &Result<Outcome,
 /// these says that nothing was done.
 fn is_of_another_era(error: &RpcError, era: Era) -> bool {
     match era {
-        Era::Handshake => error.is_turned_away,
+        Era::Handshake => error.is_malformed,
         Era::Stateless => {
-            // The codes that the era itself gives a meaning, and those of plain JSON-RPC.
-            let is_known = matches!(error.code, -32099..=-32020 | -32603..=-32602);
-            error.code == METHOD_NOT_FOUND || error.is_turned_away && !is_known
+            let is_known = codes::is_known_to_the_stateless_era(error.code);
+            error.code == codes::METHOD_NOT_FOUND || error.is_malformed && !is_known
         }
     }
 }

@@ -10,14 +10,12 @@ use tokio::time::{sleep, timeout};
 
 use super::super::session::{Session, SettingError};
 use super::{Entry, McpSource};
+use crate::protocol::codes::INTERNAL_ERROR;
 
 /// Resources that one identity listens to at once. One more is refused.
 const SUBSCRIPTIONS: usize = 1024;
 /// How long to wait before a connection that is listened to is opened again.
 const REVIVAL: Duration = Duration::from_millis(500);
-
-/// JSON-RPC's code for whatever went wrong.
-const INTERNAL_ERROR: i64 = -32603;
 
 type Counts = BTreeMap<Arc<str>, usize>;
 

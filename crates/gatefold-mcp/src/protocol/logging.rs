@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 /// How severe a log message is (RFC 5424, section 6.2.1), the least severe first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum LogLevel {
+pub(crate) enum LogLevel {
     Debug,
     Info,
     Notice,
@@ -17,14 +17,14 @@ pub(super) enum LogLevel {
 
 impl LogLevel {
     /// All of them, as the protocol writes them.
-    pub(super) const WORDS: &str =
+    pub(crate) const WORDS: &str =
         "`debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`";
 
-    pub(super) fn parse(word: &str) -> Option<Self> {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
         serde_json::from_value(serde_json::Value::from(word)).ok()
     }
 
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",
             Self::Info => "info",
@@ -38,7 +38,7 @@ impl LogLevel {
     }
 
     /// Whether a message is as severe as this at least. One without a level is.
-    pub(super) fn admits(self, message: &RawValue) -> bool {
+    pub(crate) fn admits(self, message: &RawValue) -> bool {
         #[derive(Deserialize)]
         struct Leveled {
             level: LogLevel,

@@ -1,0 +1,17 @@
+//! JSON-RPC and MCP as both sides of the gateway speak them: messages, versions, error codes, and the
+//! names of methods, headers and members of `_meta`. What only one side does with them lives there.
+
+pub(crate) mod codes;
+mod errors;
+pub(crate) mod headers;
+mod logging;
+pub(crate) mod meta;
+pub(crate) mod methods;
+pub(crate) mod rpc;
+mod versions;
+
+pub(crate) use self::errors::RpcError;
+pub(crate) use self::logging::LogLevel;
+pub(crate) use self::versions::{
+    BATCH_VERSION, Era, RESUMABLE_VERSION, STATELESS_VERSION, VERSIONS, negotiated,
+};

@@ -1,0 +1,107 @@
+use ::http::StatusCode;
+use gatefold_core::CallError;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::codes::{
+    HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
+    MISSING_CAPABILITY, PARSE_ERROR, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION, is_of_a_connection,
+};
+use super::versions::{Era, VERSIONS};
+
+/// An error of the protocol, and how HTTP shows it.
+#[derive(Debug, Clone)]
+pub(crate) struct RpcError {
+    pub(crate) code: i64,
+    pub(crate) message: String,
+    pub(crate) data: Option<Box<RawValue>>,
+    /// Whether the request itself is broken, rather than what it asks for: over HTTP, the status 400.
+    pub(crate) is_malformed: bool,
+}
+
+impl RpcError {
+    pub(crate) fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None, is_malformed: false }
+    }
+
+    pub(crate) fn parse(error: &serde_json::Error) -> Self {
+        Self::new(PARSE_ERROR, format!("the message is not JSON: {error}")).malformed()
+    }
+
+    pub(crate) fn invalid_request(message: impl Into<String>) -> Self {
+        Self::new(INVALID_REQUEST, message).malformed()
+    }
+
+    pub(crate) fn unknown_method(method: &str) -> Self {
+        let shown: String = method.chars().take(100).collect();
+        Self::new(METHOD_NOT_FOUND, format!("there is no method `{shown}`"))
+    }
+
+    pub(crate) fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(INVALID_PARAMS, message)
+    }
+
+    pub(crate) fn header_mismatch(message: impl Into<String>) -> Self {
+        Self::new(HEADER_MISMATCH, message)
+    }
+
+    pub(crate) fn unsupported_version(requested: &str) -> Self {
+        let data = json!({ "supported": VERSIONS, "requested": requested });
+        let shown: String = requested.chars().take(100).collect();
+        let message = format!("protocol version `{shown}` is not supported");
+        Self { data: to_raw_value(&data).ok(), ..Self::new(UNSUPPORTED_VERSION, message) }
+    }
+
+    pub(crate) fn missing_extension(extension: &str) -> Self {
+        let data = json!({ "requiredCapabilities": { "extensions": { extension: {} } } });
+        let message = format!("the client does not declare the extension `{extension}`");
+        Self { data: to_raw_value(&data).ok(), ..Self::new(MISSING_CAPABILITY, message) }
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(INTERNAL_ERROR, message)
+    }
+
+    #[must_use]
+    pub(crate) fn malformed(self) -> Self {
+        Self { is_malformed: true, ..self }
+    }
+
+    /// What a failed call is in the protocol, to a client that is to see its source through us.
+    pub(crate) fn of(error: CallError, era: Era) -> Self {
+        match error {
+            // What a source says of its own connection is not about this one.
+            CallError::Refused { code, message, .. } if is_of_a_connection(code) => {
+                Self::new(INTERNAL_ERROR, message)
+            }
+            CallError::Refused { code, message, data, .. } => {
+                Self { data, ..Self::new(code, message) }
+            }
+            CallError::Unknown { kind: "resource", name } => {
+                let code = match era {
+                    Era::Handshake => RESOURCE_NOT_FOUND,
+                    Era::Stateless => INVALID_PARAMS,
+                };
+                let data = to_raw_value(&json!({ "uri": name })).ok();
+                Self { data, ..Self::new(code, format!("there is no resource `{name}`")) }
+            }
+            error @ (CallError::UnknownTool { .. }
+            | CallError::Unknown { .. }
+            | CallError::Denied { .. }
+            | CallError::Resume(_)) => Self::new(INVALID_PARAMS, error.to_string()),
+            error => Self::new(INTERNAL_ERROR, error.to_string()),
+        }
+    }
+
+    /// The status that the answer has over HTTP. Within a session it says nothing.
+    pub(crate) fn status(&self, era: Era) -> StatusCode {
+        match (self.code, era) {
+            _ if self.is_malformed => StatusCode::BAD_REQUEST,
+            (HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION, _) => {
+                StatusCode::BAD_REQUEST
+            }
+            (METHOD_NOT_FOUND, Era::Stateless) => StatusCode::NOT_FOUND,
+            _ => StatusCode::OK,
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The protocol's own members of `_meta`.
+
+/// What all of them begin with, but for the oldest.
+pub(crate) const PREFIX: &str = "io.modelcontextprotocol/";
+pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+pub(crate) const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+pub(crate) const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+pub(crate) const PROGRESS_TOKEN: &str = "progressToken";
