@@ -6,9 +6,14 @@ use sha2::{Digest as _, Sha256};
 ///
 /// A text nested too deeply to be parsed counts as the bytes it has.
 pub(crate) fn digest(json: &str) -> Digest {
-    let canonical = serde_json::from_str(json).map(|value| sorted(value).to_string());
+    let canonical = serde_json::from_str(json).map(text);
     let text = canonical.as_deref().unwrap_or(json);
     Digest::new(Sha256::digest(text).into())
+}
+
+/// The one text of a value whatever its key order.
+pub(crate) fn text(value: Value) -> String {
+    sorted(value).to_string()
 }
 
 fn sorted(value: Value) -> Value {

@@ -63,9 +63,10 @@ impl Entries {
         let prompts = append(&mut self.prompts, prompts);
         let resources = append(&mut self.resources, addressed(domain, manifest.resources()));
         let templates = append(&mut self.templates, addressed(domain, manifest.templates()));
+        let capabilities = manifest.server().and_then(|server| server.capabilities.as_deref());
         let offers_resources = !manifest.resources().is_empty()
             || !manifest.templates().is_empty()
-            || manifest.server().capabilities.as_deref().is_some_and(names_resources);
+            || capabilities.is_some_and(names_resources);
         EntryRanges { prompts, resources, templates, offers_resources }
     }
 }

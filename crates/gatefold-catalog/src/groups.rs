@@ -26,28 +26,46 @@ impl GroupRules {
     }
 }
 
-/// The group of each name, in order.
+/// The longest name of a group, in characters.
+const GROUP_NAME: usize = 64;
+
+/// What a group may be called: models write it back, so nothing that needs quoting.
+pub fn is_group_name(name: &str) -> bool {
+    let is_legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '/');
+    (1..=GROUP_NAME).contains(&name.chars().count()) && name.chars().all(is_legal)
+}
+
+/// A tool as its source names it, with the group that the source puts it in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GroupMember<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) group: Option<&'a str>,
+}
+
+/// The group of each tool, in order: by the first rule that covers its name, else as its source says, else by
+/// its name.
 ///
-/// A name that no rule covers goes to the noun that it shares with most of its siblings, unless
-/// (nearly) all of them have it; of equals the first in the name. Nouns are a name's words
-/// without verbs and without those of the domain. A noun that always stands before the same
-/// other one takes it along (`pull_requests`).
-pub(crate) fn assign(domain: &str, names: &[&str], rules: &GroupRules) -> Vec<Box<str>> {
-    let nouns: Vec<_> = names.iter().map(|name| nouns(domain, name)).collect();
+/// A name goes to the noun that it shares with most of its siblings, unless (nearly) all of them have it; of
+/// equals the first in the name. Nouns are a name's words without verbs and without those of the domain. A noun
+/// that always stands before the same other one takes it along (`pull_requests`).
+pub(crate) fn assign(domain: &str, tools: &[GroupMember<'_>], rules: &GroupRules) -> Vec<Box<str>> {
+    let nouns: Vec<_> = tools.iter().map(|tool| nouns(domain, tool.name)).collect();
     let counts = Counts::of(&nouns);
     let inferred: Vec<_> = nouns.iter().map(|nouns| counts.choose(nouns)).collect();
     let mut members: HashMap<&str, usize> = HashMap::new();
-    for (name, stem) in names.iter().zip(&inferred) {
-        if let (None, Some(stem)) = (rules.group(name), stem) {
+    let said = |tool: &GroupMember<'_>| rules.group(tool.name).or(tool.group).map(Box::from);
+    let said: Vec<Option<Box<str>>> = tools.iter().map(said).collect();
+    for (said, stem) in said.iter().zip(&inferred) {
+        if let (None, Some(stem)) = (said, stem) {
             *members.entry(stem).or_default() += 1;
         }
     }
-    let group = |(name, stem): (&&str, Option<&str>)| match (rules.group(name), stem) {
-        (Some(group), _) => group.into(),
+    let group = |(said, stem): (Option<Box<str>>, Option<&str>)| match (said, stem) {
+        (Some(group), _) => group,
         (None, Some(stem)) if members[stem] >= LEAST_TOOLS => counts.label(stem).into(),
         _ => GENERAL.into(),
     };
-    names.iter().zip(inferred).map(group).collect()
+    said.into_iter().zip(inferred).map(group).collect()
 }
 
 /// Nouns that say nothing about what a tool is for.
@@ -130,10 +148,33 @@ mod tests {
     use super::*;
 
     fn check(domain: &str, names: &[(&str, &str)], rules: &GroupRules) {
-        let (names, expected): (Vec<_>, Vec<_>) = names.iter().copied().unzip();
-        let groups = assign(domain, &names, rules);
+        let tools: Vec<_> = names.iter().map(|(name, group)| (*name, None, *group)).collect();
+        check_said(domain, &tools, rules);
+    }
+
+    /// Tools, each with what its source says and where it belongs.
+    fn check_said(domain: &str, tools: &[(&str, Option<&str>, &str)], rules: &GroupRules) {
+        let members: Vec<_> =
+            tools.iter().map(|(name, group, _)| GroupMember { name, group: *group }).collect();
+        let groups = assign(domain, &members, rules);
         let groups: Vec<_> = groups.iter().map(AsRef::as_ref).collect();
+        let expected: Vec<_> = tools.iter().map(|(_, _, group)| *group).collect();
         assert_eq!(groups, expected);
+    }
+
+    #[test]
+    fn a_source_groups_what_no_rule_covers() {
+        let rules = GroupRules::new([("get_*", "reading")]);
+        check_said(
+            "x",
+            &[
+                ("get_note", Some("notes"), "reading"),
+                ("put_note", Some("notes"), "notes"),
+                ("list_tags", None, "general"),
+                ("drop_tag", Some("notes"), "notes"),
+            ],
+            &rules,
+        );
     }
 
     #[test]

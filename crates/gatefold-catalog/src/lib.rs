@@ -31,10 +31,10 @@ pub use address::{address, is_normal_uri, read_address};
 pub use encoder::Encoder;
 pub use entry::Entry;
 pub use gatefold_search::{Mode as SearchMode, Past, PastQuery};
-pub use groups::GroupRules;
+pub use groups::{GroupRules, is_group_name};
 pub use manifest::{
-    Alteration, Change, EntryDefinition, Listing, Manifest, ManifestError, ServerInfo,
-    ToolDefinition,
+    Alteration, Change, EntryDefinition, Listing, Manifest, ManifestBuilder, ManifestError,
+    Necessity, PromptSpec, ResourceSpec, ServerInfo, TemplateSpec, ToolDefinition, ToolSpec,
 };
 pub use nearest::nearest_texts;
 pub use pattern::Pattern;

@@ -9,12 +9,14 @@ use sha2::{Digest as _, Sha256};
 use crate::canonical;
 
 mod alteration;
+mod builder;
 mod disk;
 mod entry;
 mod parse;
 mod tool;
 
 pub use alteration::{Alteration, Change};
+pub use builder::{ManifestBuilder, Necessity, PromptSpec, ResourceSpec, TemplateSpec, ToolSpec};
 pub use entry::EntryDefinition;
 use entry::EntryPlaces;
 use tool::Places;
@@ -56,7 +58,7 @@ pub struct Listing<'a> {
 /// anything.
 #[derive(Debug, Clone)]
 pub struct Manifest {
-    server: ServerInfo,
+    server: Option<ServerInfo>,
     tools: Vec<ToolDefinition>,
     prompts: Vec<EntryDefinition>,
     resources: Vec<EntryDefinition>,
@@ -68,6 +70,11 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Puts a manifest together entry by entry, for a source that has nothing to be listed.
+    pub fn builder(fetched_at: Timestamp) -> ManifestBuilder {
+        ManifestBuilder::new(fetched_at)
+    }
+
     /// [`Manifest::from_listing`] of a source that offers tools alone.
     pub fn from_pages(server: ServerInfo, pages: &[Box<RawValue>], fetched_at: Timestamp) -> Self {
         Self::from_listing(server, Listing { tools: pages, ..Listing::default() }, fetched_at)
@@ -78,7 +85,11 @@ impl Manifest {
     /// A malformed entry is repaired or left out on its own and the change recorded. A well-formed
     /// one keeps its definition letter for letter.
     pub fn from_listing(server: ServerInfo, listing: Listing<'_>, fetched_at: Timestamp) -> Self {
-        let parse::Parsed { mut index, text, alterations } = parse::listing(&listing);
+        Self::of_parsed(Some(server), parse::listing(&listing), fetched_at)
+    }
+
+    fn of_parsed(server: Option<ServerInfo>, parsed: parse::Parsed, fetched_at: Timestamp) -> Self {
+        let parse::Parsed { mut index, text, alterations } = parsed;
         let text: Arc<str> = text.into();
         let place = |key: Span, digest| (&text[span(key)], digest);
         index.tools.sort_by(|a, b| place(a.name, a.digest).cmp(&place(b.name, b.digest)));
@@ -89,7 +100,7 @@ impl Manifest {
     }
 
     fn assemble(
-        server: ServerInfo,
+        server: Option<ServerInfo>,
         index: &Index,
         alterations: Vec<Alteration>,
         fetched_at: Timestamp,
@@ -100,7 +111,7 @@ impl Manifest {
         let entry =
             |places: &EntryPlaces| EntryDefinition { text: Arc::clone(&text), places: *places };
         let entries = |places: &[EntryPlaces]| places.iter().map(entry).collect();
-        let digest = digest_of(&server, index);
+        let digest = digest_of(server.as_ref(), index, &text);
         Self {
             server,
             tools: index.tools.iter().map(tool).collect(),
@@ -114,8 +125,9 @@ impl Manifest {
         }
     }
 
-    pub fn server(&self) -> &ServerInfo {
-        &self.server
+    /// What the source said about itself; nothing where its kind has no servers.
+    pub fn server(&self) -> Option<&ServerInfo> {
+        self.server.as_ref()
     }
 
     pub fn tools(&self) -> &[ToolDefinition] {
@@ -160,8 +172,36 @@ impl Manifest {
     }
 }
 
-fn digest_of(server: &ServerInfo, index: &Index) -> Digest {
+fn digest_of(server: Option<&ServerInfo>, index: &Index, text: &str) -> Digest {
     let mut hash = Sha256::new();
+    match server {
+        Some(server) => hash_server(&mut hash, server),
+        // No text is that long, so this is no server's name.
+        None => hash.update(usize::MAX.to_le_bytes()),
+    }
+    hash.update(index.tools.len().to_le_bytes());
+    for tool in &index.tools {
+        hash.update(tool.digest.as_bytes());
+    }
+    for entries in [&index.prompts, &index.resources, &index.templates] {
+        hash.update(entries.len().to_le_bytes());
+        for entry in entries {
+            hash.update(entry.digest.as_bytes());
+        }
+    }
+    // Groups come last and only where there are any: stored manifests keep the digests they had before groups.
+    for (place, tool) in index.tools.iter().enumerate() {
+        if let Some(group) = tool.group {
+            let group = &text[span(group)];
+            hash.update(place.to_le_bytes());
+            hash.update(group.len().to_le_bytes());
+            hash.update(group);
+        }
+    }
+    Digest::new(hash.finalize().into())
+}
+
+fn hash_server(hash: &mut Sha256, server: &ServerInfo) {
     let optional = |text: &Option<String>| text.clone().unwrap_or_default();
     let capabilities = server.capabilities.as_deref().map(|json| canonical::digest(json).into());
     for text in [
@@ -175,17 +215,6 @@ fn digest_of(server: &ServerInfo, index: &Index) -> Digest {
         hash.update(text.len().to_le_bytes());
         hash.update(text);
     }
-    hash.update(index.tools.len().to_le_bytes());
-    for tool in &index.tools {
-        hash.update(tool.digest.as_bytes());
-    }
-    for entries in [&index.prompts, &index.resources, &index.templates] {
-        hash.update(entries.len().to_le_bytes());
-        for entry in entries {
-            hash.update(entry.digest.as_bytes());
-        }
-    }
-    Digest::new(hash.finalize().into())
 }
 
 /// Why stored bytes are not a manifest. The cure is always to ask the source again.

@@ -7,7 +7,7 @@ use gatefold_search::{Index, passage, words};
 
 use crate::encoder::Encoder;
 use crate::entry::{Entries, Entry, EntryRanges};
-use crate::groups::{self, GroupRules};
+use crate::groups::{self, GroupMember, GroupRules};
 use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ServerInfo, ToolDefinition};
 use crate::naming::Names;
@@ -135,7 +135,7 @@ impl Snapshot {
     pub(crate) fn passage(&self, place: usize) -> String {
         let tool = &self.tools[place];
         let definition = tool.definition();
-        let title = tool.manifest.server().title.as_deref();
+        let title = tool.manifest.server().and_then(|server| server.title.as_deref());
         let server = title.unwrap_or(tool.domain().as_str());
         let described = definition.description().or(definition.title()).unwrap_or_default();
         passage(server, definition.name(), described)
@@ -259,8 +259,10 @@ impl Tool {
 fn tools_of(entry: &SourceEntry, ids: &mut Names) -> Vec<Tool> {
     let Some(manifest) = &entry.manifest else { return Vec::new() };
     let definitions = manifest.tools();
-    let names: Vec<_> = definitions.iter().map(ToolDefinition::name).collect();
-    let groups = groups::assign(entry.domain.as_str(), &names, &entry.groups);
+    let members = definitions.iter();
+    let members = members.map(|tool| GroupMember { name: tool.name(), group: tool.group() });
+    let members: Vec<_> = members.collect();
+    let groups = groups::assign(entry.domain.as_str(), &members, &entry.groups);
     let mut shared: BTreeMap<&str, Arc<str>> = BTreeMap::new();
     let mut tools: Vec<_> = definitions
         .iter()
@@ -301,7 +303,9 @@ fn description(entry: &SourceEntry) -> String {
         return one_line(configured, CONFIGURED_LIMIT);
     }
     let Some(manifest) = &entry.manifest else { return String::new() };
-    let ServerInfo { name, title, instructions, .. } = manifest.server();
+    let Some(ServerInfo { name, title, instructions, .. }) = manifest.server() else {
+        return String::new();
+    };
     let said = [title.as_deref(), instructions.as_deref().map(first_sentence)];
     let mut lines = said.into_iter().flatten().map(|text| one_line(text, LINE_LIMIT));
     lines.find(|line| !line.is_empty()).unwrap_or_else(|| {

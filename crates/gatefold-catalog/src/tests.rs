@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use super::*;
 
 mod apps;
+mod builders;
 mod encoders;
 mod entries;
 mod listings;

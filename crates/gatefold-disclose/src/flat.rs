@@ -91,7 +91,8 @@ impl Flat {
         match self.names {
             Names::Own => {
                 let manifest = view.domains().find_map(|entry| entry.manifest());
-                manifest.and_then(|m| m.server().instructions.clone()).unwrap_or_default()
+                let server = manifest.and_then(|manifest| manifest.server());
+                server.and_then(|server| server.instructions.clone()).unwrap_or_default()
             }
             Names::Public => {
                 let start = "Tools of these sources: ";

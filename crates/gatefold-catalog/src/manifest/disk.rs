@@ -18,7 +18,8 @@ const DIGEST_LENGTH: usize = 64;
 
 #[derive(Serialize, Deserialize)]
 struct Head<'a> {
-    server: Cow<'a, ServerInfo>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    server: Option<Cow<'a, ServerInfo>>,
     fetched_at: Timestamp,
     alterations: Cow<'a, [Alteration]>,
     index: Index,
@@ -27,7 +28,7 @@ struct Head<'a> {
 pub(super) fn write(manifest: &Manifest) -> Vec<u8> {
     let entries = |all: &[EntryDefinition]| all.iter().map(|entry| entry.places).collect();
     let head = Head {
-        server: Cow::Borrowed(&manifest.server),
+        server: manifest.server.as_ref().map(Cow::Borrowed),
         fetched_at: manifest.fetched_at,
         alterations: Cow::Borrowed(&manifest.alterations),
         index: Index {
@@ -60,7 +61,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Manifest, ManifestError> {
     if !lies_in(&head.index, text) {
         return Err(damaged("its index points outside of its text"));
     }
-    let (server, alterations) = (head.server.into_owned(), head.alterations.into_owned());
+    let (server, alterations) = (head.server.map(Cow::into_owned), head.alterations.into_owned());
     let text: Arc<str> = text.into();
     Ok(Manifest::assemble(server, &head.index, alterations, head.fetched_at, text))
 }
@@ -78,8 +79,8 @@ fn lies_in(index: &Index, text: &str) -> bool {
 
 fn places_of_tool(places: &Places) -> impl Iterator<Item = Span> + use<> {
     let Places { name, raw, input_schema, .. } = *places;
-    let Places { title, description, output_schema, annotations, ui_resource, .. } = *places;
-    let optional = [title, description, output_schema, annotations, ui_resource];
+    let Places { title, description, output_schema, annotations, ui_resource, group, .. } = *places;
+    let optional = [title, description, output_schema, annotations, ui_resource, group];
     [name, raw, input_schema].into_iter().chain(optional.into_iter().flatten())
 }
 

@@ -6,8 +6,10 @@ use std::collections::HashSet;
 use gatefold_core::Digest;
 use serde_json::value::RawValue;
 
+use super::builder::{PromptSpec, ResourceSpec, Specs, TemplateSpec};
 use super::{Alteration, Change, EntryPlaces, Index, Listing, Places, Span};
 use crate::canonical;
+use crate::groups::is_group_name;
 use crate::one_line;
 use crate::raw::object_fields;
 
@@ -36,6 +38,27 @@ pub(super) fn listing(listing: &Listing<'_>) -> Parsed {
         prompts: reader.list(prompts, &PROMPTS),
         resources: reader.list(resources, &RESOURCES),
         templates: reader.list(templates, &TEMPLATES),
+    };
+    Parsed { index, text: reader.text, alterations: reader.alterations }
+}
+
+/// Reads what was put together entry by entry, by the same rules.
+pub(super) fn specs(specs: &Specs) -> Parsed {
+    let Specs { tools, prompts, resources, templates } = specs;
+    let mut reader = Reader { text: String::new(), alterations: Vec::new() };
+    let mut seen = HashSet::new();
+    let tools = (1..).zip(tools).filter_map(|(number, spec)| {
+        let place = || format!("tool {number}");
+        let mut places = reader.entry(&spec.definition(), &TOOLS, &mut seen, place)?;
+        places.group = spec.own_group().and_then(|group| reader.group(spec.name(), group));
+        Some(places)
+    });
+    let tools = tools.collect();
+    let index = Index {
+        tools,
+        prompts: reader.entries(prompts.iter().map(PromptSpec::definition), &PROMPTS),
+        resources: reader.entries(resources.iter().map(ResourceSpec::definition), &RESOURCES),
+        templates: reader.entries(templates.iter().map(TemplateSpec::definition), &TEMPLATES),
     };
     Parsed { index, text: reader.text, alterations: reader.alterations }
 }
@@ -92,7 +115,7 @@ struct Reader {
 
 impl Reader {
     fn list<P>(&mut self, pages: &[Box<RawValue>], list: &List<P>) -> Vec<P> {
-        let List { member, noun, key, .. } = list;
+        let List { member, noun, .. } = list;
         let (mut taken, mut seen) = (Vec::new(), HashSet::new());
         for (number, page) in (1..).zip(pages) {
             let Some(entries) = entries_of(page.get(), member) else {
@@ -101,19 +124,51 @@ impl Reader {
                 continue;
             };
             for (place, raw) in (1..).zip(entries) {
-                match (list.read)(raw.get()) {
-                    Ok(definition) => taken.extend(self.take(definition, list, &mut seen)),
-                    Err(why) => {
-                        let entry = match key_in(raw.get(), key) {
-                            Some(key) => format!("{noun} `{key}`"),
-                            None => format!("{noun} {place} of page {number}"),
-                        };
-                        self.note(entry, Change::LeftOut(why));
-                    }
-                }
+                let place = || format!("{noun} {place} of page {number}");
+                taken.extend(self.entry(raw.get(), list, &mut seen, place));
             }
         }
         taken
+    }
+
+    fn entries<P>(&mut self, definitions: impl Iterator<Item = String>, list: &List<P>) -> Vec<P> {
+        let mut seen = HashSet::new();
+        let entries = (1..).zip(definitions).filter_map(|(number, raw)| {
+            self.entry(&raw, list, &mut seen, || format!("{} {number}", list.noun))
+        });
+        entries.collect()
+    }
+
+    /// Takes one entry. `place` names one that has no key to be named by.
+    fn entry<P>(
+        &mut self,
+        raw: &str,
+        list: &List<P>,
+        seen: &mut HashSet<(String, Digest)>,
+        place: impl FnOnce() -> String,
+    ) -> Option<P> {
+        match (list.read)(raw) {
+            Ok(definition) => self.take(definition, list, seen),
+            Err(why) => {
+                let key = key_in(raw, list.key);
+                let entry = key.map_or_else(place, |key| format!("{} `{key}`", list.noun));
+                self.note(entry, Change::LeftOut(why));
+                None
+            }
+        }
+    }
+
+    /// Writes a group behind the definition of its tool.
+    fn group(&mut self, name: &str, group: &str) -> Option<Span> {
+        let start = self.text.len();
+        let span = span_at(start, group.len()).filter(|_| is_group_name(group));
+        if span.is_some() {
+            self.text.push_str(group);
+        } else {
+            let repair = Change::Repaired("its group was not a name for one".to_owned());
+            self.note(format!("tool `{}`", one_line(name, NOTED)), repair);
+        }
+        span
     }
 
     fn take<P>(

@@ -26,6 +26,9 @@ pub(super) struct Places {
     /// The resource that a host shows for it.
     pub(super) ui_resource: Option<Span>,
     pub(super) for_apps_only: bool,
+    /// Written behind the definition, which does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) group: Option<Span>,
 }
 
 impl ToolDefinition {
@@ -79,6 +82,11 @@ impl ToolDefinition {
     /// `_meta.ui.visibility` without `model`.
     pub fn is_for_apps_only(&self) -> bool {
         self.places.for_apps_only
+    }
+
+    /// The group that its source puts it in. The configuration's rules come first.
+    pub fn group(&self) -> Option<&str> {
+        self.places.group.map(|place| self.at(place))
     }
 
     /// The resource that a host shows for the tool, as the source addresses it: MCP Apps,

@@ -74,7 +74,7 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     fn of(tool: &'a Tool, domain: &'a DomainEntry) -> Self {
-        let server = domain.manifest().map(|manifest| manifest.server());
+        let server = domain.manifest().and_then(|manifest| manifest.server());
         Self {
             domain: domain.domain().as_str(),
             title: server.and_then(|server| server.title.as_deref()).unwrap_or_default(),

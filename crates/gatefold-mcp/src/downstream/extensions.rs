@@ -99,7 +99,7 @@ impl Turn {
             declared.is_some_and(|declared| declared["extensions"].get(SKILLS).is_some())
         };
         let domains = self.pinned.view().domains().filter(|entry| {
-            let server = entry.manifest().map(|manifest| manifest.server());
+            let server = entry.manifest().and_then(|manifest| manifest.server());
             server.and_then(|server| server.capabilities.as_deref()).is_some_and(has_skills)
         });
         domains.map(|entry| entry.domain().clone()).collect()

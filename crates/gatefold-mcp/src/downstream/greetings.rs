@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use gatefold_catalog::{DomainEntry, ServerInfo};
+use gatefold_catalog::{DomainEntry, Manifest, ServerInfo};
 use gatefold_disclose::Names;
 use serde_json::{Map, Value, json};
 
@@ -59,10 +59,8 @@ impl About {
         let own = turn.face.domain.as_ref().filter(|_| turn.face.names == Names::Own);
         let manifest =
             own.and_then(|domain| turn.pinned.view().domain(domain.as_str())?.manifest());
-        manifest.map_or_else(
-            || Self::gateway(turn),
-            |manifest| Self::source(manifest.server(), turn.era),
-        )
+        let server = manifest.and_then(|manifest| manifest.server());
+        server.map_or_else(|| Self::gateway(turn), |server| Self::source(server, turn.era))
     }
 
     fn source(server: &ServerInfo, era: Era) -> Self {
@@ -97,7 +95,7 @@ fn merged<'a>(domains: impl Iterator<Item = &'a DomainEntry>, era: Era) -> Map<S
             together.entry("resources").or_insert_with(|| json!({ "listChanged": true }));
             continue;
         };
-        let declared = declared(manifest.server());
+        let declared = manifest.server().map_or_else(|| listed(manifest), declared);
         if declared.contains_key("prompts") {
             together.entry("prompts").or_insert_with(|| json!({ "listChanged": true }));
         }
@@ -121,6 +119,14 @@ fn merged<'a>(domains: impl Iterator<Item = &'a DomainEntry>, era: Era) -> Map<S
         together.insert("extensions", Value::Object(extensions));
     }
     together.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// What a source that has no server to declare anything offers: what it lists.
+fn listed(manifest: &Manifest) -> Map<String, Value> {
+    let has_resources = !manifest.resources().is_empty() || !manifest.templates().is_empty();
+    let listed = [("prompts", !manifest.prompts().is_empty()), ("resources", has_resources)];
+    let listed = listed.into_iter().filter(|(_, is_listed)| *is_listed);
+    listed.map(|(key, _)| (key.to_owned(), json!({}))).collect()
 }
 
 fn declared(server: &ServerInfo) -> Map<String, Value> {

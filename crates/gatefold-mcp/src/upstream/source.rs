@@ -112,7 +112,8 @@ impl McpSource {
             _ if known.is_some() => (SourceState::Known, None),
             _ => (SourceState::Configured, None),
         };
-        let protocol = known.as_ref().map(|manifest| manifest.server().protocol.clone());
+        let protocol = known.as_deref().and_then(Manifest::server);
+        let protocol = protocol.map(|server| server.protocol.clone());
         let era = protocol.as_deref().map(Era::of);
         let since = ports.clock.now();
         let status = SourceStatus { state, since, error, protocol, sessions: 0 };

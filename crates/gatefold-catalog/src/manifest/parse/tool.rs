@@ -63,6 +63,7 @@ pub(super) fn place(arena: &mut String, raw: &str, digest: Digest) -> Option<Pla
         digest,
         ui_resource: ui_resource.and_then(|token| placed.decoded(token)),
         for_apps_only: visibility.is_some_and(leaves_out_models),
+        group: None,
     })
 }
 

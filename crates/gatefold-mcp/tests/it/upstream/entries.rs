@@ -156,7 +156,7 @@ async fn capabilities() {
     let upstream = Upstream::new("up", Wire::Stdio, Era::Handshake, &[]);
     let world = World::connected(&upstream.settings).await;
     let manifest = world.keeper.last();
-    let kept = manifest.server().capabilities.clone();
+    let kept = manifest.server().unwrap().capabilities.clone();
     assert_eq!(kept.as_deref(), Some(r#"{"tools":{"listChanged":true}}"#));
 }
 

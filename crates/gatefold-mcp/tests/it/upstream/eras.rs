@@ -110,7 +110,7 @@ async fn changed(wire: Wire) {
         assert_eq!(world.report("up").status.protocol.as_deref(), Some(protocol));
         let told = wait_until(LONG, || !world.keeper.kept().is_empty()).await;
         assert!(told, "the new version is kept");
-        assert_eq!(world.keeper.last().server().protocol, protocol);
+        assert_eq!(world.keeper.last().server().unwrap().protocol, protocol);
     }
 }
 

@@ -109,9 +109,10 @@ async fn kept() {
     assert_eq!(kept.len(), 1);
     let (domain, config, manifest) = &kept[0];
     assert_eq!((domain, config), (&upstream.settings.domain, &upstream.settings.config_digest));
-    assert_eq!(manifest.server().name, "gatefold-fixture");
-    assert_eq!(manifest.server().protocol, "2025-11-25");
-    assert_eq!(manifest.server().instructions.as_deref(), Some("A fixture for tests."));
+    let server = manifest.server().unwrap();
+    assert_eq!(server.name, "gatefold-fixture");
+    assert_eq!(server.protocol, "2025-11-25");
+    assert_eq!(server.instructions.as_deref(), Some("A fixture for tests."));
     let raw = manifest.tools().iter().find(|tool| tool.name() == "unknown_block").unwrap().raw();
     assert!(raw.contains(r#""x-future":{"kept":[1.10,9007199254740993]}"#), "{raw}");
 }

@@ -1,0 +1,262 @@
+use gatefold_core::{Hints, Timestamp};
+use serde_json::{Map, Value, json};
+
+use super::{Manifest, ServerInfo, parse};
+use crate::canonical;
+
+/// Puts a manifest together for a kind of source that has no `tools/list` to be read.
+///
+/// What is added goes through the same rules as a listing: a malformed entry is repaired or left out on its own,
+/// the change is recorded, and equal content has an equal digest wherever it came from.
+///
+/// ```
+/// use gatefold_catalog::{Manifest, ToolSpec};
+/// use gatefold_core::Timestamp;
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "properties": { "id": { "type": "integer" } } });
+/// let get_pet = ToolSpec::new("get_pet").description("Returns a pet.").input_schema(schema).group("pets");
+/// let manifest = Manifest::builder(Timestamp::from_millis(0)).tool(get_pet).build();
+/// assert_eq!(manifest.tools()[0].group(), Some("pets"));
+/// ```
+#[derive(Debug)]
+pub struct ManifestBuilder {
+    server: Option<ServerInfo>,
+    fetched_at: Timestamp,
+    specs: Specs,
+}
+
+/// What was added, each in its order. [`Manifest`] sorts it.
+#[derive(Debug, Default)]
+pub(super) struct Specs {
+    pub(super) tools: Vec<ToolSpec>,
+    pub(super) prompts: Vec<PromptSpec>,
+    pub(super) resources: Vec<ResourceSpec>,
+    pub(super) templates: Vec<TemplateSpec>,
+}
+
+impl ManifestBuilder {
+    pub(super) fn new(fetched_at: Timestamp) -> Self {
+        Self { server: None, fetched_at, specs: Specs::default() }
+    }
+
+    /// What the source says about itself. A kind without servers leaves it out.
+    #[must_use]
+    pub fn server(mut self, server: ServerInfo) -> Self {
+        self.server = Some(server);
+        self
+    }
+
+    #[must_use]
+    pub fn tool(mut self, tool: ToolSpec) -> Self {
+        self.specs.tools.push(tool);
+        self
+    }
+
+    #[must_use]
+    pub fn prompt(mut self, prompt: PromptSpec) -> Self {
+        self.specs.prompts.push(prompt);
+        self
+    }
+
+    #[must_use]
+    pub fn resource(mut self, resource: ResourceSpec) -> Self {
+        self.specs.resources.push(resource);
+        self
+    }
+
+    /// Adds a template of resources.
+    #[must_use]
+    pub fn template(mut self, template: TemplateSpec) -> Self {
+        self.specs.templates.push(template);
+        self
+    }
+
+    pub fn build(self) -> Manifest {
+        Manifest::of_parsed(self.server, parse::specs(&self.specs), self.fetched_at)
+    }
+}
+
+/// The members of one definition. Setting one again replaces it.
+#[derive(Debug, Clone)]
+struct Members(Map<String, Value>);
+
+impl Members {
+    fn new(key: &str, value: impl Into<String>) -> Self {
+        Self(Map::from_iter([(key.to_owned(), Value::String(value.into()))]))
+    }
+
+    fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.0.insert(key.to_owned(), value.into());
+        self
+    }
+
+    fn definition(&self) -> String {
+        canonical::text(Value::Object(self.0.clone()))
+    }
+}
+
+/// One tool to be added to a manifest.
+#[derive(Debug, Clone)]
+pub struct ToolSpec {
+    members: Members,
+    group: Option<String>,
+}
+
+impl ToolSpec {
+    /// A tool that takes any object, until [`ToolSpec::input_schema`] says more.
+    pub fn new(name: impl Into<String>) -> Self {
+        let members = Members::new("name", name).with("inputSchema", json!({ "type": "object" }));
+        Self { members, group: None }
+    }
+
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        self.with("title", title.into())
+    }
+
+    #[must_use]
+    pub fn description(self, description: impl Into<String>) -> Self {
+        self.with("description", description.into())
+    }
+
+    /// The JSON Schema of its arguments, an object.
+    #[must_use]
+    pub fn input_schema(self, schema: Value) -> Self {
+        self.with("inputSchema", schema)
+    }
+
+    /// The JSON Schema of its structured results, an object.
+    #[must_use]
+    pub fn output_schema(self, schema: Value) -> Self {
+        self.with("outputSchema", schema)
+    }
+
+    /// What it claims about itself. A claim that is not made stays out of the definition.
+    #[must_use]
+    pub fn hints(self, hints: Hints) -> Self {
+        let annotations = serde_json::to_value(hints).unwrap_or_default();
+        self.with("annotations", annotations)
+    }
+
+    /// The group that it stands in unless the configuration says otherwise. Its name has 1 to 64 letters, digits,
+    /// `_`, `-`, `/` and spaces; another is dropped, as a repair.
+    ///
+    /// The group is no part of the definition or of its digest.
+    #[must_use]
+    pub fn group(mut self, group: impl Into<String>) -> Self {
+        self.group = Some(group.into());
+        self
+    }
+
+    fn with(self, key: &str, value: impl Into<Value>) -> Self {
+        Self { members: self.members.with(key, value), ..self }
+    }
+
+    pub(super) fn definition(&self) -> String {
+        self.members.definition()
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.members.0.get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub(super) fn own_group(&self) -> Option<&str> {
+        self.group.as_deref()
+    }
+}
+
+/// One prompt to be added to a manifest.
+#[derive(Debug, Clone)]
+pub struct PromptSpec {
+    members: Members,
+    arguments: Vec<Value>,
+}
+
+/// Whether a prompt can be asked for without an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Necessity {
+    Required,
+    Optional,
+}
+
+impl PromptSpec {
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { members: Members::new("name", name), arguments: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        Self { members: self.members.with("title", title.into()), ..self }
+    }
+
+    #[must_use]
+    pub fn description(self, description: impl Into<String>) -> Self {
+        Self { members: self.members.with("description", description.into()), ..self }
+    }
+
+    /// Adds an argument. An empty description stays out of the definition.
+    #[must_use]
+    pub fn argument(mut self, name: &str, description: &str, necessity: Necessity) -> Self {
+        let mut argument = json!({ "name": name });
+        if !description.is_empty() {
+            argument["description"] = description.into();
+        }
+        if necessity == Necessity::Required {
+            argument["required"] = true.into();
+        }
+        self.arguments.push(argument);
+        self
+    }
+
+    pub(super) fn definition(&self) -> String {
+        if self.arguments.is_empty() {
+            return self.members.definition();
+        }
+        self.members.clone().with("arguments", self.arguments.clone()).definition()
+    }
+}
+
+/// Defines what a resource and a template of resources have in common.
+macro_rules! resource_spec {
+    ($(#[$doc:meta])* $name:ident, $key:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone)]
+        pub struct $name(Members);
+
+        impl $name {
+            #[doc = concat!("`", $key, "` is what it is asked for by; `name` is shown to people.")]
+            pub fn new(key: impl Into<String>, name: impl Into<String>) -> Self {
+                Self(Members::new($key, key).with("name", name.into()))
+            }
+
+            #[must_use]
+            pub fn title(self, title: impl Into<String>) -> Self {
+                Self(self.0.with("title", title.into()))
+            }
+
+            #[must_use]
+            pub fn description(self, description: impl Into<String>) -> Self {
+                Self(self.0.with("description", description.into()))
+            }
+
+            #[must_use]
+            pub fn mime_type(self, mime_type: impl Into<String>) -> Self {
+                Self(self.0.with("mimeType", mime_type.into()))
+            }
+
+            pub(super) fn definition(&self) -> String {
+                self.0.definition()
+            }
+        }
+    };
+}
+
+resource_spec! {
+    /// One resource to be added to a manifest.
+    ResourceSpec, "uri"
+}
+resource_spec! {
+    /// One template of resources to be added to a manifest.
+    TemplateSpec, "uriTemplate"
+}
