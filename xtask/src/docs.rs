@@ -40,7 +40,7 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
 /// is released, which is built for other reasons too.
 fn printed(root: &Path, command: &[&str]) -> Result<String> {
     let output = crate::cargo()
-        .args(["run", "--quiet", "--release", "--package", "gatefold", "--", "config"])
+        .args(["run", "--quiet", "--release", "--package", "gatefold-cli", "--", "config"])
         .args(command)
         .current_dir(root)
         .output()

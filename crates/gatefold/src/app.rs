@@ -25,13 +25,13 @@ use gatefold_mcp::{HttpEndpoint, Server};
 use gatefold_store::{Store, StoreError, StoreOptions};
 
 use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
-use crate::{EncoderTier, Environment, config, encoder};
+use crate::{EncoderTier, Environment, config};
 use costs::Counted;
 use disclosure::ReloadableGateway;
 use learning::Learning;
 use sources::{Configured, SourceFactory};
 
-pub use costs::TokenCosts;
+pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use status::{Status, status_routes};
 pub use watch::{ConfigWatch, WatchError};
 
@@ -360,7 +360,7 @@ impl App {
     /// Why the sentence encoder that is configured is of no use; `None` where it works or there is none.
     pub async fn encoder_fault(&self) -> Option<String> {
         let tier = self.applied.load().encoder.clone()?;
-        encoder::examine(tier.model().to_owned()).await.err()
+        EncoderTier::examine(tier.model().to_owned()).await.err()
     }
 
     /// The encoder that a configuration asks for: the old one where it is the same, unless that could

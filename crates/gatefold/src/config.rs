@@ -40,17 +40,16 @@ use gatefold_policy::Policy;
 
 pub use gatefold_store::Durability;
 
-pub(crate) use clients::folder_of;
-pub use clients::{ClientServer, servers_as_written, servers_put_in};
+pub use clients::{ClientServer, folder_of, servers_as_written, servers_put_in};
 pub use error::{ConfigError, Fault, Faults};
-pub(crate) use expand::{Part, SECRET, is_name, parts, references, value};
+pub use expand::{Part, SECRET, is_name, parts, references, value};
 pub use load::{Inputs, load};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
 pub use schema::schema;
 pub use sections::{SourceLimits, listen_address};
 pub use shown::{Setting, settings};
 pub use texts::{reference, template};
-pub(crate) use units::duration_text;
+pub use units::duration_text;
 
 /// The address that a gateway listens on unless it is told otherwise.
 pub const DEFAULT_LISTEN: SocketAddr =

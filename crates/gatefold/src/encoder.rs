@@ -45,6 +45,19 @@ impl EncoderTier {
         }
     }
 
+    /// Opens an encoder and closes it again: the length of its vectors, or why it is of no use.
+    pub async fn examine(model: PathBuf) -> Result<usize, String> {
+        let opened = tokio::task::spawn_blocking(move || Model::open(&model));
+        let dimensions = match opened.await {
+            Ok(opened) => opened.map(|model| model.dimensions()),
+            Err(panic) => return Err(panic.to_string()),
+        };
+        dimensions.map_err(|error| match std::error::Error::source(&error) {
+            Some(cause) => format!("{error} ({cause})"),
+            None => error.to_string(),
+        })
+    }
+
     /// Its folder or file.
     pub fn model(&self) -> &Path {
         &self.model
@@ -117,19 +130,6 @@ impl EncoderTier {
     fn passages(&self) -> MutexGuard<'_, Option<Vec<Arc<str>>>> {
         self.passages.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Opens an encoder and closes it again: the length of its vectors, or why it is of no use.
-pub(crate) async fn examine(model: PathBuf) -> Result<usize, String> {
-    let opened = tokio::task::spawn_blocking(move || Model::open(&model));
-    let dimensions = match opened.await {
-        Ok(opened) => opened.map(|model| model.dimensions()),
-        Err(panic) => return Err(panic.to_string()),
-    };
-    dimensions.map_err(|error| match std::error::Error::source(&error) {
-        Some(cause) => format!("{error} ({cause})"),
-        None => error.to_string(),
-    })
 }
 
 fn log(error: &EncoderError) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gatefold_core::Secret;
 
-use crate::secrets::{self, Keyring, Lookup, SecretError};
+use crate::secrets::{Lookup, SecretError, SecretStore};
 
 /// The process's environment as it was at the start, or a made-up one in tests.
 ///
@@ -20,8 +20,7 @@ pub struct Environment {
 impl Environment {
     /// Reads variables and working directory. A variable that is not Unicode counts as not set, and
     /// so does one whose value is its own reference: some clients hand a reference to what is not set
-    /// on as it stands.
-    /// Secrets come from the user's keyring, which nobody asks before a file refers to one.
+    /// on as it stands. There is nothing to look secrets up in; see [`Environment::with_secrets`].
     pub fn of_process() -> Self {
         let unicode = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
@@ -30,12 +29,12 @@ impl Environment {
         Self {
             variables: std::env::vars_os().filter_map(unicode).collect(),
             directory: std::env::current_dir().unwrap_or_default(),
-            secrets: Lookup::new(Some(secrets::system())),
+            secrets: Lookup::default(),
         }
     }
 
     /// An environment with these variables and this working directory and nothing else: no
-    /// keyring either.
+    /// secrets either.
     pub fn new<const N: usize>(
         variables: [(&str, &str); N],
         directory: impl Into<PathBuf>,
@@ -45,10 +44,10 @@ impl Environment {
         Self { variables: owned.collect(), directory: directory.into(), secrets: Lookup::default() }
     }
 
-    /// The same with this keyring.
+    /// The same with secrets from this store, which nobody asks before a file refers to one.
     #[must_use]
-    pub fn with_keyring(self, keyring: Arc<dyn Keyring>) -> Self {
-        Self { secrets: Lookup::new(Some(keyring)), ..self }
+    pub fn with_secrets(self, store: Arc<dyn SecretStore>) -> Self {
+        Self { secrets: Lookup::new(Some(store)), ..self }
     }
 
     /// The same for one load of a configuration: each secret is looked up once in it, and anew
@@ -57,8 +56,8 @@ impl Environment {
         Self { secrets: self.secrets.afresh(), ..self.clone() }
     }
 
-    /// A secret from the keyring.
-    pub(crate) fn secret(&self, name: &str) -> Result<Secret, SecretError> {
+    /// A secret from the store.
+    pub fn secret(&self, name: &str) -> Result<Secret, SecretError> {
         self.secrets.get(name)
     }
 
@@ -83,7 +82,7 @@ impl Environment {
     }
 
     /// `path` with a leading `~/` made the user's home, and relative to `base` otherwise.
-    pub(crate) fn resolve(&self, path: &str, base: &Path) -> PathBuf {
+    pub fn resolve(&self, path: &str, base: &Path) -> PathBuf {
         let rest = if path == "~" { Some("") } else { path.strip_prefix("~/") };
         match rest.and_then(|rest| self.home().map(|home| home.join(rest))) {
             Some(path) => path,

@@ -24,12 +24,12 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// What is said of pipes, sockets and devices.
-pub(crate) fn not_regular() -> io::Error {
+pub fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
 /// A file of at most so many bytes. A larger one is [`io::ErrorKind::FileTooLarge`].
-pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
@@ -39,7 +39,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 /// As [`read`], for a text. One that is not UTF-8 is [`io::ErrorKind::InvalidData`].
-pub(crate) fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-8");
     String::from_utf8(read(path, limit)?).map_err(not_text)
 }

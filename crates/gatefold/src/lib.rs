@@ -3,22 +3,20 @@
 //! [`config`] reads files into types that cannot be wrong, and [`build`] makes a running [`App`]
 //! of them. The binary is a thin shell over this crate; whoever embeds Gatefold starts here too.
 //! It must not know the protocol library or SQL: those stay in `gatefold-mcp` and
-//! `gatefold-store`. Only [`Environment`] reads the process's environment.
+//! `gatefold-store`. Nor does it know the command line, a keyring or a tokenizer: secrets come
+//! from a [`secrets::SecretStore`] and exact counts from a [`TokenCounter`], both handed in. Only
+//! [`Environment`] reads the process's environment.
 
 mod app;
 pub mod config;
-pub mod doctor;
 mod encoder;
 mod environment;
-mod files;
-pub mod programs;
+pub mod files;
 pub mod secrets;
-pub mod setup;
-pub mod shell;
 
 pub use app::{
-    App, AppError, ConfigWatch, Connected, Connecting, Reloaded, Status, TokenCosts, WatchError,
-    build, status_routes,
+    App, AppError, ConfigWatch, Connected, Connecting, CountError, Reloaded, Status, TokenCosts,
+    TokenCounter, WatchError, build, status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

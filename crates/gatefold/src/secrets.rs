@@ -1,11 +1,8 @@
-//! Secrets in the operating system's keyring, under the service `gatefold`.
+//! Secrets that a configuration refers to as `${secret:NAME}`.
 //!
-//! A configuration refers to one as `${secret:NAME}`. On Linux the keyring is whatever speaks the
-//! Secret Service protocol (GNOME Keyring, KWallet, KeePassXC), on macOS the Keychain. Every
-//! answer is waited for on a thread of its own and within a bound: a locked keyring asks its user,
-//! and the user may be away.
-
-mod system;
+//! Where they are kept is a port, [`SecretStore`]: the binary hands in the user's keyring, which
+//! `gatefold-setup` knows; an embedder hands in a store of its own, or none. The errors and their
+//! hints speak of a keyring, because that is what people have.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,9 +10,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use gatefold_core::Secret;
-
-/// Under what the keyring files everything that is Gatefold's.
-pub const SERVICE: &str = "gatefold";
 
 /// The longest name of a secret, in bytes.
 const NAME_LIMIT: usize = 128;
@@ -25,9 +19,6 @@ pub const VALUE_LIMIT_BYTES: usize = 64 * 1024;
 
 /// How long a configuration waits for one secret, which a locked keyring may ask its user for.
 pub const LOOKUP_DEADLINE: Duration = Duration::from_secs(5);
-
-/// How long a person may take to unlock the keyring when a command of theirs needs it.
-pub const UNLOCK_DEADLINE: Duration = Duration::from_secs(60);
 
 /// A legal name for a secret: 1 to 128 letters, digits, `_`, `-` and `.`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,68 +107,17 @@ impl SecretError {
     }
 }
 
-/// What keeps secrets. Every method may take as long as `within`, and blocks.
-pub trait Keyring: Send + Sync {
+/// What a configuration's `${secret:NAME}` is looked up in: a keyring, a vault, a map.
+pub trait SecretStore: Send + Sync {
+    /// May block for as long as `within`.
     fn get(&self, name: &SecretName, within: Duration) -> Result<Secret, SecretError>;
-    fn set(&self, name: &SecretName, value: &Secret, within: Duration) -> Result<(), SecretError>;
-    fn remove(&self, name: &SecretName, within: Duration) -> Result<(), SecretError>;
-    /// All names, sorted.
-    fn names(&self, within: Duration) -> Result<Vec<SecretName>, SecretError>;
-}
-
-/// The keyring of the user who runs this process.
-pub fn system() -> Arc<dyn Keyring> {
-    Arc::new(system::SystemKeyring)
-}
-
-/// Puts a secret into the user's keyring, in the place of what is there under its name.
-pub fn store(name: &SecretName, value: &Secret) -> Result<(), SecretError> {
-    store_in(&*system(), name, value)
-}
-
-/// As [`store`], into this keyring.
-pub(crate) fn store_in(
-    keyring: &dyn Keyring,
-    name: &SecretName,
-    value: &Secret,
-) -> Result<(), SecretError> {
-    if value.expose().is_empty() {
-        return Err(SecretError::IllegalValue("empty"));
-    }
-    if value.expose().len() > VALUE_LIMIT_BYTES {
-        return Err(SecretError::IllegalValue("too long"));
-    }
-    if value.expose().contains('\0') {
-        return Err(SecretError::IllegalValue("not text: it holds a NUL character"));
-    }
-    keyring.set(name, value, UNLOCK_DEADLINE)
-}
-
-/// A secret of the user's keyring.
-pub fn get(name: &SecretName) -> Result<Secret, SecretError> {
-    system().get(name, UNLOCK_DEADLINE)
-}
-
-/// Takes a secret out of the user's keyring.
-pub fn remove(name: &SecretName) -> Result<(), SecretError> {
-    system().remove(name, UNLOCK_DEADLINE)
-}
-
-/// The names of all secrets that Gatefold keeps in the user's keyring, sorted.
-pub fn names() -> Result<Vec<SecretName>, SecretError> {
-    system().names(UNLOCK_DEADLINE)
-}
-
-/// Whether this machine has a keyring that answers. It may still be locked.
-pub fn is_available() -> bool {
-    system::answers(LOOKUP_DEADLINE)
 }
 
 /// How one load of a configuration looks secrets up: each name once, and none at all after an
 /// answer that every other name would get as well.
 #[derive(Clone)]
 pub(crate) struct Lookup {
-    keyring: Option<Arc<dyn Keyring>>,
+    store: Option<Arc<dyn SecretStore>>,
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -188,19 +128,19 @@ struct Seen {
 }
 
 impl Lookup {
-    /// Lookups in this keyring; with none, every name is answered by "no keyring".
-    pub(crate) fn new(keyring: Option<Arc<dyn Keyring>>) -> Self {
-        Self { keyring, seen: Arc::default() }
+    /// Lookups in this store; with none, every name is answered by "no keyring".
+    pub(crate) fn new(store: Option<Arc<dyn SecretStore>>) -> Self {
+        Self { store, seen: Arc::default() }
     }
 
-    /// The same keyring, with nothing looked up yet.
+    /// The same store, with nothing looked up yet.
     pub(crate) fn afresh(&self) -> Self {
-        Self::new(self.keyring.clone())
+        Self::new(self.store.clone())
     }
 
     pub(crate) fn get(&self, name: &str) -> Result<Secret, SecretError> {
         let name = SecretName::parse(name)?;
-        let Some(keyring) = &self.keyring else {
+        let Some(store) = &self.store else {
             return Err(SecretError::NoKeyring("none was given".to_owned()));
         };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -210,7 +150,7 @@ impl Lookup {
         if let Some(end) = &seen.end {
             return Err(end.clone());
         }
-        let answer = keyring.get(&name, LOOKUP_DEADLINE);
+        let answer = store.get(&name, LOOKUP_DEADLINE);
         seen.end = answer.as_ref().err().filter(|error| error.is_final()).cloned();
         seen.answers.insert(name, answer.clone());
         answer

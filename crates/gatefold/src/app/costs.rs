@@ -1,16 +1,44 @@
 //! What definitions cost a model, in exact o200k tokens.
 //!
-//! Whoever counts is outside: the vocabulary is too large for a process that serves. Counts are
-//! made once for each manifest and kept in the state directory.
+//! A [`TokenCounter`] from outside counts: the vocabulary is too large for a process that serves.
+//! Counts are made once for each manifest and kept in the state directory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, ToolDefinition};
-use gatefold_core::{Digest, Domain};
+use gatefold_core::{BoxError, Digest, Domain};
 use serde::Serialize;
 
 use super::App;
+
+/// The least time between two counts in the background, so that sources that keep changing cost
+/// little.
+const COUNTING_PAUSE: Duration = Duration::from_secs(5);
+
+/// Counts o200k tokens exactly.
+///
+/// A port: the vocabulary takes some 46 MB, so an embedder decides whether to load it, and where.
+/// The binary starts a short-lived child.
+pub trait TokenCounter: Send + Sync {
+    /// The number of tokens of each text, in order.
+    fn count<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Vec<usize>, BoxError>>;
+}
+
+/// Why definitions could not be counted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CountError {
+    /// What the counter says of itself.
+    #[error(transparent)]
+    Counter(BoxError),
+    #[error("the token counter gave {counts} counts for {texts} texts")]
+    Miscounted { counts: usize, texts: usize },
+    #[error("the tools changed while they were counted; try again")]
+    Changed,
+}
 
 /// Tokens of single tools, by the tool's digest, for each manifest of the snapshot in force.
 #[derive(Default)]
@@ -67,8 +95,49 @@ impl App {
         uncounted
     }
 
+    /// What the definitions of the visible tools cost, by domain. Those never counted are counted
+    /// now, in one go, and kept.
+    pub async fn count_definitions(
+        &self,
+        counter: &dyn TokenCounter,
+    ) -> Result<BTreeMap<Domain, usize>, CountError> {
+        let uncounted = self.uncounted().await;
+        let tools = uncounted.iter().flat_map(|manifest| manifest.tools());
+        let texts: Vec<_> = tools.map(|tool| tool.raw().to_owned()).collect();
+        let counts = if texts.is_empty() {
+            Vec::new()
+        } else {
+            counter.count(&texts).await.map_err(CountError::Counter)?
+        };
+        if counts.len() != texts.len() {
+            return Err(CountError::Miscounted { counts: counts.len(), texts: texts.len() });
+        }
+        let mut rest = counts.as_slice();
+        for manifest in &uncounted {
+            let (own, others) = rest.split_at(manifest.tools().len());
+            self.keep_counts(manifest, own).await;
+            rest = others;
+        }
+        self.definition_tokens().ok_or(CountError::Changed)
+    }
+
+    /// Counts in the background what sources offer, whenever it changes. Runs until it is aborted.
+    pub async fn keep_counting(self: Arc<Self>, counter: impl TokenCounter) {
+        let mut epochs = self.dispatcher.epochs();
+        loop {
+            epochs.mark_unchanged();
+            if let Err(error) = self.count_definitions(&counter).await {
+                tracing::debug!(%error, "definitions were not counted");
+            }
+            tokio::time::sleep(COUNTING_PAUSE).await;
+            if epochs.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     /// Takes up the counts of a manifest's tools, one for each in its order, and keeps them.
-    pub async fn keep_counts(&self, manifest: &Manifest, counts: &[usize]) {
+    async fn keep_counts(&self, manifest: &Manifest, counts: &[usize]) {
         self.counted.put(manifest, counts);
         if let Err(error) = self.store.keep_token_counts(manifest.digest(), counts).await {
             tracing::warn!(%error, "counts of tokens could not be kept");

@@ -15,7 +15,7 @@ use gatefold_catalog::GroupRules;
 use gatefold_core::Domain;
 use gatefold_policy::Effect;
 
-pub(crate) use launch::folder_of;
+pub use launch::folder_of;
 
 use self::switches::Switches;
 

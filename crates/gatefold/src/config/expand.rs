@@ -5,7 +5,7 @@ use crate::Environment;
 use crate::secrets::{SecretError, SecretName};
 
 /// What marks a reference to the keyring.
-pub(crate) const SECRET: &str = "secret:";
+pub const SECRET: &str = "secret:";
 
 /// Whose notation a file follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) fn expand(
 
 /// A piece of a text that may refer to something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part<'t> {
+pub enum Part<'t> {
     /// Stands for itself. Of `$${` only the latter two are left.
     Plain(&'t str),
     /// What stands between `${` and `}`.
@@ -65,7 +65,7 @@ pub(crate) enum Part<'t> {
 }
 
 /// The pieces of a text, in order. None of them is empty, but for `${}`.
-pub(crate) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+pub fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let whole = rest;
@@ -90,7 +90,7 @@ pub(crate) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// What a text refers to, in order: what stands between `${` and `}`.
-pub(crate) fn references(text: &str) -> impl Iterator<Item = &str> {
+pub fn references(text: &str) -> impl Iterator<Item = &str> {
     parts(text).filter_map(|part| match part {
         Part::Reference(inner) => Some(inner),
         Part::Plain(_) | Part::Unclosed(_) => None,
@@ -98,7 +98,7 @@ pub(crate) fn references(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What a reference of a `gatefold.toml` comes to, if that is known here.
-pub(crate) fn value(inner: &str, environment: &Environment) -> Option<String> {
+pub fn value(inner: &str, environment: &Environment) -> Option<String> {
     value_of(inner, environment, Dialect::Gatefold).ok()
 }
 
@@ -198,7 +198,7 @@ pub(super) fn variable_of_input(id: &str) -> String {
     id.chars().map(upper).collect()
 }
 
-pub(crate) fn is_name(name: &str) -> bool {
+pub fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')

@@ -47,7 +47,7 @@ pub(super) fn size(text: &str) -> Option<u64> {
 
 /// A duration as the reader takes it, in the largest unit that leaves a whole number; one minute
 /// is written as people say it: 60 seconds.
-pub(crate) fn duration_text(duration: Duration) -> String {
+pub fn duration_text(duration: Duration) -> String {
     let millis = duration.as_millis();
     let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")];
     let fits =

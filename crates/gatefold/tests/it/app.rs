@@ -8,8 +8,7 @@ use gatefold::{App, ConfigWatch};
 use gatefold_core::{Domain, SystemClock};
 use tokio::time::timeout;
 
-use crate::process::LIMIT;
-use crate::scratch::{Scratch, toml};
+use crate::scratch::{LIMIT, Scratch, toml};
 
 async fn build(scratch: &Scratch, config: Config) -> App {
     gatefold::build(config, &scratch.path().join("state"), Arc::new(SystemClock)).await.unwrap()

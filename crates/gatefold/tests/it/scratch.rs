@@ -1,8 +1,12 @@
 use std::path::Path;
+use std::time::Duration;
 
 use gatefold::Environment;
 use gatefold::config::{Config, ConfigError, Inputs, load};
 use tempfile::TempDir;
+
+/// How long anything may take that a test waits for.
+pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
 /// A directory with configuration files, which messages name relative to it.
 pub(crate) struct Scratch(TempDir);

@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gatefold::config::{Config, ConfigError, Connection, Inputs, load};
-use gatefold::secrets::{Keyring, SecretError, SecretName};
+use gatefold::secrets::{SecretError, SecretName, SecretStore};
 use gatefold_core::Secret;
 
-use crate::process::{command, run_with_input};
 use crate::scratch::Scratch;
 
 /// A keyring that answers as it is told, and remembers what it was asked.
@@ -19,7 +18,7 @@ struct FakeKeyring {
     asked: Mutex<Vec<String>>,
 }
 
-impl Keyring for FakeKeyring {
+impl SecretStore for FakeKeyring {
     fn get(&self, name: &SecretName, _: Duration) -> Result<Secret, SecretError> {
         self.asked.lock().unwrap().push(name.to_string());
         if let Some(failure) = &self.failure {
@@ -28,25 +27,13 @@ impl Keyring for FakeKeyring {
         let found = self.secrets.get(name.as_str()).copied().map(Secret::new);
         found.ok_or_else(|| SecretError::Missing(name.clone()))
     }
-
-    fn set(&self, _: &SecretName, _: &Secret, _: Duration) -> Result<(), SecretError> {
-        unreachable!("a configuration stores nothing")
-    }
-
-    fn remove(&self, _: &SecretName, _: Duration) -> Result<(), SecretError> {
-        unreachable!("a configuration removes nothing")
-    }
-
-    fn names(&self, _: Duration) -> Result<Vec<SecretName>, SecretError> {
-        unreachable!("a configuration lists nothing")
-    }
 }
 
 fn load_with(keyring: &Arc<FakeKeyring>, text: &str) -> Result<Config, ConfigError> {
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", text);
     let inputs = Inputs { config: Some("gatefold.toml".into()), ..Inputs::default() };
-    load(&inputs, &scratch.environment().with_keyring(keyring.clone()))
+    load(&inputs, &scratch.environment().with_secrets(keyring.clone()))
 }
 
 const TWICE: &str = "[sources.a]\nurl = 'http://a.example/mcp'\n\
@@ -107,37 +94,4 @@ fn a_secret_never_shows_in_a_fault() {
     let error = load_with(&keyring, text).unwrap_err().to_string();
     assert!(error.contains("once its variables are put in"), "{error}");
     assert!(!error.contains("hunter2"), "{error}");
-}
-
-#[test]
-fn a_machine_without_a_keyring_says_so_within_seconds() {
-    let scratch = Scratch::new();
-    let run = run_with_input(&scratch, &["secret", "set", "a"], "hunter2\n");
-    assert_eq!(run.code, Some(1), "{}", run.stderr);
-    assert!(run.stderr.contains("no keyring answers on this machine"), "{}", run.stderr);
-    assert!(run.stderr.contains("help: start one"), "{}", run.stderr);
-    assert!(!(run.stderr + &run.stdout).contains("hunter2"));
-}
-
-#[test]
-fn what_cannot_be_a_secret_is_refused_before_the_keyring_is_asked() {
-    let long = "x".repeat(64 * 1024 + 1);
-    for (name, value, code, message) in [
-        ("a b", "x", 2, "`a b` is not the name of a secret"),
-        ("a", "", 1, "the secret is empty"),
-        ("a", "\n", 1, "the secret is empty"),
-        ("a", long.as_str(), 1, "the secret is too long"),
-        ("a", "x\0", 1, "holds a NUL character"),
-    ] {
-        let run = run_with_input(&Scratch::new(), &["secret", "set", name], value);
-        assert_eq!(run.code, Some(code), "{}", run.stderr);
-        assert!(run.stderr.contains(message), "{}", run.stderr);
-    }
-}
-
-#[test]
-fn a_value_is_never_taken_from_the_arguments() {
-    let scratch = Scratch::new();
-    let output = command(&scratch, &["secret", "set", "a", "hunter2"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
 }

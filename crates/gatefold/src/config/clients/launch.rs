@@ -130,7 +130,7 @@ fn folder(field: &Field<'_>) -> Option<PathBuf> {
 }
 
 /// The project, or the home, that a client's file belongs to.
-pub(crate) fn folder_of(file: &Path) -> &Path {
+pub fn folder_of(file: &Path) -> &Path {
     let folder = file.parent().unwrap_or(file);
     let is_clients = folder
         .file_name()

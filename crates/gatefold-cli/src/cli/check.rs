@@ -1,0 +1,262 @@
+use std::collections::HashMap;
+use std::process::ExitCode;
+
+use gatefold::config::{Connection, SourceConfig};
+use gatefold::{App, Connected, Environment};
+use gatefold_core::Domain;
+use gatefold_dispatch::{SourceReport, SourceState};
+use serde::Serialize;
+
+use super::arguments::Shared;
+use super::output::{Output, Style};
+use super::progress::Progress;
+use super::table::{Table, grouped};
+use super::tokens::ChildCounter;
+use super::{session, stop};
+
+/// What `check --json` prints.
+#[derive(Serialize)]
+struct Findings {
+    ok: bool,
+    sources: Vec<Finding>,
+    tools: usize,
+    /// What all definitions would cost a model that is given every tool.
+    tokens: usize,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    #[serde(flatten)]
+    report: SourceReport,
+    origin: String,
+    tokens: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    took_ms: Option<u128>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+}
+
+/// Connects every source, says how each fared, and fails if one of them did.
+pub(super) async fn run(
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    stop::unless_stopped(async {
+        let app = session::open(shared, environment).await?.app;
+        let connected = app.connect(&Progress::new(output, "connecting")).await;
+        let findings = findings(&app, connected).await?;
+        app.close().await;
+        if output.is_json() {
+            output.json(&findings);
+        } else {
+            output.lines(&lines(&findings, output.style()));
+        }
+        Ok(if findings.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    })
+    .await
+}
+
+async fn findings(app: &App, connected: Vec<Connected>) -> anyhow::Result<Findings> {
+    let tokens = app.count_definitions(&ChildCounter).await?;
+    let mut connected: HashMap<Domain, Connected> =
+        connected.into_iter().map(|one| (one.source.domain.clone(), one)).collect();
+    let config = app.config();
+    let origins: HashMap<_, _> =
+        config.sources.iter().map(|source| (&source.domain, &source.origin)).collect();
+    let finding = |mut report: SourceReport| {
+        let connected = connected.remove(&report.domain);
+        let failure = connected.as_ref().and_then(|one| one.result.as_ref().err());
+        report.status.error = failure.map(|error| reason(&error.to_string(), &report.domain));
+        Finding {
+            origin: origins.get(&report.domain).map(ToString::to_string).unwrap_or_default(),
+            tokens: tokens.get(&report.domain).copied().unwrap_or_default(),
+            took_ms: connected.as_ref().map(|one| one.took.as_millis()),
+            hint: connected.filter(|one| one.result.is_err()).and_then(|one| hint(&one.source)),
+            report,
+        }
+    };
+    let sources: Vec<_> = app.reports().into_iter().map(finding).collect();
+    Ok(Findings {
+        ok: sources.iter().all(|source| source.report.status.error.is_none()),
+        tools: app.pin().view().tool_count(),
+        tokens: tokens.values().sum(),
+        warnings: warnings(app).await,
+        sources,
+    })
+}
+
+/// The reason without the domain, which stands beside it.
+pub(super) fn reason(error: &str, domain: &Domain) -> String {
+    let known = format!("`{domain}` is unavailable: ");
+    error.strip_prefix(&known).unwrap_or(error).to_owned()
+}
+
+/// What the source's own words do not say.
+fn hint(source: &SourceConfig) -> Option<&'static str> {
+    match &source.connection {
+        Connection::Stdio { command, args, .. } if args.is_empty() && command.contains(' ') => {
+            Some("`command` is the program alone; put its arguments in `args`")
+        }
+        _ => None,
+    }
+}
+
+/// What is configured and has no effect.
+async fn warnings(app: &App) -> Vec<String> {
+    let pinned = app.pin();
+    let config = app.config();
+    let is_idle = |pattern: &&gatefold_catalog::Pattern| {
+        !pinned.view().tools().any(|tool| pattern.matches(tool.id().as_str()))
+    };
+    let idle = config.disclosure.pinned.iter().filter(is_idle);
+    let idle = idle.map(|pattern| format!("`disclosure.pinned` matches no tool: {pattern}"));
+    let encoder = app.encoder_fault().await;
+    let encoder = encoder.map(|fault| format!("`search.encoder` is of no use: {fault}"));
+    idle.chain(encoder).collect()
+}
+
+/// What is printed for people.
+fn lines(findings: &Findings, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !findings.sources.is_empty() {
+        lines.extend(table(findings, style).lines(style));
+        lines.push(String::new());
+    }
+    lines.extend(style.sentence(&costs(findings.tools, findings.tokens), 2));
+    lines.extend(findings.sources.iter().flat_map(|finding| details(finding, style)));
+    for warning in &findings.warnings {
+        lines.push(String::new());
+        lines.extend(style.sentence(&format!("{} {warning}", style.accent("note")), 2));
+    }
+    lines
+}
+
+fn costs(tools: usize, tokens: usize) -> String {
+    let tokens = grouped(tokens);
+    match tools {
+        0 => "no tools".to_owned(),
+        1 => format!("1 tool, which costs a model {tokens} tokens if it is shown it"),
+        _ => {
+            let tools = grouped(tools);
+            format!("{tools} tools, which cost a model {tokens} tokens if it is shown them all")
+        }
+    }
+}
+
+fn table(findings: &Findings, style: Style) -> Table {
+    let heads = ["domain", "state", "protocol", "tools", "tokens", "took"];
+    let mut table = Table::new(&heads).numbers(&[3, 4, 5]).spare(&[2, 5, 4, 3]);
+    for finding in &findings.sources {
+        let report = &finding.report;
+        let state = match (&report.status.error, report.status.state) {
+            (Some(_), _) => style.bad("failed"),
+            (None, SourceState::Disabled) => style.faint("disabled"),
+            (None, _) => style.good("ok"),
+        };
+        let took = finding.took_ms.map(|took| format!("{took} ms"));
+        table.row([
+            style.strong(report.domain.as_str()),
+            state,
+            report.status.protocol.clone().unwrap_or_default(),
+            grouped(report.tools),
+            grouped(finding.tokens),
+            took.unwrap_or_default(),
+        ]);
+    }
+    table
+}
+
+/// What is wrong with a source, and with what it offers.
+fn details(finding: &Finding, style: Style) -> Vec<String> {
+    let Finding { report, hint, origin, .. } = finding;
+    let mut lines = Vec::new();
+    if let Some(failure) = &report.status.error {
+        lines.push(String::new());
+        let text = format!("{} {}: {failure}", style.bad("failed"), report.domain);
+        lines.extend(style.sentence(&text, 2));
+        if let Some(hint) = hint {
+            lines.extend(style.sentence(&format!("  help: {hint}"), 4));
+        }
+        let place = style.sentence(&format!("  configured in {origin}"), 4);
+        lines.extend(place.iter().map(|line| style.faint(line)));
+    }
+    if !report.alterations.is_empty() {
+        lines.push(String::new());
+        let text = format!("{}: some definitions were not as MCP has them", report.domain);
+        lines.extend(style.sentence(&text, 2));
+    }
+    for alteration in &report.alterations {
+        lines.extend(style.sentence(&format!("  {alteration}"), 4));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::Timestamp;
+    use gatefold_dispatch::{BreakerState, SourceStatus, TrafficReport};
+
+    use super::*;
+    use crate::cli::table::tests::across_widths;
+
+    fn finding(domain: &str, error: Option<&str>) -> Finding {
+        let status = SourceStatus {
+            state: if error.is_some() { SourceState::Failing } else { SourceState::Running },
+            since: Timestamp::from_millis(0),
+            error: error.map(str::to_owned),
+            protocol: error.is_none().then(|| "2026-07-28".to_owned()),
+            sessions: 1,
+        };
+        let report = SourceReport {
+            domain: Domain::parse(domain).unwrap(),
+            status,
+            breaker: BreakerState::Closed,
+            tools: 14,
+            prompts: 0,
+            resources: 0,
+            alterations: Vec::new(),
+            calls_in_flight: 0,
+            calls_waiting: 0,
+            traffic: TrafficReport::default(),
+        };
+        let hint = error.map(|_| "`command` is the program alone; put its arguments in `args`");
+        Finding { report, origin: "gatefold.toml:9".into(), tokens: 6540, took_ms: Some(35), hint }
+    }
+
+    #[test]
+    fn a_check_counts_tools_as_people_do() {
+        for (tools, expected) in [
+            (0, "no tools"),
+            (1, "1 tool, which costs a model 1,234 tokens if it is shown it"),
+            (2, "2 tools, which cost a model 1,234 tokens if it is shown them all"),
+        ] {
+            assert_eq!(costs(tools, 1234), expected);
+        }
+        let nothing =
+            Findings { ok: true, sources: Vec::new(), tools: 0, tokens: 0, warnings: Vec::new() };
+        assert_eq!(lines(&nothing, Style::plain()), ["no tools"]);
+    }
+
+    #[test]
+    fn a_check_fits_every_width() {
+        let mut odd = finding("odd", None);
+        odd.report.alterations = vec![
+            "`search`: its schema names a `$ref` that leads nowhere, so it is shown without that part"
+                .to_owned(),
+        ];
+        let failed = "the server exited with code 3; it last wrote: 错误：找不到配置文件 \
+                      /etc/a-rather-long-folder/another-one/config.json, giving up\u{1b}[31m";
+        let long = "a_source_with_a_rather_long_name";
+        let sources = vec![finding("issues", None), odd, finding(long, Some(failed))];
+        let findings = Findings {
+            ok: false,
+            sources,
+            tools: 28,
+            tokens: 13_080,
+            warnings: vec!["`disclosure.pinned` matches no tool: nothing__*".to_owned()],
+        };
+        insta::assert_snapshot!(across_widths(|style| lines(&findings, style)));
+    }
+}

@@ -1,0 +1,459 @@
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use gatefold::Environment;
+use gatefold::config::{Config, Inputs, default_state_dir, load, user_config_file};
+use gatefold_clients::{Client, ConfigFile, Entry, Launch, Machine, Scope, config_files};
+use gatefold_setup::{self as setup, Act, Connected, Connector, Held, Needs, Records, SetupError};
+use serde_json::{Value, json};
+
+use super::arguments::{Connect, Shared};
+use super::output::Output;
+use super::prompt::Asking;
+use super::table::Table;
+use super::{failure, import, loopback, paths, session, visible};
+
+/// Puts Gatefold into clients' files, or says where it is.
+pub(super) async fn run(
+    connect: &Connect,
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let machine = setup::machine(environment)?;
+    if connect.clients.is_empty() {
+        let config = shared.inputs().located(environment);
+        let config = config.and_then(|inputs| load(&inputs, environment)).unwrap_or_default();
+        list(&machine, config.server.listen, environment, output);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let clients = clients(&connect.clients)?;
+    if !Entry::is_name(&connect.name) {
+        return Err(failure::usage(format!(
+            "`{}` cannot name a server\n  help: use letters, digits, `-` and `_`, at most 64",
+            visible::on_one_line(&connect.name)
+        )));
+    }
+    let inputs = shared.inputs().located(environment)?;
+    let config = load(&inputs, environment)?;
+    let connector = connector(shared, &config, environment)?;
+    let needs = setup::needs(&inputs, &machine, environment);
+    let variables = needs.variables.clone();
+    let launch = launch(connect, shared, &inputs, &config, variables, environment);
+    let entry = Entry { name: connect.name.clone(), launch };
+    let state_dir = session::state_dir(shared, &config, environment)?;
+    let reached = session::reached(&config, &state_dir).await;
+    let mut plans = Vec::new();
+    for client in clients {
+        let file = place(&machine, client, connect.project, environment)?;
+        let hands_on = connect.http || client.refers_to_variables();
+        let unmet = if hands_on { &Needs::default() } else { &needs };
+        let held = setup::held(&file, &config, unmet, &reached, environment)?;
+        let held = if connect.keep { Held::default() } else { held };
+        let result = connector.connect(&file, &entry, &held.names, Act::Try)?;
+        plans.push(Plan {
+            client,
+            file,
+            held,
+            result,
+            is_wanted: true,
+            outcome: Outcome::Unwritten,
+        });
+    }
+    let is_dry = connect.caution.dry_run;
+    if !is_dry && plans.iter().any(|plan| !plan.result.is_unchanged) {
+        let asking = Asking::new(&connect.caution, output.is_json())?;
+        if !ask(asking, &mut plans, environment)? {
+            output.line("nothing was written");
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    // One that fails must not keep anybody from hearing what was done to the others.
+    for plan in plans.iter_mut().filter(|plan| !is_dry && plan.is_to_be_written()) {
+        match connector.connect(&plan.file, &entry, &plan.held.names, Act::Write) {
+            Ok(result) => plan.result = result,
+            Err(error) => {
+                plan.outcome = Outcome::Failed(error.to_string());
+                continue;
+            }
+        }
+        plan.outcome = unseen(&connector, plan).map_or(Outcome::Written, Outcome::Unseen);
+    }
+    let told = Told { connect, shared, entry: &entry, environment, output };
+    told.all(&plans);
+    let is_well = plans.iter().all(|plan| plan.outcome.error().is_none());
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What is to be done with one client.
+struct Plan {
+    client: Client,
+    file: ConfigFile,
+    /// Servers that Gatefold offers as well.
+    held: Held,
+    result: Connected,
+    is_wanted: bool,
+    outcome: Outcome,
+}
+
+/// What became of a client's file.
+enum Outcome {
+    Unwritten,
+    Written,
+    /// It was written, and something is wrong with it.
+    Unseen(String),
+    Failed(String),
+}
+
+impl Outcome {
+    fn error(&self) -> Option<&str> {
+        match self {
+            Self::Unwritten | Self::Written => None,
+            Self::Unseen(error) | Self::Failed(error) => Some(error),
+        }
+    }
+
+    fn is_written(&self) -> bool {
+        matches!(self, Self::Written | Self::Unseen(_))
+    }
+}
+
+impl Plan {
+    fn is_to_be_written(&self) -> bool {
+        self.is_wanted && !self.result.is_unchanged
+    }
+}
+
+/// The clients of these names, each once.
+pub(super) fn clients(names: &[String]) -> anyhow::Result<Vec<Client>> {
+    let mut clients = Vec::new();
+    for client in import::clients(names)? {
+        if !clients.contains(&client) {
+            clients.push(client);
+        }
+    }
+    Ok(clients)
+}
+
+/// What edits the clients' files. Records lie in the user's own state directory; an older Gatefold
+/// had them where the rest of the state lies.
+pub(super) fn connector<'a>(
+    shared: &Shared,
+    config: &Config,
+    environment: &'a Environment,
+) -> anyhow::Result<Connector<'a>> {
+    let records = Records::new(&default_state_dir(environment)?).or(&session::state_dir(
+        shared,
+        config,
+        environment,
+    )?);
+    Ok(Connector { environment, listen: config.server.listen, records })
+}
+
+/// Asks about every file before any is written. False when the person gave up, or wants none.
+fn ask(asking: Asking, plans: &mut [Plan], environment: &Environment) -> anyhow::Result<bool> {
+    for plan in plans.iter_mut().filter(|plan| !plan.result.is_unchanged) {
+        let path = paths::shown(&plan.result.path, environment);
+        let Some(is_wanted) = asking.confirm(&format!("Put Gatefold into {path}?"))? else {
+            return Ok(false);
+        };
+        plan.is_wanted = is_wanted;
+        if !is_wanted || plan.held.names.is_empty() {
+            continue;
+        }
+        let Some(goes) = asking.confirm(&format!(
+            "{} starts {} itself, which Gatefold offers too. Take {} out of its file?",
+            plan.client,
+            plan.held.names.join(", "),
+            if plan.held.names.len() == 1 { "it" } else { "them" },
+        ))?
+        else {
+            return Ok(false);
+        };
+        if !goes {
+            plan.held.names.clear();
+        }
+    }
+    Ok(plans.iter().any(Plan::is_to_be_written))
+}
+
+/// Looks whether the client's file has the entry now, as whoever reads it next will see it, and
+/// says what is wrong otherwise.
+fn unseen(connector: &Connector<'_>, plan: &Plan) -> Option<String> {
+    match connector.connected(&plan.file) {
+        Ok(names) if names.contains(&plan.result.name) => None,
+        Ok(_) => Some(format!(
+            "{}: was written, and Gatefold is not seen in it\n  help: look what it has as `{}`",
+            plan.result.path.display(),
+            plan.result.name
+        )),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// The file that a new entry goes into: the first that has servers, else the first of all.
+pub(super) fn place(
+    machine: &Machine,
+    client: Client,
+    in_project: bool,
+    environment: &Environment,
+) -> anyhow::Result<ConfigFile> {
+    let scope = if in_project { Scope::Project } else { Scope::User };
+    let mut files = config_files(machine, client);
+    files.retain(|file| file.scope == scope);
+    let has_servers = |file: &ConfigFile| {
+        file.path.exists()
+            && setup::servers_of(file, environment).is_ok_and(|servers| !servers.is_empty())
+    };
+    let at = files.iter().position(has_servers).unwrap_or(0);
+    if files.is_empty() {
+        return Err(failure::usage(format!(
+            "{client} has no configuration for a single project\n  help: leave `--project` out"
+        )));
+    }
+    Ok(files.swap_remove(at))
+}
+
+/// What the client is to start, or where it is to connect.
+fn launch(
+    connect: &Connect,
+    shared: &Shared,
+    inputs: &Inputs,
+    config: &Config,
+    variables: Vec<String>,
+    environment: &Environment,
+) -> Launch {
+    if connect.http {
+        let address = loopback::reachable(config.server.listen);
+        return Launch::Http { url: format!("http://{address}/mcp") };
+    }
+    let whole = |path: &PathBuf| environment.directory().join(path).display().to_string();
+    let mut args = vec!["stdio".to_owned()];
+    let files = inputs.config.iter().map(|path| ("--config", path));
+    let files = files.chain(inputs.mcp_configs.iter().map(|path| ("--mcp-config", path)));
+    let folders = shared.state_dir.iter().map(|path| ("--state-dir", path));
+    for (option, path) in files.chain(folders) {
+        args.extend([option.to_owned(), whole(path)]);
+    }
+    Launch::Stdio { command: own_program(environment), args, variables }
+}
+
+/// This program as `PATH` has it, since that path survives an update; else where it lies.
+fn own_program(environment: &Environment) -> String {
+    let Ok(own) = std::env::current_exe() else {
+        return "gatefold".to_owned();
+    };
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let folders = environment.get("PATH").unwrap_or_default();
+    let named = std::env::split_paths(folders).map(|folder| folder.join("gatefold"));
+    let mut absolute = named.filter(|path| path.is_absolute());
+    let found = absolute.find(|path| real(path).is_some() && real(path) == real(&own));
+    found.unwrap_or(own).display().to_string()
+}
+
+/// How it is said what was done.
+struct Told<'a> {
+    connect: &'a Connect,
+    shared: &'a Shared,
+    entry: &'a Entry,
+    environment: &'a Environment,
+    output: &'a Output,
+}
+
+impl Told<'_> {
+    fn all(&self, plans: &[Plan]) {
+        if self.output.is_json() {
+            let plans: Vec<_> = plans.iter().map(|plan| self.json(plan)).collect();
+            self.output.json(&json!({ "connected": plans }));
+            return;
+        }
+        for plan in plans {
+            self.one(plan);
+            if let Some(error) = plan.outcome.error() {
+                self.output.error(error);
+            }
+        }
+        self.unpassed_by_all(plans);
+        let written: Vec<_> = plans.iter().filter(|plan| plan.outcome.is_written()).collect();
+        if written.is_empty() {
+            return;
+        }
+        let titles: Vec<_> = written.iter().map(|plan| plan.client.title()).collect();
+        let them = if let [_] = *titles { "it read its" } else { "them read their" };
+        self.output.line("");
+        self.output
+            .paragraph("", &format!("restart {}, or have {them} servers again", titles.join(", ")));
+        let ids: Vec<_> = written.iter().map(|plan| plan.client.id()).collect();
+        let project = if self.connect.project { " --project" } else { "" };
+        let config = config_option(self.shared, self.environment);
+        let paint = self.output.style();
+        let undo = format!("gatefold disconnect {}{project}{config}", ids.join(" "));
+        self.output.line(&format!("undo with `{}`", paint.accent(&undo)));
+    }
+
+    /// What became of one client, and what of its servers.
+    fn one(&self, plan: &Plan) {
+        let (output, client, result) = (self.output, plan.client, &plan.result);
+        let path = paths::shown(&result.path, self.environment);
+        let name = &result.name;
+        let has_name = if name == "gatefold" { String::new() } else { format!(", as `{name}`") };
+        let is_dry = self.connect.caution.dry_run;
+        if matches!(plan.outcome, Outcome::Failed(_)) {
+            output.line(&format!("{} {client}: {path}", output.style().bad("did not connect")));
+            return;
+        }
+        let title = if result.is_unchanged {
+            format!("{client} has `{name}` in {path} already")
+        } else if !plan.is_wanted {
+            format!("{client}: {path} stays as it is")
+        } else if is_dry {
+            format!("would connect {client}: {path}{has_name}")
+        } else {
+            format!("{} {client}: {path}{has_name}", output.style().good("connected"))
+        };
+        output.line(&title);
+        if !plan.is_wanted || result.is_unchanged {
+            return;
+        }
+        if result.is_replaced {
+            let act = if is_dry { "would replace" } else { "replaced" };
+            output.line(&format!("  {act} the entry for Gatefold that was there as `{name}`"));
+        }
+        let act = if is_dry { "would be taken out" } else { "taken out" };
+        for (what, names) in [
+            (&*format!("{act}, as Gatefold offers them"), &result.taken_out),
+            ("left in, as Gatefold does not find their programs", &plan.held.missing_program),
+            ("left in, as Gatefold needs variables for them", &plan.held.needs_variables),
+            ("left in until `gatefold check` has reached them", &plan.held.never_reached),
+            ("left in, as Gatefold's own are off, unusable or different", &plan.held.unlike_source),
+        ] {
+            if !names.is_empty() {
+                output.paragraph("  ", &format!("{what}: {}", shown_names(names)));
+            }
+        }
+    }
+
+    /// Which clients do not hand on what Gatefold needs, and what helps.
+    fn unpassed_by_all(&self, plans: &[Plan]) {
+        let without: Vec<_> = plans.iter().filter(|p| !self.unpassed(p).is_empty()).collect();
+        let Some(first) = without.first() else {
+            return;
+        };
+        let titles: Vec<_> = without.iter().map(|plan| plan.client.title()).collect();
+        let s = if titles.len() == 1 { "s" } else { "" };
+        self.output.line("");
+        self.output.paragraph(
+            "",
+            &format!(
+                "{} start{s} programs without your shell's variables: {}; store each with `gatefold \
+                 secret set NAME` and write `${{secret:NAME}}` for `${{NAME}}` in the configuration, or \
+                 set them for the whole session",
+                titles.join(", "),
+                self.unpassed(first).join(", ")
+            ),
+        );
+    }
+
+    /// The variables that Gatefold needs and this client does not hand on.
+    fn unpassed(&self, plan: &Plan) -> &[String] {
+        match &self.entry.launch {
+            Launch::Stdio { variables, .. }
+                if plan.is_to_be_written()
+                    && !matches!(plan.outcome, Outcome::Failed(_))
+                    && !plan.client.refers_to_variables() =>
+            {
+                variables
+            }
+            _ => &[],
+        }
+    }
+
+    fn json(&self, plan: &Plan) -> Value {
+        let result = &plan.result;
+        json!({
+            "client": plan.client.id(),
+            "file": result.path,
+            "name": result.name,
+            "taken_out": result.taken_out,
+            "replaced": result.is_replaced,
+            "left_in": {
+                "missing_program": plan.held.missing_program,
+                "needs_variables": plan.held.needs_variables,
+                "never_reached": plan.held.never_reached,
+                "unlike_source": plan.held.unlike_source,
+            },
+            "missing_variables": self.unpassed(plan),
+            "written": plan.outcome.is_written(),
+            "backup": result.backup,
+            "error": plan.outcome.error(),
+        })
+    }
+}
+
+/// Names from a file, each on one line.
+pub(super) fn shown_names(names: &[String]) -> String {
+    names.iter().map(|name| visible::on_one_line(name)).collect::<Vec<_>>().join(", ")
+}
+
+/// The configuration as a later command has to name it, when it is not the one found without.
+fn config_option(shared: &Shared, environment: &Environment) -> String {
+    let chosen = shared.config.as_ref().map(|path| environment.directory().join(path));
+    let chosen = chosen.filter(|path| user_config_file(environment).as_ref() != Some(path));
+    chosen.map_or_else(String::new, |path| {
+        format!(" --config {}", paths::as_argument(&path, environment))
+    })
+}
+
+/// Every client's files, with what is in them.
+fn list(machine: &Machine, listen: SocketAddr, environment: &Environment, output: &Output) {
+    let mut table = Table::new(&["client", "file", "servers", "gatefold"]).numbers(&[2]);
+    let mut rows = Vec::new();
+    for file in setup::existing(machine, &Client::ALL) {
+        let servers = setup::servers_of(&file, environment);
+        let name = servers.as_ref().ok().and_then(|servers| {
+            let ours = servers.iter().find(|server| setup::is_gatefold(server, listen));
+            ours.map(|server| server.name.clone())
+        });
+        let count = servers.as_ref().map(Vec::len).ok();
+        if count == Some(0) && file.scope == Scope::Project {
+            continue;
+        }
+        let state = match (&servers, &name) {
+            (Err(_), _) => "cannot be read".to_owned(),
+            (_, Some(name)) => format!("as `{}`", visible::on_one_line(name)),
+            (_, None) => "no".to_owned(),
+        };
+        table.row([
+            file.client.id().to_owned(),
+            paths::shown(&file.path, environment),
+            count.map(|count| count.to_string()).unwrap_or_default(),
+            state,
+        ]);
+        rows.push(json!({
+            "client": file.client.id(),
+            "file": file.path,
+            "servers": count,
+            "gatefold": name,
+            "error": servers.err().map(|error| error.to_string()),
+        }));
+    }
+    if output.is_json() {
+        output.json(&json!({ "clients": rows }));
+    } else if rows.is_empty() {
+        output.line("no client of those that Gatefold knows has a file here");
+    } else {
+        for line in table.lines(output.style()) {
+            output.line(&line);
+        }
+    }
+}
+
+/// An error of a set-up that the command line or a file is to blame for is the user's to mend.
+pub(super) fn is_usage(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref::<SetupError>(),
+        Some(SetupError::Config(_) | SetupError::NoHome | SetupError::NotAppendable { .. })
+    )
+}

@@ -1,0 +1,91 @@
+//! How failures are reported, and what they make of the exit code.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use gatefold::AppError;
+use gatefold::config::{ConfigError, Fault};
+use gatefold_setup::SetupError;
+use serde_json::{Value, json};
+
+use super::output::Output;
+use super::prompt::Interrupted;
+use super::{connect, stop};
+
+/// The exit code for a command line or a configuration that is wrong, as clap has it too.
+const USAGE: u8 = 2;
+
+/// What stands between a fault and how to put it right, here as in the library's errors.
+const HELP: &str = "\n  help: ";
+
+/// Something wrong with the command line that clap cannot see.
+#[derive(Debug)]
+struct Usage(String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// An error that is the command line's fault.
+pub(super) fn usage(message: impl Into<String>) -> anyhow::Error {
+    Usage(message.into()).into()
+}
+
+/// A fault and, apart from it, how to put it right.
+pub(super) fn with_help(fault: impl fmt::Display, help: impl fmt::Display) -> anyhow::Error {
+    anyhow::anyhow!("{fault}{HELP}{help}")
+}
+
+/// Prints an error, on standard error or as JSON, and gives the exit code for it.
+pub(super) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
+    if error.is::<Interrupted>() {
+        output.complain(&error.to_string());
+        return ExitCode::from(stop::INTERRUPTED);
+    }
+    if output.is_json() {
+        output.json(&as_json(error));
+    } else {
+        output.error(&error.to_string());
+        for cause in error.chain().skip(1) {
+            output.complain(&format!("  because: {cause}"));
+        }
+    }
+    let is_usage = config_error(error).is_some()
+        || error.is::<Usage>()
+        || is_unreadable_file(error)
+        || connect::is_usage(error);
+    if is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
+}
+
+/// A client's file that cannot be read counts as a configuration that cannot.
+fn is_unreadable_file(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(SetupError::File { act: "read", .. }))
+}
+
+/// The fault and the help apart from each other, and every fault of a configuration by itself.
+fn as_json(error: &anyhow::Error) -> Value {
+    if let Some(faults) = faults(error).filter(|faults| !faults.is_empty()) {
+        return json!({ "error": "the configuration is wrong", "faults": faults });
+    }
+    let causes: Vec<_> = error.chain().skip(1).map(ToString::to_string).collect();
+    let text = error.to_string();
+    match text.split_once(HELP) {
+        Some((fault, help)) => json!({ "error": fault, "help": help, "causes": causes }),
+        None => json!({ "error": text, "causes": causes }),
+    }
+}
+
+fn config_error(error: &anyhow::Error) -> Option<&ConfigError> {
+    error.downcast_ref::<ConfigError>().or_else(|| match error.downcast_ref::<AppError>() {
+        Some(AppError::Config(error)) => Some(error),
+        _ => None,
+    })
+}
+
+fn faults(error: &anyhow::Error) -> Option<&[Fault]> {
+    config_error(error).map(ConfigError::faults)
+}

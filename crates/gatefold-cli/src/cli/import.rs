@@ -1,0 +1,209 @@
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use gatefold::Environment;
+use gatefold::secrets::SecretError;
+use gatefold_clients::{Client, Machine, Scope, config_files};
+use gatefold_setup::secrets;
+use gatefold_setup::{self as setup, KeepFault, Plan, Planned, SecretStyle, SetupError, Unkept};
+
+use super::arguments::{Import, SecretsTo, Shared};
+use super::output::Output;
+use super::prompt::Asking;
+use super::{failure, paths, visible};
+
+/// Reads clients' files, shows what is in them, asks, and writes sources.
+pub(super) fn run(
+    import: &Import,
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let clients = clients(&import.clients)?;
+    let machine = setup::machine(environment)?;
+    let found = setup::find(&machine, &clients, environment);
+    if found.is_empty() {
+        return Err(nothing_found(&machine, &clients, environment));
+    }
+    let asking = Asking::new(&import.caution, output.is_json())?;
+    let target = target(shared, environment)?;
+    let existing = setup::read(&target)?;
+    let style = style(import.secrets);
+    let mut plan = setup::plan(&found, existing.as_deref(), style, environment);
+    only(&mut plan, import, asking)?;
+    if !output.is_json() {
+        report::show(&found, &plan, environment, output);
+        // Where variables are written at once, they are listed with what to set them to.
+        if asking == Asking::Person || import.caution.dry_run || style == SecretStyle::Keyring {
+            report::secrets(&plan, style, output);
+        }
+    }
+    let is_dry = import.caution.dry_run || plan.sources.is_empty();
+    if !is_dry && !ask(&mut plan, import, asking, &target, environment)? {
+        output.line("nothing was written");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = setup::append(existing.as_deref(), &plan, &target)?;
+    let added = text.strip_prefix(existing.as_deref().unwrap_or_default()).unwrap_or(&text);
+    if !is_dry {
+        write(&plan, style, || setup::write(&target, existing.as_deref(), &text))?;
+    }
+    if output.is_json() {
+        output.json(&report::as_json(&found, &plan, &target, environment, is_dry));
+    } else if import.caution.dry_run && !plan.sources.is_empty() {
+        output.line(&format!("would write to {}:\n", paths::shown(&target, environment)));
+        output.line(added.trim_matches('\n'));
+    } else {
+        report::told(&plan, &target, added, environment, output);
+    }
+    let is_whole = found.iter().all(|file| file.servers.is_ok());
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The clients of these names, or all.
+pub(super) fn clients(names: &[String]) -> anyhow::Result<Vec<Client>> {
+    if names.is_empty() {
+        return Ok(Client::ALL.to_vec());
+    }
+    names.iter().map(|name| client(name)).collect()
+}
+
+/// The client of this name.
+pub(super) fn client(name: &str) -> anyhow::Result<Client> {
+    Client::parse(name).ok_or_else(|| {
+        let ids = Client::ALL.map(|client| format!("`{}`", client.id())).join(", ");
+        failure::usage(format!("there is no client `{name}`\n  help: use one of {ids}"))
+    })
+}
+
+fn nothing_found(
+    machine: &Machine,
+    clients: &[Client],
+    environment: &Environment,
+) -> anyhow::Error {
+    let files = clients.iter().flat_map(|client| config_files(machine, *client));
+    let mut paths: Vec<_> = files.map(|file| paths::shown(&file.path, environment)).collect();
+    paths.sort();
+    paths.dedup();
+    failure::with_help(
+        format!("no MCP servers found, in none of these files:\n  {}", paths.join("\n  ")),
+        "pass a client's file as it is: `gatefold serve --mcp-config FILE`, or write a configuration: \
+         `gatefold init`",
+    )
+}
+
+/// Where sources are written: where the command line says, else the user's own configuration.
+fn target(shared: &Shared, environment: &Environment) -> anyhow::Result<PathBuf> {
+    match &shared.config {
+        Some(chosen) => Ok(environment.directory().join(chosen)),
+        None => Ok(setup::user_config_file(environment)?),
+    }
+}
+
+fn style(to: SecretsTo) -> SecretStyle {
+    match to {
+        SecretsTo::Keyring => SecretStyle::Keyring,
+        SecretsTo::Auto if secrets::is_available() => SecretStyle::Keyring,
+        SecretsTo::Auto | SecretsTo::Variables => SecretStyle::Variable,
+    }
+}
+
+/// Keeps the servers that the command line asks for. A person chooses about a project's.
+fn only(plan: &mut Plan, import: &Import, asking: Asking) -> anyhow::Result<()> {
+    let names = &import.only;
+    let is_called = |one: &Planned, name: &String| *name == one.key || *name == one.server.name;
+    let is_known = |name: &&String| plan.sources.iter().any(|one| is_called(one, name));
+    if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+        let keys: Vec<_> = plan.sources.iter().map(|source| format!("`{}`", source.key)).collect();
+        let help = if keys.is_empty() {
+            "there is nothing new to import".to_owned()
+        } else {
+            format!("use one of {}", keys.join(", "))
+        };
+        return Err(failure::usage(format!(
+            "no server `{unknown}` can be imported\n  help: {help}"
+        )));
+    }
+    let is_named = |one: &Planned| names.iter().any(|name| is_called(one, name));
+    if !names.is_empty() {
+        plan.retain(is_named);
+    } else if !import.project && asking == Asking::Yes {
+        plan.leave_projects(is_named);
+    }
+    Ok(())
+}
+
+/// Asks which servers to take. False when none are wanted.
+fn ask(
+    plan: &mut Plan,
+    import: &Import,
+    asking: Asking,
+    target: &Path,
+    environment: &Environment,
+) -> anyhow::Result<bool> {
+    let item = |one: &Planned| {
+        let whose = if one.scope == Scope::Project { ", of this project" } else { "" };
+        visible::on_one_line(&format!("{}  ({}{whose})", one.key, one.client))
+    };
+    let items: Vec<_> = plan.sources.iter().map(item).collect();
+    // Everybody's configuration takes a project's servers only from who says so.
+    let is_named = import.project || !import.only.is_empty();
+    let is_ticked = |at: &usize| is_named || plan.sources[*at].scope == Scope::User;
+    let ticked = (0..plan.sources.len()).filter(is_ticked).collect();
+    let question = "Which servers are to become sources?";
+    let Some(chosen) = asking.choose(question, items, ticked)? else {
+        return Ok(false);
+    };
+    let keys: Vec<_> = chosen.iter().map(|at| plan.sources[*at].key.clone()).collect();
+    plan.retain(|one| keys.contains(&one.key));
+    if plan.sources.is_empty() {
+        return Ok(false);
+    }
+    let s = if plan.sources.len() == 1 { "" } else { "s" };
+    let path = paths::shown(target, environment);
+    let question = format!("Write {} source{s} to {path}?", plan.sources.len());
+    Ok(asking.confirm(&question)? == Some(true))
+}
+
+/// Puts the secrets into the keyring, before anything refers to them, and writes.
+fn write(
+    plan: &Plan,
+    style: SecretStyle,
+    write: impl FnOnce() -> Result<(), SetupError>,
+) -> anyhow::Result<()> {
+    if style == SecretStyle::Variable {
+        return Ok(write()?);
+    }
+    setup::keep(&plan.secrets, &*secrets::system(), write).map_err(unwritten)
+}
+
+fn unwritten(Unkept { why, left }: Unkept) -> anyhow::Error {
+    let error = match why {
+        KeepFault::Taken(name) => failure::with_help(
+            format!("the keyring has another secret `{name}`; nothing was written"),
+            format!("import again, or remove it: `gatefold secret remove {name}`"),
+        ),
+        KeepFault::Unstored(name, error) => unkept(&name, &error),
+        KeepFault::Unwritten(error) => error.into(),
+    };
+    if left.is_empty() {
+        return error;
+    }
+    let left: Vec<_> = left.iter().map(|name| format!("`gatefold secret remove {name}`")).collect();
+    let also = format!("the keyring keeps what was stored before: {}", left.join(", "));
+    anyhow::anyhow!("{error}; {also}")
+}
+
+fn unkept(name: &str, error: &SecretError) -> anyhow::Error {
+    let help = match error {
+        SecretError::NoKeyring(_) => "import with `--secrets variables`".to_owned(),
+        SecretError::Refused | SecretError::Slow(_) | SecretError::Failed(_) => {
+            format!("{}, or import with `--secrets variables`", error.hint(None))
+        }
+        _ => format!("import without that server, or keep it as a variable: {}", error.hint(None)),
+    };
+    let fault = format!("the secret `{name}` could not be stored: {error}; no source was written");
+    failure::with_help(fault, help)
+}

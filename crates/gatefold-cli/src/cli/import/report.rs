@@ -1,0 +1,267 @@
+//! What an import says: what is there, what became of it, and what comes next.
+
+use std::path::Path;
+
+use gatefold::Environment;
+use gatefold::config::{Connection, FILE_NAME};
+use gatefold_clients::Scope;
+use gatefold_setup::{self as setup, FoundFile, Plan, Planned, SecretStyle, Skipped, Why};
+use serde_json::{Value, json};
+
+use crate::cli::output::Output;
+use crate::cli::paths;
+use crate::cli::table::Table;
+
+/// Lists every server under the file that has it.
+pub(super) fn show(found: &[FoundFile], plan: &Plan, environment: &Environment, output: &Output) {
+    let paint = output.style();
+    for file in found {
+        let path = paths::shown(&file.file.path, environment);
+        let place = match file.file.servers.as_slice() {
+            [projects, project, _] if projects == "projects" => {
+                format!("{path}, for {}", paths::shown(Path::new(project), environment))
+            }
+            _ => path,
+        };
+        let title = paint.strong(file.file.client.title());
+        output.line(&format!("{title}  {}", paint.faint(&place)));
+        if let Err(error) = &file.servers {
+            output.line(&format!("  {} {error}", paint.bad("cannot be read:")));
+        }
+        let mut table = Table::new(&["server", "what it is"]);
+        for row in rows(file, plan, environment, output) {
+            table.row(row);
+        }
+        let inner = paint.width().map_or(paint, |width| paint.within(width.saturating_sub(2)));
+        for line in table.lines(inner).into_iter().skip(1) {
+            output.line(&format!("  {line}"));
+        }
+        output.line("");
+    }
+    if plan.sources.is_empty() {
+        let has_project = plan.skipped.iter().any(|one| one.why == Why::Project);
+        let more = if has_project { " without `--project`" } else { "" };
+        output.line(&format!("nothing new to import{more}"));
+    }
+}
+
+/// Says what is to be kept elsewhere.
+pub(super) fn secrets(plan: &Plan, style: SecretStyle, output: &Output) {
+    if plan.secrets.is_empty() {
+        return;
+    }
+    let whither = match style {
+        SecretStyle::Keyring => "go to the keyring",
+        SecretStyle::Variable => "become references to variables",
+    };
+    output.line(&format!("secrets, which {whither}:"));
+    for secret in &plan.secrets {
+        output.line(&format!("  {}", secret.name));
+    }
+    output.line("");
+}
+
+/// Name and fate of every server of a file, in the file's order.
+fn rows(
+    file: &FoundFile,
+    plan: &Plan,
+    environment: &Environment,
+    output: &Output,
+) -> Vec<[String; 2]> {
+    let paint = output.style();
+    let is_here = |client, scope, origin: &gatefold::config::Origin| {
+        (client, scope) == (file.file.client, file.file.scope) && origin.file == file.file.path
+    };
+    let sources = plan.sources.iter();
+    let sources = sources.filter(|one| is_here(one.client, one.scope, &one.server.origin));
+    let skipped = plan.skipped.iter();
+    let skipped = skipped.filter(|one| is_here(one.client, one.scope, &one.server.origin));
+    let sources = sources.map(|one| {
+        let what = described(one) + absent(one, environment);
+        [one.server.name.clone(), what]
+    });
+    let skipped = skipped.map(|one| {
+        let why = paint.faint(&format!("left out: {}", why(one, environment)));
+        [one.server.name.clone(), why]
+    });
+    let mut rows: Vec<_> = sources.chain(skipped).collect();
+    let servers = file.servers.as_deref().unwrap_or_default();
+    rows.sort_by_key(|[name, _]| servers.iter().position(|server| server.name == *name));
+    rows
+}
+
+/// What there is to say of a program that is not there.
+fn absent(one: &Planned, environment: &Environment) -> &'static str {
+    let Connection::Stdio { command, env, cwd, .. } = &one.server.connection else {
+        return "";
+    };
+    // What is put in later cannot be looked for.
+    let own_path = env.iter().any(|(name, _)| name == "PATH");
+    if command.contains("${") || own_path {
+        return "";
+    }
+    let folder = cwd.as_deref().unwrap_or(environment.directory());
+    let found = which::which_in(command, environment.get("PATH"), folder);
+    match found {
+        Ok(_) => "",
+        Err(_) if command.contains(['/', '\\']) => " (there is no such program here)",
+        Err(_) => " (not installed here)",
+    }
+}
+
+fn described(one: &Planned) -> String {
+    let what = match &one.server.connection {
+        Connection::Stdio { command, args, .. } => {
+            std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
+        }
+        Connection::Http { url, .. } => url.clone(),
+        Connection::Disabled | Connection::Unusable(_) => String::new(),
+    };
+    let name =
+        if one.key == one.server.name { String::new() } else { format!(" (as `{}`)", one.key) };
+    let off = if one.server.is_enabled { "" } else { " (switched off)" };
+    format!("{what}{name}{off}")
+}
+
+fn why(one: &Skipped, environment: &Environment) -> String {
+    match &one.why {
+        Why::AlreadyThere(key) => format!("it is `sources.{key}` already"),
+        Why::MayBeThere(key) => {
+            format!("it may be `sources.{key}` already, which refers to what is not set here")
+        }
+        Why::SameAs(key) => format!("it is the same as `{key}`"),
+        Why::Gatefold => "it is Gatefold".to_owned(),
+        Why::Project => {
+            let project = paths::shown(environment.directory(), environment);
+            format!("it belongs to the project {project}; add it with `--project`")
+        }
+        // The file is named above the list.
+        Why::Unusable(fault) => format!("it {}; {}", fault.message, fault.hint),
+    }
+}
+
+/// Says what was done, what is left to do, and what comes next.
+pub(super) fn told(
+    plan: &Plan,
+    target: &Path,
+    added: &str,
+    environment: &Environment,
+    output: &Output,
+) {
+    let paint = output.style();
+    if plan.sources.is_empty() {
+        return;
+    }
+    let count = plan.sources.len();
+    let s = if count == 1 { "" } else { "s" };
+    let path = paths::shown(target, environment);
+    output.line(&format!("{} {count} source{s} to {path}", paint.good("wrote")));
+    let mut unset = setup::variables_in(added);
+    unset.retain(|name| environment.get(name).is_none());
+    if !unset.is_empty() {
+        output.line("");
+        output.line(
+            "set these variables where Gatefold runs; a source whose variable is missing fails:",
+        );
+        for name in unset {
+            output.line(&format!("  {name}  {}", paint.faint(&whence(&name, plan))));
+        }
+    }
+    let mut next: Vec<_> = plan.sources.iter().map(|one| (one.client, one.scope)).collect();
+    next.dedup();
+    let config = config_flag(target, environment);
+    output.line("");
+    output.line("next:");
+    output.line(&format!("  {}", paint.accent(&format!("gatefold check{config}"))));
+    for (client, scope) in next {
+        let project = if scope == Scope::Project { " --project" } else { "" };
+        let command = format!("gatefold connect {}{project}{config}", client.id());
+        output.line(&format!("  {}", paint.accent(&command)));
+    }
+}
+
+/// Where the value of a variable is to be found.
+fn whence(name: &str, plan: &Plan) -> String {
+    if plan.secrets.iter().any(|secret| secret.name == name) {
+        let source = plan.sources.iter().find(|one| one.secrets.iter().any(|own| own == name));
+        let place =
+            source.map(|one| format!("its value is in {}'s `{}`", one.client, one.server.name));
+        return place.unwrap_or_else(|| "its value is where it was".to_owned());
+    }
+    if let Some(asks) = plan.sources.iter().find(|one| one.server.asked.iter().any(|a| a == name)) {
+        return format!("{} asks for it", asks.client);
+    }
+    let has = plan.sources.iter().find(|one| refers(&one.server.connection, name));
+    has.map_or_else(
+        || "the client has it".to_owned(),
+        |one| format!("`{}` has it from {}", one.key, one.client),
+    )
+}
+
+fn refers(connection: &Connection, name: &str) -> bool {
+    let reference = format!("${{{name}}}");
+    let has = |text: &str| text.contains(&reference);
+    match connection {
+        Connection::Stdio { command, args, env, .. } => {
+            has(command)
+                || args.iter().any(|arg| has(arg))
+                || env.iter().any(|(_, value)| has(value.expose()))
+        }
+        Connection::Http { url, headers } => {
+            has(url) || headers.iter().any(|(_, value)| has(value.expose()))
+        }
+        Connection::Disabled | Connection::Unusable(_) => false,
+    }
+}
+
+/// What a command needs so that it reads this configuration: nothing when it would by itself.
+fn config_flag(target: &Path, environment: &Environment) -> String {
+    let here = environment.directory().join(FILE_NAME);
+    let by_default =
+        if here.is_file() { Some(here) } else { setup::user_config_file(environment).ok() };
+    if by_default.is_some_and(|path| path == *target) {
+        return String::new();
+    }
+    let path = target.strip_prefix(environment.directory()).unwrap_or(target);
+    format!(" --config {}", paths::as_argument(path, environment))
+}
+
+pub(super) fn as_json(
+    found: &[FoundFile],
+    plan: &Plan,
+    target: &Path,
+    environment: &Environment,
+    is_dry: bool,
+) -> Value {
+    let sources = plan.sources.iter().map(|one| {
+        json!({
+            "name": one.key,
+            "server": one.server.name,
+            "client": one.client.id(),
+            "file": one.server.origin.file,
+            "line": one.server.origin.line,
+            "enabled": one.server.is_enabled,
+            "secrets": one.secrets,
+        })
+    });
+    let skipped = plan.skipped.iter().map(|one| {
+        json!({
+            "server": one.server.name,
+            "client": one.client.id(),
+            "file": one.server.origin.file,
+            "line": one.server.origin.line,
+            "reason": why(one, environment),
+        })
+    });
+    let unreadable = found.iter().filter_map(|file| {
+        let error = file.servers.as_ref().err()?;
+        Some(json!({ "client": file.file.client.id(), "file": file.file.path, "error": error.to_string() }))
+    });
+    json!({
+        "file": target,
+        "written": !is_dry,
+        "sources": sources.collect::<Vec<_>>(),
+        "skipped": skipped.collect::<Vec<_>>(),
+        "unreadable": unreadable.collect::<Vec<_>>(),
+    })
+}

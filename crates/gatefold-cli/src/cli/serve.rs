@@ -1,0 +1,99 @@
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use axum::Router;
+use gatefold::{App, Environment, status_routes};
+use gatefold_mcp::serve_http;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::arguments::{Serve, Shared};
+use super::failure::with_help;
+use super::tokens::ChildCounter;
+use super::{loopback, memory, reload, session, status, stop};
+
+pub(super) async fn run(
+    serve: &Serve,
+    shared: &Shared,
+    environment: &Environment,
+) -> anyhow::Result<ExitCode> {
+    session::refuse_inside(environment)?;
+    let stop = stop::on_signal()?;
+    let session = session::open(shared, environment).await?;
+    let app = session.app;
+    let listen = serve.listen.unwrap_or(app.config().server.listen);
+    let listener = bind(listen).await?;
+    let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
+    let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
+    let giving_back = tokio::spawn(memory::give_back_when_quiet());
+    let served = async {
+        announce(&app, listener.local_addr()?);
+        session::warn_of_unusable(&app);
+        app.keep_learning();
+        serve_app(&app, listener, stop.clone()).await
+    };
+    let result = served.await;
+    following.abort();
+    counting.abort();
+    giving_back.abort();
+    app.close().await;
+    tracing::info!("stopped");
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+pub(super) async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
+    let error = match TcpListener::bind(listen).await {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    if error.kind() == std::io::ErrorKind::AddrInUse {
+        return Err(in_use(listen).await);
+    }
+    Err(with_help(
+        format!("`{listen}` cannot be listened on: {error}"),
+        "choose another address with `--listen`",
+    ))
+}
+
+/// Who has the address: another gateway on this machine says so itself.
+async fn in_use(listen: SocketAddr) -> anyhow::Error {
+    let Ok(status) = status::ask(loopback::reachable(listen)).await else {
+        return with_help(
+            format!("`{listen}` is in use by another program"),
+            "stop that one, or choose another address with `--listen`",
+        );
+    };
+    let process = &status["process"];
+    with_help(
+        format!("`{listen}` is in use by Gatefold already: process {process}"),
+        format!(
+            "use that one, stop it with `kill {process}`, or choose another address with `--listen`"
+        ),
+    )
+}
+
+/// Serves MCP until `stop` fires and the calls under way have ended. The status is served too as
+/// long as nobody but this machine can ask for it.
+pub(super) async fn serve_app(
+    app: &Arc<App>,
+    listener: TcpListener,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
+    let is_loopback = listener.local_addr()?.ip().is_loopback();
+    let routes = if is_loopback { status_routes(app.clone()) } else { Router::new() };
+    let served = serve_http(app.server(), listener, app.endpoint(), routes, stop).await;
+    served.context("the listener failed")
+}
+
+fn announce(app: &App, address: SocketAddr) {
+    let (sources, tools) = (app.config().sources.len(), app.pin().view().tool_count());
+    tracing::info!(url = %format_args!("http://{address}/mcp"), sources, tools, "listening");
+    if !address.ip().is_loopback() {
+        tracing::warn!(
+            %address,
+            "anybody who reaches this address may call every tool: Gatefold asks nobody who they are yet"
+        );
+    }
+}

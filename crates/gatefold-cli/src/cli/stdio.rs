@@ -1,0 +1,72 @@
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use gatefold::{App, Environment};
+use gatefold_core::Domain;
+use gatefold_mcp::{Showing, ShownBy, end_children, serve_stdio};
+
+use super::arguments::{DisclosureName, Shared, Stdio};
+use super::tokens::ChildCounter;
+use super::{reload, session, stop};
+
+/// How long a first start waits for tools, so that what a client reads once, the instructions,
+/// says more than the domains' names. Later starts know tools from disk and do not wait.
+const FIRST_TOOLS_WAIT: Duration = Duration::from_secs(1);
+
+/// How long servers may take to end once a signal came: official clients that send SIGTERM send
+/// SIGKILL a second later, and what a server started would stay for good.
+const HURRIED_END: Duration = Duration::from_millis(400);
+
+/// Serves one client. Standard output belongs to the protocol alone.
+pub(super) async fn run(
+    arguments: &Stdio,
+    shared: &Shared,
+    environment: &Environment,
+) -> anyhow::Result<ExitCode> {
+    session::refuse_inside(environment)?;
+    let stop = stop::on_signal()?;
+    let session = session::open(shared, environment).await?;
+    let app = session.app;
+    let showing = showing(arguments, &app)?;
+    let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
+    let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
+    session::warn_of_unusable(&app);
+    app.keep_learning();
+    tokio::select! {
+        () = app.await_first_tools() => {}
+        () = tokio::time::sleep(FIRST_TOOLS_WAIT) => {}
+        () = stop.cancelled() => {}
+    }
+    let served = serve_stdio(app.server(), showing, app.endpoint().drain, stop.clone()).await;
+    following.abort();
+    counting.abort();
+    let hurrying = tokio::spawn(async move {
+        stop.cancelled().await;
+        end_children(HURRIED_END).await;
+    });
+    app.close().await;
+    hurrying.abort();
+    served.map_err(|error| anyhow!(error).context("the client could not be served"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the client is to be shown. A source that is not configured is a mistake to be told now.
+fn showing(arguments: &Stdio, app: &App) -> anyhow::Result<Showing> {
+    let by = match arguments.disclosure {
+        None => ShownBy::Usual,
+        Some(DisclosureName::Gateway) => ShownBy::Gateway,
+        Some(DisclosureName::Flat) => ShownBy::Flat,
+    };
+    let Some(name) = &arguments.source else {
+        return Ok(Showing { domain: None, by });
+    };
+    let config = app.config();
+    let domains = || config.sources.iter().map(|source| source.domain.as_str());
+    let domain = Domain::parse(name).ok().filter(|domain| domains().any(|d| d == domain.as_str()));
+    let domain = domain.ok_or_else(|| {
+        let known: Vec<_> = domains().collect();
+        anyhow!("there is no source `{name}`; there are: {}", known.join(", "))
+    })?;
+    Ok(Showing { domain: Some(domain), by })
+}

@@ -1,0 +1,191 @@
+//! `gatefold init` and `gatefold config`: what people read of the keys and of what is in force.
+
+use gatefold::config::keys::SECTIONS;
+use gatefold::config::{ConfigError, Inputs, template};
+use serde_json::Value;
+
+use crate::process::run;
+use crate::scratch::Scratch;
+
+#[test]
+fn a_file_to_begin_with_is_written_once() {
+    let scratch = Scratch::new();
+    let deep = ["init", "--path", "a/b/own.toml"];
+    for (args, file) in [
+        (&["init"][..], "gatefold.toml"),
+        (&["init", "--user"], ".config/gatefold/gatefold.toml"),
+        (&deep, "a/b/own.toml"),
+    ] {
+        let written = run(&scratch, args);
+        assert_eq!(written.code, Some(0), "{}", written.stderr);
+        assert!(written.stdout.starts_with("wrote "), "{}", written.stdout);
+        assert_eq!(std::fs::read_to_string(scratch.path().join(file)).unwrap(), template());
+        std::fs::write(scratch.path().join(file), "mine").unwrap();
+        let again = run(&scratch, args);
+        assert_eq!((again.code, again.stdout.as_str()), (Some(2), ""));
+        assert!(again.stderr.contains("is there already\n  help: "), "{}", again.stderr);
+        assert_eq!(std::fs::read_to_string(scratch.path().join(file)).unwrap(), "mine");
+    }
+    assert_eq!(run(&scratch, &["init", "--force"]).code, Some(0));
+    let inputs = Inputs { config: Some("gatefold.toml".into()), ..Inputs::default() };
+    scratch.load(&inputs).unwrap();
+}
+
+#[test]
+fn a_key_is_explained() {
+    let scratch = Scratch::new();
+    let explained = |key: &str| {
+        let shown = run(&scratch, &["config", "explain", key]);
+        assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""), "{key}");
+        shown.stdout
+    };
+    insta::assert_snapshot!(explained("sources.github.url"), @r#"
+    sources.NAME.url
+    The address of a server over HTTP. The server speaks streamable HTTP there. What may be secret in it is not shown.
+
+      type       URL
+                 with `http` or `https`, and a host
+                 not beside `command`
+      default    none
+      example    url = "https://host.example/mcp"
+      variables  `${VAR}` and `${VAR:-default}` are put in
+      change     takes effect when the configuration reloads
+    "#);
+    insta::assert_snapshot!(explained("audit.durability"), @r#"
+    audit.durability
+    What the record of a call outlives once it is open. With "process" it outlives a crash of Gatefold, with "disk" a power cut too, which makes every call wait some milliseconds for the disk.
+
+      type       "process" or "disk"
+      default    "process"
+      example    durability = "disk"
+      variables  `${VAR}` and `${VAR:-default}` are put in
+      change     takes effect with the next start
+    "#);
+    insta::assert_snapshot!(explained("[disclosure]"), @r#"
+    [disclosure]
+    How tools are shown to a model.
+
+    key               type              default  what it is
+    pinned            list of patterns  []       Tools that stand at the top level too, beside the three of Gatefold.
+    discovery_tokens  whole number      2000     The most o200k tokens of one discovery answer.
+    "#);
+    insta::assert_snapshot!(explained("limits.calls_in_flight"), @r#"
+    limits.calls_in_flight
+    How many calls one source works on at once.
+
+      type       whole number
+                 above zero
+      default    128
+      example    calls_in_flight = 16
+      change     takes effect when the configuration reloads
+    "#);
+    for (path, same) in [
+        ("sources.\"my server\".command", "sources.NAME.command"),
+        ("sources.a.env.TOKEN", "sources.NAME.env"),
+        ("sources.a", "sources"),
+        ("[sources.NAME]", "sources"),
+    ] {
+        assert_eq!(explained(path), explained(same), "{path}");
+    }
+    let json = run(&scratch, &["config", "explain", "server.listen", "--json"]).json();
+    insta::assert_snapshot!(format!("{json:#}"), @r#"
+    {
+      "key": "server.listen",
+      "type": "address and port",
+      "default": "127.0.0.1:8420",
+      "without_it": "\"127.0.0.1:8420\"",
+      "summary": "Where to listen.",
+      "details": "`--listen` wins over it.",
+      "example": "listen = \"127.0.0.1:9000\"",
+      "constraints": [
+        "such as \"127.0.0.1:8420\", \"[::1]:8420\" or \"localhost:8420\""
+      ],
+      "takes_variables": true,
+      "takes_effect": "restart"
+    }
+    "#);
+    let all = run(&scratch, &["config", "explain", "--json"]).json();
+    assert_eq!(all["sections"].as_array().unwrap().len(), SECTIONS.len());
+}
+
+#[test]
+fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "gatefold.toml",
+        "[limits]\ncall_deadline = '90s'\nidle_stop = '${IDLE:-5m}'\n[policy]\ndeny = ['*__drop_*', 'prompt:*']\n\
+         [sources.a]\ncommand = 'x'\nargs = ['${TOKEN}', 'b']\nenv = { KEY = '${TOKEN}' }\n\
+         [sources.b]\nurl = 'https://host.example:1/${TOKEN}?k=${TOKEN}'\nheaders.A = '${TOKEN}'\n\
+         [state]\ndir = '/state'\n",
+    );
+    scratch.write("mcp.json", r#"{"mcpServers": {"c": {"command": "y", "disabled": true}}}"#);
+    let args = ["config", "show", "--config", "gatefold.toml", "--mcp-config", "mcp.json"];
+    let shown = run(&scratch, &args);
+    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    let text = shown.stdout.replace(scratch.path().to_str().unwrap(), "HERE");
+    assert!(!text.contains("s3cret"), "{text}");
+    insta::assert_snapshot!(text, @r#"
+    files  HERE/gatefold.toml, HERE/mcp.json
+    state  /state
+
+    source  from              how it is reached
+    a       gatefold.toml:6   x and 2 arguments KEY=***
+    b       gatefold.toml:10  https://host.example:1/... A: ***
+    c       mcp.json:1        disabled
+
+    key                          from              value
+    policy.allow                 default           all of them
+    policy.deny                  gatefold.toml:5   ["*__drop_*","prompt:*"]
+    disclosure.pinned            default           []
+    disclosure.discovery_tokens  default           2000
+    search.learn                 default           true
+    search.encoder               default           tools are ranked without an encoder
+    limits.call_deadline         gatefold.toml:2   "90s"
+    limits.connect_deadline      default           "15s"
+    limits.idle_stop             gatefold.toml:3   "${IDLE:-5m}"
+    limits.result_size           default           "1MiB"
+    limits.request_size          default           "4MiB"
+    limits.calls_in_flight       default           128
+    limits.calls_waiting         default           512
+    limits.breaker_failures      default           5
+    limits.breaker_pause         default           "10s"
+    limits.nesting               default           8
+    limits.question              default           "5m"
+    limits.suspension            default           "10m"
+    limits.drain                 default           "60s"
+    limits.shutdown              default           "10s"
+    server.listen                default           "127.0.0.1:8420"
+    server.allowed_hosts         default           []
+    server.allowed_origins       default           []
+    server.session_idle          default           "30m"
+    state.dir                    gatefold.toml:14  "/state"
+    audit.durability             default           "process"
+    "#);
+    let json = run(&scratch, &[&args[..], &["--json"]].concat());
+    assert!(!json.stdout.contains("s3cret"), "{}", json.stdout);
+    let json = json.json();
+    assert_eq!(json["sources"][0]["connection"]["arguments"], 2);
+    assert_eq!(json["sources"][1]["origin"], "gatefold.toml:10");
+    assert_eq!(json["settings"][0]["value"], Value::Null);
+}
+
+#[test]
+fn a_configuration_is_checked_without_connecting_it() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "[sources.a]\ncommand = 'no-such-program'\n");
+    scratch.write("mcp.json", r#"{"mcpServers": {"c": {"url": "nowhere"}}}"#);
+    let args = ["config", "check", "--config", "gatefold.toml", "--mcp-config", "mcp.json"];
+    let checked = run(&scratch, &args);
+    assert_eq!(checked.code, Some(1), "{}", checked.stderr);
+    let text = checked.stdout.replace(scratch.path().to_str().unwrap(), "HERE");
+    insta::assert_snapshot!(text, @r#"
+    failed c cannot be used: `mcpServers.c.url` has no `http` scheme; write the whole address, such as "https://host.example/mcp" (mcp.json:1:30)
+    "#);
+    let fine = run(&scratch, &["config", "check"]);
+    assert_eq!(fine.code, Some(0), "{}", fine.stderr);
+    assert!(fine.stdout.starts_with("no faults in "), "{}", fine.stdout);
+    scratch.write("gatefold.toml", "[sources.a]\ncomand = 'x'\n");
+    assert_eq!(run(&scratch, &["config", "check"]).code, Some(2));
+    let error = scratch.load(&Inputs { config: Some("gatefold.toml".into()), ..Inputs::default() });
+    assert!(matches!(error, Err(ConfigError::Invalid(_))));
+}

@@ -1,0 +1,21 @@
+//! The binary, run as a person would.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
+
+mod commands;
+mod config;
+mod connect;
+mod demo;
+mod doctor;
+mod eval;
+mod import;
+mod json;
+mod model;
+mod process;
+mod queries;
+mod scratch;
+mod secrets;
+mod serving;
+mod setup;
+mod terminal;
+mod wrong_lines;

@@ -1,0 +1,270 @@
+//! The MCP clients on this machine: whether Gatefold is in them, as this program, and alone.
+//!
+//! What a client's entry is, is judged as `connect` and `import` judge it.
+
+use std::fs;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use gatefold::Environment;
+use gatefold::config::{ClientServer, Config, ConfigError, Connection, Inputs};
+use gatefold_clients::{Client, ConfigFile, Scope};
+
+use super::{Finding, Level, Section};
+use crate::{FoundFile, Held, Needs, programs, shell};
+
+/// The port of an address that names none (RFC 9110, section 4.2.1).
+const HTTP_PORT: u16 = 80;
+
+/// What the clients' entries are held against.
+pub(super) struct Known<'a> {
+    pub(super) config: &'a Config,
+    pub(super) inputs: &'a Inputs,
+    /// The options that chose it, for commands that are to use the same one.
+    pub(super) options: String,
+    /// This program.
+    pub(super) program: Option<&'a Path>,
+    /// Whether a gateway listens on the configured address.
+    pub(super) is_running: bool,
+    pub(super) environment: &'a Environment,
+}
+
+impl Known<'_> {
+    fn is_gatefold(&self, server: &ClientServer) -> bool {
+        crate::is_gatefold(server, self.config.server.listen)
+    }
+
+    /// What Gatefold would lack when this client starts it.
+    fn unmet(&self, client: Client) -> Needs {
+        let inputs = self.inputs.clone().located(self.environment);
+        match (crate::machine(self.environment), inputs) {
+            (Ok(machine), Ok(inputs)) if !client.refers_to_variables() => {
+                crate::needs(&inputs, &machine, self.environment)
+            }
+            _ => Needs::default(),
+        }
+    }
+}
+
+pub(super) fn look(known: &Known<'_>) -> Vec<Finding> {
+    let Ok(machine) = crate::machine(known.environment) else {
+        return Vec::new();
+    };
+    let files = crate::find(&machine, &Client::ALL, known.environment);
+    let connected: Vec<_> = files.iter().filter(|file| is_connected(file, known)).collect();
+    let is_connected = |client| connected.iter().any(|found| found.file.client == client);
+    let look = |found: &FoundFile| client(found, is_connected(found.file.client), known);
+    let mut findings: Vec<_> = files.iter().flat_map(look).collect();
+    if findings.is_empty() {
+        findings.push(Finding::ok(Section::Clients, "no MCP client keeps servers on this machine"));
+    }
+    findings
+}
+
+fn is_connected(found: &FoundFile, known: &Known<'_>) -> bool {
+    found.servers.as_ref().is_ok_and(|servers| servers.iter().any(|one| known.is_gatefold(one)))
+}
+
+/// What is to be said about one file of a client, which has Gatefold there or in another one.
+fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Finding> {
+    let file = &found.file;
+    let servers = match &found.servers {
+        Ok(servers) => servers,
+        Err(error) => return vec![unreadable(file, error)],
+    };
+    if !is_connected {
+        let what = "Gatefold is not in its configuration";
+        return vec![finding(file, Level::Note, what).fix(connect(file, known))];
+    }
+    let ours = servers.iter().filter(|server| known.is_gatefold(server));
+    let mut findings: Vec<_> = ours.map(|entry| judged(file, entry, known)).collect();
+    // A gateway that runs already has its own variables.
+    let is_started = |one: &ClientServer| matches!(one.connection, Connection::Stdio { .. });
+    let starts = servers.iter().any(|one| known.is_gatefold(one) && is_started(one));
+    let unmet = if starts { known.unmet(file.client) } else { Needs::default() };
+    // A file that was read a moment ago can be read.
+    // What may need a sign-in is not asked for here: that would open the store.
+    let held = crate::held(file, known.config, &unmet, &[], known.environment);
+    let held = held.unwrap_or_default();
+    if !held.names.is_empty() {
+        let names = listed(&held.names);
+        let what = format!("it still holds servers that Gatefold offers as well: {names}");
+        // `connect` edits the file that has the entry.
+        let fix = if servers.iter().any(|one| known.is_gatefold(one)) {
+            connect(file, known)
+        } else {
+            "take them out of this file: Gatefold's entry is in another one of this client"
+                .to_owned()
+        };
+        findings.push(finding(file, Level::Warning, what).fix(fix));
+    }
+    findings.extend(left_in(file, &held, known));
+    findings
+}
+
+/// Servers that stay in a client's file although Gatefold is to have them.
+fn left_in(file: &ConfigFile, held: &Held, known: &Known<'_>) -> Vec<Finding> {
+    let again = connect(file, known);
+    let reasons = [
+        (
+            &held.missing_program,
+            "Gatefold does not find their programs",
+            "give the whole path as `command` of each source, then: ",
+        ),
+        (
+            &held.needs_variables,
+            "Gatefold needs variables for them that this client does not hand on",
+            "write `${secret:NAME}` for `${NAME}` in each source, and store it with `gatefold secret \
+             set NAME`, then: ",
+        ),
+        (
+            &held.unlike_source,
+            "the sources of their names are off, cannot be used or reach something else",
+            "make each source as the client's entry is, or rename one of the two, then: ",
+        ),
+    ];
+    let left = reasons.into_iter().filter(|(names, ..)| !names.is_empty());
+    let left = left.map(|(names, why, cure)| {
+        let what = format!("servers are left in, because {why}: {}", listed(names));
+        finding(file, Level::Note, what).fix(format!("{cure}{again}"))
+    });
+    left.collect()
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn finding(file: &ConfigFile, level: Level, what: impl std::fmt::Display) -> Finding {
+    Finding::new(Section::Clients, level, format!("{}: {what}", file.client))
+        .at(file.path.display())
+}
+
+/// The command that puts Gatefold into this file as it should be, and what it offers out of it.
+fn connect(file: &ConfigFile, known: &Known<'_>) -> String {
+    let project = if file.scope == Scope::Project { " --project" } else { "" };
+    format!("gatefold connect {}{project}{}", file.client.id(), known.options)
+}
+
+fn unreadable(file: &ConfigFile, error: &ConfigError) -> Finding {
+    let fault = |what: String| finding(file, Level::Fault, what);
+    if let Some(first) = error.faults().first() {
+        let place = format!("{}:{}:{}", file.path.display(), first.line, first.column);
+        let what = format!("its configuration is broken: {}", first.message);
+        return fault(what).at(place).fix(&first.hint);
+    }
+    let text = error.to_string();
+    let (what, help) = text.split_once("\n  help: ").unwrap_or((&text, ""));
+    let named = format!("{}: ", file.path.display());
+    let why = what.strip_prefix(&named).unwrap_or(what);
+    let is_forbidden =
+        matches!(error, ConfigError::Unreadable { error, .. } if is_forbidden(error));
+    let chmod = format!("chmod u+r {}", shell::quoted(&file.path));
+    let fix = if is_forbidden || help.is_empty() { chmod } else { help.to_owned() };
+    fault(format!("its configuration {why}")).fix(fix)
+}
+
+fn is_forbidden(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
+/// What is to be said about an entry for Gatefold.
+fn judged(file: &ConfigFile, entry: &ClientServer, known: &Known<'_>) -> Finding {
+    if !entry.is_enabled {
+        let what = "its entry for Gatefold is disabled";
+        let fix = format!("enable `{}` in {}", entry.name, file.client);
+        return finding(file, Level::Note, what).fix(fix);
+    }
+    match &entry.connection {
+        Connection::Stdio { command, args, .. } => {
+            let found = programs::found(&entry.connection, known.environment);
+            program(file, command, args, found, known)
+        }
+        Connection::Http { url, .. } => address(file, url, known),
+        // No entry of ours is any of these.
+        Connection::Disabled | Connection::Unusable(_) => {
+            finding(file, Level::Note, "its entry for Gatefold is of no use")
+                .fix(connect(file, known))
+        }
+    }
+}
+
+/// An entry that starts a program.
+fn program(
+    file: &ConfigFile,
+    command: &str,
+    args: &[String],
+    found: Option<PathBuf>,
+    known: &Known<'_>,
+) -> Finding {
+    let environment = known.environment;
+    if command.contains("${") {
+        return finding(file, Level::Ok, "Gatefold is connected");
+    }
+    let Some(found) = found else {
+        let what = format!("its entry starts `{command}`, which is not there");
+        return finding(file, Level::Fault, what).fix(connect(file, known));
+    };
+    let config = args.iter().position(|arg| arg == "--config").and_then(|at| args.get(at + 1));
+    let chosen = config.filter(|path| !path.contains("${"));
+    let chosen = chosen.map(|path| environment.directory().join(path));
+    if let Some(missing) = chosen.filter(|path| !path.is_file()) {
+        let what = format!("its entry names `{}`, which does not exist", missing.display());
+        return finding(file, Level::Fault, what).fix(connect(file, known));
+    }
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+    if known.program.is_some_and(|program| real(program) != real(&found)) {
+        let what = format!("its entry starts another Gatefold: `{}`", found.display());
+        return finding(file, Level::Warning, what).fix(connect(file, known));
+    }
+    finding(file, Level::Ok, "Gatefold is connected")
+}
+
+/// An entry that asks a gateway which has to run already.
+fn address(file: &ConfigFile, url: &str, known: &Known<'_>) -> Finding {
+    let listen = known.config.server.listen;
+    if !leads_to(url, listen) {
+        let what = format!("its entry leads to `{url}`, and `listen` in `[server]` is `{listen}`");
+        return finding(file, Level::Warning, what).fix(format!("{} --http", connect(file, known)));
+    }
+    if !known.is_running {
+        let what = format!("its entry leads to `{url}`, where no gateway runs");
+        return finding(file, Level::Warning, what).fix(format!("gatefold serve{}", known.options));
+    }
+    finding(file, Level::Ok, "Gatefold is connected, over HTTP")
+}
+
+/// Whether a URL's address is one that a gateway listens on.
+fn leads_to(url: &str, listen: SocketAddr) -> bool {
+    let uri = url.parse::<http::Uri>().unwrap_or_default();
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let is_there = match host.parse::<IpAddr>() {
+        Ok(address) => address == listen.ip(),
+        Err(_) => host.eq_ignore_ascii_case("localhost") && listen.ip().is_loopback(),
+    };
+    let port = uri.port_u16().unwrap_or(HTTP_PORT);
+    port == listen.port() && (is_there || listen.ip().is_unspecified())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_leads_to_an_address_that_is_listened_on() {
+        for (url, listen, expected) in [
+            ("http://127.0.0.1:8420/mcp", "127.0.0.1:8420", true),
+            ("http://localhost:8420/mcp", "127.0.0.1:8420", true),
+            ("http://[::1]:8420/mcp", "[::1]:8420", true),
+            ("http://localhost/mcp", "127.0.0.1:80", true),
+            ("http://127.0.0.1:8421/mcp", "127.0.0.1:8420", false),
+            ("http://192.0.2.7:8420/mcp", "192.0.2.7:8420", true),
+            ("http://127.0.0.1:8420/mcp", "192.0.2.7:8420", false),
+            ("http://127.0.0.1:8420/mcp", "0.0.0.0:8420", true),
+            ("http://192.0.2.7:8420/mcp", "0.0.0.0:8420", true),
+        ] {
+            assert_eq!(leads_to(url, listen.parse().unwrap()), expected, "{url} {listen}");
+        }
+    }
+}

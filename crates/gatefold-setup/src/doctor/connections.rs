@@ -1,0 +1,195 @@
+//! Every source connected once, as a client's first call would.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use futures::future::join_all;
+use gatefold::config::{Config, Connection, SourceConfig};
+use gatefold::{App, Connected, build};
+use gatefold_core::Domain;
+use gatefold_dispatch::{SourceReport, SourceState};
+use tokio::time::timeout;
+
+use super::remote::{self, Asked};
+use super::{Finding, Level, Section, clock, programs};
+
+/// How much of its deadline a source may take before that is worth a note.
+const SLOW_SHARE: u32 = 2;
+
+/// How many times the limit of one source all of them may take, which are connected at the same
+/// time: for the handshake, for the list of tools, and to spare.
+const LIMITS: u32 = 3;
+
+/// How the words for a server that takes too long begin.
+const LATE: &str = "it did not answer within";
+
+/// `known` is what was found about the sources before; a source with a fault is not blamed twice.
+/// No source is waited for longer than `limit`, so that a slow one costs no more than itself.
+pub(super) async fn look(
+    config: Config,
+    state_dir: Option<&Path>,
+    known: &[Finding],
+    limit: Duration,
+) -> Vec<Finding> {
+    let is_blamed = |source: &SourceConfig| {
+        let place = source.origin.to_string();
+        known.iter().any(|one| one.level == Level::Fault && one.place.as_deref() == Some(&*place))
+    };
+    let mut fit = config;
+    fit.sources.retain(|source| !is_blamed(source));
+    let Some(state_dir) = state_dir else {
+        // No gateway can be made, but addresses can be asked.
+        let asked = join_all(fit.sources.iter().map(asked)).await.into_iter().flatten();
+        let fault = |asked| if let Asked::Fault(finding) = asked { Some(finding) } else { None };
+        return asked.filter_map(fault).collect();
+    };
+    let pinned = fit.disclosure.pinned.clone();
+    let sources = fit.sources.clone();
+    for source in &mut fit.sources {
+        source.connect_deadline = source.connect_deadline.min(limit);
+    }
+    let app = match build(fit, state_dir, clock()).await {
+        Ok(app) => app,
+        Err(error) => {
+            let text = error.to_string();
+            let (what, fix) = text.split_once("; ").unwrap_or((&text, "see `gatefold check`"));
+            let what = format!("no gateway can be made of this: {what}");
+            return vec![Finding::new(Section::State, Level::Fault, what).fix(fix)];
+        }
+    };
+    let mut connected: HashMap<Domain, Connected> = HashMap::new();
+    let in_time = timeout(limit * LIMITS, app.connect(&())).await;
+    // Of a source that did not connect nobody knows what a pattern would match.
+    let is_whole = in_time.as_ref().is_ok_and(|all| all.iter().all(|one| one.result.is_ok()));
+    for one in in_time.unwrap_or_default() {
+        connected.insert(one.source.domain.clone(), one);
+    }
+    let judged = sources.iter().map(|source| {
+        let report = app.reports().into_iter().find(|report| report.domain == source.domain);
+        fared(source, connected.remove(&source.domain), report, limit)
+    });
+    let judged: Vec<_> = judged.collect();
+    let mut findings = join_all(judged).await.concat();
+    if is_whole {
+        findings.extend(pinned.iter().filter(|pattern| is_idle(pattern, &app)).map(|pattern| {
+            let what = format!("`disclosure.pinned` matches no tool: {pattern}");
+            Finding::new(Section::Configuration, Level::Warning, what)
+                .fix("correct it: `gatefold tools list` has the ids")
+        }));
+    }
+    app.close().await;
+    findings
+}
+
+fn is_idle(pattern: &gatefold_catalog::Pattern, app: &App) -> bool {
+    !app.pin().view().tools().any(|tool| pattern.matches(tool.id().as_str()))
+}
+
+async fn asked(source: &SourceConfig) -> Option<Asked> {
+    let Connection::Http { url, headers } = &source.connection else {
+        return None;
+    };
+    remote::diagnose(source, url, headers).await
+}
+
+/// `connected` is none for all sources where one of them kept to no limit.
+async fn fared(
+    source: &SourceConfig,
+    connected: Option<Connected>,
+    report: Option<SourceReport>,
+    limit: Duration,
+) -> Vec<Finding> {
+    match &source.connection {
+        Connection::Disabled => return vec![found(source, Level::Ok, "disabled")],
+        Connection::Unusable(_) => return Vec::new(),
+        Connection::Stdio { .. } | Connection::Http { .. } => {}
+    }
+    let took = connected.as_ref().map(|one| one.took);
+    let state = report.as_ref().map(|report| report.status.state);
+    let error = match connected.map(|one| one.result) {
+        Some(Ok(())) => None,
+        Some(Err(error)) => Some(error.to_string()),
+        None if matches!(state, Some(SourceState::Running | SourceState::Idle)) => None,
+        None => {
+            let told = report.as_ref().and_then(|report| report.status.error.clone());
+            Some(told.unwrap_or_else(|| format!("{LATE} {} s", (limit * LIMITS).as_secs_f32())))
+        }
+    };
+    match (error, report) {
+        (Some(_), _) if gave_up(source, took, limit) => vec![impatient(source, limit)],
+        (Some(error), _) => vec![failed(source, &error).await],
+        (None, Some(report)) => healthy(source, &report, took),
+        (None, None) => Vec::new(),
+    }
+}
+
+fn found(source: &SourceConfig, level: Level, what: impl fmt::Display) -> Finding {
+    Finding::new(Section::Sources, level, format!("{}: {what}", source.domain)).at(&source.origin)
+}
+
+/// Whether a source that failed had time left by its own deadline.
+fn gave_up(source: &SourceConfig, took: Option<Duration>, limit: Duration) -> bool {
+    source.connect_deadline > limit && took.is_none_or(|took| took >= limit)
+}
+
+fn impatient(source: &SourceConfig, limit: Duration) -> Finding {
+    let (limit, own) = (limit.as_secs_f32(), source.connect_deadline.as_secs_f32());
+    let mut what = format!(
+        "{LATE} {limit} s, and this command waits no longer; its own `connect_deadline` is {own} s"
+    );
+    if programs::may_download(&source.connection) {
+        what.push_str("; its first start may be downloading it");
+    }
+    let fix = "wait for it with `gatefold check`, which gives up only at its `connect_deadline`";
+    found(source, Level::Warning, what).fix(fix)
+}
+
+async fn failed(source: &SourceConfig, error: &str) -> Finding {
+    let answer = match asked(source).await {
+        Some(Asked::Fault(finding)) => return finding,
+        Some(Asked::Answer { host, status }) => Some((host, status)),
+        None => None,
+    };
+    let known = format!("`{}` is unavailable: ", source.domain);
+    let why = error.strip_prefix(&known).unwrap_or(error);
+    if why.starts_with(LATE) && programs::may_download(&source.connection) {
+        let what = why.split("; ").next().unwrap_or(why);
+        let what = format!("{what}; its first start may be downloading it");
+        let fix = "start it once in a shell, wait, and try again; or raise its `connect_deadline`";
+        return found(source, Level::Warning, what).fix(fix);
+    }
+    let fix = match (&source.connection, answer) {
+        (Connection::Stdio { .. }, _) => {
+            "run its command in a shell and see what it says".to_owned()
+        }
+        (_, Some((host, status))) => format!(
+            "see that server's log: `{host}` answered {status} to a handshake that was sent alone"
+        ),
+        _ => "see that server's log".to_owned(),
+    };
+    found(source, Level::Fault, format!("no connection: {why}")).fix(fix)
+}
+
+fn healthy(source: &SourceConfig, report: &SourceReport, took: Option<Duration>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let protocol = report.status.protocol.as_deref().unwrap_or_default();
+    let within = took.map(|took| format!(", connected in {} ms", took.as_millis()));
+    let what = format!("{} tools over {protocol}{}", report.tools, within.unwrap_or_default());
+    findings.push(found(source, Level::Ok, what));
+    if !report.alterations.is_empty() {
+        let what = format!("{} definitions were not as MCP has them", report.alterations.len());
+        findings.push(found(source, Level::Note, what).fix("see which: gatefold check"));
+    }
+    if report.tools + report.prompts + report.resources == 0 {
+        let what = "it offers nothing that may be used";
+        findings.push(found(source, Level::Warning, what).fix("check its `allow` and `deny`"));
+    }
+    if let Some(took) = took.filter(|took| *took > source.connect_deadline / SLOW_SHARE) {
+        let limit = source.connect_deadline.as_secs_f32();
+        let what = format!("connecting took {} ms of {limit} s", took.as_millis());
+        findings.push(found(source, Level::Note, what).fix("raise its `connect_deadline`"));
+    }
+    findings
+}

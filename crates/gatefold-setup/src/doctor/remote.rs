@@ -1,0 +1,237 @@
+//! Servers over HTTP that did not connect: what their address answers, and what that means.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use gatefold::config::SourceConfig;
+use gatefold_core::Secret;
+use gatefold_egress::{EgressError, HttpClient, Obstacle, Settings};
+use http::Method;
+use tokio::time::timeout;
+
+use super::{Finding, Level, QUESTION_DEADLINE, Section};
+
+const HANDSHAKE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"gatefold-doctor","version":"0"}}}"#;
+
+/// What an address answered, as far as it matters.
+struct Answer {
+    status: u16,
+    kind: String,
+    /// Where a redirect leads, without what may be secret in it.
+    location: String,
+}
+
+/// What came of asking an address.
+pub(super) enum Asked {
+    /// Why the source cannot be reached.
+    Fault(Finding),
+    /// It answers a handshake as a server does.
+    Answer { host: String, status: u16 },
+}
+
+/// Asks a source's address as a client would. `None` when nothing can be asked from here.
+pub(super) async fn diagnose(
+    source: &SourceConfig,
+    url: &str,
+    headers: &[(String, Secret)],
+) -> Option<Asked> {
+    let settings = Settings {
+        connect_timeout: QUESTION_DEADLINE,
+        read_timeout: Some(QUESTION_DEADLINE),
+        ..Settings::default()
+    };
+    let client = HttpClient::new(&settings).ok()?;
+    let fault = |what: String, fix: String| {
+        Finding::new(Section::Sources, Level::Fault, format!("{}: {what}", source.domain))
+            .at(&source.origin)
+            .fix(fix)
+    };
+    let answer = match ask(&client, Method::POST, url, headers).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let (what, fix) = unreachable(error.as_ref(), url);
+            return Some(Asked::Fault(fault(what, fix)));
+        }
+    };
+    let is_events = if matches!(answer.status, 400 | 404 | 405) {
+        let events = ask(&client, Method::GET, url, headers).await;
+        events.is_ok_and(|it| it.status == 200 && it.kind.starts_with("text/event-stream"))
+    } else {
+        false
+    };
+    Some(match judged(&answer, is_events, url, headers) {
+        Some((what, fix)) => Asked::Fault(fault(what, fix)),
+        None => Asked::Answer { host: host_of(url), status: answer.status },
+    })
+}
+
+async fn ask(
+    client: &HttpClient,
+    method: Method,
+    url: &str,
+    headers: &[(String, Secret)],
+) -> Result<Answer, Option<EgressError>> {
+    let url = url.parse().map_err(|_| None)?;
+    let is_post = method == Method::POST;
+    let request = client.send(method, url, |mut request| {
+        for (name, value) in headers {
+            request = request.header(name, value.expose());
+        }
+        if is_post {
+            request = request.header("content-type", "application/json").body(HANDSHAKE);
+        }
+        let accept =
+            if is_post { "application/json, text/event-stream" } else { "text/event-stream" };
+        request.header("accept", accept)
+    });
+    let answer = timeout(QUESTION_DEADLINE + Duration::from_secs(1), request).await;
+    let answer = answer.map_err(|_| None)?.map_err(Some)?;
+    let text = |name: &str| {
+        let value = answer.headers().get(name).and_then(|value| value.to_str().ok());
+        value.unwrap_or_default().to_owned()
+    };
+    let location = answer.url().join(&text("location"));
+    Ok(Answer {
+        status: answer.status().as_u16(),
+        kind: text("content-type"),
+        location: location.map(|url| gatefold_egress::redacted(&url)).unwrap_or_default(),
+    })
+}
+
+/// Nobody answered: the name, the port, TLS or time.
+fn unreachable(error: Option<&EgressError>, url: &str) -> (String, String) {
+    let host = host_of(url);
+    let Some(error) = error else {
+        let what = format!("`{host}` did not answer in time");
+        return (what, "see whether the server is up, and a proxy needed".to_owned());
+    };
+    if let EgressError::NoRoots = error {
+        let what = format!("no secure connection to `{host}`: this machine has no CA certificates");
+        return (what, "install `ca-certificates`, or set `SSL_CERT_FILE`".to_owned());
+    }
+    let mut causes = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        causes = cause.to_string();
+        next = cause.source();
+    }
+    let (what, fix) = match error.obstacle() {
+        Obstacle::Name => (
+            format!("the name in `{host}` does not resolve"),
+            "check the spelling of `url`, and the network",
+        ),
+        Obstacle::Refused => (
+            format!("nothing listens on `{host}`"),
+            "start that server, or correct the port in `url`",
+        ),
+        Obstacle::Tls => (
+            format!("no secure connection to `{host}`: {causes}"),
+            "check `https://` against `http://`, and the server's certificate",
+        ),
+        Obstacle::Other => (
+            format!("`{host}` cannot be reached: {causes}"),
+            "check `url` and the network; `HTTPS_PROXY` and `NO_PROXY` are honoured",
+        ),
+    };
+    (what, fix.to_owned())
+}
+
+/// Host and port, without credentials.
+fn host_of(url: &str) -> String {
+    let uri = url.parse::<http::Uri>().ok();
+    let host = uri.as_ref().and_then(|uri| uri.authority()).map(http::uri::Authority::as_str);
+    host.and_then(|host| host.rsplit('@').next()).unwrap_or("the server").to_owned()
+}
+
+/// What an answer to a handshake says about the address, and the fix.
+fn judged(
+    answer: &Answer,
+    is_events: bool,
+    url: &str,
+    headers: &[(String, Secret)],
+) -> Option<(String, String)> {
+    let status = answer.status;
+    let says = |what: &str| format!("the server answers {status}: {what}");
+    let (what, fix) = match status {
+        200..=299 => return None,
+        300..=399 if answer.location.is_empty() => {
+            (says("it redirects to nowhere"), "ask whoever runs it for its address".to_owned())
+        }
+        300..=399 => (
+            says("it moved, and redirects are not followed with credentials"),
+            format!("write `url = \"{}\"` if you trust it", answer.location),
+        ),
+        401 | 403 => {
+            let sent = headers.iter().find(|(name, _)| {
+                let name = name.to_ascii_lowercase();
+                name == "authorization" || name.contains("key") || name.contains("token")
+            });
+            match sent {
+                Some((name, _)) => (
+                    says("it does not take the credentials that it got"),
+                    format!("renew the value of the header `{name}`"),
+                ),
+                None => (
+                    says("it wants credentials, and gets none"),
+                    "write `headers = { Authorization = \"Bearer ${secret:NAME}\" }`, and store \
+                     it: `gatefold secret set NAME`"
+                        .to_owned(),
+                ),
+            }
+        }
+        _ if is_events => (
+            "the server speaks only HTTP+SSE, which Gatefold does not support".to_owned(),
+            format!("use its streamable HTTP address, often `{}`", other_path(url)),
+        ),
+        404 | 405 => {
+            (says("no MCP server is at this path"), format!("try `url = \"{}\"`", other_path(url)))
+        }
+        500..=599 => (
+            says("it failed by itself"),
+            "try again later, or look at that server's log".to_owned(),
+        ),
+        _ => (says("it takes no handshake"), "check `url`".to_owned()),
+    };
+    Some((what, fix))
+}
+
+/// Where MCP more often lies: `/mcp`, in the place of `/sse` where the path ends so. Neither
+/// credentials nor query are repeated.
+fn other_path(url: &str) -> String {
+    let Ok(uri) = url.parse::<http::Uri>() else {
+        return "https://HOST/mcp".to_owned();
+    };
+    let authority = uri.authority().map_or("HOST", http::uri::Authority::as_str);
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    let path = uri.path().trim_end_matches('/');
+    let base = path.strip_suffix("/sse").or_else(|| path.strip_suffix("/mcp")).unwrap_or(path);
+    let base = if path.ends_with("/mcp") { base.to_owned() } else { format!("{base}/mcp") };
+    format!("{}://{host}{base}", uri.scheme_str().unwrap_or("https"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(status: u16, is_events: bool, headers: &[&str], what: &str, fix: &str) {
+        let headers: Vec<_> =
+            headers.iter().map(|name| ((*name).to_owned(), Secret::new("hunter2"))).collect();
+        let location = "https://b.example/mcp".to_owned();
+        let answer = Answer { status, kind: String::new(), location };
+        let url = "https://u:pw@a.example/v1/sse?key=hunter2";
+        let (said, cure) = judged(&answer, is_events, url, &headers).unwrap();
+        assert!(said.contains(what) && cure.contains(fix), "{said}: {cure}");
+        assert!(!cure.contains("hunter2") && !cure.contains("pw@"), "{cure}");
+    }
+
+    #[test]
+    fn each_status_has_its_fix() {
+        check(401, false, &[], "wants credentials, and gets none", "gatefold secret set NAME");
+        check(403, false, &["X-Api-Key"], "does not take", "the header `X-Api-Key`");
+        check(404, false, &[], "no MCP server", "url = \"https://a.example/v1/mcp\"");
+        check(405, true, &[], "only HTTP+SSE", "`https://a.example/v1/mcp`");
+        check(308, false, &[], "moved", "url = \"https://b.example/mcp\"");
+        check(503, false, &[], "failed by itself", "try again later");
+        check(418, false, &[], "takes no handshake", "check `url`");
+    }
+}

@@ -1,0 +1,109 @@
+//! Which clients are there, and which servers each of them has.
+
+use std::net::{IpAddr, SocketAddr};
+
+use gatefold::Environment;
+use gatefold::config::{
+    ClientServer, ConfigError, Connection, DEFAULT_LISTEN, listen_address, servers_as_written,
+};
+use gatefold_clients::{Client, ConfigFile, Machine, Os, Variables, config_files};
+
+use super::SetupError;
+use super::lines::starts_gatefold;
+
+/// The port of an address that names none (RFC 9110, section 4.2.1).
+const HTTP_PORT: u16 = 80;
+
+/// A client's file that exists, and the servers in it.
+#[derive(Debug)]
+pub struct FoundFile {
+    pub file: ConfigFile,
+    pub servers: Result<Vec<ClientServer>, ConfigError>,
+}
+
+/// What decides where clients keep their files, for this process's user and working directory.
+pub fn machine(environment: &Environment) -> Result<Machine, SetupError> {
+    let os = if cfg!(target_os = "macos") {
+        Os::MacOs
+    } else if cfg!(windows) {
+        Os::Windows
+    } else {
+        Os::Linux
+    };
+    let directory = environment.directory();
+    Ok(Machine {
+        os,
+        home: environment.home().ok_or(SetupError::NoHome)?,
+        project: directory.canonicalize().unwrap_or_else(|_| directory.to_owned()),
+        variables: Variables::read(|name| environment.get(name).map(Into::into)),
+    })
+}
+
+/// The files of these clients that are there, in the clients' order, each once.
+pub fn existing(machine: &Machine, clients: &[Client]) -> Vec<ConfigFile> {
+    let mut there: Vec<ConfigFile> = Vec::new();
+    for file in clients.iter().flat_map(|client| config_files(machine, *client)) {
+        // In the user's home, a project's file and the user's own may be the same.
+        let is_new = !there.iter().any(|f| f.path == file.path && f.servers == file.servers);
+        if is_new && file.path.exists() {
+            there.push(file);
+        }
+    }
+    there
+}
+
+/// Reads the files of these clients, in the clients' order. Places with no server at all are left
+/// out, files that cannot be read are not.
+pub fn find(machine: &Machine, clients: &[Client], environment: &Environment) -> Vec<FoundFile> {
+    let read = existing(machine, clients)
+        .into_iter()
+        .map(|file| FoundFile { servers: servers_of(&file, environment), file });
+    read.filter(|found| !matches!(&found.servers, Ok(servers) if servers.is_empty())).collect()
+}
+
+/// The servers of one file, with references to variables left as references.
+pub fn servers_of(
+    file: &ConfigFile,
+    environment: &Environment,
+) -> Result<Vec<ClientServer>, ConfigError> {
+    servers_as_written(&file.path, &file.servers, environment)
+}
+
+/// Whether an entry starts Gatefold, wherever it lies and whatever starts it, or asks for the address
+/// that it listens on, or for one on this machine that is like it.
+pub fn is_gatefold(server: &ClientServer, listen: SocketAddr) -> bool {
+    match &server.connection {
+        Connection::Stdio { command, args, .. } => starts_gatefold(command, args),
+        Connection::Http { url, .. } => {
+            let url = url.parse::<http::Uri>().ok().filter(is_plain);
+            url.is_some_and(|url| {
+                let is_port = url.port_u16().unwrap_or(HTTP_PORT) == listen.port();
+                let is_named = server.name == "gatefold" && url.path() == "/mcp";
+                let is_address = address(&url).is_some_and(|address| address == listen.ip());
+                is_port && is_address || is_loopback(&url) && (is_port || is_named)
+            })
+        }
+        Connection::Disabled | Connection::Unusable(_) => false,
+    }
+}
+
+/// The address that a configuration's text has Gatefold listen on.
+pub fn listen_in(text: Option<&str>) -> SocketAddr {
+    let root = text.and_then(|text| toml::from_str::<toml::Table>(text).ok()).unwrap_or_default();
+    let listen = root.get("server").and_then(|server| server.get("listen"));
+    let listen = listen.and_then(toml::Value::as_str).and_then(listen_address);
+    listen.unwrap_or(DEFAULT_LISTEN)
+}
+
+fn is_plain(url: &http::Uri) -> bool {
+    url.scheme_str() == Some("http")
+}
+
+pub(super) fn is_loopback(url: &http::Uri) -> bool {
+    url.host().is_some_and(|host| host.eq_ignore_ascii_case("localhost"))
+        || address(url).is_some_and(|address| address.is_loopback())
+}
+
+fn address(url: &http::Uri) -> Option<IpAddr> {
+    url.host()?.trim_matches(['[', ']']).parse().ok()
+}

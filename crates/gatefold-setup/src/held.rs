@@ -1,0 +1,133 @@
+//! Which servers of a client Gatefold offers as well, so that the client need not start them.
+
+use std::path::PathBuf;
+
+use gatefold::Environment;
+use gatefold::config::{Config, ConfigError, Connection, SourceConfig, servers_put_in};
+use gatefold_clients::{ConfigFile, Scope};
+use gatefold_core::{Domain, Secret};
+
+use super::{Needs, found};
+use crate::programs;
+
+/// The servers of a client's file that are sources of the configuration as well.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Gatefold reaches the same, as the same user and with the same settings.
+    pub names: Vec<String>,
+    /// The same, but Gatefold cannot start it: the program is not there.
+    pub missing_program: Vec<String>,
+    /// The same, but Gatefold needs variables for it that this client does not hand on.
+    pub needs_variables: Vec<String>,
+    /// The same, but Gatefold has not reached it yet and has no credentials for it: the client may
+    /// sign in to it by itself.
+    pub never_reached: Vec<String>,
+    /// A source has the same name, and is off, cannot be used, or reaches something else.
+    pub unlike_source: Vec<String>,
+}
+
+/// Finds the servers that can go because Gatefold has them, with the values of variables in the
+/// place of references on both sides. A source that is off, or that cannot be used, has none.
+///
+/// `unmet` is what Gatefold would lack when this client starts it, `reached` the sources whose tools
+/// are known.
+pub fn held(
+    file: &ConfigFile,
+    config: &Config,
+    unmet: &Needs,
+    reached: &[Domain],
+    environment: &Environment,
+) -> Result<Held, ConfigError> {
+    let mut held = Held::default();
+    if !file.path.exists() {
+        return Ok(held);
+    }
+    let servers = servers_put_in(&file.path, &file.servers, environment)?;
+    // What the client does not start does not go, lest Gatefold starts what somebody switched off.
+    for server in servers.into_iter().filter(|server| server.is_enabled) {
+        let wanted = Reached::of(&server.connection, own_folder(file, environment));
+        let is_same = |source: &&SourceConfig| {
+            wanted.is_some() && Reached::of(&source.connection, None) == wanted
+        };
+        let is_namesake = |source: &SourceConfig| source.origin.key == server.name;
+        match config.sources.iter().find(is_same) {
+            Some(source) if !can_start(&source.connection, environment) => {
+                held.missing_program.push(server.name);
+            }
+            Some(source) if unmet.sources.contains(&source.origin.key) => {
+                held.needs_variables.push(server.name);
+            }
+            Some(source) if has_no_credentials(source) && !reached.contains(&source.domain) => {
+                held.never_reached.push(server.name);
+            }
+            Some(_) => held.names.push(server.name),
+            None if config.sources.iter().any(is_namesake) => held.unlike_source.push(server.name),
+            None => {}
+        }
+    }
+    Ok(held)
+}
+
+/// Whether a server is asked without anything that could let somebody in.
+fn has_no_credentials(source: &SourceConfig) -> bool {
+    match &source.connection {
+        Connection::Http { url, headers } => {
+            headers.is_empty() && !url.contains(['?', '@']) && !is_loopback(url)
+        }
+        _ => false,
+    }
+}
+
+fn is_loopback(url: &str) -> bool {
+    url.parse().is_ok_and(|url| found::is_loopback(&url))
+}
+
+/// Where a client starts the servers of a file that says nothing about it, as far as that is known.
+fn own_folder(file: &ConfigFile, environment: &Environment) -> Option<PathBuf> {
+    (file.scope == Scope::Project).then(|| environment.directory().to_owned())
+}
+
+/// All that says what is reached, as whom and with which settings, in a fixed order.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Reached<'a> {
+    Stdio {
+        command: &'a str,
+        args: &'a [String],
+        env: Vec<(String, &'a Secret)>,
+        inherited: Vec<&'a str>,
+        cwd: Option<PathBuf>,
+    },
+    Http {
+        url: &'a str,
+        headers: Vec<(String, &'a Secret)>,
+    },
+}
+
+impl<'a> Reached<'a> {
+    pub(crate) fn of(connection: &'a Connection, folder: Option<PathBuf>) -> Option<Self> {
+        match connection {
+            Connection::Stdio { command, args, env, inherit_env, cwd } => {
+                let mut inherited: Vec<_> = inherit_env.iter().map(String::as_str).collect();
+                inherited.sort_unstable();
+                let env = sorted(env, str::to_owned);
+                Some(Self::Stdio { command, args, env, inherited, cwd: cwd.clone().or(folder) })
+            }
+            Connection::Http { url, headers } => {
+                // Names of headers mean the same in either case (RFC 9110, section 5.1).
+                Some(Self::Http { url, headers: sorted(headers, str::to_ascii_lowercase) })
+            }
+            Connection::Disabled | Connection::Unusable(_) => None,
+        }
+    }
+}
+
+fn sorted(pairs: &[(String, Secret)], name: fn(&str) -> String) -> Vec<(String, &Secret)> {
+    let mut pairs: Vec<_> = pairs.iter().map(|(key, value)| (name(key), value)).collect();
+    pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
+    pairs
+}
+
+fn can_start(connection: &Connection, environment: &Environment) -> bool {
+    !matches!(connection, Connection::Stdio { .. })
+        || programs::found(connection, environment).is_some()
+}

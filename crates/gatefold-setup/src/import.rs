@@ -1,0 +1,216 @@
+//! What an import would do: which servers become sources, under which names, and which do not.
+
+mod identity;
+mod keep;
+mod naming;
+
+use std::path::{Path, PathBuf};
+
+use gatefold_clients::{Client, Scope};
+
+pub use self::keep::{KeepFault, Unkept, keep};
+
+use self::identity::Known;
+use self::naming::Names;
+use super::found::{FoundFile, is_gatefold, listen_in};
+use super::secrecy::{self, FoundSecret};
+use super::{SecretStyle, SetupError};
+use gatefold::config::{ClientServer, Connection, Fault, folder_of, is_name, references};
+use gatefold::{Environment, config};
+
+/// What is to be written, and what is not.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub sources: Vec<Planned>,
+    pub skipped: Vec<Skipped>,
+    /// What has to be kept elsewhere. Names are unique.
+    pub secrets: Vec<FoundSecret>,
+}
+
+/// A server that becomes a source.
+#[derive(Debug)]
+pub struct Planned {
+    /// The source's name in `gatefold.toml`.
+    pub key: String,
+    pub client: Client,
+    pub scope: Scope,
+    /// As its client has it, but for the secrets, which are references.
+    pub server: ClientServer,
+    /// Names of the secrets that it refers to.
+    pub secrets: Vec<String>,
+}
+
+/// A server that stays where it is.
+#[derive(Debug)]
+pub struct Skipped {
+    pub client: Client,
+    pub scope: Scope,
+    pub server: ClientServer,
+    pub why: Why,
+}
+
+/// Why a server does not become a source.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The configuration has it, under this name.
+    AlreadyThere(String),
+    /// As far as is known here: the source of this name refers to what is not set.
+    MayBeThere(String),
+    /// Another client has it too, and it becomes this source.
+    SameAs(String),
+    /// It is Gatefold.
+    Gatefold,
+    /// Gatefold cannot use it.
+    Unusable(Box<Fault>),
+    /// It belongs to a project, and nobody asked for those.
+    Project,
+}
+
+/// The `gatefold.toml` that an import writes unless it is told otherwise: the user's own.
+pub fn user_config_file(environment: &Environment) -> Result<PathBuf, SetupError> {
+    config::user_config_file(environment).ok_or(SetupError::NoHome)
+}
+
+/// Decides what becomes of every server found. `existing` is the text of the configuration that
+/// the sources are to join.
+pub fn plan(
+    found: &[FoundFile],
+    existing: Option<&str>,
+    style: SecretStyle,
+    environment: &Environment,
+) -> Plan {
+    let listen = listen_in(existing);
+    let existing = existing.unwrap_or_default();
+    let mut known = Known::of(existing, environment);
+    let mut names = Names::new(style, environment, existing);
+    for server in found.iter().flat_map(|file| file.servers.iter().flatten()) {
+        names.note(server);
+    }
+    let mut plan = Plan::default();
+    // A user's own server is not left to a project that has it too.
+    let of_scope = |scope| found.iter().filter(move |file| file.file.scope == scope);
+    for file in of_scope(Scope::User).chain(of_scope(Scope::Project)) {
+        let (client, scope) = (file.file.client, file.file.scope);
+        for server in file.servers.iter().flatten() {
+            let mut server = server.clone();
+            settle_folder(&mut server, scope, environment);
+            let why = if is_gatefold(&server, listen) {
+                Some(Why::Gatefold)
+            } else if let Some(fault) = unusable(&server, scope) {
+                Some(Why::Unusable(Box::new(fault)))
+            } else {
+                known.same(&server)
+            };
+            match why {
+                Some(why) => plan.skipped.push(Skipped { client, scope, server, why }),
+                None => plan.sources.push(planned(client, scope, server, &mut known, &mut names)),
+            }
+        }
+    }
+    plan.secrets = names.into_secrets();
+    plan
+}
+
+fn planned(
+    client: Client,
+    scope: Scope,
+    mut server: ClientServer,
+    known: &mut Known<'_>,
+    names: &mut Names<'_>,
+) -> Planned {
+    let key = known.add(&server, client);
+    // Nobody needs the secret there, so that there is nothing to refer to.
+    server.description.take_if(|text| secrecy::has_secret(text));
+    let mut secrets = Vec::new();
+    secrecy::take_out(&mut server.connection, &key, |name, value| {
+        let name = names.keep(name, value, &key);
+        let reference = names.style().reference(&name);
+        secrets.push(name);
+        reference
+    });
+    Planned { key, client, scope, server, secrets }
+}
+
+impl Plan {
+    /// Leaves out every source that is not wanted, and the secrets that nothing else refers to.
+    pub fn retain(&mut self, is_wanted: impl Fn(&Planned) -> bool) {
+        self.sources.retain(is_wanted);
+        self.drop_unused_secrets();
+    }
+
+    /// Leaves out the servers of projects, but for those that are asked for by name.
+    pub fn leave_projects(&mut self, is_named: impl Fn(&Planned) -> bool) {
+        let (wanted, left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.sources)
+            .into_iter()
+            .partition(|one| one.scope == Scope::User || is_named(one));
+        self.sources = wanted;
+        self.skipped.extend(left.into_iter().map(|one| {
+            let Planned { client, scope, server, .. } = one;
+            Skipped { client, scope, server, why: Why::Project }
+        }));
+        self.drop_unused_secrets();
+    }
+
+    fn drop_unused_secrets(&mut self) {
+        let sources = &self.sources;
+        self.secrets.retain(|secret| sources.iter().any(|one| one.secrets.contains(&secret.name)));
+    }
+}
+
+/// Why a server cannot be taken over.
+fn unusable(server: &ClientServer, scope: Scope) -> Option<Fault> {
+    let fault = |message: &str, hint: String| Fault {
+        file: server.origin.file.clone(),
+        line: server.origin.line,
+        column: 1,
+        key: server.name.clone(),
+        message: message.to_owned(),
+        hint,
+    };
+    match &server.connection {
+        Connection::Unusable(fault) => return Some((**fault).clone()),
+        Connection::Stdio { command, .. } if secrecy::has_secret_command(command) => {
+            let hint = "name the program alone there, and put the rest into `args` and `env`";
+            return Some(fault("has a secret in `command`", hint.to_owned()));
+        }
+        _ => {}
+    }
+    if server.needs_project && scope == Scope::User {
+        let hint = "write out a folder, or move the server to a project's file";
+        let message = "refers to `${workspaceFolder}`, and no project is open here";
+        return Some(fault(message, hint.to_owned()));
+    }
+    let file = server.env_file.as_ref()?;
+    let hint = format!("write what `{file}` sets into the server's `env`");
+    Some(fault("takes its variables from a file", hint))
+}
+
+/// Makes the folder to start in one that does not depend on where Gatefold starts. A project's
+/// server starts in the project.
+fn settle_folder(server: &mut ClientServer, scope: Scope, environment: &Environment) {
+    let Connection::Stdio { cwd, .. } = &mut server.connection else {
+        return;
+    };
+    let file = environment.directory().join(&server.origin.file);
+    let base = match scope {
+        Scope::Project => environment.directory(),
+        Scope::User => folder_of(&file),
+    };
+    *cwd = match cwd.take().as_deref().and_then(Path::to_str) {
+        Some(text) if text.starts_with("${") => Some(text.into()),
+        Some(text) => Some(environment.resolve(text, base).components().collect()),
+        None => (scope == Scope::Project).then(|| base.to_owned()),
+    };
+}
+
+/// The variables without a default that a text in Gatefold's notation refers to, in order.
+pub fn variables_in(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    // One line after the other: what one leaves open is not the next one's.
+    for name in text.lines().flat_map(references).filter(|inner| is_name(inner)) {
+        if !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}

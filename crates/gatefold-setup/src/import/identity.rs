@@ -1,0 +1,262 @@
+//! Which servers are the same: those that reach the same, as the same, and show the same of it.
+
+use std::collections::HashSet;
+
+use gatefold::Environment;
+use gatefold::config::{self, ClientServer, Connection, Part};
+use gatefold_clients::Client;
+use gatefold_core::{Domain, Secret};
+use gatefold_policy::Effect;
+
+use super::Why;
+
+/// All that makes a server what it is, in a form that can be compared text by text.
+type Identity = Vec<String>;
+
+/// The sources that there are already, and those that come to them.
+pub(super) struct Known<'e> {
+    environment: &'e Environment,
+    existing: Vec<(String, Identity)>,
+    added: Vec<(String, Identity)>,
+}
+
+impl<'e> Known<'e> {
+    /// The sources of a configuration's text.
+    pub(super) fn of(existing: &str, environment: &'e Environment) -> Self {
+        Self { environment, existing: written_sources(existing), added: Vec::new() }
+    }
+
+    /// The source that a server is already.
+    pub(super) fn same(&self, server: &ClientServer) -> Option<Why> {
+        let identity = of_server(server);
+        if let Some((key, _)) = self.added.iter().find(|(_, known)| *known == identity) {
+            return Some(Why::SameAs(key.clone()));
+        }
+        // What is off here adds nothing to a source that is on.
+        let from = usize::from(!server.is_enabled);
+        let likeness = |known: &Identity| self.likeness(&known[from..], &identity[from..]);
+        let existing = self.existing.iter().map(|(key, known)| (key, likeness(known)));
+        let best = existing.max_by_key(|(_, likeness)| *likeness)?;
+        match best {
+            (key, Likeness::Same) => Some(Why::AlreadyThere(key.clone())),
+            (key, Likeness::Perhaps) => Some(Why::MayBeThere(key.clone())),
+            (_, Likeness::Different) => None,
+        }
+    }
+
+    fn likeness(&self, known: &[String], texts: &[String]) -> Likeness {
+        let nothing = |_: &str| None;
+        let could_be = known.len() == texts.len()
+            && known
+                .iter()
+                .zip(texts)
+                .all(|(known, text)| stands_for(known, text, &nothing) != Likeness::Different);
+        if !could_be {
+            return Likeness::Different;
+        }
+        // The keyring is asked only about what everything else agrees on.
+        let value = |inner: &str| config::value(inner, self.environment);
+        let all = known.iter().zip(texts).map(|(known, text)| stands_for(known, text, &value));
+        all.min().unwrap_or(Likeness::Same)
+    }
+
+    /// Takes note of a server that becomes a source, and gives the source's name.
+    pub(super) fn add(&mut self, server: &ClientServer, client: Client) -> String {
+        let key = self.free_key(&server.name, client);
+        self.added.push((key.clone(), of_server(server)));
+        key
+    }
+
+    /// The server's own name if it gives a domain that no source has, else with the client's.
+    fn free_key(&self, name: &str, client: Client) -> String {
+        let domains: HashSet<_> =
+            self.existing.iter().chain(&self.added).map(|(key, _)| Domain::from_key(key)).collect();
+        let with_client = format!("{name}-{}", client.id());
+        let numbered = (2..).map(|n| format!("{with_client}-{n}"));
+        let mut keys = [name.to_owned(), with_client.clone()].into_iter().chain(numbered);
+        let key = keys.find(|key| !domains.contains(&Domain::from_key(key)));
+        // A name so long that what tells it apart is cut off takes its number as a domain.
+        key.filter(|key| key.len() <= Domain::MAX_LENGTH).unwrap_or_else(|| {
+            let domain = Domain::from_key(name);
+            let mut free = (1..).map(|n| if n == 1 { domain.clone() } else { domain.numbered(n) });
+            let free = free.find(|domain| !domains.contains(domain));
+            free.expect("there are more numbers than sources").as_str().to_owned()
+        })
+    }
+}
+
+/// How sure it is that two texts come to the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Likeness {
+    Different,
+    /// They do if a reference has the one value that makes it so.
+    Perhaps,
+    Same,
+}
+
+/// Whether a text of the configuration comes to this one. A reference in it stands for its value,
+/// and for any text at all where `value` knows none. Both are in Gatefold's notation.
+fn stands_for(written: &str, text: &str, value: &dyn Fn(&str) -> Option<String>) -> Likeness {
+    if written == text {
+        return Likeness::Same;
+    }
+    let mut literals = vec![String::new()];
+    for part in config::parts(written) {
+        let last = literals.last_mut().expect("there is always one");
+        match part {
+            Part::Plain(text) | Part::Unclosed(text) => last.push_str(text),
+            Part::Reference(inner) => match value(inner) {
+                Some(value) => last.push_str(&value),
+                None => literals.push(String::new()),
+            },
+        }
+    }
+    let text = put_in(text, value);
+    let is_like = match literals.as_slice() {
+        [whole] if *whole == text => return Likeness::Same,
+        [first, middle @ .., last] => fits(first, middle, last, &text),
+        _ => false,
+    };
+    if is_like { Likeness::Perhaps } else { Likeness::Different }
+}
+
+/// Whether a text has these pieces in this order, with something at least behind the last gap.
+fn fits(first: &str, middle: &[String], last: &str, text: &str) -> bool {
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    for literal in middle {
+        let Some((_, after)) = rest.split_once(literal.as_str()) else { return false };
+        rest = after;
+    }
+    rest.len() > last.len() && rest.ends_with(last)
+}
+
+fn put_in(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
+    let part = |part| match part {
+        Part::Plain(text) | Part::Unclosed(text) => text.to_owned(),
+        Part::Reference(inner) => value(inner).unwrap_or_else(|| format!("${{{inner}}}")),
+    };
+    config::parts(text).map(part).collect()
+}
+
+fn of_server(server: &ClientServer) -> Identity {
+    let (mut allow, mut deny) = (Vec::new(), Vec::new());
+    for (effect, pattern) in &server.effects {
+        if *effect == Effect::Allow { &mut allow } else { &mut deny }.push(pattern.clone());
+    }
+    identity(&server.connection, server.is_enabled, [allow, deny])
+}
+
+fn identity(connection: &Connection, is_enabled: bool, patterns: [Vec<String>; 2]) -> Identity {
+    let mut identity = vec![is_enabled.to_string()];
+    // Each list begins with its length, so that no item can be taken for another list's.
+    let mut add = |mut items: Vec<String>, is_sorted: bool| {
+        if is_sorted {
+            items.sort();
+        }
+        identity.push(items.len().to_string());
+        identity.append(&mut items);
+    };
+    for patterns in patterns {
+        add(patterns, true);
+    }
+    let mut pairs = |pairs: &[(String, Secret)], fold: fn(&str) -> String| {
+        let mut pairs: Vec<_> =
+            pairs.iter().map(|(name, value)| (fold(name), value.expose().to_owned())).collect();
+        pairs.sort();
+        add(pairs.into_iter().flat_map(|(name, value)| [name, value]).collect(), false);
+    };
+    match connection {
+        Connection::Stdio { command, args, env, inherit_env, cwd } => {
+            pairs(env, str::to_owned);
+            let cwd = cwd.as_ref().map(|cwd| cwd.display().to_string());
+            add(cwd.into_iter().collect(), false);
+            add(inherit_env.clone(), true);
+            add(std::iter::once(command).chain(args).cloned().collect(), false);
+        }
+        Connection::Http { url, headers } => {
+            pairs(headers, str::to_lowercase);
+            add(vec![url.clone()], false);
+        }
+        Connection::Disabled => {}
+        Connection::Unusable(why) => add(vec![why.on_one_line()], false),
+    }
+    identity
+}
+
+/// The sources of a configuration's text, their references left as they are. What cannot be read
+/// is the same as nothing.
+fn written_sources(text: &str) -> Vec<(String, Identity)> {
+    let root = toml::from_str::<toml::Table>(text).unwrap_or_default();
+    let sources = root.get("sources").and_then(toml::Value::as_table).cloned();
+    let sources = sources.unwrap_or_default().into_iter();
+    sources.map(|(key, source)| (key, of_written(&source))).collect()
+}
+
+fn of_written(source: &toml::Value) -> Identity {
+    let text = |key: &str| source.get(key).and_then(toml::Value::as_str).map(str::to_owned);
+    let list = |key: &str| {
+        let list = source.get(key).and_then(toml::Value::as_array);
+        list.into_iter().flatten().filter_map(loose_text).collect::<Vec<_>>()
+    };
+    let pairs = |key: &str| {
+        let table = source.get(key).and_then(toml::Value::as_table);
+        let pair = |(name, value): (&String, &toml::Value)| {
+            Some((name.clone(), Secret::new(loose_text(value)?)))
+        };
+        table.into_iter().flatten().filter_map(pair).collect()
+    };
+    let connection = match (text("command"), text("url")) {
+        (Some(command), _) => Connection::Stdio {
+            command,
+            args: list("args"),
+            env: pairs("env"),
+            inherit_env: list("inherit_env"),
+            cwd: text("cwd").map(Into::into),
+        },
+        (None, Some(url)) => Connection::Http { url, headers: pairs("headers") },
+        (None, None) => Connection::Disabled,
+    };
+    let is_enabled = source.get("enabled").and_then(toml::Value::as_bool).unwrap_or(true);
+    identity(&connection, is_enabled, [list("allow"), list("deny")])
+}
+
+/// What a program or a header is given for a value.
+fn loose_text(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => {
+            Some(value.to_string())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_stands_for_its_value_or_else_for_any_text() {
+        use Likeness::{Different, Perhaps, Same};
+        let value = |inner: &str| (inner == "KNOWN").then(|| "hunter2".to_owned());
+        for (written, text, expected) in [
+            ("a", "a", Same),
+            ("a", "b", Different),
+            ("${secret:A}", "hunter2", Perhaps),
+            ("${secret:A}", "", Different),
+            ("Bearer ${A}", "Bearer hunter2", Perhaps),
+            ("Bearer ${A}", "Basic hunter2", Different),
+            ("postgres://a:${A}@${H}/d", "postgres://a:p@h/d", Perhaps),
+            ("postgres://a:${A}@h/d", "postgres://a:p@h/e", Different),
+            ("$${A}", "x", Different),
+            ("$${A}${B}", "$${A}b", Perhaps),
+            ("Bearer ${KNOWN}", "Bearer hunter2", Same),
+            ("Bearer ${KNOWN}", "Bearer hunter3", Different),
+            ("${KNOWN}:${A}", "hunter2:x", Perhaps),
+            ("${KNOWN}:${A}", "hunter3:x", Different),
+            ("${KNOWN}", "${KNOWN}", Same),
+        ] {
+            assert_eq!(stands_for(written, text, &value), expected, "{written} {text}");
+        }
+    }
+}

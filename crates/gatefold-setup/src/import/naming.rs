@@ -1,0 +1,100 @@
+//! Under which names secrets are kept.
+
+use std::collections::HashSet;
+
+use gatefold::Environment;
+use gatefold::config::{ClientServer, Connection, SECRET, references};
+use gatefold::secrets::SecretError;
+use gatefold_core::{Domain, Secret};
+
+use crate::{FoundSecret, SecretStyle, variables_in};
+
+/// The secrets of one import, and the names that others have taken.
+pub(super) struct Names<'e> {
+    style: SecretStyle,
+    environment: &'e Environment,
+    /// What the configuration and the clients refer to, in the same style.
+    referred: HashSet<String>,
+    secrets: Vec<FoundSecret>,
+}
+
+impl<'e> Names<'e> {
+    /// `existing` is the text of the configuration that is to refer to the secrets.
+    pub(super) fn new(style: SecretStyle, environment: &'e Environment, existing: &str) -> Self {
+        let referred = match style {
+            SecretStyle::Keyring => secrets_in(existing),
+            SecretStyle::Variable => variables_in(existing),
+        };
+        Self { style, environment, referred: referred.into_iter().collect(), secrets: Vec::new() }
+    }
+
+    pub(super) fn style(&self) -> SecretStyle {
+        self.style
+    }
+
+    pub(super) fn into_secrets(self) -> Vec<FoundSecret> {
+        self.secrets
+    }
+
+    /// Takes account of what a server refers to by itself: its variables are not ours to set.
+    pub(super) fn note(&mut self, server: &ClientServer) {
+        if self.style == SecretStyle::Keyring {
+            return;
+        }
+        let pairs = |pairs: &[(String, Secret)]| {
+            pairs.iter().flat_map(|(_, value)| variables_in(value.expose())).collect::<Vec<_>>()
+        };
+        match &server.connection {
+            Connection::Stdio { command, args, env, .. } => {
+                let texts = std::iter::once(command).chain(args);
+                self.referred.extend(texts.flat_map(|text| variables_in(text)));
+                self.referred.extend(pairs(env));
+            }
+            Connection::Http { url, headers } => {
+                self.referred.extend(variables_in(url));
+                self.referred.extend(pairs(headers));
+            }
+            Connection::Disabled | Connection::Unusable(_) => {}
+        }
+    }
+
+    /// Keeps a secret under a name that nothing else has, and gives the name.
+    pub(super) fn keep(&mut self, name: String, value: &str, key: &str) -> String {
+        let source = Domain::from_key(key).as_str().to_uppercase();
+        let longer =
+            if name.starts_with(&source) { name.clone() } else { format!("{source}_{name}") };
+        let numbered = (2..).map(|n| format!("{longer}_{n}"));
+        let mut names = [name, longer.clone()].into_iter().chain(numbered);
+        let name = names.find(|name| self.is_free(name, value));
+        let name = name.expect("there are more numbers than secrets");
+        if !self.secrets.iter().any(|secret| secret.name == name) {
+            let value = Secret::new(value.to_owned());
+            self.secrets.push(FoundSecret { name: name.clone(), value });
+        }
+        name
+    }
+
+    /// Whether a name is nobody's, or has this very value.
+    fn is_free(&self, name: &str, value: &str) -> bool {
+        if let Some(known) = self.secrets.iter().find(|secret| secret.name == *name) {
+            return known.value.expose() == value;
+        }
+        let is_same = match self.style {
+            SecretStyle::Keyring => match self.environment.secret(name) {
+                Ok(kept) => Some(kept.expose() == value),
+                Err(SecretError::NotText(_)) => Some(false),
+                // Storing it looks again.
+                Err(_) => None,
+            },
+            SecretStyle::Variable => self.environment.get(name).map(|set| set == value),
+        };
+        is_same.unwrap_or_else(|| !self.referred.contains(name))
+    }
+}
+
+/// The names of the keyring that a configuration refers to.
+fn secrets_in(text: &str) -> Vec<String> {
+    // One line after the other: what one leaves open is not the next one's.
+    let inner = text.lines().flat_map(references);
+    inner.filter_map(|inner| inner.strip_prefix(SECRET)).map(str::to_owned).collect()
+}

@@ -1,0 +1,120 @@
+//! Setting Gatefold up on a person's machine: `import`, `connect` and `disconnect` move servers
+//! between clients and a gateway, [`doctor`] finds what is wrong, [`secrets`] is the keyring.
+//!
+//! Nothing here asks a question or prints: a caller decides what to show and what to confirm.
+//! Reading is `gatefold::config`'s, editing `gatefold-clients`'; what is decided here are functions
+//! of what was read. Clients' files are touched in `files` and `undo` alone, and only `secrets`
+//! talks to the keyring. This crate must not know the command line, terminals or the tokenizer.
+
+mod connect;
+pub mod doctor;
+mod files;
+mod found;
+mod held;
+mod import;
+mod lines;
+mod needs;
+pub mod programs;
+mod rendered;
+mod secrecy;
+pub mod secrets;
+pub mod shell;
+mod undo;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use connect::{Act, Connected, Connector, Disconnected, Unrecorded};
+pub use files::read;
+pub use found::{FoundFile, existing, find, is_gatefold, listen_in, machine, servers_of};
+pub(crate) use held::Reached;
+pub use held::{Held, held};
+pub use import::{KeepFault, Unkept, keep};
+pub use import::{Plan, Planned, Skipped, Why, plan, user_config_file, variables_in};
+pub use needs::{Needs, needs};
+pub use rendered::{SecretStyle, append, write};
+pub(crate) use secrecy::has_secret;
+pub use secrecy::{FoundSecret, is_secret};
+pub use undo::Records;
+
+use gatefold::config::ConfigError;
+
+/// Why a set-up was left as it is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    #[error("the user's home is not known: `HOME` is not set\n  help: set it")]
+    NoHome,
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("{}: {error}", path.display())]
+    Edit { path: PathBuf, error: gatefold_clients::EditError },
+    #[error(
+        "{}: cannot be {act}: {}\n  help: {}", path.display(), reason(error), remedy(error)
+    )]
+    File { path: PathBuf, act: &'static str, error: std::io::Error },
+    #[error(
+        "{}: is read-only\n  help: give yourself leave to write it, or edit it where it comes from",
+        path.display()
+    )]
+    ReadOnly { path: PathBuf },
+    #[error(
+        "{}: there is a server `{name}` already\n  help: put Gatefold in under another name with `--name \
+         OTHER`",
+        path.display()
+    )]
+    NameTaken { path: PathBuf, name: String },
+    #[error(
+        "{}: changed while it was being edited\n  help: try again; nothing was written", path.display()
+    )]
+    Changed { path: PathBuf },
+    #[error(
+        "{}: sources cannot be added to it: {fault}\n  help: mend it, or name another file with \
+         `--config FILE`",
+        path.display()
+    )]
+    NotAppendable { path: PathBuf, fault: String },
+    #[error(
+        "Gatefold is not in {}\n  help: `gatefold connect` lists where it is", path.display()
+    )]
+    NotConnected { path: PathBuf },
+    #[error(
+        "{}: it is not there any more; the servers that were taken out of it are kept in {}\n  help: have \
+         the client make its file, and try again: the servers go back into it",
+        path.display(), record.display()
+    )]
+    Gone { path: PathBuf, record: PathBuf },
+    #[error(
+        "Gatefold is in {}, but nothing is kept about what it replaced\n  help: `--force` takes only \
+         the entry out",
+        path.display()
+    )]
+    NoRecord { path: PathBuf },
+    #[error(
+        "{}: what is kept there for the way back cannot be read: {error}\n  help: edit {} by hand; the \
+         file as it was may stand in the former",
+        record.display(), path.display()
+    )]
+    Record { record: PathBuf, path: PathBuf, error: serde_json::Error },
+}
+
+/// Why a file cannot be read or written, in words that are not the system's where these say less.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => "it is too large".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// What to do about it.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::InvalidData => "save the file as UTF-8",
+        io::ErrorKind::FileTooLarge => "that is no configuration; look what is in it",
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => {
+            "put a regular file there, or a link to one"
+        }
+        _ => "check that the user who runs this may do so",
+    }
+}

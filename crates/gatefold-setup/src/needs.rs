@@ -1,0 +1,121 @@
+//! Which variables a gateway needs of whoever starts it.
+
+use gatefold::Environment;
+use gatefold::config::{Connection, Inputs, servers_as_written};
+use gatefold_clients::{Client, Machine, config_files};
+use toml::Value;
+
+use super::{read, variables_in};
+
+/// What every client gives the programs that it starts: the default environment of servers over
+/// stdio in the official SDKs, `DEFAULT_INHERITED_ENV_VARS` of the one for TypeScript
+/// (`client/stdio.ts`) and of the one for Python (`client/stdio`), on Unix and on Windows.
+const GIVEN: &[&str] = &[
+    "HOME",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "USER",
+    "APPDATA",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "USERNAME",
+    "USERPROFILE",
+];
+
+/// What a configuration asks of the environment, and for whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Variables that are referred to without a default, in order, without those that every client
+    /// passes on.
+    pub variables: Vec<String>,
+    /// The keys of the sources that refer to one of them.
+    pub sources: Vec<String>,
+}
+
+impl Needs {
+    /// Notes a text of a source, or of no source.
+    fn note(&mut self, source: Option<&str>, text: &str) {
+        for name in variables_in(text) {
+            if GIVEN.contains(&name.as_str()) {
+                continue;
+            }
+            if !self.variables.contains(&name) {
+                self.variables.push(name);
+            }
+            if let Some(key) = source.filter(|key| !self.sources.iter().any(|one| one == key)) {
+                self.sources.push(key.to_owned());
+            }
+        }
+    }
+}
+
+/// What the configuration needs. Sources that are off need nothing. What cannot be read refers to
+/// nothing.
+pub fn needs(inputs: &Inputs, machine: &Machine, environment: &Environment) -> Needs {
+    let mut needs = Needs::default();
+    if let Some(path) = &inputs.config {
+        let text = read(&environment.directory().join(path)).ok().flatten();
+        let root = text.and_then(|text| toml::from_str::<toml::Table>(&text).ok());
+        of_table(&root.unwrap_or_default(), &mut needs);
+    }
+    let files = Client::ALL.iter().flat_map(|client| config_files(machine, *client));
+    let mut places: Vec<_> = files.map(|file| file.servers).collect();
+    places.sort();
+    places.dedup();
+    for path in &inputs.mcp_configs {
+        let servers = places.iter().filter_map(|at| servers_as_written(path, at, environment).ok());
+        for server in servers.flatten().filter(|server| server.is_enabled) {
+            of_connection(&server.connection, &mut |text| needs.note(Some(&server.name), text));
+        }
+    }
+    needs
+}
+
+fn of_table(root: &toml::Table, needs: &mut Needs) {
+    for (name, section) in root {
+        match section {
+            Value::Table(sources) if name == "sources" => {
+                for (key, source) in sources {
+                    strings(source, &mut |text| needs.note(Some(key), text));
+                }
+            }
+            section => strings(section, &mut |text| needs.note(None, text)),
+        }
+    }
+}
+
+fn strings(value: &Value, note: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => note(text),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, note)),
+        Value::Table(table) if table.get("enabled").and_then(Value::as_bool) == Some(false) => {}
+        Value::Table(table) => table.iter().for_each(|(_, value)| strings(value, note)),
+        _ => {}
+    }
+}
+
+fn of_connection(connection: &Connection, note: &mut dyn FnMut(&str)) {
+    let pairs = match connection {
+        Connection::Stdio { command, args, env, cwd, .. } => {
+            let cwd = cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
+            for text in std::iter::once(command).chain(args).chain(&cwd) {
+                note(text);
+            }
+            env
+        }
+        Connection::Http { url, headers } => {
+            note(url);
+            headers
+        }
+        Connection::Disabled | Connection::Unusable(_) => return,
+    };
+    for (_, value) in pairs {
+        note(value.expose());
+    }
+}

@@ -1,0 +1,205 @@
+//! What in a client's file is a secret, and what takes its place.
+//!
+//! Files of clients are full of tokens, and none may go into a `gatefold.toml` in clear. So doubt
+//! makes a secret: one too many costs a reference, one too few a leak. A variable's value counts
+//! as a secret unless its look is plainly harmless; in arguments and addresses, which are mostly
+//! not secret, it is the other way round.
+//!
+//! Texts are in Gatefold's notation here. What a reference refers to is no secret of the file.
+
+mod arguments;
+mod names;
+mod notation;
+mod shapes;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use gatefold_core::Secret;
+
+use gatefold::config::Connection;
+use names::{Naming, is_quantity, variable_name};
+use notation::{defaults, is_reference, masked, replaced};
+use texts::{Place, after_scheme};
+
+/// A value that is not to stand in the configuration.
+#[derive(Debug, Clone)]
+pub struct FoundSecret {
+    /// What it is called in the keyring, or the variable that is to hold it.
+    pub name: String,
+    pub value: Secret,
+}
+
+/// Headers that say nothing secret, in lower case.
+const PLAIN_HEADERS: &[&str] = &[
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "content-type",
+    "mcp-protocol-version",
+    "origin",
+    "referer",
+    "user-agent",
+    "x-mcp-readonly",
+    "x-mcp-toolsets",
+];
+
+/// Gives secrets a name and a reference.
+struct Named<'a> {
+    /// The source's name, after which what has no name of its own is called.
+    key: &'a str,
+    reference: &'a mut dyn FnMut(String, &str) -> String,
+}
+
+/// Whether a variable of this name and value holds a secret. A reference to a variable is none,
+/// and a reference with a default is as secret as the default.
+pub fn is_secret(name: &str, value: &str) -> bool {
+    is_secret_masked(name, &masked(value))
+        || defaults(value).iter().any(|(name, range)| is_secret_masked(name, &value[range.clone()]))
+}
+
+fn is_secret_masked(name: &str, value: &str) -> bool {
+    let bare = after_scheme(value.trim_start());
+    if bare.is_empty() || is_reference(bare) {
+        return false;
+    }
+    match Naming::of(name) {
+        Naming::Secret => !is_plain_for_a_secret(name, bare),
+        Naming::Id if shapes::is_uuid(value) => false,
+        Naming::Id | Naming::Plain | Naming::Unknown => {
+            bare.len() < value.len() || !shapes::is_harmless(value)
+        }
+    }
+}
+
+/// What may stand under a secret's name without being one: a switch, a limit, the place of a key.
+fn is_plain_for_a_secret(name: &str, value: &str) -> bool {
+    let upper = name.to_uppercase();
+    let is_number = value.bytes().all(|b| b.is_ascii_digit());
+    let is_place = upper == "PWD"
+        || upper == "OLDPWD"
+        || upper.contains("CREDENTIALS")
+        || upper.contains("KEY");
+    let has_folders = value.matches(['/', '\\']).count() > 1;
+    shapes::is_switch(value)
+        || (is_number && is_quantity(name))
+        || (is_place
+            && shapes::is_path(value)
+            && shapes::is_plain_path(value)
+            && (has_folders || upper == "PWD"))
+}
+
+/// Whether a text for people has a secret in it.
+pub(crate) fn has_secret(text: &str) -> bool {
+    texts::has_secret(text)
+}
+
+/// Whether a program's name has a secret in it, which cannot be taken out of there.
+pub(super) fn has_secret_command(command: &str) -> bool {
+    let mut words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
+    let before = words.clone();
+    let mut reference = |_: String, _: &str| String::new();
+    let mut named = Named { key: "", reference: &mut reference };
+    arguments::take_out("", &mut words, &mut named);
+    words != before || (!shapes::is_path(command) && texts::has_secret(&masked(command)))
+}
+
+/// Takes every secret out of a connection, leaving `reference(name)` in its place. `key` is the
+/// source's name.
+pub(super) fn take_out(
+    connection: &mut Connection,
+    key: &str,
+    mut reference: impl FnMut(String, &str) -> String,
+) {
+    let mut named = Named { key, reference: &mut reference };
+    match connection {
+        Connection::Stdio { command, args, env, .. } => {
+            for (name, value) in env {
+                if is_secret(name, value.expose()) {
+                    let called = variable_name(name);
+                    *value = Secret::new(variable(name, &called, value.expose(), &mut named));
+                }
+            }
+            arguments::take_out(command, args, &mut named);
+        }
+        Connection::Http { url, headers } => {
+            for (name, value) in headers {
+                *value = Secret::new(header(name, value.expose(), &mut named));
+            }
+            *url = in_place(url, &mut named);
+        }
+        Connection::Disabled | Connection::Unusable(_) => {}
+    }
+}
+
+/// A variable's value with its secret taken out: all of it, unless it has references, of which
+/// nobody but the configuration makes values.
+fn variable(name: &str, called: &str, value: &str, named: &mut Named<'_>) -> String {
+    let ranges: Vec<_> = places(value).into_iter().map(|place| place.range).collect();
+    let rest = replaced(value, &ranges, |_, _, _| "${_}".to_owned());
+    let is_enough = value.contains("${") && !ranges.is_empty() && !is_secret(name, &rest);
+    if !is_enough {
+        return whole(value, called, named);
+    }
+    replaced(value, &ranges, |_, own, secret| {
+        (named.reference)(own.map_or_else(|| called.to_owned(), variable_name), secret)
+    })
+}
+
+/// A header's value without what is secret in it.
+fn header(name: &str, value: &str, named: &mut Named<'_>) -> String {
+    let is_plain = PLAIN_HEADERS.contains(&name.to_lowercase().as_str());
+    if is_plain || !is_secret(name, value) {
+        return in_place(value, named);
+    }
+    let name = format!("{}_{}", variable_name(named.key), variable_name(name));
+    whole(value, &name, named)
+}
+
+/// All of a value taken out, but for the scheme in front of a credential.
+fn whole(value: &str, name: &str, named: &mut Named<'_>) -> String {
+    let start = value.len() - after_scheme(value).len();
+    let range = start..value.len();
+    replaced(value, std::slice::from_ref(&range), |_, own, secret| {
+        (named.reference)(own.map_or_else(|| name.to_owned(), variable_name), secret)
+    })
+}
+
+/// A text without the secrets that show themselves in it.
+fn in_place(text: &str, named: &mut Named<'_>) -> String {
+    let places = places(text);
+    let ranges: Vec<_> = places.iter().map(|place| place.range.clone()).collect();
+    replaced(text, &ranges, |range, own, secret| {
+        let place = places.iter().find(|place| place.range == *range);
+        let name = match (own, place) {
+            (Some(own), _) => variable_name(own),
+            (None, Some(place)) if place.name.contains('_') && place.name != "PRIVATE_KEY" => {
+                variable_name(&place.name)
+            }
+            (None, place) => {
+                let own = place.map_or("SECRET", |place| place.name.as_str());
+                format!("{}_{}", variable_name(named.key), variable_name(own))
+            }
+        };
+        (named.reference)(name, secret)
+    })
+}
+
+/// The secrets that show themselves in a text, the defaults of its references among them.
+fn places(text: &str) -> Vec<Place> {
+    let mut places = texts::secrets_in(&masked(text));
+    for (name, range) in defaults(text) {
+        let is_new = !places
+            .iter()
+            .any(|place| place.range.start < range.end && range.start < place.range.end);
+        if is_new
+            && is_secret_masked(name, &text[range.clone()])
+            && Naming::of(name) == Naming::Secret
+        {
+            places.push(Place { range, name: name.to_owned() });
+        }
+    }
+    places.sort_by_key(|place| place.range.start);
+    places
+}

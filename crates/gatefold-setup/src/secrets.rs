@@ -1,0 +1,75 @@
+//! The operating system's keyring, where Gatefold's secrets lie under the service `gatefold`.
+//!
+//! On Linux the keyring is whatever speaks the Secret Service protocol (GNOME Keyring, KWallet,
+//! KeePassXC), on macOS the Keychain. Every answer is waited for on a thread of its own and within
+//! a bound: a locked keyring asks its user, and the user may be away.
+
+mod system;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold::secrets::{LOOKUP_DEADLINE, SecretError, SecretName, SecretStore, VALUE_LIMIT_BYTES};
+use gatefold_core::Secret;
+
+/// Under what the keyring files everything that is Gatefold's.
+pub const SERVICE: &str = "gatefold";
+
+/// How long a person may take to unlock the keyring when a command of theirs needs it.
+pub const UNLOCK_DEADLINE: Duration = Duration::from_secs(60);
+
+/// A store of secrets that can be written. Every method may take as long as `within`, and blocks.
+pub trait Keyring: SecretStore {
+    fn set(&self, name: &SecretName, value: &Secret, within: Duration) -> Result<(), SecretError>;
+    fn remove(&self, name: &SecretName, within: Duration) -> Result<(), SecretError>;
+    /// All names, sorted.
+    fn names(&self, within: Duration) -> Result<Vec<SecretName>, SecretError>;
+}
+
+/// The keyring of the user who runs this process.
+pub fn system() -> Arc<dyn Keyring> {
+    Arc::new(system::SystemKeyring)
+}
+
+/// Puts a secret into the user's keyring, in the place of what is there under its name.
+pub fn store(name: &SecretName, value: &Secret) -> Result<(), SecretError> {
+    store_in(&*system(), name, value)
+}
+
+/// As [`store`], into this keyring.
+pub(crate) fn store_in(
+    keyring: &dyn Keyring,
+    name: &SecretName,
+    value: &Secret,
+) -> Result<(), SecretError> {
+    if value.expose().is_empty() {
+        return Err(SecretError::IllegalValue("empty"));
+    }
+    if value.expose().len() > VALUE_LIMIT_BYTES {
+        return Err(SecretError::IllegalValue("too long"));
+    }
+    if value.expose().contains('\0') {
+        return Err(SecretError::IllegalValue("not text: it holds a NUL character"));
+    }
+    keyring.set(name, value, UNLOCK_DEADLINE)
+}
+
+/// A secret of the user's keyring.
+pub fn get(name: &SecretName) -> Result<Secret, SecretError> {
+    system().get(name, UNLOCK_DEADLINE)
+}
+
+/// Takes a secret out of the user's keyring.
+pub fn remove(name: &SecretName) -> Result<(), SecretError> {
+    system().remove(name, UNLOCK_DEADLINE)
+}
+
+/// The names of all secrets that Gatefold keeps in the user's keyring, sorted.
+pub fn names() -> Result<Vec<SecretName>, SecretError> {
+    system().names(UNLOCK_DEADLINE)
+}
+
+/// Whether this machine has a keyring that answers. It may still be locked.
+pub fn is_available() -> bool {
+    system::answers(LOOKUP_DEADLINE)
+}

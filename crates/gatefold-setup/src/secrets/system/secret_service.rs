@@ -1,0 +1,145 @@
+//! The Secret Service API of freedesktop.org, over the session's D-Bus.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use gatefold_core::Secret;
+use secret_service::{Collection, EncryptionType, Error, Item, SecretService};
+use tokio::runtime::Builder;
+
+use gatefold::secrets::{SecretError, SecretName};
+
+use crate::secrets::SERVICE;
+
+/// The attributes that other programs of the keyring family file their entries under, too.
+const SERVICE_ATTRIBUTE: &str = "service";
+const NAME_ATTRIBUTE: &str = "username";
+
+const CONTENT_TYPE: &str = "text/plain";
+
+/// The most entries under the service that are looked through.
+const ENTRY_LIMIT: usize = 4096;
+
+pub(super) fn get(name: &SecretName, within: Duration) -> Result<Vec<u8>, SecretError> {
+    on_a_runtime(within, async {
+        let service = connect().await?;
+        let item = find(&service, name).await?;
+        item.get_secret().await.map_err(failure)
+    })
+}
+
+pub(super) fn set(name: &SecretName, value: &Secret, within: Duration) -> Result<(), SecretError> {
+    on_a_runtime(within, async {
+        let service = connect().await?;
+        match find(&service, name).await {
+            Ok(item) => {
+                let bytes = value.expose().as_bytes();
+                return item.set_secret(bytes, CONTENT_TYPE).await.map_err(failure);
+            }
+            Err(SecretError::Missing(_)) => {}
+            Err(error) => return Err(error),
+        }
+        let label = format!("Gatefold: {name}");
+        let collection = default_collection(&service).await?;
+        let attributes = attributes_of(name);
+        let value = value.expose().as_bytes();
+        let created = collection.create_item(&label, attributes, value, true, CONTENT_TYPE).await;
+        created.map(drop).map_err(failure)
+    })
+}
+
+pub(super) fn remove(name: &SecretName, within: Duration) -> Result<(), SecretError> {
+    on_a_runtime(within, async {
+        let service = connect().await?;
+        let item = find(&service, name).await?;
+        item.delete().await.map_err(failure)
+    })
+}
+
+pub(super) fn names(within: Duration) -> Result<Vec<SecretName>, SecretError> {
+    on_a_runtime(within, async {
+        let service = connect().await?;
+        let all = HashMap::from([(SERVICE_ATTRIBUTE, SERVICE)]);
+        let found = service.search_items(all).await.map_err(failure)?;
+        // Attributes are readable while the entries are locked, so nobody is asked.
+        let mut names = Vec::new();
+        for item in found.unlocked.iter().chain(&found.locked).take(ENTRY_LIMIT) {
+            let attributes = item.get_attributes().await.map_err(failure)?;
+            let name = attributes.get(NAME_ATTRIBUTE);
+            names.extend(name.and_then(|name| SecretName::parse(name).ok()));
+        }
+        Ok(names)
+    })
+}
+
+pub(super) fn answers(within: Duration) -> Result<(), SecretError> {
+    on_a_runtime(within, async { connect().await.map(drop) })
+}
+
+/// The connection serves one question, so its tasks end with this runtime.
+fn on_a_runtime<T>(
+    within: Duration,
+    work: impl Future<Output = Result<T, SecretError>>,
+) -> Result<T, SecretError> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| SecretError::Failed(error.to_string()))?;
+    runtime.block_on(async {
+        tokio::time::timeout(within, work).await.unwrap_or(Err(SecretError::Slow(within)))
+    })
+}
+
+async fn connect() -> Result<SecretService<'static>, SecretError> {
+    // What fails here is the way to the keyring, not the keyring.
+    let connected = SecretService::connect(EncryptionType::Dh).await;
+    connected.map_err(|error| SecretError::NoKeyring(plain(&error)))
+}
+
+/// The words without the library's name and the system's number for them.
+fn plain(error: &Error) -> String {
+    let text = error.to_string();
+    let words = text.strip_prefix("zbus error: ").unwrap_or(&text);
+    words.split(" (os error ").next().unwrap_or(words).to_owned()
+}
+
+fn attributes_of(name: &SecretName) -> HashMap<&str, &str> {
+    HashMap::from([(SERVICE_ATTRIBUTE, SERVICE), (NAME_ATTRIBUTE, name.as_str())])
+}
+
+/// The entry of this name, unlocked.
+async fn find<'a>(
+    service: &'a SecretService<'_>,
+    name: &SecretName,
+) -> Result<Item<'a>, SecretError> {
+    let found = service.search_items(attributes_of(name)).await.map_err(failure)?;
+    if let Some(item) = found.unlocked.into_iter().next() {
+        return Ok(item);
+    }
+    let Some(item) = found.locked.into_iter().next() else {
+        return Err(SecretError::Missing(name.clone()));
+    };
+    item.unlock().await.map_err(failure)?;
+    Ok(item)
+}
+
+/// Where new entries go, unlocked. A keyring that was never used has to be made first.
+async fn default_collection<'a>(
+    service: &'a SecretService<'_>,
+) -> Result<Collection<'a>, SecretError> {
+    let collection = match service.get_default_collection().await {
+        Err(Error::NoResult) => service.create_collection("Default", "default").await,
+        found => found,
+    };
+    let collection = collection.map_err(failure)?;
+    if collection.is_locked().await.map_err(failure)? {
+        collection.unlock().await.map_err(failure)?;
+    }
+    Ok(collection)
+}
+
+fn failure(error: Error) -> SecretError {
+    match error {
+        Error::Locked | Error::Prompt => SecretError::Refused,
+        Error::Unavailable => SecretError::NoKeyring(error.to_string()),
+        other => SecretError::Failed(other.to_string()),
+    }
+}
