@@ -28,6 +28,26 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("gatefold-mcp", &["sqlx", "gatefold-store"]),
     ("gatefold-clients", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-demo", &["gatefold-dispatch", "gatefold-catalog"]),
+    (
+        "gatefold",
+        &[
+            "clap",
+            "inquire",
+            "comfy-table",
+            "crossterm",
+            "indicatif",
+            "rpassword",
+            "tiktoken-rs",
+            "secret-service",
+            "keyring-core",
+            "gatefold-setup",
+            "gatefold-demo",
+        ],
+    ),
+    (
+        "gatefold-setup",
+        &["clap", "inquire", "comfy-table", "crossterm", "indicatif", "rpassword", "tiktoken-rs"],
+    ),
 ];
 
 /// Words that would tie the repository to one machine or one mirror, each split so that this
