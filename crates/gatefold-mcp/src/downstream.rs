@@ -7,7 +7,6 @@
 
 mod era;
 mod extensions;
-mod faces;
 mod greetings;
 mod guard;
 mod http;
@@ -25,10 +24,8 @@ mod sessions;
 mod stdio;
 mod streams;
 mod subscriptions;
-mod surfaces;
 mod working;
 
-pub use faces::{Showing, ShownBy};
 pub use http::{HttpEndpoint, serve_http};
 pub use server::Server;
 pub use stdio::serve_stdio;

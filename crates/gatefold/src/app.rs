@@ -15,12 +15,13 @@ use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
-use gatefold_disclose::{Disclosure as _, Surface};
+use gatefold_disclose::{Disclosure, Surface};
 use gatefold_dispatch::{
     BreakerState, Dispatcher, NoApprovals, Pinned, Ports, Setup, Source as _, SourceReport,
     SourceState, SourceStatus, TrafficReport,
 };
 use gatefold_egress::EgressError;
+use gatefold_exchange::{Disclosures, Exchange};
 use gatefold_mcp::{HttpEndpoint, Server};
 use gatefold_store::{Store, StoreError, StoreOptions};
 
@@ -57,6 +58,7 @@ pub enum AppError {
 /// killed.
 pub struct App {
     dispatcher: Arc<Dispatcher>,
+    exchange: Arc<Exchange>,
     disclosure: Arc<ReloadableGateway>,
     server: Arc<Server>,
     store: Store,
@@ -133,11 +135,14 @@ pub async fn build(
     });
     let factory = SourceFactory::new(store.clone(), clock.clone())?;
     let disclosure = Arc::new(ReloadableGateway::new(&config));
-    let server = Server::new(dispatcher.clone(), disclosure.clone(), Principal::local());
+    let gateway: Arc<dyn Disclosure> = disclosure.clone();
+    let exchange = Exchange::new(dispatcher.clone(), Disclosures::standard(&gateway));
+    let server = Server::new(exchange.clone(), Principal::local());
     let nothing =
         Applied { config: Config::default(), encoder: None, sources: Vec::new(), at: clock.now() };
     let app = App {
         dispatcher,
+        exchange,
         disclosure,
         server,
         store,
@@ -160,6 +165,11 @@ impl App {
     /// The spine, for entry points other than MCP.
     pub fn dispatcher(&self) -> &Arc<Dispatcher> {
         &self.dispatcher
+    }
+
+    /// The loop that shows tools to a model and answers its calls, for entry points other than MCP.
+    pub fn exchange(&self) -> &Arc<Exchange> {
+        &self.exchange
     }
 
     /// The state directory, open.

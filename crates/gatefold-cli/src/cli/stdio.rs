@@ -4,7 +4,8 @@ use std::time::Duration;
 use anyhow::anyhow;
 use gatefold::{App, Environment};
 use gatefold_core::Domain;
-use gatefold_mcp::{Showing, ShownBy, end_children, serve_stdio};
+use gatefold_exchange::{Audience, Disclosures, Scope};
+use gatefold_mcp::{end_children, serve_stdio};
 
 use super::arguments::{DisclosureName, Shared, Stdio};
 use super::tokens::ChildCounter;
@@ -28,7 +29,7 @@ pub(super) async fn run(
     let stop = stop::on_signal()?;
     let session = session::open(shared, environment).await?;
     let app = session.app;
-    let showing = showing(arguments, &app)?;
+    let audience = audience(arguments, &app)?;
     let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
     session::warn_of_unusable(&app);
@@ -38,7 +39,7 @@ pub(super) async fn run(
         () = tokio::time::sleep(FIRST_TOOLS_WAIT) => {}
         () = stop.cancelled() => {}
     }
-    let served = serve_stdio(app.server(), showing, app.endpoint().drain, stop.clone()).await;
+    let served = serve_stdio(app.server(), audience, app.endpoint().drain, stop.clone()).await;
     following.abort();
     counting.abort();
     let hurrying = tokio::spawn(async move {
@@ -52,14 +53,13 @@ pub(super) async fn run(
 }
 
 /// What the client is to be shown. A source that is not configured is a mistake to be told now.
-fn showing(arguments: &Stdio, app: &App) -> anyhow::Result<Showing> {
-    let by = match arguments.disclosure {
-        None => ShownBy::Usual,
-        Some(DisclosureName::Gateway) => ShownBy::Gateway,
-        Some(DisclosureName::Flat) => ShownBy::Flat,
-    };
+fn audience(arguments: &Stdio, app: &App) -> anyhow::Result<Audience> {
+    let disclosure = arguments.disclosure.as_ref().map(|disclosure| match disclosure {
+        DisclosureName::Gateway => Disclosures::GATEWAY,
+        DisclosureName::Flat => Disclosures::FLAT,
+    });
     let Some(name) = &arguments.source else {
-        return Ok(Showing { domain: None, by });
+        return Ok(app.server().audience(Scope::Everything, disclosure)?);
     };
     let config = app.config();
     let domains = || config.sources.iter().map(|source| source.domain.as_str());
@@ -68,5 +68,5 @@ fn showing(arguments: &Stdio, app: &App) -> anyhow::Result<Showing> {
         let known: Vec<_> = domains().collect();
         anyhow!("there is no source `{name}`; there are: {}", known.join(", "))
     })?;
-    Ok(Showing { domain: Some(domain), by })
+    Ok(app.server().audience(Scope::Source(domain), disclosure)?)
 }

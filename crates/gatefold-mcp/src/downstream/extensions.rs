@@ -2,8 +2,7 @@
 
 use futures::future::join_all;
 use gatefold_catalog::address;
-use gatefold_core::{Domain, EntryKind, Operation, Outcome, Payload, SkillAct, SkillRequest, Uri};
-use gatefold_disclose::Names;
+use gatefold_core::{Domain, Operation, Outcome, SkillAct, SkillRequest, Uri};
 use gatefold_dispatch::{Caller, ClientCapabilities};
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,8 +10,8 @@ use serde_json::value::RawValue;
 
 use super::message::Params;
 use super::methods::bounded_uri;
-use super::results::{Caching, head, kept, readdressed};
-use super::server::Turn;
+use super::results::{Caching, head};
+use super::server::RequestScope;
 use crate::protocol::Era;
 use crate::protocol::RpcError;
 
@@ -49,15 +48,15 @@ pub(super) fn require(client: &ClientCapabilities, extension: &str) -> Result<()
     }
 }
 
-impl Turn {
+impl RequestScope {
     /// One source's skills a page at a time; of several sources, all in one list.
     pub(super) async fn skills_list(
         &self,
         params: Params,
         caller: Caller,
     ) -> Result<String, RpcError> {
-        if let Some(domain) = self.face.domain.clone().filter(|_| self.face.names == Names::Own) {
-            let operation = listed(&domain, params.cursor);
+        if let Some(domain) = self.turn.audience().own_source() {
+            let operation = listed(domain, params.cursor);
             return self.result(operation, None, caller, Caching::Private).await;
         }
         let domains = self.domains_with_skills();
@@ -75,22 +74,9 @@ impl Turn {
         act: SkillAct,
         caller: Caller,
     ) -> Result<String, RpcError> {
-        let uri = Uri::new(self.public(EntryKind::Resource, bounded_uri(&params)?));
+        let uri = self.turn.resource_uri(bounded_uri(&params)?);
         let operation = Operation::Skill(SkillRequest { uri, act });
         self.result(operation, None, caller, Caching::Private).await
-    }
-
-    /// What a source says of skills and folders, without those that this principal may not see.
-    pub(super) fn without_hidden(&self, payload: Payload, operation: &Operation) -> Payload {
-        let Operation::Skill(SkillRequest { uri, act }) = operation else {
-            return payload;
-        };
-        let domain = self.pinned.view().find_resource(uri.as_str());
-        let (Some(domain), false) = (domain, matches!(act, SkillAct::Get)) else {
-            return payload;
-        };
-        let is_seen = |own: &str| self.pinned.sees_resource(&address(&domain.domain, own));
-        Payload { json: kept(payload.json, &["skills", "resources"], is_seen), ..payload }
     }
 
     fn domains_with_skills(&self) -> Vec<Domain> {
@@ -98,7 +84,7 @@ impl Turn {
             let declared = serde_json::from_str::<Value>(capabilities).ok();
             declared.is_some_and(|declared| declared["extensions"].get(SKILLS).is_some())
         };
-        let domains = self.pinned.view().domains().filter(|entry| {
+        let domains = self.turn.view().domains().filter(|entry| {
             let server = entry.manifest().and_then(|manifest| manifest.server());
             server.and_then(|server| server.capabilities.as_deref()).is_some_and(has_skills)
         });
@@ -119,12 +105,9 @@ impl Turn {
         for _ in 0..PAGES {
             let cancel = caller.cancel.clone();
             let own = Caller { cancel, meta: caller.meta.clone(), ..Caller::silent() };
-            let outcome = self.pinned.call(listed(domain, cursor), None, own).await;
+            let outcome = self.turn.operate(listed(domain, cursor), None, own).await;
             let page = match outcome {
-                Ok(Outcome::Done(payload)) => {
-                    let payload = self.without_hidden(payload, &listed(domain, None));
-                    readdressed(payload.json, domain)
-                }
+                Ok(Outcome::Done(payload)) => payload.json,
                 Ok(_) => return skills,
                 Err(error) => {
                     tracing::warn!(%domain, %error, "the skills of a source could not be listed");

@@ -1,17 +1,16 @@
 //! How the gateway introduces itself: by `initialize` or `server/discover`.
 //!
-//! Behind a face of one source stands that source: it speaks for itself, under its own name.
+//! Where one source is shown under its own names, it stands there itself: it speaks for itself, under its own name.
 
 use std::collections::BTreeMap;
 
 use gatefold_catalog::{DomainEntry, Manifest, ServerInfo};
-use gatefold_disclose::Names;
 use serde_json::{Map, Value, json};
 
 use super::extensions;
 use super::notices::Wanted;
 use super::results::{Caching, head};
-use super::server::Turn;
+use super::server::RequestScope;
 use crate::protocol::rpc::to_text;
 use crate::protocol::{Era, VERSIONS};
 
@@ -21,8 +20,8 @@ const RELAYED: [&str; 6] =
     ["tools", "prompts", "resources", "completions", "logging", "extensions"];
 
 /// The result of `initialize`, for a session of this version.
-pub(super) fn initialized(turn: &Turn, version: &str) -> String {
-    let about = About::of(turn);
+pub(super) fn initialized(scope: &RequestScope, version: &str) -> String {
+    let about = About::of(scope);
     let instructions =
         about.instructions.map(|text| format!(r#","instructions":{}"#, to_text(&text)));
     format!(
@@ -34,13 +33,13 @@ pub(super) fn initialized(turn: &Turn, version: &str) -> String {
 }
 
 /// The result of `server/discover`.
-pub(super) fn discovered(turn: &Turn) -> String {
-    let about = About::of(turn);
+pub(super) fn discovered(scope: &RequestScope) -> String {
+    let about = About::of(scope);
     let instructions =
         about.instructions.map(|text| format!(r#","instructions":{}"#, to_text(&text)));
     format!(
         r#"{{{}"supportedVersions":{},"capabilities":{},"_meta":{{"io.modelcontextprotocol/serverInfo":{}}}{}}}"#,
-        head(turn.era, Caching::Private),
+        head(scope.era, Caching::Private),
         to_text(&VERSIONS),
         Value::Object(about.capabilities),
         about.server,
@@ -55,12 +54,11 @@ struct About {
 }
 
 impl About {
-    fn of(turn: &Turn) -> Self {
-        let own = turn.face.domain.as_ref().filter(|_| turn.face.names == Names::Own);
-        let manifest =
-            own.and_then(|domain| turn.pinned.view().domain(domain.as_str())?.manifest());
+    fn of(scope: &RequestScope) -> Self {
+        let (own, view) = (scope.turn.audience().own_source(), scope.turn.view());
+        let manifest = own.and_then(|domain| view.domain(domain.as_str())?.manifest());
         let server = manifest.and_then(|manifest| manifest.server());
-        server.map_or_else(|| Self::gateway(turn), |server| Self::source(server, turn.era))
+        server.map_or_else(|| Self::gateway(scope), |server| Self::source(server, scope.era))
     }
 
     fn source(server: &ServerInfo, era: Era) -> Self {
@@ -76,10 +74,10 @@ impl About {
         Self { capabilities, server: told, instructions: server.instructions.clone() }
     }
 
-    fn gateway(turn: &Turn) -> Self {
+    fn gateway(scope: &RequestScope) -> Self {
         let server = json!({ "name": "gatefold", "version": env!("CARGO_PKG_VERSION") });
-        let instructions = turn.lists().surface.instructions.clone();
-        let capabilities = merged(turn.pinned.view().domains(), turn.era);
+        let instructions = scope.turn.lists().surface().instructions.clone();
+        let capabilities = merged(scope.turn.view().domains(), scope.era);
         Self { capabilities, server, instructions: Some(instructions).filter(|t| !t.is_empty()) }
     }
 }
@@ -137,9 +135,9 @@ fn declared(server: &ServerInfo) -> Map<String, Value> {
     })
 }
 
-/// Which lists whoever is behind a face says it may change.
-pub(super) fn offers(turn: &Turn) -> Wanted {
-    let capabilities = About::of(turn).capabilities;
+/// Which lists whoever is shown says it may change.
+pub(super) fn offers(scope: &RequestScope) -> Wanted {
+    let capabilities = About::of(scope).capabilities;
     let has = |key| capabilities.contains_key(key);
     Wanted { tools: has("tools"), prompts: has("prompts"), resources: has("resources") }
 }

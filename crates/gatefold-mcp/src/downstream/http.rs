@@ -1,4 +1,4 @@
-//! Streamable HTTP: one endpoint for both eras of the protocol, and for every face of the gateway.
+//! Streamable HTTP: one endpoint for both eras of the protocol, and for every audience of the gateway.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use axum::extract::{Path, State};
 use axum::serve::ListenerExt as _;
 use futures::stream::unfold;
 use gatefold_core::Domain;
+use gatefold_exchange::{Audience, Scope};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use super::faces::{Face, Showing};
 use super::listening::Listening;
 use super::message::{Params, Request as Asked};
 use super::notices::{Notices, Wanted};
@@ -142,10 +142,7 @@ async fn expire(sessions: Arc<Sessions>, idle: Duration) {
 }
 
 async fn of_everything(State(endpoint): State<Endpoint>, request: Request<Body>) -> Response<Body> {
-    match Showing::read(None, request.uri().query()) {
-        Ok(key) => endpoint.0.handle(key, request).await,
-        Err(text) => plain(StatusCode::BAD_REQUEST, text),
-    }
+    endpoint.0.handle(Scope::Everything, request).await
 }
 
 async fn of_one_source(
@@ -157,30 +154,31 @@ async fn of_one_source(
     let Some(domain) = Domain::parse(&domain).ok().filter(|domain| server.shows(domain)) else {
         return plain(StatusCode::NOT_FOUND, "there is no such source");
     };
-    match Showing::read(Some(domain), request.uri().query()) {
-        Ok(key) => endpoint.0.handle(key, request).await,
-        Err(text) => plain(StatusCode::BAD_REQUEST, text),
-    }
+    endpoint.0.handle(Scope::Source(domain), request).await
 }
 
 impl Inner {
-    async fn handle(self: &Arc<Self>, key: Showing, request: Request<Body>) -> Response<Body> {
+    async fn handle(self: &Arc<Self>, scope: Scope, request: Request<Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
+        let audience = match self.server.audience(scope, disclosure_name(parts.uri.query())) {
+            Ok(audience) => audience,
+            Err(unknown) => return plain(StatusCode::BAD_REQUEST, unknown.to_string()),
+        };
         match parts.method {
-            Method::POST => self.post(key, parts, body).await,
-            Method::GET => self.get(&key, &parts.headers),
-            Method::DELETE => self.delete(&key, &parts.headers),
+            Method::POST => self.post(audience, parts, body).await,
+            Method::GET => self.get(audience, &parts.headers),
+            Method::DELETE => self.delete(&audience, &parts.headers),
             _ => not_allowed(),
         }
     }
 
     /// Opens a stream of notices in the stateless era.
-    async fn listen(&self, face: Arc<Face>, client: &Client, request: Asked) -> Response<Body> {
+    async fn listen(&self, audience: Audience, client: &Client, request: Asked) -> Response<Body> {
         let Asked { id, params, .. } = request;
         let server = self.server.clone();
         let filter = params.notifications.unwrap_or_default();
         let end = self.end.clone();
-        match Listening::open(server, face, client, id.clone(), filter, end).await {
+        match Listening::open(server, audience, client, id.clone(), filter, end).await {
             Ok(listening) => stream(unfold(listening, async |mut listening| {
                 Some((Event::once(listening.next().await?), listening))
             })),
@@ -189,14 +187,14 @@ impl Inner {
     }
 
     /// Opens a session's stream of notices. The session is not silent while its client holds it.
-    fn get(self: &Arc<Self>, key: &Showing, headers: &HeaderMap) -> Response<Body> {
+    fn get(self: &Arc<Self>, audience: Audience, headers: &HeaderMap) -> Response<Body> {
         if session_id(headers).is_none() {
             return not_allowed();
         }
         if !accepts(headers, "text/event-stream") {
             return plain(StatusCode::NOT_ACCEPTABLE, "a stream of notices is text/event-stream");
         }
-        let session = match self.session(key, headers) {
+        let session = match self.session(&audience, headers) {
             Ok(session) => session,
             Err(refused) => return *refused,
         };
@@ -208,9 +206,9 @@ impl Inner {
             };
             return resumable(reader);
         }
-        let (server, face) = (self.server.clone(), self.server.face(key));
+        let server = self.server.clone();
         let (principal, subscriptions) = (session.principal.clone(), session.subscriptions.clone());
-        let notices = Notices::new(server, face, principal, Wanted::ALL, subscriptions, None);
+        let notices = Notices::new(server, audience, principal, Wanted::ALL, subscriptions, None);
         let (held, end) = (session.listen(), self.end.clone());
         stream(unfold((notices, held, session, end), async |mut state| {
             let (notices, held, session, end) = &mut state;
@@ -225,11 +223,11 @@ impl Inner {
         }))
     }
 
-    fn delete(&self, key: &Showing, headers: &HeaderMap) -> Response<Body> {
+    fn delete(&self, audience: &Audience, headers: &HeaderMap) -> Response<Body> {
         if session_id(headers).is_none() {
             return not_allowed();
         }
-        match (self.session(key, headers), session_id(headers)) {
+        match (self.session(audience, headers), session_id(headers)) {
             (Ok(_), Some(id)) => {
                 self.sessions.close(id);
                 empty(StatusCode::NO_CONTENT)
@@ -239,21 +237,27 @@ impl Inner {
         }
     }
 
-    /// The session that a request names. It belongs to one face alone.
-    fn session(&self, key: &Showing, headers: &HeaderMap) -> Result<Arc<Session>, Refused> {
+    /// The session that a request names. It belongs to one audience alone.
+    fn session(&self, audience: &Audience, headers: &HeaderMap) -> Result<Arc<Session>, Refused> {
         let Some(id) = session_id(headers) else {
             let text = "the request names no session: begin with `initialize` and send its \
                         `Mcp-Session-Id`, or send `_meta` of version 2026-07-28";
             let error = RpcError::invalid_request(text);
             return Err(Box::new(refused(None, &error, Era::Handshake)));
         };
-        let session = self.sessions.get(id).filter(|session| session.face == *key);
+        let session = self.sessions.get(id).filter(|session| session.audience == *audience);
         session.ok_or_else(|| {
             let error =
                 RpcError::invalid_request("there is no such session (any more): `initialize` anew");
             Box::new(json(StatusCode::NOT_FOUND, rpc::refusal(None, &error)))
         })
     }
+}
+
+/// The disclosure that the query of a request's address asks for, such as `disclosure=flat`.
+fn disclosure_name(query: Option<&str>) -> Option<&str> {
+    let mut parts = query?.split('&').filter_map(|part| part.split_once('='));
+    parts.find(|(key, _)| *key == "disclosure").map(|(_, name)| name)
 }
 
 /// Takes a client's notification. Most say nothing that the gateway needs to know.

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use gatefold_dispatch::Caller;
+use gatefold_exchange::Audience;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use super::faces::Face;
 use super::greetings;
 use super::message::Filter;
 use super::methods::URI_BYTES;
@@ -32,16 +32,16 @@ pub(super) struct Listening {
 impl Listening {
     pub(super) async fn open(
         server: Arc<Server>,
-        face: Arc<Face>,
+        audience: Audience,
         client: &Client,
         id: Box<RawValue>,
         filter: Filter,
         end: CancellationToken,
     ) -> Result<Self, RpcError> {
         let principal = client.principal.clone();
-        let turn = server.known_turn(face.clone(), principal.clone(), Era::Stateless).await;
-        let turn = turn.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
-        let offers = greetings::offers(&turn);
+        let scope = server.informed_scope(&audience, principal.clone(), Era::Stateless).await;
+        let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
+        let offers = greetings::offers(&scope);
         let wanted = Wanted {
             tools: filter.tools_list_changed && offers.tools,
             prompts: filter.prompts_list_changed && offers.prompts,
@@ -57,11 +57,11 @@ impl Listening {
         let subscriptions = server.subscriptions(principal.clone());
         let stream = Some(id.clone());
         let held = subscriptions.clone();
-        let notices = Notices::new(server, face, principal, wanted, held, stream);
+        let notices = Notices::new(server, audience, principal, wanted, held, stream);
         let mut subscribed = Vec::new();
         for uri in uris {
             // One that cannot be had is left out of what is acknowledged.
-            match turn.subscribe(&subscriptions, &uri, Caller::silent()).await {
+            match scope.subscribe(&subscriptions, &uri, Caller::silent()).await {
                 Ok(()) => subscribed.push(uri),
                 Err(error) => tracing::debug!(error = error.message, "a subscription was refused"),
             }

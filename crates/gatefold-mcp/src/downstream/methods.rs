@@ -4,20 +4,18 @@ use std::sync::Arc;
 
 use gatefold_catalog::address;
 use gatefold_core::{
-    Completion, EntryKind, Operation, PromptName, Reference, Resume, SkillAct, TaskAct,
-    TaskRequest, Uri,
+    Completion, Operation, Reference, Resume, SkillAct, TaskAct, TaskRequest, ToolName, Uri,
 };
 use gatefold_dispatch::Caller;
+use gatefold_exchange::{Audience, List};
 use serde_json::value::RawValue;
 
 use super::extensions;
-use super::faces::Face;
 use super::greetings;
 use super::message::Params;
 use super::results::{Caching, head};
-use super::server::{Server, Turn};
+use super::server::{RequestScope, Server};
 use super::subscriptions::{SUBSCRIPTIONS, Subscriptions};
-use super::surfaces::List;
 use super::working::{Client, Standing};
 use crate::protocol::Era;
 use crate::protocol::LogLevel;
@@ -32,7 +30,7 @@ impl Server {
     /// Answers one request. `initialize` and what opens streams is the transports' part.
     pub(super) async fn answer(
         self: Arc<Self>,
-        face: Arc<Face>,
+        audience: Audience,
         client: Client,
         method: String,
         params: Params,
@@ -42,28 +40,28 @@ impl Server {
         if let ("ping", Standing::Session(_)) = (method.as_str(), &client.standing) {
             return Ok("{}".to_owned());
         }
-        let turn = self.known_turn(face, client.principal.clone(), era).await;
-        let turn = turn.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
+        let scope = self.informed_scope(&audience, client.principal.clone(), era).await;
+        let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
         match (method.as_str(), &client.standing) {
-            ("tools/list", _) => turn.whole_list(List::Tools, &params),
-            ("prompts/list", _) => turn.whole_list(List::Prompts, &params),
-            ("resources/list", _) => turn.whole_list(List::Resources, &params),
-            ("resources/templates/list", _) => turn.whole_list(List::Templates, &params),
-            ("tools/call", _) => turn.tools_call(params, caller).await,
-            ("prompts/get", _) => turn.prompts_get(params, caller).await,
-            ("resources/read", _) => turn.resources_read(params, caller).await,
-            ("completion/complete", _) => turn.complete(params, caller).await,
-            ("skills/list", _) => turn.skills_list(params, caller).await,
-            ("skills/get", _) => turn.skill(params, SkillAct::Get, caller).await,
+            ("tools/list", _) => scope.whole_list(List::Tools, &params),
+            ("prompts/list", _) => scope.whole_list(List::Prompts, &params),
+            ("resources/list", _) => scope.whole_list(List::Resources, &params),
+            ("resources/templates/list", _) => scope.whole_list(List::Templates, &params),
+            ("tools/call", _) => scope.tools_call(params, caller).await,
+            ("prompts/get", _) => scope.prompts_get(params, caller).await,
+            ("resources/read", _) => scope.resources_read(params, caller).await,
+            ("completion/complete", _) => scope.complete(params, caller).await,
+            ("skills/list", _) => scope.skills_list(params, caller).await,
+            ("skills/get", _) => scope.skill(params, SkillAct::Get, caller).await,
             ("resources/directory/read", _) => {
                 let act = SkillAct::Directory { cursor: params.cursor.clone() };
-                turn.skill(params, act, caller).await
+                scope.skill(params, act, caller).await
             }
             ("tasks/get" | "tasks/cancel" | "tasks/update", Standing::Alone(capabilities)) => {
                 extensions::require(capabilities, extensions::TASKS)?;
-                turn.tasks(&method, params, caller).await
+                scope.tasks(&method, params, caller).await
             }
-            ("server/discover", Standing::Alone(_)) => Ok(greetings::discovered(&turn)),
+            ("server/discover", Standing::Alone(_)) => Ok(greetings::discovered(&scope)),
             ("logging/setLevel", Standing::Session(session)) => {
                 let level = required(params.level.as_deref(), "level")?;
                 let level = LogLevel::parse(level).ok_or_else(|| {
@@ -74,18 +72,18 @@ impl Server {
             }
             ("resources/subscribe", Standing::Session(session)) => {
                 let uri = bounded_uri(&params)?;
-                turn.subscribe(&session.subscriptions, uri, caller).await?;
+                scope.subscribe(&session.subscriptions, uri, caller).await?;
                 Ok("{}".to_owned())
             }
             ("resources/unsubscribe", Standing::Session(session)) => {
-                turn.unsubscribe(&session.subscriptions, bounded_uri(&params)?, caller).await
+                scope.unsubscribe(&session.subscriptions, bounded_uri(&params)?, caller).await
             }
             _ => Err(RpcError::unknown_method(&method)),
         }
     }
 }
 
-impl Turn {
+impl RequestScope {
     /// Lists come in one piece, so no cursor was ever given out.
     fn whole_list(&self, list: List, params: &Params) -> Result<String, RpcError> {
         match &params.cursor {
@@ -97,15 +95,15 @@ impl Turn {
     }
 
     async fn tools_call(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
-        let name = required(params.name.as_deref(), "name")?;
+        let name = tool_name(required(params.name.as_deref(), "name")?)?;
         let arguments = arguments(params.arguments.as_deref())?;
         let resume = resume(params.input_responses, params.request_state);
-        self.call_tool(name, arguments, resume, caller).await
+        self.call_tool(&name, arguments, resume, caller).await
     }
 
     async fn prompts_get(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
         let name = prompt_name(required(params.name.as_deref(), "name")?)?;
-        let name = PromptName::new(self.public(EntryKind::Prompt, name));
+        let name = self.turn.prompt_name(name);
         let arguments = arguments(params.arguments.as_deref())?.to_owned();
         let resume = resume(params.input_responses, params.request_state);
         let operation = Operation::Prompt { name, arguments };
@@ -113,9 +111,9 @@ impl Turn {
     }
 
     async fn resources_read(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
-        let uri = self.public(EntryKind::Resource, bounded_uri(&params)?);
+        let uri = self.turn.resource_uri(bounded_uri(&params)?);
         let resume = resume(params.input_responses, params.request_state);
-        self.result(Operation::Resource(Uri::new(uri)), resume, caller, Caching::Private).await
+        self.result(Operation::Resource(uri), resume, caller, Caching::Private).await
     }
 
     async fn complete(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
@@ -123,11 +121,10 @@ impl Turn {
         let argument = params.argument.ok_or_else(|| missing("argument"))?;
         let reference = match (reference.kind.as_str(), &reference.name, &reference.uri) {
             ("ref/prompt", Some(name), _) => {
-                let name = self.public(EntryKind::Prompt, prompt_name(name)?);
-                Reference::Prompt(PromptName::new(name))
+                Reference::Prompt(self.turn.prompt_name(prompt_name(name)?))
             }
             ("ref/resource", _, Some(uri)) if uri.len() <= URI_BYTES => {
-                Reference::Resource(Uri::new(self.public(EntryKind::Resource, uri)))
+                Reference::Resource(self.turn.resource_uri(uri))
             }
             _ => {
                 return Err(RpcError::invalid_params(
@@ -166,8 +163,8 @@ impl Turn {
         uri: &str,
         caller: Caller,
     ) -> Result<(), RpcError> {
-        let public = self.public(EntryKind::Resource, uri);
-        let target = self.pinned.view().find_resource(&public);
+        let public = self.turn.resource_uri(uri);
+        let target = self.turn.view().find_resource(public.as_str());
         if target.as_ref().is_some_and(|t| subscriptions.has(&t.domain, &t.name)) {
             return Ok(());
         }
@@ -176,14 +173,13 @@ impl Turn {
                 "a client may be subscribed to {SUBSCRIPTIONS} resources at once"
             )));
         }
-        let operation = Operation::Subscribe(Uri::new(public));
-        let done = self.pinned.call(operation, None, caller).await;
+        let done = self.turn.operate(Operation::Subscribe(public), None, caller).await;
         done.map_err(|error| self.refusal(error))?;
         if let Some(target) = target
             && !subscriptions.add(target.domain.clone(), target.name.clone(), uri)
         {
             // Another request of the same client was faster.
-            self.pinned.release(&target.domain, &target.name);
+            self.turn.release(&target.domain, &target.name);
         }
         Ok(())
     }
@@ -196,9 +192,9 @@ impl Turn {
     ) -> Result<String, RpcError> {
         if let Some((domain, own)) = subscriptions.remove(uri) {
             let operation = Operation::Unsubscribe(Uri::new(address(&domain, &own)));
-            if self.pinned.call(operation, None, caller).await.is_err() {
+            if self.turn.operate(operation, None, caller).await.is_err() {
                 // What one may not see any more, one may still let go of.
-                self.pinned.release(&domain, &own);
+                self.turn.release(&domain, &own);
             }
         }
         Ok(format!("{{{}}}", head(Era::Handshake, Caching::No)))
@@ -227,6 +223,11 @@ pub(super) fn bounded_uri(params: &Params) -> Result<&str, RpcError> {
         return Err(RpcError::invalid_params(format!("`uri` has more than {URI_BYTES} bytes")));
     }
     Ok(uri)
+}
+
+/// What an error text repeats and a view looks up has a bound.
+fn tool_name(name: &str) -> Result<ToolName, RpcError> {
+    ToolName::parse(name).map_err(|error| RpcError::invalid_params(error.to_string()))
 }
 
 fn prompt_name(name: &str) -> Result<&str, RpcError> {

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use gatefold_core::Principal;
 use gatefold_dispatch::ResourceUpdate;
+use gatefold_exchange::{Audience, ListDigests};
 use serde_json::value::RawValue;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
-use super::faces::Face;
 use super::server::Server;
 use super::subscriptions::Subscriptions;
-use super::surfaces::Digests;
 use crate::protocol::rpc::{notice, to_text};
 use crate::protocol::{meta, methods};
 
@@ -64,14 +63,14 @@ pub(super) fn stream_meta(stream: &RawValue) -> String {
 /// What there is to tell one client, as it comes. A new epoch that gives the same lists is nothing.
 pub(super) struct Notices {
     server: Arc<Server>,
-    face: Arc<Face>,
+    audience: Audience,
     principal: Arc<Principal>,
     wanted: Wanted,
     subscriptions: Arc<Subscriptions>,
     stream: Option<Box<RawValue>>,
     epochs: watch::Receiver<u64>,
     updates: broadcast::Receiver<ResourceUpdate>,
-    seen: Option<Digests>,
+    seen: Option<ListDigests>,
     /// To be told before anything else is waited for.
     due: Vec<Notice>,
 }
@@ -79,16 +78,27 @@ pub(super) struct Notices {
 impl Notices {
     pub(super) fn new(
         server: Arc<Server>,
-        face: Arc<Face>,
+        audience: Audience,
         principal: Arc<Principal>,
         wanted: Wanted,
         subscriptions: Arc<Subscriptions>,
         stream: Option<Box<RawValue>>,
     ) -> Self {
         let (epochs, updates) = (server.epochs(), server.updates());
-        let seen = server.digests(&face, &principal);
+        let seen = server.digests(&audience, &principal);
         let due = Vec::new();
-        Self { server, face, principal, wanted, subscriptions, stream, epochs, updates, seen, due }
+        Self {
+            server,
+            audience,
+            principal,
+            wanted,
+            subscriptions,
+            stream,
+            epochs,
+            updates,
+            seen,
+            due,
+        }
     }
 
     /// The next notification; nothing when there will be none any more.
@@ -115,11 +125,11 @@ impl Notices {
     }
 
     fn compare(&mut self) {
-        let now = self.server.digests(&self.face, &self.principal);
+        let now = self.server.digests(&self.audience, &self.principal);
         // What one may not see any more, one does not hear of either.
         self.subscriptions
             .retain(|domain, uri| self.server.sees_resource(&self.principal, domain, uri));
-        let of = |seen: Option<Digests>, part: fn(Digests) -> u64| seen.map(part);
+        let of = |seen: Option<ListDigests>, part: fn(ListDigests) -> u64| seen.map(part);
         let seen = std::mem::replace(&mut self.seen, now);
         let differs = |part| of(seen, part) != of(now, part);
         let Wanted { tools, prompts, resources } = self.wanted;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use gatefold_core::ClientName;
 use gatefold_dispatch::ClientCapabilities;
+use gatefold_exchange::Audience;
 
-use super::faces::{Face, Showing};
 use super::greetings;
 use super::message::{ClientInfo, Meta, Params};
 use super::server::Server;
@@ -20,20 +20,19 @@ const CLIENT_NAME_BYTES: usize = 64;
 /// A session for a client that says `initialize`, and the answer to it.
 pub(super) async fn opened(
     server: &Arc<Server>,
-    key: Showing,
-    face: Arc<Face>,
+    audience: Audience,
     params: &Params,
 ) -> Result<(Arc<Session>, String), RpcError> {
     let name = client_name(params.client_info.as_ref());
     let principal = server.principal().clone();
-    let turn = server.known_turn(face, principal.clone(), Era::Handshake).await;
-    let turn = turn.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
+    let scope = server.informed_scope(&audience, principal.clone(), Era::Handshake).await;
+    let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
     let version = negotiated(params.protocol_version.as_deref());
-    let result = greetings::initialized(&turn, version);
+    let result = greetings::initialized(&scope, version);
     let capabilities = params.capabilities.as_deref().map(ClientCapabilities::read);
     let subscriptions = server.subscriptions(principal.clone());
     let capabilities = capabilities.unwrap_or_default();
-    let session = Session::new(key, principal, name, capabilities, version, subscriptions);
+    let session = Session::new(audience, principal, name, capabilities, version, subscriptions);
     Ok((session, result))
 }
 

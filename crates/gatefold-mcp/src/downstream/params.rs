@@ -1,10 +1,9 @@
 //! Headers that mirror a tool's arguments, where its schema asks for them (SEP-2243).
 
 use ::http::HeaderMap;
-use gatefold_disclose::Names;
+use gatefold_exchange::Audience;
 use serde_json::Value;
 
-use super::faces::Face;
 use super::message::Request;
 use super::server::Server;
 use super::working::Client;
@@ -17,20 +16,20 @@ const DEPTH: usize = 16;
 /// Checks the headers of a call of a tool that stands at the top level against its arguments.
 pub(super) fn check(
     server: &Server,
-    face: &std::sync::Arc<Face>,
+    audience: &Audience,
     client: &Client,
     request: &Request,
     headers: &HeaderMap,
 ) -> Result<(), RpcError> {
-    let (Names::Own, methods::TOOLS_CALL, Some(name), Some(domain)) =
-        (face.names, request.method.as_str(), &request.params.name, &face.domain)
+    let (methods::TOOLS_CALL, Some(name), Some(domain)) =
+        (request.method.as_str(), &request.params.name, audience.own_source())
     else {
         return Ok(());
     };
-    let Some(turn) = server.turn(face.clone(), client.principal.clone(), Era::Stateless) else {
+    let Some(scope) = server.scope(audience, client.principal.clone(), Era::Stateless) else {
         return Ok(());
     };
-    let Some(tool) = turn.pinned.view().tool_named(domain, name) else {
+    let Some(tool) = scope.turn.view().tool_named(domain, name) else {
         return Ok(());
     };
     let schema = tool.definition().input_schema();

@@ -2,40 +2,37 @@
 
 use std::sync::Arc;
 
-use gatefold_catalog::{address, read_address, token_bound};
 use gatefold_core::{
-    CallError, Domain, EntryKind, Operation, Outcome, Payload, Principal, Resume, SkillRequest,
-    Suspension, WaitsFor,
+    CallError, Domain, Operation, Outcome, Principal, Resume, Suspension, ToolName, WaitsFor,
 };
-use gatefold_disclose::{Disclosure, Mend, Names, Reply, Step};
-use gatefold_dispatch::{Caller, Dispatcher, Pinned, ResourceUpdate};
+use gatefold_disclose::Reply;
+use gatefold_dispatch::{Caller, ResourceUpdate};
+use gatefold_exchange::{
+    Audience, Exchange, List, ListDigests, Scope, TaskSupport, ToolAnswer, ToolCall, Turn,
+    UnknownDisclosure,
+};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
-use tokio::task::spawn_blocking;
 
-use super::faces::{Face, Faces, Showing};
-use super::results::{Caching, Kind, head, readdressed, shaped};
+use super::results::{Caching, Kind, head, shaped};
 use super::sessions::Sessions;
 use super::subscriptions::Subscriptions;
-use super::surfaces::{Digests, List, Lists};
 use crate::protocol::Era;
 use crate::protocol::RpcError;
 use crate::protocol::rpc::to_text;
 
-/// Serves one dispatcher to clients: by the usual disclosure, or by another that they ask for.
+/// Serves one exchange to clients of the protocol.
 pub struct Server {
-    pub(super) dispatcher: Arc<Dispatcher>,
+    exchange: Arc<Exchange>,
     /// Who everybody is that reaches this endpoint.
     principal: Arc<Principal>,
-    faces: Faces,
     pub(super) sessions: Arc<Sessions>,
 }
 
-/// One request's turn: the face it is for, narrowed to what its principal sees, and its era.
-pub(super) struct Turn {
-    pub(super) face: Arc<Face>,
-    pub(super) pinned: Pinned,
+/// What one request is answered in: a turn of its principal's, and its era.
+pub(super) struct RequestScope {
+    pub(super) turn: Turn,
     pub(super) era: Era,
 }
 
@@ -54,17 +51,8 @@ struct CallResult<'a> {
 }
 
 impl Server {
-    pub fn new(
-        dispatcher: Arc<Dispatcher>,
-        disclosure: Arc<dyn Disclosure>,
-        principal: Principal,
-    ) -> Arc<Self> {
-        Arc::new(Self {
-            dispatcher,
-            principal: Arc::new(principal),
-            faces: Faces::new(disclosure),
-            sessions: Arc::default(),
-        })
+    pub fn new(exchange: Arc<Exchange>, principal: Principal) -> Arc<Self> {
+        Arc::new(Self { exchange, principal: Arc::new(principal), sessions: Arc::default() })
     }
 
     /// Sessions that clients of the handshake era have open over HTTP.
@@ -72,18 +60,23 @@ impl Server {
         self.sessions.count()
     }
 
+    /// An audience of the disclosure of this name, or of the usual one.
+    pub fn audience(
+        &self,
+        scope: Scope,
+        disclosure: Option<&str>,
+    ) -> Result<Audience, UnknownDisclosure> {
+        self.exchange.audience(scope, disclosure)
+    }
+
     /// Who everybody is that reaches this endpoint.
     pub(super) fn principal(&self) -> &Arc<Principal> {
         &self.principal
     }
 
-    pub(super) fn face(&self, key: &Showing) -> Arc<Face> {
-        self.faces.get(key)
-    }
-
     /// Whether there is anything for whoever reaches this endpoint in a domain.
     pub(super) fn shows(&self, domain: &Domain) -> bool {
-        let pinned = self.dispatcher.pin(self.principal.clone());
+        let pinned = self.exchange.dispatcher().pin(self.principal.clone());
         pinned.view().domain(domain.as_str()).is_some()
     }
 
@@ -94,165 +87,84 @@ impl Server {
         domain: &Domain,
         uri: &str,
     ) -> bool {
-        self.dispatcher.pin(principal.clone()).sees_resource(&address(domain, uri))
+        self.exchange.sees_resource(principal, domain, uri)
     }
 
     pub(super) fn epochs(&self) -> watch::Receiver<u64> {
-        self.dispatcher.epochs()
+        self.exchange.dispatcher().epochs()
     }
 
     pub(super) fn updates(&self) -> broadcast::Receiver<ResourceUpdate> {
-        self.dispatcher.updates()
+        self.exchange.dispatcher().updates()
     }
 
     pub(super) fn subscriptions(&self, principal: Arc<Principal>) -> Arc<Subscriptions> {
-        Subscriptions::new(self.dispatcher.clone(), principal)
+        Subscriptions::new(self.exchange.dispatcher().clone(), principal)
     }
 
-    /// A turn for someone, if there is anything for them at this face.
-    pub(super) fn turn(
+    /// A scope for someone's request, if there is anything for them.
+    pub(super) fn scope(
         &self,
-        face: Arc<Face>,
+        audience: &Audience,
         principal: Arc<Principal>,
         era: Era,
-    ) -> Option<Turn> {
-        let pinned = face.narrowed(self.dispatcher.pin(principal))?;
-        Some(Turn { face, pinned, era })
+    ) -> Option<RequestScope> {
+        Some(RequestScope { turn: self.exchange.turn(audience, principal)?, era })
     }
 
-    /// The same; a face of one source of which nothing is known waits until that source was asked.
-    pub(super) async fn known_turn(
+    /// The same; where one source is shown of which nothing is known, it waits until that source
+    /// was asked.
+    pub(super) async fn informed_scope(
         &self,
-        face: Arc<Face>,
+        audience: &Audience,
         principal: Arc<Principal>,
         era: Era,
-    ) -> Option<Turn> {
-        let turn = self.turn(face.clone(), principal.clone(), era)?;
-        let Some(domain) = face.domain.as_ref().filter(|domain| !turn.pinned.knows(domain)) else {
-            return Some(turn);
-        };
-        if let Err(error) = turn.pinned.learn(domain).await {
-            tracing::debug!(%domain, %error, "a source could not be asked what it offers");
-        }
-        self.turn(face, principal, era)
+    ) -> Option<RequestScope> {
+        Some(RequestScope { turn: self.exchange.informed_turn(audience, principal).await?, era })
     }
 
-    /// What tells the lists of a face from what they were before.
-    pub(super) fn digests(&self, face: &Arc<Face>, principal: &Arc<Principal>) -> Option<Digests> {
-        let turn = self.turn(face.clone(), principal.clone(), Era::Handshake)?;
-        Some(turn.lists().digests())
+    /// What tells the lists of an audience from what they were before.
+    pub(super) fn digests(
+        &self,
+        audience: &Audience,
+        principal: &Arc<Principal>,
+    ) -> Option<ListDigests> {
+        self.exchange.digests(audience, principal)
     }
 }
 
-impl Turn {
-    pub(super) fn lists(&self) -> Arc<Lists> {
-        let Face { surfaces, disclosure, names, .. } = &*self.face;
-        surfaces.get(self.pinned.view(), &**disclosure, *names)
-    }
-
+impl RequestScope {
     /// The result of one of the methods that list.
     pub(super) fn list(&self, list: List) -> String {
-        self.pinned.counters().listed();
-        let lists = self.lists();
+        self.turn.counters().listed();
+        let lists = self.turn.lists();
         let head = head(self.era, Caching::Private);
-        format!(r#"{{{head}"{}":{}}}"#, list.member(), lists.get(list))
+        format!(r#"{{{head}"{}":{}}}"#, member(list), lists.get(list))
     }
 
     /// The result of `tools/call`. To a model behind the gateway nothing that goes wrong with a call
     /// is an error of the protocol: it is to read it and try again.
     pub(super) async fn call_tool(
         &self,
-        name: &str,
+        name: &ToolName,
         arguments: &RawValue,
         resume: Option<Resume>,
         caller: Caller,
     ) -> Result<String, RpcError> {
-        let reply = match self.interpret(name, arguments).await {
-            Ok(Step::Call(operation)) => {
-                return self.operate(name, operation, resume, caller).await;
-            }
-            Ok(Step::Reply(reply)) => reply,
-            Ok(Step::Found(reply, found)) => {
-                self.pinned.found(&found.query, found.tools, &caller);
-                reply
-            }
-            Err(mend) => mend.into(),
+        let tasks = match self.era {
+            Era::Handshake => TaskSupport::Cannot,
+            Era::Stateless => TaskSupport::Follows,
         };
-        let bytes = reply.content.iter().map(|block| block.get().len()).sum();
-        let tokens = reply.content.iter().map(|block| token_bound(block.get())).sum();
-        self.pinned.counters().spent_on_discovery(tokens);
-        self.pinned.discovered(name, arguments, bytes, reply.is_error, &caller).await;
-        Ok(self.worded(&reply))
-    }
-
-    /// What a call of a meta-tool asks for.
-    async fn interpret(&self, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
-        let view = self.pinned.view();
-        if view.snapshot().searches_quickly() {
-            return self.face.disclosure.interpret(view, name, arguments);
-        }
-        // Other requests must not wait for it.
-        let (view, disclosure) = (view.clone(), Arc::clone(&self.face.disclosure));
-        let (name, arguments) = (name.to_owned(), arguments.to_owned());
-        let interpreted = spawn_blocking(move || disclosure.interpret(&view, &name, &arguments));
-        interpreted.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
-    }
-
-    async fn operate(
-        &self,
-        name: &str,
-        operation: Operation,
-        resume: Option<Resume>,
-        caller: Caller,
-    ) -> Result<String, RpcError> {
-        // The call itself is spent with its permit; the copy is for wording its result.
-        let asked = operation.clone();
-        let result = self.pinned.call(operation, resume, caller).await.inspect_err(log_failure);
-        let disclosure = &self.face.disclosure;
-        let result = match result {
-            Ok(Outcome::Suspended(waiting)) if waiting.waits_for == WaitsFor::Client => {
-                return Ok(input_required(&waiting));
+        let call = ToolCall { name, arguments, resume, tasks };
+        let answer = self.turn.call(call, caller).await;
+        Ok(match answer.map_err(|error| RpcError::of(error, self.era))? {
+            ToolAnswer::Reply(reply) => self.worded(&reply),
+            ToolAnswer::Result(payload) => {
+                shaped(&payload.json, self.era, Kind::Complete, Caching::No)
             }
-            Ok(Outcome::Task(task)) if self.era == Era::Stateless => {
-                return Ok(shaped(&task.json, self.era, Kind::Task, Caching::No));
-            }
-            Ok(Outcome::Done(payload)) => {
-                let payload = self.readdressed(payload, &asked);
-                if disclosure.is_transparent() {
-                    return Ok(shaped(&payload.json, self.era, Kind::Complete, Caching::No));
-                }
-                Ok(Outcome::Done(payload))
-            }
-            Err(error) if disclosure.is_transparent() && is_the_protocols(&error) => {
-                return Err(RpcError::of(error, self.era));
-            }
-            result => result,
-        };
-        Ok(self.worded(&disclosure.render(self.pinned.view(), name, &asked, result)))
-    }
-
-    /// Names resources in a result as they can be read here.
-    fn readdressed(&self, payload: Payload, operation: &Operation) -> Payload {
-        if self.face.names == Names::Own {
-            return payload;
-        }
-        let view = self.pinned.view();
-        let domain = match operation {
-            Operation::Tool { name, .. } => {
-                view.find(name.as_str()).map(|tool| tool.domain().clone())
-            }
-            Operation::Prompt { name, .. } => {
-                view.find_prompt(name.as_str()).map(|prompt| prompt.domain().clone())
-            }
-            Operation::Resource(uri) | Operation::Skill(SkillRequest { uri, .. }) => {
-                view.find_resource(uri.as_str()).map(|target| target.domain.clone())
-            }
-            _ => None,
-        };
-        match domain {
-            Some(domain) => Payload { json: readdressed(payload.json, &domain), ..payload },
-            None => payload,
-        }
+            ToolAnswer::Question(waiting) => input_required(&waiting),
+            ToolAnswer::Task(task) => shaped(&task.json, self.era, Kind::Task, Caching::No),
+        })
     }
 
     fn worded(&self, reply: &Reply) -> String {
@@ -273,14 +185,9 @@ impl Turn {
         caller: Caller,
         caching: Caching,
     ) -> Result<String, RpcError> {
-        let asked = operation.clone();
-        let result = self.pinned.call(operation, resume, caller).await.inspect_err(log_failure);
+        let result = self.turn.operate(operation, resume, caller).await;
         match result.map_err(|error| self.refusal(error))? {
-            Outcome::Done(payload) => {
-                let payload = self.without_hidden(payload, &asked);
-                let json = self.readdressed(payload, &asked).json;
-                Ok(shaped(&json, self.era, Kind::Complete, caching))
-            }
+            Outcome::Done(payload) => Ok(shaped(&payload.json, self.era, Kind::Complete, caching)),
             Outcome::Task(task) => Ok(shaped(&task.json, self.era, Kind::Complete, caching)),
             Outcome::Suspended(waiting) if waiting.waits_for == WaitsFor::Client => {
                 Ok(input_required(&waiting))
@@ -291,32 +198,19 @@ impl Turn {
         }
     }
 
-    /// What a failed operation is in the protocol, under the name that the client asked by.
+    /// What a failed operation is in the protocol.
     pub(super) fn refusal(&self, error: CallError) -> RpcError {
-        let error = match (error, self.face.names) {
-            (CallError::Unknown { kind, name }, Names::Own) => {
-                let own = read_address(&name).map(|(_, own)| own);
-                CallError::Unknown { kind, name: own.unwrap_or(name) }
-            }
-            (error, _) => error,
-        };
         RpcError::of(error, self.era)
     }
+}
 
-    /// The name by which the dispatcher knows what a client asked for.
-    pub(super) fn public(&self, kind: EntryKind, name: &str) -> String {
-        let Some(domain) = self.face.domain.as_ref().filter(|_| self.face.names == Names::Own)
-        else {
-            return name.to_owned();
-        };
-        match kind {
-            EntryKind::Resource => address(domain, name),
-            EntryKind::Prompt => {
-                let prompt = self.pinned.view().prompt_named(domain, name);
-                prompt.map_or_else(|| name.to_owned(), |prompt| prompt.id().as_str().to_owned())
-            }
-            EntryKind::Tool => name.to_owned(),
-        }
+/// A list's name in results.
+const fn member(list: List) -> &'static str {
+    match list {
+        List::Tools => "tools",
+        List::Prompts => "prompts",
+        List::Resources => "resources",
+        List::Templates => "resourceTemplates",
     }
 }
 
@@ -336,25 +230,4 @@ fn input_required(waiting: &Suspension) -> String {
         input_requests: Some(&*waiting.questions).filter(|questions| questions.get() != "{}"),
         request_state: waiting.state.as_deref(),
     })
-}
-
-/// Whether a server without a gateway in front would answer so by an error of the protocol.
-fn is_the_protocols(error: &CallError) -> bool {
-    matches!(
-        error,
-        CallError::Refused { .. }
-            | CallError::UnknownTool { .. }
-            | CallError::Unknown { .. }
-            | CallError::Resume(_)
-    )
-}
-
-/// Logs what an operator must know of a failed call. What only concerns the caller is in its
-/// answer and in the audit record.
-fn log_failure(error: &CallError) {
-    if let CallError::Audit(source) = error {
-        tracing::error!(%source, "an audit record could not be opened");
-    } else if let CallError::Protocol { domain, reason, .. } = error {
-        tracing::warn!(%domain, reason, "a source broke the protocol");
-    }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use gatefold_core::{ClientName, Principal};
 use gatefold_dispatch::ClientCapabilities;
+use gatefold_exchange::Audience;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::faces::Showing;
 use super::peers::Questions;
 use super::replays::Replays;
 use super::subscriptions::Subscriptions;
@@ -24,7 +24,7 @@ const ID_BYTES: usize = 16;
 
 /// What `initialize` settled with one client, and what has come of it since.
 pub(super) struct Session {
-    pub(super) face: Showing,
+    pub(super) audience: Audience,
     pub(super) principal: Arc<Principal>,
     /// What its client calls itself.
     pub(super) client: Option<ClientName>,
@@ -51,7 +51,7 @@ struct State {
 
 impl Session {
     pub(super) fn new(
-        face: Showing,
+        audience: Audience,
         principal: Arc<Principal>,
         client: Option<ClientName>,
         capabilities: ClientCapabilities,
@@ -67,7 +67,7 @@ impl Session {
             begun: 0,
         };
         Arc::new(Self {
-            face,
+            audience,
             principal,
             client,
             capabilities: Arc::new(capabilities),
@@ -256,6 +256,9 @@ fn make_room(sessions: &mut HashMap<String, Arc<Session>>) -> Result<Option<Arc<
 
 #[cfg(test)]
 mod tests {
+    use gatefold_disclose::{Disclosure, Gateway};
+    use gatefold_exchange::{Disclosures, Scope};
+
     use super::*;
 
     const IDLE: Duration = Duration::from_secs(60);
@@ -264,7 +267,9 @@ mod tests {
         let principal = Arc::new(Principal::local());
         let subscriptions = Subscriptions::detached();
         let capabilities = ClientCapabilities::default();
-        Session::new(Showing::default(), principal, None, capabilities, "2025-11-25", subscriptions)
+        let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
+        let audience = Disclosures::standard(&gateway).audience(Scope::Everything, None).unwrap();
+        Session::new(audience, principal, None, capabilities, "2025-11-25", subscriptions)
     }
 
     fn open(sessions: &Sessions) -> (String, Arc<Session>) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_core::BoxError;
 use gatefold_dispatch::ClientCapabilities;
+use gatefold_exchange::Audience;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -16,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::era;
-use super::faces::{Face, Showing};
 use super::http::notified;
 use super::listening::Listening;
 use super::message::{self, Message, Meta, Request, Unreadable};
@@ -44,12 +44,12 @@ const LEAVING: Duration = Duration::from_millis(250);
 /// only once it came to both.
 pub async fn serve_stdio(
     server: Arc<Server>,
-    showing: Showing,
+    audience: Audience,
     drain: Duration,
     shutdown: CancellationToken,
 ) -> Result<(), BoxError> {
     let (input, output) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
-    let connection = |out| Connection::new(server, showing, out);
+    let connection = |out| Connection::new(server, audience, out);
     Box::pin(serve(connection, input, output, drain, shutdown)).await.map_err(Into::into)
 }
 
@@ -108,8 +108,7 @@ async fn write(
 /// The one client, and what goes on for it.
 struct Connection {
     server: Arc<Server>,
-    showing: Showing,
-    face: Arc<Face>,
+    audience: Audience,
     out: mpsc::Sender<String>,
     /// What `initialize` began, for a client of the handshake era.
     session: OnceLock<Arc<Session>>,
@@ -124,18 +123,16 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(server: Arc<Server>, showing: Showing, out: mpsc::Sender<String>) -> Self {
-        let face = server.face(&showing);
+    fn new(server: Arc<Server>, audience: Audience, out: mpsc::Sender<String>) -> Self {
         let principal = server.principal().clone();
         let subscriptions = server.subscriptions(principal.clone());
         let capabilities = ClientCapabilities::default();
         let version = STATELESS_VERSION;
         let alone =
-            Session::new(showing.clone(), principal, None, capabilities, version, subscriptions);
+            Session::new(audience.clone(), principal, None, capabilities, version, subscriptions);
         Self {
             server,
-            showing,
-            face,
+            audience,
             out,
             session: OnceLock::new(),
             alone,
@@ -227,8 +224,8 @@ impl Connection {
     }
 
     async fn initialize(self: &Arc<Self>, request: &Request) {
-        let (server, face) = (&self.server, self.face.clone());
-        let opened = openings::opened(server, self.showing.clone(), face, &request.params).await;
+        let (server, audience) = (&self.server, self.audience.clone());
+        let opened = openings::opened(server, audience, &request.params).await;
         match opened {
             Ok((session, result)) => {
                 let is_first = self.session.set(session.clone()).is_ok();
@@ -253,8 +250,9 @@ impl Connection {
     ) {
         let id = request.id.clone();
         let noted = client.session().unwrap_or(&self.alone).begin(id.get());
-        let (server, face, out) = (self.server.clone(), self.face.clone(), self.out.clone());
-        let mut working = Working::begin(server, face, client, request, meta, noted);
+        let (server, audience) = (self.server.clone(), self.audience.clone());
+        let out = self.out.clone();
+        let mut working = Working::begin(server, audience, client, request, meta, noted);
         self.spawn(Box::pin(async move {
             let _place = place;
             loop {
@@ -274,11 +272,12 @@ impl Connection {
     fn listen(self: &Arc<Self>, client: Client, request: Request, place: OwnedSemaphorePermit) {
         let Request { id, params, .. } = request;
         let noted = self.alone.begin(id.get());
-        let (server, face, out) = (self.server.clone(), self.face.clone(), self.out.clone());
+        let (server, audience) = (self.server.clone(), self.audience.clone());
+        let out = self.out.clone();
         let (filter, end) = (params.notifications.unwrap_or_default(), self.end.clone());
         self.spawn(Box::pin(async move {
             let _place = place;
-            let opened = Listening::open(server, face, &client, id.clone(), filter, end).await;
+            let opened = Listening::open(server, audience, &client, id.clone(), filter, end).await;
             let mut listening = match opened {
                 Ok(listening) => listening,
                 Err(error) => {
@@ -299,9 +298,10 @@ impl Connection {
 
     /// Tells a client of the handshake era of what changes.
     fn tell_changes(self: &Arc<Self>, session: &Arc<Session>) {
-        let (server, face) = (self.server.clone(), self.face.clone());
+        let (server, audience) = (self.server.clone(), self.audience.clone());
         let (principal, subscriptions) = (session.principal.clone(), session.subscriptions.clone());
-        let mut notices = Notices::new(server, face, principal, Wanted::ALL, subscriptions, None);
+        let mut notices =
+            Notices::new(server, audience, principal, Wanted::ALL, subscriptions, None);
         let (out, end) = (self.out.clone(), self.end.clone());
         self.spawn(Box::pin(async move {
             let relayed = async {

@@ -7,11 +7,10 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_core::{ClientName, Principal};
 use gatefold_dispatch::{Caller, ClientCapabilities, Event, EventSink, NoPeer, Peer, RequestMeta};
+use gatefold_exchange::Audience;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
-use super::faces::Face;
 
 use super::message::{Meta, Request};
 use super::peers::{Connected, Retrying};
@@ -118,7 +117,7 @@ pub(super) enum Step {
 impl Working {
     pub(super) fn begin(
         server: Arc<Server>,
-        face: Arc<Face>,
+        audience: Audience,
         client: Client,
         request: Request,
         meta: Meta,
@@ -126,25 +125,25 @@ impl Working {
     ) -> Self {
         let (stream, texts) = mpsc::channel(QUEUE);
         let peer = client.peer(stream);
-        Self::with(server, face, client, (request, meta), (peer, texts), held)
+        Self::with(server, audience, client, (request, meta), (peer, texts), held)
     }
 
     /// A request on whose way its client can be asked nothing.
     pub(super) fn unasked(
         server: Arc<Server>,
-        face: Arc<Face>,
+        audience: Audience,
         client: Client,
         request: Request,
         meta: Meta,
         held: impl Held,
     ) -> Self {
         let (_, texts) = mpsc::channel(1);
-        Self::with(server, face, client, (request, meta), (Arc::new(NoPeer), texts), held)
+        Self::with(server, audience, client, (request, meta), (Arc::new(NoPeer), texts), held)
     }
 
     fn with(
         server: Arc<Server>,
-        face: Arc<Face>,
+        audience: Audience,
         client: Client,
         (request, meta): (Request, Meta),
         (peer, texts): (Arc<dyn Peer>, mpsc::Receiver<String>),
@@ -176,7 +175,8 @@ impl Working {
                 others: meta.others,
             },
         };
-        let answer = server.answer(face, client, request.method, request.params, caller).boxed();
+        let answer =
+            server.answer(audience, client, request.method, request.params, caller).boxed();
         let said = Said { events, texts, progress_token, log_level };
         Self { answer, answered: None, said, cancel: taken_back, _held: Box::new(held) }
     }

@@ -6,7 +6,7 @@ use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use axum::body::Body;
 use futures::stream::unfold;
-use gatefold_disclose::Names;
+use gatefold_exchange::Audience;
 use http_body_util::{BodyExt as _, Limited};
 use serde_json::value::RawValue;
 use tokio::time::timeout;
@@ -16,7 +16,6 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use super::headers::{check_types, full, refused, session_id, unread};
 use super::{Inner, notified, resumable};
 use crate::downstream::era;
-use crate::downstream::faces::{Face, Showing};
 use crate::downstream::message::{self, Incoming, Message, Meta, Request as Asked, Unreadable};
 use crate::downstream::sessions::{Full, InRequest, Session};
 use crate::downstream::streams::{Event, KEEP_ALIVE, empty, json, stream};
@@ -31,7 +30,7 @@ const BATCH: usize = 100;
 impl Inner {
     pub(super) async fn post(
         self: &Arc<Self>,
-        key: Showing,
+        audience: Audience,
         parts: Parts,
         body: Body,
     ) -> Response<Body> {
@@ -44,24 +43,24 @@ impl Inner {
         };
         match message::unpack(&body) {
             Ok(Incoming::One(text)) => match message::read(text) {
-                Ok(message) => self.take(key, &parts.headers, message).await,
+                Ok(message) => self.take(audience, &parts.headers, message).await,
                 Err(Unreadable { id, error }) => refused(id.as_deref(), &error, Era::Stateless),
             },
-            Ok(Incoming::Batch(batch)) => self.batch(&key, &parts.headers, &batch).await,
+            Ok(Incoming::Batch(batch)) => self.batch(&audience, &parts.headers, &batch).await,
             Err(error) => refused(None, &error, Era::Stateless),
         }
     }
 
     async fn take(
         self: &Arc<Self>,
-        key: Showing,
+        audience: Audience,
         headers: &HeaderMap,
         message: Message,
     ) -> Response<Body> {
         match message {
-            Message::Request(request) => self.request(key, headers, request).await,
+            Message::Request(request) => self.request(audience, headers, request).await,
             Message::Notification { method, params } => {
-                match session_id(headers).map(|_| self.session(&key, headers)) {
+                match session_id(headers).map(|_| self.session(&audience, headers)) {
                     Some(Err(refused)) => return *refused,
                     Some(Ok(session)) => notified(&session, &method, &params),
                     // In the stateless era a closed connection is what cancels.
@@ -69,7 +68,7 @@ impl Inner {
                 }
                 empty(StatusCode::ACCEPTED)
             }
-            Message::Response { id, answer } => match self.session(&key, headers) {
+            Message::Response { id, answer } => match self.session(&audience, headers) {
                 Ok(session) => {
                     session.questions.answer(&id, answer);
                     empty(StatusCode::ACCEPTED)
@@ -81,7 +80,7 @@ impl Inner {
 
     async fn request(
         self: &Arc<Self>,
-        key: Showing,
+        audience: Audience,
         headers: &HeaderMap,
         mut request: Asked,
     ) -> Response<Body> {
@@ -91,14 +90,13 @@ impl Inner {
             Ok(version) => version,
             Err(error) => return refused(Some(&id), &error, Era::Handshake),
         };
-        let face = self.server.face(&key);
         if era::of_request(&request, &meta, version) == Era::Handshake {
             if request.method == methods::INITIALIZE {
-                return self.initialize(key, face, &request).await;
+                return self.initialize(audience, &request).await;
             }
-            return match self.session(&key, headers) {
+            return match self.session(&audience, headers) {
                 Ok(session) => match era::check_session_headers(headers) {
-                    Ok(()) => self.work(face, of_session(session), request, meta).await,
+                    Ok(()) => self.work(audience, of_session(session), request, meta).await,
                     Err(error) => refused(Some(&id), &error, Era::Handshake),
                 },
                 Err(refused) => *refused,
@@ -108,22 +106,17 @@ impl Inner {
             return refused(Some(&id), &error, Era::Stateless);
         }
         let client = openings::standing_alone(&self.server, &meta);
-        if let Err(error) = params::check(&self.server, &face, &client, &request, headers) {
+        if let Err(error) = params::check(&self.server, &audience, &client, &request, headers) {
             return refused(Some(&id), &error, Era::Stateless);
         }
         if request.method == methods::LISTEN {
-            return self.listen(face, &client, request).await;
+            return self.listen(audience, &client, request).await;
         }
-        self.work(face, client, request, meta).await
+        self.work(audience, client, request, meta).await
     }
 
-    async fn initialize(
-        self: &Arc<Self>,
-        key: Showing,
-        face: Arc<Face>,
-        request: &Asked,
-    ) -> Response<Body> {
-        let opened = openings::opened(&self.server, key, face, &request.params).await;
+    async fn initialize(self: &Arc<Self>, audience: Audience, request: &Asked) -> Response<Body> {
+        let opened = openings::opened(&self.server, audience, &request.params).await;
         let (session, result) = match opened {
             Ok(opened) => opened,
             Err(error) => return refused(Some(&request.id), &error, Era::Handshake),
@@ -144,17 +137,19 @@ impl Inner {
     /// again where it broke off.
     async fn work(
         self: &Arc<Self>,
-        face: Arc<Face>,
+        audience: Audience,
         client: Client,
         request: Asked,
         meta: Meta,
     ) -> Response<Body> {
-        let (id, era, names) = (request.id.clone(), client.era(), face.names);
+        let (id, era) = (request.id.clone(), client.era());
+        let is_direct = audience.own_source().is_some();
         let held = self.held(&client, &id);
         let replays = client.session().filter(|session| session.version == RESUMABLE_VERSION);
         let replays = replays.map(|session| session.replays.clone());
-        let mut working = Working::begin(self.server.clone(), face, client, request, meta, held);
-        if let (Names::Own, Some(replays)) = (names, &replays) {
+        let mut working =
+            Working::begin(self.server.clone(), audience, client, request, meta, held);
+        if let (true, Some(replays)) = (is_direct, &replays) {
             match replays.begin(None, working, id.clone(), self.grace) {
                 Ok(reader) => return resumable(reader),
                 Err(crowded) => working = *crowded,
@@ -164,7 +159,7 @@ impl Inner {
             Ok(Step::Answered(answer)) => {
                 let status = answer.as_ref().map_or_else(|e| e.status(era), |_| StatusCode::OK);
                 let text = rpc::answer(&id, &answer);
-                if names == Names::Own && status == StatusCode::OK {
+                if is_direct && status == StatusCode::OK {
                     return stream(futures::stream::iter([Event::once(text)]));
                 }
                 return json(status, text);
@@ -190,11 +185,11 @@ impl Inner {
     /// Answers several messages as one, which clients of one version may send.
     async fn batch(
         self: &Arc<Self>,
-        key: &Showing,
+        audience: &Audience,
         headers: &HeaderMap,
         batch: &[&RawValue],
     ) -> Response<Body> {
-        let session = match self.session(key, headers) {
+        let session = match self.session(audience, headers) {
             Ok(session) => session,
             Err(refused) => return *refused,
         };
@@ -204,7 +199,7 @@ impl Inner {
             );
             return refused(None, &RpcError::invalid_request(text), Era::Handshake);
         }
-        let answers = batch.iter().map(async |text| self.of_batch(key, &session, text).await);
+        let answers = batch.iter().map(async |text| self.of_batch(audience, &session, text).await);
         let answers: Vec<_> =
             futures::future::join_all(answers).await.into_iter().flatten().collect();
         if answers.is_empty() {
@@ -215,7 +210,7 @@ impl Inner {
 
     async fn of_batch(
         self: &Arc<Self>,
-        key: &Showing,
+        audience: &Audience,
         session: &Arc<Session>,
         text: &RawValue,
     ) -> Option<String> {
@@ -231,11 +226,11 @@ impl Inner {
             }
             Ok(Message::Request(mut request)) => {
                 let (id, meta) = (request.id.clone(), request.params.take_meta());
-                let (face, client) = (self.server.face(key), of_session(session.clone()));
+                let (audience, client) = (audience.clone(), of_session(session.clone()));
                 let held = self.held(&client, &id);
                 let server = self.server.clone();
                 // Nothing can be asked on the way: several answers come as one.
-                let working = Working::unasked(server, face, client, request, meta, held);
+                let working = Working::unasked(server, audience, client, request, meta, held);
                 Some(rpc::answer(&id, &working.answered().await?))
             }
         }

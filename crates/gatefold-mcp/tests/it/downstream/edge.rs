@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use axum::Router;
 use gatefold_core::Principal;
-use gatefold_disclose::Gateway;
+use gatefold_disclose::{Disclosure, Gateway};
+use gatefold_exchange::{Disclosures, Exchange};
 use gatefold_mcp::{HttpEndpoint, McpSettings, Server, serve_http};
 use gatefold_policy::Policy;
 use libtest_mimic::Trial;
@@ -43,6 +44,12 @@ pub(super) async fn pass(time: Duration) {
     tokio::time::resume();
 }
 
+/// The exchange of a world, with the two disclosures that every gateway has.
+pub(super) fn exchange(world: &World) -> Arc<Exchange> {
+    let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
+    Exchange::new(world.dispatcher.clone(), Disclosures::standard(&gateway))
+}
+
 /// A gateway over some sources.
 pub(super) struct Edge {
     pub(super) base: String,
@@ -74,8 +81,7 @@ impl Edge {
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let gateway = Arc::new(Gateway::default());
-        let gateway = Server::new(world.dispatcher.clone(), gateway, Principal::local());
+        let gateway = Server::new(exchange(&world), Principal::local());
         let shutdown = CancellationToken::new();
         let end = shutdown.clone();
         let served = tokio::spawn(serve_http(gateway, listener, endpoint, Router::new(), end));

@@ -1,18 +1,17 @@
 //! The gateway over the pipes of a process of its own: the running binary, started again.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::Principal;
-use gatefold_disclose::Gateway;
-use gatefold_mcp::{McpSettings, Server, Showing, serve_stdio};
+use gatefold_exchange::Scope;
+use gatefold_mcp::{McpSettings, Server, serve_stdio};
 use gatefold_testkit::StdioClient;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::edge::{STATELESS, initialize, request, said, standing_alone, trial};
+use super::edge::{STATELESS, exchange, initialize, request, said, standing_alone, trial};
 use super::scripted::{DOC, Scripted};
 use crate::upstream::asking::Honest;
 use crate::upstream::support::{Era, Wire, http};
@@ -47,10 +46,10 @@ pub(crate) fn run_if_asked() -> Option<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let served = runtime.block_on(async {
         let world = World::connected(&http("up", &url)).await;
-        let gateway = Arc::new(Gateway::default());
-        let server = Server::new(world.dispatcher.clone(), gateway, Principal::local());
+        let server = Server::new(exchange(&world), Principal::local());
+        let audience = server.audience(Scope::Everything, None).unwrap();
         let drain = Duration::from_millis(drain);
-        serve_stdio(server, Showing::default(), drain, CancellationToken::new()).await
+        serve_stdio(server, audience, drain, CancellationToken::new()).await
     });
     // A read of stdin may be under way in a thread that nothing can stop.
     std::mem::forget(runtime);

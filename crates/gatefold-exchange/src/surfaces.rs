@@ -1,65 +1,57 @@
 //! What a view comes to for its clients: made once, and shared by all who see the same.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gatefold_catalog::{Entry, View, address, object_fields};
+use gatefold_core::BoundedCache;
 use gatefold_disclose::{Disclosure, Names, Surface};
 
-use crate::protocol::rpc::to_text;
+use crate::addresses::to_text;
+use crate::{Audience, DisclosureName};
 
-/// Different views whose lists are kept. With one more, the oldest is made again when asked for.
-const SURFACES: usize = 16;
+/// Surfaces kept at once: one for each set of rights, disclosure and scope that is in use. One
+/// more takes the place of the one that was used longest ago.
+const SURFACES: usize = 512;
 
 /// One of the four lists that a client can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum List {
+pub enum List {
     Tools,
     Prompts,
     Resources,
     Templates,
 }
 
-impl List {
-    /// The list's name in results.
-    pub(super) const fn member(self) -> &'static str {
-        match self {
-            Self::Tools => "tools",
-            Self::Prompts => "prompts",
-            Self::Resources => "resources",
-            Self::Templates => "resourceTemplates",
-        }
-    }
-}
-
 /// What a model is given at first, and the lists of one view as JSON arrays.
 #[derive(Debug)]
-pub(super) struct Lists {
-    pub(super) surface: Surface,
+pub struct Lists {
+    surface: Surface,
     tools: String,
     prompts: String,
     resources: String,
     templates: String,
-    digests: Digests,
+    digests: ListDigests,
 }
 
 /// What tells one state of the lists from another. Only ever compared within one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Digests {
-    pub(super) tools: u64,
-    pub(super) prompts: u64,
+pub struct ListDigests {
+    pub tools: u64,
+    pub prompts: u64,
     /// Those of templates too: clients hear of both by one notice.
-    pub(super) resources: u64,
+    pub resources: u64,
 }
 
 impl Lists {
     fn new(view: &View, disclosure: &dyn Disclosure, names: Names) -> Self {
         let surface = disclosure.surface(view);
-        let tools = array(surface.tools.iter().map(|tool| tool.definition.get().to_owned()));
+        let tools = array(surface.tools.iter().map(|tool| tool.definition.get()));
         let prompts = array(view.prompts().map(|entry| named(entry, "name", names)));
         let resources = array(view.resources().map(|entry| named(entry, "uri", names)));
         let templates = array(view.templates().map(|entry| named(entry, "uriTemplate", names)));
-        let digests = Digests {
+        let digests = ListDigests {
             tools: digest(&[&tools]),
             prompts: digest(&[&prompts]),
             resources: digest(&[&resources, &templates]),
@@ -67,7 +59,12 @@ impl Lists {
         Self { surface, tools, prompts, resources, templates, digests }
     }
 
-    pub(super) fn get(&self, list: List) -> &str {
+    pub fn surface(&self) -> &Surface {
+        &self.surface
+    }
+
+    /// A list as a JSON array of its definitions, under the names that the client is to use.
+    pub fn get(&self, list: List) -> &str {
         match list {
             List::Tools => &self.tools,
             List::Prompts => &self.prompts,
@@ -76,7 +73,7 @@ impl Lists {
         }
     }
 
-    pub(super) fn digests(&self) -> Digests {
+    pub fn digests(&self) -> ListDigests {
         self.digests
     }
 }
@@ -99,8 +96,14 @@ fn named(entry: &Entry, key: &str, names: Names) -> String {
     format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
 }
 
-fn array(elements: impl Iterator<Item = String>) -> String {
-    format!("[{}]", elements.collect::<Vec<_>>().join(","))
+fn array<T: AsRef<str>>(elements: impl Iterator<Item = T>) -> String {
+    let mut text = "[".to_owned();
+    for (at, element) in elements.enumerate() {
+        text.extend((at > 0).then_some(','));
+        text.push_str(element.as_ref());
+    }
+    text.push(']');
+    text
 }
 
 fn digest(texts: &[&str]) -> u64 {
@@ -109,39 +112,76 @@ fn digest(texts: &[&str]) -> u64 {
     hasher.finish()
 }
 
-/// The lists made in the latest epoch, one for each view that is different.
-///
-/// Principals that see the same share one, whatever their clients call themselves.
-#[derive(Default)]
-pub(super) struct Surfaces(Mutex<Vec<(View, Arc<Lists>)>>);
+/// The lists of the latest epoch. Principals that see the same share them, whoever they are.
+pub(crate) struct Surfaces {
+    lists: BoundedCache<SurfaceKey, Arc<Lists>>,
+    latest_epoch: AtomicU64,
+}
 
-impl Surfaces {
-    pub(super) fn get(&self, view: &View, disclosure: &dyn Disclosure, names: Names) -> Arc<Lists> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, lists)) = kept.iter().find(|(other, _)| other.is_same(view)) {
-            return lists.clone();
-        }
-        let epoch = view.snapshot().epoch();
-        kept.retain(|(other, _)| other.snapshot().epoch() == epoch);
-        if kept.len() >= SURFACES {
-            kept.remove(0);
-        }
-        let lists = Arc::new(Lists::new(view, disclosure, names));
-        kept.push((view.clone(), lists.clone()));
-        lists
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct SurfaceKey {
+    rights: SameView,
+    disclosure: DisclosureName,
+    names: Names,
+}
+
+/// A view as a key: equal to every other that shows the same of the same catalogue.
+#[derive(Clone)]
+struct SameView(View);
+
+impl PartialEq for SameView {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.is_same(&other.0)
     }
 }
 
+impl Eq for SameView {}
+
+impl Hash for SameView {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.snapshot().epoch().hash(state);
+        self.0.tool_count().hash(state);
+    }
+}
+
+impl Default for Surfaces {
+    fn default() -> Self {
+        Self { lists: BoundedCache::new(SURFACES), latest_epoch: AtomicU64::new(0) }
+    }
+}
+
+impl Surfaces {
+    pub(crate) fn get(&self, view: &View, audience: &Audience) -> Arc<Lists> {
+        let names = audience.names();
+        let key = SurfaceKey {
+            rights: SameView(view.clone()),
+            disclosure: audience.disclosure_name().clone(),
+            names,
+        };
+        let make = || Arc::new(Lists::new(view, &**audience.disclosure(), names));
+        let epoch = view.snapshot().epoch();
+        let latest = self.latest_epoch.fetch_max(epoch, Ordering::Relaxed);
+        if epoch < latest {
+            // A turn that began before a reload. What it needs would keep the old catalogue alive.
+            return make();
+        }
+        if epoch > latest {
+            self.lists.retain(|key| key.rights.0.snapshot().epoch() >= epoch);
+        }
+        self.lists.get_or_make(&key, make)
+    }
+}
 #[cfg(test)]
 mod tests {
     use gatefold_catalog::{
         GroupRules, Listing, Manifest, ServerInfo, Snapshot, SourceEntry, SourceKind,
     };
     use gatefold_core::{Domain, Timestamp};
-    use gatefold_disclose::Flat;
+    use gatefold_disclose::Gateway;
     use serde_json::value::RawValue;
 
     use super::*;
+    use crate::{Disclosures, Scope};
 
     fn raw(text: &str) -> Box<RawValue> {
         RawValue::from_string(text.to_owned()).unwrap()
@@ -180,40 +220,64 @@ mod tests {
         Arc::new(Snapshot::build(vec![entry], epoch))
     }
 
-    fn get(surfaces: &Surfaces, view: &View, names: Names) -> Arc<Lists> {
-        surfaces.get(view, &Flat { names }, names)
+    /// What the disclosure `flat` shows of everything, or of the one source.
+    fn get(surfaces: &Surfaces, view: &View, scope: Scope) -> Arc<Lists> {
+        let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
+        let flat = Disclosures::standard(&gateway).audience(scope, Some("flat")).unwrap();
+        surfaces.get(view, &flat)
     }
 
     #[test]
-    fn whoever_sees_the_same_shares_the_lists_and_few_are_kept() {
+    fn whoever_sees_the_same_shares_the_lists() {
         let surfaces = Surfaces::default();
-        let get = |view: &View| get(&surfaces, view, Names::Public);
-        let now = snapshot(SURFACES + 1, 1);
-        let hides = |name: String| View::new(now.clone(), move |target| *target.name != *name);
+        let get = |view: &View| get(&surfaces, view, Scope::Everything);
+        let now = snapshot(3, 1);
+        let hides =
+            |name: &'static str| View::new(now.clone(), move |target| *target.name != *name);
         let all = get(&View::whole(now.clone()));
-        let one = get(&hides("t0".to_owned()));
+        let one = get(&hides("t0"));
         assert!(Arc::ptr_eq(&all, &get(&View::whole(now.clone()))));
+        assert!(Arc::ptr_eq(&one, &get(&hides("t0"))), "rights count, not who has them");
         assert!(!Arc::ptr_eq(&all, &one));
-        assert!(!Arc::ptr_eq(&all, &get(&hides("greet".to_owned()))), "prompts count as well");
-        for hidden in 0..=SURFACES {
-            get(&hides(format!("t{hidden}")));
-        }
-        assert!(!Arc::ptr_eq(&all, &get(&View::whole(now.clone()))), "it was the oldest");
+        assert!(!Arc::ptr_eq(&one, &get(&hides("t1"))), "as many tools are not the same tools");
+        assert!(!Arc::ptr_eq(&all, &get(&hides("greet"))), "prompts count as well");
         get(&View::whole(snapshot(1, 2)));
-        assert_eq!(surfaces.0.lock().unwrap().len(), 1, "those of the epoch before are gone");
+        assert_eq!(surfaces.lists.len(), 1, "those of the epoch before are gone");
+    }
+
+    #[test]
+    fn surfaces_kept_have_a_bound() {
+        let surfaces = Surfaces::default();
+        let now = snapshot(10, 1);
+        for rights in 0..=SURFACES {
+            let is_seen = |tool: usize| rights >> tool & 1 == 1;
+            let is_visible = |name: &str| (0..10).all(|t| *name != format!("t{t}") || is_seen(t));
+            get(&surfaces, &View::new(now.clone(), |t| is_visible(&t.name)), Scope::Everything);
+        }
+        assert_eq!(surfaces.lists.len(), SURFACES);
+    }
+
+    #[test]
+    fn whoever_is_late_gets_an_old_surface_and_disturbs_nobody() {
+        let surfaces = Surfaces::default();
+        let (old, new) = (View::whole(snapshot(1, 1)), View::whole(snapshot(2, 2)));
+        let latest = get(&surfaces, &new, Scope::Everything);
+        assert_eq!(get(&surfaces, &old, Scope::Everything).surface().tools.len(), 1);
+        assert!(Arc::ptr_eq(&latest, &get(&surfaces, &new, Scope::Everything)));
+        assert_eq!(surfaces.lists.len(), 1);
     }
 
     #[test]
     fn entries_keep_all_but_the_name_they_are_asked_for_by() {
         let surfaces = Surfaces::default();
         let view = View::whole(snapshot(1, 1));
-        let lists = get(&surfaces, &view, Names::Public);
+        let lists = get(&surfaces, &view, Scope::Everything);
         assert_eq!(lists.get(List::Prompts), r#"[{"name":"d__greet","x":1.50}]"#);
         let resources = r#"[{"name":"r","uri":"gatefold://d/a://b","x":1.50}]"#;
         assert_eq!(lists.get(List::Resources), resources);
         let templates = r#"[{"name":"t","uriTemplate":"gatefold://d/a://{b}","x":1.50}]"#;
         assert_eq!(lists.get(List::Templates), templates);
-        let own = get(&Surfaces::default(), &view, Names::Own);
+        let own = get(&surfaces, &view, Scope::Source(Domain::from_key("d")));
         assert_eq!(own.get(List::Prompts), r#"[{"name":"greet","x":1.50}]"#);
         assert_eq!(own.get(List::Resources), r#"[{"name":"r","uri":"a://b","x":1.50}]"#);
         assert_ne!(own.digests(), lists.digests());

@@ -1,0 +1,86 @@
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use gatefold_core::Domain;
+use gatefold_disclose::{Disclosure, Names};
+
+use crate::DisclosureName;
+
+/// Which part of the catalogue a turn is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum Scope {
+    #[default]
+    Everything,
+    /// One source, as if there were no other.
+    Source(Domain),
+}
+
+/// Whom a surface is made for: what of the catalogue is shown, and by which disclosure.
+///
+/// Only [`Disclosures`](crate::Disclosures) makes one, so its disclosure exists. Cloning is cheap.
+#[derive(Clone)]
+pub struct Audience {
+    scope: Scope,
+    name: DisclosureName,
+    names: Names,
+    disclosure: Arc<dyn Disclosure>,
+}
+
+impl Audience {
+    pub(crate) fn new(
+        scope: Scope,
+        name: DisclosureName,
+        names: Names,
+        disclosure: Arc<dyn Disclosure>,
+    ) -> Self {
+        Self { scope, name, names, disclosure }
+    }
+
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// The name of the disclosure.
+    pub fn disclosure_name(&self) -> &DisclosureName {
+        &self.name
+    }
+
+    /// The one source that speaks for itself, under its own names, as if no gateway stood before it.
+    pub fn own_source(&self) -> Option<&Domain> {
+        match (&self.scope, self.names) {
+            (Scope::Source(domain), Names::Own) => Some(domain),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn names(&self) -> Names {
+        self.names
+    }
+
+    pub(crate) fn disclosure(&self) -> &Arc<dyn Disclosure> {
+        &self.disclosure
+    }
+}
+
+/// Two audiences of one registry are the same when they were asked for in the same words.
+impl PartialEq for Audience {
+    fn eq(&self, other: &Self) -> bool {
+        self.scope == other.scope && self.name == other.name
+    }
+}
+
+impl Eq for Audience {}
+
+impl Hash for Audience {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.scope.hash(state);
+        self.name.hash(state);
+    }
+}
+
+impl std::fmt::Debug for Audience {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { scope, name, .. } = self;
+        f.debug_struct("Audience").field("scope", scope).field("name", name).finish()
+    }
+}

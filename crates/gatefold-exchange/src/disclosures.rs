@@ -1,0 +1,203 @@
+use std::fmt;
+use std::sync::Arc;
+
+use gatefold_disclose::{Disclosure, Flat, Names};
+
+use crate::{Audience, Scope};
+
+/// The name of a disclosure that is registered.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DisclosureName(Arc<str>);
+
+impl DisclosureName {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for DisclosureName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A disclosure was asked for that nobody registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no disclosure `{asked}`: use {known}")]
+pub struct UnknownDisclosure {
+    /// What was asked for, cut at [`UnknownDisclosure::SHOWN`] characters.
+    asked: String,
+    known: String,
+}
+
+impl UnknownDisclosure {
+    /// How much of an unknown name is repeated, in characters.
+    const SHOWN: usize = 40;
+}
+
+/// By which names a disclosure knows the things of a single source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// The gateway's, unlike anything of any other source.
+    Public,
+    /// The source's own, as long as no other source is shown beside it.
+    OwnForOneSource,
+}
+
+/// All disclosures there are, by name: the one place where they are registered.
+pub struct Disclosures {
+    registered: Vec<Registration>,
+    /// Shown where nobody asks for a disclosure by name.
+    usual: DisclosureName,
+    /// The same, where a single source is shown.
+    usual_for_source: DisclosureName,
+}
+
+struct Registration {
+    name: DisclosureName,
+    public: Arc<dyn Disclosure>,
+    /// For one source under its own names, where the disclosure can do that.
+    own: Option<Arc<dyn Disclosure>>,
+}
+
+impl Registration {
+    fn new(name: &str, naming: Naming, make: impl Fn(Names) -> Arc<dyn Disclosure>) -> Self {
+        let own = (naming == Naming::OwnForOneSource).then(|| make(Names::Own));
+        Self { name: DisclosureName(name.into()), public: make(Names::Public), own }
+    }
+}
+
+impl Disclosures {
+    pub const GATEWAY: &str = "gateway";
+    pub const FLAT: &str = "flat";
+
+    /// The two disclosures that every gateway has. The first is the usual one; a single source is
+    /// shown by the second, as if no gateway stood before it.
+    pub fn standard(gateway: &Arc<dyn Disclosure>) -> Self {
+        let gateway = Registration::new(Self::GATEWAY, Naming::Public, |_| gateway.clone());
+        let flat = Registration::new(Self::FLAT, Naming::OwnForOneSource, |names| {
+            Arc::new(Flat { names })
+        });
+        let (usual, usual_for_source) = (gateway.name.clone(), flat.name.clone());
+        Self { registered: vec![gateway, flat], usual, usual_for_source }
+    }
+
+    /// Adds a disclosure, in place of one that has this name already. `make` is asked once for each
+    /// kind of names that the disclosure can use.
+    #[must_use]
+    pub fn with(
+        mut self,
+        name: &str,
+        naming: Naming,
+        make: impl Fn(Names) -> Arc<dyn Disclosure>,
+    ) -> Self {
+        let added = Registration::new(name, naming, make);
+        match self.registered.iter_mut().find(|other| other.name == added.name) {
+            Some(same) => *same = added,
+            None => self.registered.push(added),
+        }
+        self
+    }
+
+    /// The names of all disclosures, in the order in which they were registered.
+    pub fn names(&self) -> impl Iterator<Item = &DisclosureName> {
+        self.registered.iter().map(|registration| &registration.name)
+    }
+
+    /// An audience of what was asked for by name, or of the usual disclosure.
+    pub fn audience(
+        &self,
+        scope: Scope,
+        name: Option<&str>,
+    ) -> Result<Audience, UnknownDisclosure> {
+        let usual = match scope {
+            Scope::Everything => &self.usual,
+            Scope::Source(_) => &self.usual_for_source,
+        };
+        let name = name.unwrap_or(usual.as_str());
+        let registration = self.registered.iter().find(|other| other.name.as_str() == name);
+        let Registration { name, public, own } = registration.ok_or_else(|| self.unknown(name))?;
+        let (names, disclosure) = match (&scope, own) {
+            (Scope::Source(_), Some(own)) => (Names::Own, own),
+            _ => (Names::Public, public),
+        };
+        Ok(Audience::new(scope, name.clone(), names, disclosure.clone()))
+    }
+
+    fn unknown(&self, name: &str) -> UnknownDisclosure {
+        let quoted: Vec<_> = self.names().map(|name| format!("`{name}`")).collect();
+        let known = match quoted.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        };
+        let asked = name.chars().take(UnknownDisclosure::SHOWN).collect();
+        UnknownDisclosure { asked, known }
+    }
+}
+
+impl fmt::Debug for Disclosures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::Domain;
+    use gatefold_disclose::Gateway;
+
+    use super::*;
+
+    fn standard() -> Disclosures {
+        let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
+        Disclosures::standard(&gateway)
+    }
+
+    #[track_caller]
+    fn check(scope: &str, asked: Option<&str>, expected: Result<(&str, Names), &str>) {
+        let scope = match scope {
+            "" => Scope::Everything,
+            domain => Scope::Source(Domain::parse(domain).unwrap()),
+        };
+        let audience = standard().audience(scope, asked);
+        let shown = audience.as_ref().map(|own| (own.disclosure_name().as_str(), own.names()));
+        assert_eq!(shown.map_err(ToString::to_string), expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn a_name_chooses_the_disclosure_and_its_scope_the_names() {
+        check("", None, Ok(("gateway", Names::Public)));
+        check("", Some("flat"), Ok(("flat", Names::Public)));
+        check("up", None, Ok(("flat", Names::Own)));
+        check("up", Some("flat"), Ok(("flat", Names::Own)));
+        check("up", Some("gateway"), Ok(("gateway", Names::Public)));
+        let error = "there is no disclosure `loud`: use `gateway` or `flat`";
+        check("", Some("loud"), Err(error));
+        let long = "l".repeat(99);
+        let error = format!("there is no disclosure `{}`: use `gateway` or `flat`", &long[..40]);
+        check("", Some(&long), Err(&error));
+    }
+
+    #[test]
+    fn a_disclosure_of_an_embedders_own_is_found_by_its_name() {
+        let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
+        let disclosures = standard().with("loud", Naming::Public, |_| gateway.clone());
+        let found = disclosures.audience(Scope::Everything, Some("loud")).unwrap();
+        assert!(Arc::ptr_eq(found.disclosure(), &gateway));
+        let error = disclosures.audience(Scope::Everything, Some("quiet")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there is no disclosure `quiet`: use `gateway`, `flat` or `loud`"
+        );
+    }
+
+    #[test]
+    fn a_name_registered_again_stands_for_the_later_disclosure() {
+        let own: Arc<dyn Disclosure> = Arc::new(Gateway::default());
+        let disclosures = standard().with("flat", Naming::Public, |_| own.clone());
+        let found = disclosures.audience(Scope::Everything, Some("flat")).unwrap();
+        assert!(Arc::ptr_eq(found.disclosure(), &own));
+        assert_eq!(disclosures.names().count(), 2);
+    }
+}

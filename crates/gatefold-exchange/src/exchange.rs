@@ -1,0 +1,87 @@
+use std::sync::Arc;
+
+use gatefold_catalog::address;
+use gatefold_core::{Domain, Principal};
+use gatefold_dispatch::Dispatcher;
+
+use crate::surfaces::Surfaces;
+use crate::{Audience, Disclosures, ListDigests, Lists, Scope, Turn, UnknownDisclosure};
+
+/// What all turns share: the dispatcher, the disclosures, and the surfaces made so far.
+pub struct Exchange {
+    dispatcher: Arc<Dispatcher>,
+    disclosures: Disclosures,
+    surfaces: Surfaces,
+}
+
+impl Exchange {
+    pub fn new(dispatcher: Arc<Dispatcher>, disclosures: Disclosures) -> Arc<Self> {
+        Arc::new(Self { dispatcher, disclosures, surfaces: Surfaces::default() })
+    }
+
+    pub fn dispatcher(&self) -> &Arc<Dispatcher> {
+        &self.dispatcher
+    }
+
+    pub fn disclosures(&self) -> &Disclosures {
+        &self.disclosures
+    }
+
+    /// An audience of the disclosure of this name, or of the usual one.
+    pub fn audience(
+        &self,
+        scope: Scope,
+        disclosure: Option<&str>,
+    ) -> Result<Audience, UnknownDisclosure> {
+        self.disclosures.audience(scope, disclosure)
+    }
+
+    /// Begins a turn. `None` when the principal sees nothing of what the audience is shown.
+    pub fn turn(self: &Arc<Self>, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
+        let pinned = self.dispatcher.pin(principal);
+        let pinned = match audience.scope() {
+            Scope::Everything => pinned,
+            Scope::Source(domain) => pinned.within(domain)?,
+        };
+        Some(Turn::new(self.clone(), audience.clone(), pinned))
+    }
+
+    /// Begins a turn as [`Exchange::turn`] does. A turn about one source of which nothing is known
+    /// waits until that source was asked: its client has nothing else to be shown meanwhile.
+    pub async fn informed_turn(
+        self: &Arc<Self>,
+        audience: &Audience,
+        principal: Arc<Principal>,
+    ) -> Option<Turn> {
+        let turn = self.turn(audience, principal.clone())?;
+        let Scope::Source(domain) = audience.scope() else {
+            return Some(turn);
+        };
+        if turn.pinned().knows(domain) {
+            return Some(turn);
+        }
+        if let Err(error) = turn.pinned().learn(domain).await {
+            tracing::debug!(%domain, %error, "a source could not be asked what it offers");
+        }
+        self.turn(audience, principal)
+    }
+
+    /// What tells the lists of an audience from what they were before. `None` when the principal
+    /// sees nothing of what the audience is shown.
+    pub fn digests(
+        self: &Arc<Self>,
+        audience: &Audience,
+        principal: &Arc<Principal>,
+    ) -> Option<ListDigests> {
+        Some(self.turn(audience, principal.clone())?.lists().digests())
+    }
+
+    /// Whether somebody may know of a source's resource.
+    pub fn sees_resource(&self, principal: &Arc<Principal>, domain: &Domain, uri: &str) -> bool {
+        self.dispatcher.pin(principal.clone()).sees_resource(&address(domain, uri))
+    }
+
+    pub(crate) fn lists(&self, turn: &Turn) -> Arc<Lists> {
+        self.surfaces.get(turn.view(), turn.audience())
+    }
+}

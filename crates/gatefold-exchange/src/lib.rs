@@ -1,0 +1,19 @@
+//! A model's turn: show a surface, interpret what is called of it, make the call, word the result.
+//!
+//! MCP, an agent's loop, REST, a console and a workflow node are thin callers of this one loop.
+//! [`Exchange`] holds what turns share, [`Turn`] is one principal's. This crate must not know how a
+//! protocol frames its messages, what an era is, or who a connection belongs to: it speaks in
+//! views, surfaces, operations, replies and outcomes.
+
+mod addresses;
+mod audience;
+mod disclosures;
+mod exchange;
+mod surfaces;
+mod turn;
+
+pub use audience::{Audience, Scope};
+pub use disclosures::{DisclosureName, Disclosures, Naming, UnknownDisclosure};
+pub use exchange::Exchange;
+pub use surfaces::{List, ListDigests, Lists};
+pub use turn::{TaskSupport, ToolAnswer, ToolCall, Turn};

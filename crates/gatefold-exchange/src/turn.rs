@@ -1,0 +1,262 @@
+use std::sync::Arc;
+
+use gatefold_catalog::{View, address, read_address, token_bound};
+use gatefold_core::{
+    CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, SkillAct,
+    SkillRequest, Suspension, TaskHandle, ToolName, Uri, WaitsFor,
+};
+use gatefold_disclose::{Mend, Names, Reply, Step};
+use gatefold_dispatch::{Caller, Counters, Pinned};
+use serde_json::value::RawValue;
+use tokio::task::spawn_blocking;
+
+use crate::addresses::{kept, readdressed};
+use crate::{Audience, Exchange, Lists};
+
+/// One principal's turn: the catalogue as it was when the turn began, as its audience is shown it.
+pub struct Turn {
+    exchange: Arc<Exchange>,
+    audience: Audience,
+    pinned: Pinned,
+}
+
+/// A call of one of the surface's tools.
+#[derive(Debug)]
+pub struct ToolCall<'a> {
+    /// The name of a tool at the top level.
+    pub name: &'a ToolName,
+    /// An object, or `null` where the client sent nothing.
+    pub arguments: &'a RawValue,
+    pub resume: Option<Resume>,
+    pub tasks: TaskSupport,
+}
+
+/// Whether a client can follow a call that goes on as a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskSupport {
+    Follows,
+    /// It is told that the call goes on without it.
+    Cannot,
+}
+
+/// What a call of one of the surface's tools came to.
+#[derive(Debug)]
+pub enum ToolAnswer {
+    /// Worded for the model by the disclosure.
+    Reply(Reply),
+    /// As the source gave it, for a disclosure that hands results on.
+    Result(Payload),
+    /// The client has to answer something first.
+    Question(Suspension),
+    /// The call goes on as a task, which the client said it can follow.
+    Task(TaskHandle),
+}
+
+impl Turn {
+    pub(crate) fn new(exchange: Arc<Exchange>, audience: Audience, pinned: Pinned) -> Self {
+        Self { exchange, audience, pinned }
+    }
+
+    pub fn audience(&self) -> &Audience {
+        &self.audience
+    }
+
+    /// What the principal sees of what the audience is shown.
+    pub fn view(&self) -> &View {
+        self.pinned.view()
+    }
+
+    pub fn principal(&self) -> &Arc<Principal> {
+        self.pinned.principal()
+    }
+
+    pub fn counters(&self) -> &Counters {
+        self.pinned.counters()
+    }
+
+    pub(crate) fn pinned(&self) -> &Pinned {
+        &self.pinned
+    }
+
+    /// What the model is given before it asks for anything, and what else can be listed.
+    pub fn lists(&self) -> Arc<Lists> {
+        self.exchange.lists(self)
+    }
+
+    /// Answers a call of one of the surface's tools.
+    ///
+    /// Whatever goes wrong with a call is worded for the model, which is to read it and try again.
+    /// An error is left for disclosures that hand on errors of the protocol as they came.
+    pub async fn call(&self, call: ToolCall<'_>, caller: Caller) -> Result<ToolAnswer, CallError> {
+        let reply = match self.interpret(call.name, call.arguments).await {
+            Ok(Step::Call(operation)) => return self.carry_out(operation, call, caller).await,
+            Ok(Step::Reply(reply)) => reply,
+            Ok(Step::Found(reply, found)) => {
+                self.pinned.found(&found.query, found.tools, &caller);
+                reply
+            }
+            Err(mend) => mend.into(),
+        };
+        let bytes = reply.content.iter().map(|block| block.get().len()).sum();
+        let tokens = reply.content.iter().map(|block| token_bound(block.get())).sum();
+        self.pinned.counters().spent_on_discovery(tokens);
+        let (name, arguments) = (call.name.as_str(), call.arguments);
+        self.pinned.discovered(name, arguments, bytes, reply.is_error, &caller).await;
+        Ok(ToolAnswer::Reply(reply))
+    }
+
+    /// What a call of one of the surface's tools asks for.
+    async fn interpret(&self, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
+        let (view, disclosure) = (self.view(), self.audience.disclosure());
+        if view.snapshot().searches_quickly() {
+            return disclosure.interpret(view, name.as_str(), arguments);
+        }
+        // A search that takes long must not keep other requests from this thread.
+        let (view, disclosure) = (view.clone(), Arc::clone(disclosure));
+        let (name, arguments) = (name.clone(), arguments.to_owned());
+        let interpreted =
+            spawn_blocking(move || disclosure.interpret(&view, name.as_str(), &arguments));
+        interpreted.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    }
+
+    async fn carry_out(
+        &self,
+        operation: Operation,
+        call: ToolCall<'_>,
+        caller: Caller,
+    ) -> Result<ToolAnswer, CallError> {
+        // The call itself is spent with its permit; the copy is for wording its result.
+        let asked = operation.clone();
+        let result = self.pinned.call(operation, call.resume, caller).await;
+        let result = result.inspect_err(log_failure);
+        let disclosure = self.audience.disclosure();
+        let result = match result {
+            Ok(Outcome::Suspended(waiting)) if waiting.waits_for == WaitsFor::Client => {
+                return Ok(ToolAnswer::Question(waiting));
+            }
+            Ok(Outcome::Task(task)) if call.tasks == TaskSupport::Follows => {
+                return Ok(ToolAnswer::Task(task));
+            }
+            Ok(Outcome::Done(payload)) => {
+                let payload = self.readdressed(payload, &asked);
+                if disclosure.is_transparent() {
+                    return Ok(ToolAnswer::Result(payload));
+                }
+                Ok(Outcome::Done(payload))
+            }
+            Err(error) if disclosure.is_transparent() && is_the_protocols(&error) => {
+                return Err(error);
+            }
+            result => result,
+        };
+        Ok(ToolAnswer::Reply(disclosure.render(self.view(), call.name.as_str(), &asked, result)))
+    }
+
+    /// Carries out any other operation. What comes of it has the names that the audience uses, and
+    /// nothing in it that the principal may not see.
+    pub async fn operate(
+        &self,
+        operation: Operation,
+        resume: Option<Resume>,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
+        let asked = operation.clone();
+        let result = self.pinned.call(operation, resume, caller).await;
+        match result.inspect_err(log_failure).map_err(|error| self.under_asked_name(error))? {
+            Outcome::Done(payload) => {
+                let payload = self.without_hidden(payload, &asked);
+                Ok(Outcome::Done(self.readdressed(payload, &asked)))
+            }
+            outcome => Ok(outcome),
+        }
+    }
+
+    /// Undoes one subscription of a client that is gone.
+    pub fn release(&self, domain: &Domain, uri: &str) {
+        self.pinned.release(domain, uri);
+    }
+
+    /// The name by which the dispatcher knows a prompt that the client calls so.
+    pub fn prompt_name(&self, name: &str) -> PromptName {
+        let own = self.audience.own_source();
+        let prompt = own.and_then(|domain| self.view().prompt_named(domain, name));
+        PromptName::new(prompt.map_or(name, |prompt| prompt.id().as_str()))
+    }
+
+    /// The address by which the dispatcher knows a resource, or a template, that the client calls so.
+    pub fn resource_uri(&self, uri: &str) -> Uri {
+        match self.audience.own_source() {
+            Some(domain) => Uri::new(address(domain, uri)),
+            None => Uri::new(uri),
+        }
+    }
+
+    /// The error under the name that the client asked by.
+    fn under_asked_name(&self, error: CallError) -> CallError {
+        match error {
+            CallError::Unknown { kind, name } if self.audience.names() == Names::Own => {
+                let own = read_address(&name).map(|(_, own)| own);
+                CallError::Unknown { kind, name: own.unwrap_or(name) }
+            }
+            error => error,
+        }
+    }
+
+    /// Names resources in a result by where they can be read.
+    fn readdressed(&self, payload: Payload, operation: &Operation) -> Payload {
+        if self.audience.names() == Names::Own {
+            return payload;
+        }
+        let view = self.view();
+        let domain = match operation {
+            Operation::Tool { name, .. } => {
+                view.find(name.as_str()).map(|tool| tool.domain().clone())
+            }
+            Operation::Prompt { name, .. } => {
+                view.find_prompt(name.as_str()).map(|prompt| prompt.domain().clone())
+            }
+            Operation::Resource(uri) | Operation::Skill(SkillRequest { uri, .. }) => {
+                view.find_resource(uri.as_str()).map(|target| target.domain.clone())
+            }
+            _ => None,
+        };
+        match domain {
+            Some(domain) => Payload { json: readdressed(payload.json, &domain), ..payload },
+            None => payload,
+        }
+    }
+
+    /// What a source says of skills and folders, without those that this principal may not see.
+    fn without_hidden(&self, payload: Payload, operation: &Operation) -> Payload {
+        let Operation::Skill(SkillRequest { uri, act }) = operation else {
+            return payload;
+        };
+        let domain = self.view().find_resource(uri.as_str());
+        let (Some(domain), false) = (domain, matches!(act, SkillAct::Get)) else {
+            return payload;
+        };
+        let is_seen = |own: &str| self.pinned.sees_resource(&address(&domain.domain, own));
+        Payload { json: kept(payload.json, &["skills", "resources"], is_seen), ..payload }
+    }
+}
+
+/// Whether a server without a gateway in front would answer so by an error of the protocol.
+fn is_the_protocols(error: &CallError) -> bool {
+    matches!(
+        error,
+        CallError::Refused { .. }
+            | CallError::UnknownTool { .. }
+            | CallError::Unknown { .. }
+            | CallError::Resume(_)
+    )
+}
+
+/// Logs what an operator must know of a failed call. What only concerns the caller is in its
+/// answer and in the audit record.
+fn log_failure(error: &CallError) {
+    if let CallError::Audit(source) = error {
+        tracing::error!(%source, "an audit record could not be opened");
+    } else if let CallError::Protocol { domain, reason, .. } = error {
+        tracing::warn!(%domain, reason, "a source broke the protocol");
+    }
+}
