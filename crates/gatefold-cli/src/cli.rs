@@ -2,7 +2,9 @@
 
 mod arguments;
 mod call;
+mod catalogue;
 mod check;
+mod command_line;
 mod config;
 mod connect;
 mod demo;
@@ -12,7 +14,6 @@ mod eval;
 mod failure;
 mod import;
 mod init;
-mod live;
 mod loopback;
 mod manual;
 mod memory;
@@ -28,6 +29,7 @@ mod secret;
 mod serve;
 mod session;
 mod status;
+mod stderr;
 mod stdio;
 mod stop;
 mod table;
@@ -44,7 +46,7 @@ use gatefold_setup::secrets;
 use tokio::runtime::Builder;
 use tracing_subscriber::EnvFilter;
 
-use arguments::{Arguments, Command};
+use command_line::{Command, CommandLine};
 use output::Output;
 
 /// How long threads that wait for input or a lookup may hold up the end of the process.
@@ -66,7 +68,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn on_a_runtime(
-    arguments: &Arguments,
+    arguments: &CommandLine,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -82,7 +84,7 @@ fn on_a_runtime(
 }
 
 async fn dispatch(
-    arguments: &Arguments,
+    arguments: &CommandLine,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -115,7 +117,7 @@ async fn dispatch(
 }
 
 /// Sends logs to standard error, which leaves standard output to results and to the protocol.
-fn start_logs(arguments: &Arguments, environment: &Environment) -> anyhow::Result<()> {
+fn start_logs(arguments: &CommandLine, environment: &Environment) -> anyhow::Result<()> {
     let filter = arguments.shared.log.as_deref();
     let filter = filter.unwrap_or_else(|| arguments.command.default_log());
     let with_default = format!("{QUIET},{filter}");
@@ -127,7 +129,7 @@ fn start_logs(arguments: &Arguments, environment: &Environment) -> anyhow::Resul
     })?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(|| progress::Log)
+        .with_writer(|| stderr::Log)
         .with_ansi(output::allows_colour(arguments.shared.color, environment, &std::io::stderr()))
         .init();
     Ok(())

@@ -3,31 +3,11 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
+use clap::{Args, Subcommand, ValueEnum};
 use gatefold::config::{DEFAULT_LISTEN, Inputs};
+use gatefold_catalog::SearchMode;
 
 use super::output::ColourChoice;
-
-/// Gatefold stands between language models and their tools: a model sees three small tools
-/// instead of hundreds of schemas, finds the right one and calls it.
-#[derive(Debug, Parser)]
-#[command(name = "gatefold", version, propagate_version = true, after_help = EXIT_CODES)]
-pub(crate) struct Arguments {
-    #[command(flatten)]
-    pub(crate) shared: Shared,
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-const EXIT_CODES: &str = "\
-Exit codes:
-  0    all went well
-  1    something failed: a source, a call
-  2    the command line or the configuration is wrong
-  130  interrupted, by Ctrl-C or a signal, before it was done
-
-`gatefold COMMAND --help` shows an example.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Shared {
@@ -51,119 +31,6 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn inputs(&self) -> Inputs {
         Inputs { config: self.config.clone(), mcp_configs: self.mcp_config.clone() }
-    }
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Serve MCP over streamable HTTP
-    #[command(after_long_help = "Example:\n  gatefold serve --mcp-config ~/.cursor/mcp.json")]
-    Serve(Serve),
-    /// Serve MCP to one client over standard input and output
-    #[command(after_long_help = "Example:\n  claude mcp add gatefold -- gatefold stdio")]
-    Stdio(Stdio),
-    /// Take over the servers of the MCP clients that you have
-    ///
-    /// Reads the files of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Zed, Gemini
-    /// CLI, Goose and LM Studio, shows what is in them, asks, and writes sources. Secrets go to the
-    /// keyring, or become variables. The clients' files are not touched.
-    #[command(after_long_help = "Example:\n  gatefold import claude-code --dry-run")]
-    Import(Import),
-    /// Put Gatefold into a client's configuration; without a client, say where it is
-    #[command(after_long_help = "Example:\n  gatefold connect claude-code")]
-    Connect(Connect),
-    /// Take Gatefold out of a client's configuration and put back what was there
-    #[command(after_long_help = "Example:\n  gatefold disconnect claude-code")]
-    Disconnect(Disconnect),
-    /// Connect every source and say how each fares
-    #[command(after_long_help = "Example:\n  gatefold check --mcp-config ~/.cursor/mcp.json")]
-    Check(Check),
-    /// Find what is wrong, with the fix for each: configuration, sources, port, state, clients
-    #[command(after_long_help = "Example:\n  gatefold doctor --offline")]
-    Doctor(Doctor),
-    /// Look at tools, and call them
-    #[command(subcommand, after_long_help = "Example:\n  gatefold tools search create an issue")]
-    Tools(Tools),
-    /// Measure how well tools are found, and what makes them hard to find
-    #[command(subcommand, after_long_help = "Example:\n  gatefold eval catalog")]
-    Eval(super::eval::Eval),
-    /// Show what searches have learnt from use, and erase it
-    ///
-    /// The words of a search are kept when a call of a tool that it found went well. They make that
-    /// tool easier to find.
-    #[command(
-        args_conflicts_with_subcommands = true,
-        after_long_help = "Example:\n  gatefold queries --tool tickets__create_ticket"
-    )]
-    Queries(Queries),
-    /// Obtain the sentence encoder that searches may ask
-    #[command(subcommand, after_long_help = "Example:\n  gatefold model get")]
-    Model(super::model::Model),
-    /// Say what is on record and what a running gateway does
-    #[command(after_long_help = "Example:\n  gatefold status --watch")]
-    Status(Status),
-    /// Keep secrets in the system's keyring, for `${secret:NAME}` in `gatefold.toml`
-    #[command(subcommand, after_long_help = "Example:\n  gatefold secret set GITHUB_TOKEN")]
-    Secret(Secret),
-    /// Write a commented `gatefold.toml` to begin with
-    #[command(after_long_help = "Example:\n  gatefold init --user")]
-    Init(super::init::Init),
-    /// Explain, check and show the configuration
-    #[command(subcommand, after_long_help = "Example:\n  gatefold config explain limits")]
-    Config(super::config::ConfigCommand),
-    /// Try Gatefold with six small servers of its own; needs no configuration and no network
-    #[command(after_long_help = "Example:\n  gatefold demo --once")]
-    Demo(Demo),
-    /// Write a shell's completions to standard output
-    #[command(after_long_help = "Example:\n  gatefold completions bash > \\\n    \
-        ~/.local/share/bash-completion/completions/gatefold")]
-    Completions { shell: Shell },
-    /// Write the manual page to standard output, or a page for each command to a directory
-    #[command(after_long_help = "Example:\n  gatefold man --dir ~/.local/share/man/man1")]
-    Man {
-        /// Where to write the pages; made when it is not there
-        #[arg(long)]
-        dir: Option<PathBuf>,
-    },
-    /// One of the demonstration's servers
-    #[command(hide = true)]
-    DemoServer {
-        name: String,
-        #[arg(long)]
-        scratch: PathBuf,
-    },
-    /// Reads JSON strings, one a line, and prints how many o200k tokens each has
-    #[command(hide = true)]
-    CountTokens,
-}
-
-impl Command {
-    pub(crate) fn is_json(&self) -> bool {
-        match self {
-            Self::Import(import) => import.format.json,
-            Self::Connect(connect) => connect.format.json,
-            Self::Disconnect(disconnect) => disconnect.format.json,
-            Self::Check(check) => check.format.json,
-            Self::Doctor(doctor) => doctor.format.json,
-            Self::Queries(queries) => queries.is_json(),
-            Self::Model(model) => model.format().json,
-            Self::Status(status) => status.format.json,
-            Self::Tools(tools) => tools.format().json,
-            Self::Eval(eval) => eval.format().json,
-            Self::Secret(Secret::List { format }) => format.json,
-            Self::Config(config) => config.is_json(),
-            _ => false,
-        }
-    }
-
-    /// `serve` logs what happens, `stdio` only what needs attention, as its log is a client's; the
-    /// others tell what there is to tell themselves.
-    pub(crate) fn default_log(&self) -> &'static str {
-        match self {
-            Self::Serve(_) => "info",
-            Self::Stdio(_) => "warn",
-            _ => "error",
-        }
     }
 }
 
@@ -338,7 +205,7 @@ pub(crate) enum Tools {
         limit: usize,
         /// By what tools are ranked
         #[arg(long, value_enum, default_value_t)]
-        mode: super::eval::ModeName,
+        mode: ModeName,
         #[command(flatten)]
         format: Format,
     },
@@ -359,7 +226,7 @@ pub(crate) enum Tools {
 }
 
 impl Tools {
-    fn format(&self) -> &Format {
+    pub(super) fn format(&self) -> &Format {
         match self {
             Self::List { format, .. }
             | Self::Search { format, .. }
@@ -397,7 +264,7 @@ pub(crate) enum Forget {
 }
 
 impl Queries {
-    fn is_json(&self) -> bool {
+    pub(super) fn is_json(&self) -> bool {
         match &self.forget {
             Some(Forget::Forget { format, .. }) => format.json,
             None => self.format.json,
@@ -475,4 +342,26 @@ fn interval(text: &str) -> Result<Duration, &'static str> {
 fn pair(text: &str) -> Result<(String, String), &'static str> {
     let (key, value) = text.split_once('=').ok_or("write it as KEY=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))
+}
+
+/// By what tools are ranked, as the command line names it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeName {
+    /// By words and by meaning
+    #[default]
+    Hybrid,
+    /// By the words they share with the request
+    Keyword,
+    /// By their meaning
+    Semantic,
+}
+
+impl From<ModeName> for SearchMode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Hybrid => Self::Hybrid,
+            ModeName::Keyword => Self::Keyword,
+            ModeName::Semantic => Self::Semantic,
+        }
+    }
 }

@@ -11,9 +11,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::arguments::Call;
+use super::catalogue;
 use super::failure::{usage, with_help};
 use super::output::Output;
-use super::tools;
 
 /// The largest arguments that are read from standard input.
 const ARGUMENTS_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
@@ -24,7 +24,7 @@ const OBJECT_HELP: &str =
 
 /// Makes one call on the path that every call takes, records included.
 pub(super) async fn run(call: &Call, pinned: &Pinned, output: &Output) -> anyhow::Result<ExitCode> {
-    let tool = tools::resolve(pinned.view(), &call.name)?;
+    let tool = catalogue::resolve(pinned.view(), &call.name)?;
     let arguments = arguments(call, tool)?;
     let name = ToolName::new(tool.id().as_str());
     let operation = Operation::Tool { name, arguments };

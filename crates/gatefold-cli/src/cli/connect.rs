@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use gatefold::Environment;
 use gatefold::config::{Config, Inputs, default_state_dir, load, user_config_file};
 use gatefold_clients::{Client, ConfigFile, Entry, Launch, Machine, Scope, config_files};
-use gatefold_setup::{self as setup, Act, Connected, Connector, Held, Needs, Records, SetupError};
+use gatefold_setup::{self as setup, Act, Connected, Connector, Held, Needs, Records};
 use serde_json::{Value, json};
 
 use super::arguments::{Connect, Shared};
@@ -448,12 +448,4 @@ fn list(machine: &Machine, listen: SocketAddr, environment: &Environment, output
             output.line(&line);
         }
     }
-}
-
-/// An error of a set-up that the command line or a file is to blame for is the user's to mend.
-pub(super) fn is_usage(error: &anyhow::Error) -> bool {
-    matches!(
-        error.downcast_ref::<SetupError>(),
-        Some(SetupError::Config(_) | SetupError::NoHome | SetupError::NotAppendable { .. })
-    )
 }

@@ -6,11 +6,10 @@ mod search;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use gatefold::Environment;
-use gatefold_catalog::SearchMode;
 
-use super::arguments::{Format, Shared};
+use super::arguments::{Format, ModeName, Shared};
 use super::output::Output;
 use super::stop;
 
@@ -62,28 +61,6 @@ impl Eval {
         match self {
             Self::Search(search) => &search.format,
             Self::Catalog(catalog) => &catalog.format,
-        }
-    }
-}
-
-/// By what tools are ranked, as the command line names it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeName {
-    /// By words and by meaning
-    #[default]
-    Hybrid,
-    /// By the words they share with the request
-    Keyword,
-    /// By their meaning
-    Semantic,
-}
-
-impl From<ModeName> for SearchMode {
-    fn from(name: ModeName) -> Self {
-        match name {
-            ModeName::Hybrid => Self::Hybrid,
-            ModeName::Keyword => Self::Keyword,
-            ModeName::Semantic => Self::Semantic,
         }
     }
 }

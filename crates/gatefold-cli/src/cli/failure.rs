@@ -9,8 +9,7 @@ use gatefold_setup::SetupError;
 use serde_json::{Value, json};
 
 use super::output::Output;
-use super::prompt::Interrupted;
-use super::{connect, stop};
+use super::stop;
 
 /// The exit code for a command line or a configuration that is wrong, as clap has it too.
 const USAGE: u8 = 2;
@@ -29,6 +28,18 @@ impl fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+/// The person pressed Ctrl-C at a question: nothing more is done.
+#[derive(Debug)]
+pub(super) struct Interrupted;
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted; nothing was written")
+    }
+}
+
+impl std::error::Error for Interrupted {}
 
 /// An error that is the command line's fault.
 pub(super) fn usage(message: impl Into<String>) -> anyhow::Error {
@@ -57,13 +68,21 @@ pub(super) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
     let is_usage = config_error(error).is_some()
         || error.is::<Usage>()
         || is_unreadable_file(error)
-        || connect::is_usage(error);
+        || is_set_up_wrongly(error);
     if is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }
 
 /// A client's file that cannot be read counts as a configuration that cannot.
 fn is_unreadable_file(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(SetupError::File { act: "read", .. }))
+}
+
+/// An error of a set-up that the user can fix on the command line or in a file.
+fn is_set_up_wrongly(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref::<SetupError>(),
+        Some(SetupError::Config(_) | SetupError::NoHome | SetupError::NotAppendable { .. })
+    )
 }
 
 /// The fault and the help apart from each other, and every fault of a configuration by itself.

@@ -10,7 +10,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use gatefold::Environment;
 
-use super::arguments::Arguments;
+use super::command_line::CommandLine;
 use super::failure::with_help;
 use super::output::terminal_width;
 use super::prose::wrapped;
@@ -29,17 +29,17 @@ const HELP_COLUMNS: usize = 100;
 
 /// Reads the command line. Help and faults of usage end the process here, in the colours that
 /// were asked for.
-pub(super) fn parse() -> Arguments {
+pub(super) fn parse() -> CommandLine {
     let columns = io::stdout().is_terminal().then(terminal_width).flatten();
     let columns = columns.unwrap_or(HELP_COLUMNS).min(HELP_COLUMNS);
     let command = command(columns).color(colour_asked_for(std::env::args()));
     let matches = command.get_matches();
-    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 /// The definition, with help that fits so many columns.
 fn command(columns: usize) -> Command {
-    let command = Arguments::command().max_term_width(HELP_COLUMNS);
+    let command = CommandLine::command().max_term_width(HELP_COLUMNS);
     let commands = groups(&command, columns);
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}Options:\n{{options}}{{after-help}}"

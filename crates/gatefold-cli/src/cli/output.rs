@@ -5,8 +5,8 @@ use clap::ValueEnum;
 use gatefold::Environment;
 use serde::Serialize;
 
-use super::progress;
 use super::prose::wrapped;
+use super::stderr;
 use super::visible::{self, Paint};
 
 /// How many columns the further lines of a paragraph are indented by.
@@ -156,7 +156,7 @@ impl Output {
     /// Prints a line to standard error.
     pub(super) fn complain(&self, text: &str) {
         let line = visible::shown(text, self.complaints.has_colour) + "\n";
-        let _ = progress::to_stderr(line.as_bytes());
+        let _ = stderr::write(line.as_bytes());
     }
 }
 

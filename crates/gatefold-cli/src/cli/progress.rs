@@ -1,7 +1,7 @@
 //! What is under way, on standard error while somebody looks at it.
 
 use std::collections::VecDeque;
-use std::io::{self, IsTerminal as _, Write as _, stderr};
+use std::io::IsTerminal as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,16 +10,16 @@ use gatefold_core::Domain;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output::Output;
-use super::visible;
+use super::{stderr, visible};
 
 /// How many things under way are named at once; the rest are counted.
 const LINES: usize = 8;
 
-/// How often seconds are drawn anew.
-const TICK: Duration = Duration::from_millis(200);
+/// How many that wait for a line are remembered. Later ones are counted in the bar and never named.
+const WAITING: usize = 1024;
 
-/// What is drawn at the moment, so that other lines on standard error do not tear it.
-static DRAWN: Mutex<Option<MultiProgress>> = Mutex::new(None);
+/// How often the seconds are redrawn.
+const TICK: Duration = Duration::from_millis(200);
 
 /// Several things under way: one line for each of the first, and a bar for all. It shows on a
 /// terminal only, never beside `--json`, and is gone once dropped.
@@ -29,21 +29,23 @@ struct Bars {
     all: MultiProgress,
     total: ProgressBar,
     more: ProgressBar,
+    /// At most [`LINES`].
     shown: Vec<(String, ProgressBar)>,
+    /// At most [`WAITING`].
     waiting: VecDeque<(String, Instant)>,
 }
 
 impl Progress {
     /// `act` says what is being done, such as `connecting`.
     pub(super) fn new(output: &Output, act: &'static str) -> Self {
-        if output.is_json() || !stderr().is_terminal() {
+        if output.is_json() || !std::io::stderr().is_terminal() {
             return Self(None);
         }
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let total = all.add(ProgressBar::new(0).with_style(style("{msg} {bar:24} {pos} of {len}")));
         total.set_message(act);
         let more = all.add(ProgressBar::new(0).with_style(style("{wide_msg}")));
-        lock(&DRAWN).replace(all.clone());
+        stderr::set_drawn(Some(all.clone()));
         Self(Some(Mutex::new(Bars {
             all,
             total,
@@ -58,7 +60,9 @@ impl Progress {
         let Some(bars) = &self.0 else { return };
         let mut bars = lock(bars);
         bars.total.inc_length(1);
-        bars.waiting.push_back((visible::on_one_line(name), Instant::now()));
+        if bars.waiting.len() < WAITING {
+            bars.waiting.push_back((visible::on_one_line(name), Instant::now()));
+        }
         bars.fill();
     }
 
@@ -109,7 +113,7 @@ impl Drop for Progress {
             bar.finish_and_clear();
         }
         let _ = bars.all.clear();
-        lock(&DRAWN).take();
+        stderr::set_drawn(None);
     }
 }
 
@@ -130,24 +134,4 @@ fn style(template: &str) -> ProgressStyle {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Writes to standard error beside whatever progress is drawn there.
-pub(super) fn to_stderr(bytes: &[u8]) -> io::Result<()> {
-    let drawn = lock(&DRAWN).clone();
-    let write = || stderr().lock().write_all(bytes);
-    drawn.map_or_else(write, |drawn| drawn.suspend(write))
-}
-
-/// Where logs go.
-pub(super) struct Log;
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        to_stderr(bytes).map(|()| bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        stderr().flush()
-    }
 }

@@ -1,13 +1,13 @@
 //! Questions to the person at the terminal.
 
-use std::fmt;
 use std::io::{IsTerminal as _, stdin, stdout};
 
 use anyhow::Context as _;
 use inquire::{Confirm, InquireError, MultiSelect};
 
 use super::arguments::Caution;
-use super::{failure, visible};
+use super::failure::{self, Interrupted};
+use super::visible;
 
 /// Whether a question may be asked, or what the answer is without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,18 +16,6 @@ pub(super) enum Asking {
     Yes,
     Person,
 }
-
-/// The person pressed Ctrl-C at a question: nothing more is done.
-#[derive(Debug)]
-pub(super) struct Interrupted;
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("interrupted; nothing was written")
-    }
-}
-
-impl std::error::Error for Interrupted {}
 
 impl Asking {
     /// A person is asked unless `--yes` stands in for them. With neither, nothing is done: a

@@ -1,3 +1,5 @@
+mod live;
+
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -10,7 +12,7 @@ use serde_json::{Value, json};
 use super::arguments::{Shared, Status};
 use super::output::{Output, Style};
 use super::table::{Table, grouped};
-use super::{live, loopback, session, stop, visible};
+use super::{loopback, session, stop, visible};
 
 /// What is on record in the state directory.
 #[derive(Serialize)]

@@ -2,21 +2,16 @@ use std::process::ExitCode;
 
 use gatefold::Environment;
 use gatefold_catalog::{Scope, Tool, View, search};
-use gatefold_core::{Domain, ToolName};
-use gatefold_dispatch::Pinned;
+use gatefold_core::Domain;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::arguments::{Shared, Tools};
-use super::eval::ModeName;
+use super::arguments::{ModeName, Shared, Tools};
+use super::catalogue::{NO_SOURCE, code_of, resolve, with_catalog};
 use super::failure::with_help;
 use super::output::{Output, Style};
-use super::progress::Progress;
 use super::table::Table;
-use super::{call, check, session, stop, visible};
-
-/// The way out where nothing is configured that could have tools.
-const NO_SOURCE: &str = "no source is configured; `gatefold import` takes them over from clients";
+use super::{call, stop};
 
 /// A tool in a list, as `--json` prints it.
 #[derive(Serialize)]
@@ -61,34 +56,6 @@ pub(super) async fn run(
         .await
     })
     .await
-}
-
-/// Does something with the catalogue, and with the domains of which nothing could be learned. Asks
-/// the sources of which nothing is known first, unless enough is.
-pub(super) async fn with_catalog(
-    shared: &Shared,
-    environment: &Environment,
-    output: &Output,
-    is_enough: impl FnOnce(&View) -> bool,
-    act: impl AsyncFnOnce(&Pinned, &[Domain]) -> anyhow::Result<ExitCode>,
-) -> anyhow::Result<ExitCode> {
-    let app = session::open(shared, environment).await?.app;
-    let mut failed = Vec::new();
-    if !is_enough(app.pin().view()) {
-        for (domain, reason) in app.learn(&Progress::new(output, "learning")).await {
-            let reason = visible::on_one_line(&check::reason(&reason, &domain));
-            output.warning(&format!("source `{domain}` is left out: {reason}"));
-            failed.push(domain);
-        }
-    }
-    let result = act(&app.pin(), &failed).await;
-    app.close().await;
-    result
-}
-
-/// How a command ends for which some domains could not be looked at.
-pub(super) fn code_of(failed: &[Domain]) -> ExitCode {
-    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Whether all that a command names is known, so that it need not wait for sources that are not.
@@ -158,25 +125,6 @@ fn table(lines: &[Line<'_>], style: Style) -> Vec<String> {
         table.row(std::iter::once(style.strong(line.name)).chain(texts));
     }
     table.lines(style)
-}
-
-/// Finds a tool by any of its names.
-pub(super) fn resolve<'a>(view: &'a View, name: &str) -> anyhow::Result<&'a Tool> {
-    let unknown = |nearest: Vec<String>| {
-        let help = if !nearest.is_empty() {
-            format!("did you mean {}?", nearest.join(" or "))
-        } else if view.tool_count() > 0 {
-            "`gatefold tools list` shows them all".to_owned()
-        } else if view.domains().next().is_some() {
-            "no source could be reached; `gatefold check` says why".to_owned()
-        } else {
-            NO_SOURCE.to_owned()
-        };
-        with_help(format!("unknown tool `{name}`"), help)
-    };
-    let asked = ToolName::parse(name).map_err(|_| unknown(Vec::new()))?;
-    view.resolve(&asked)
-        .map_err(|miss| unknown(miss.nearest.iter().map(|id| format!("`{id}`")).collect()))
 }
 
 fn schemas(view: &View, names: &[String], output: &Output) -> anyhow::Result<ExitCode> {

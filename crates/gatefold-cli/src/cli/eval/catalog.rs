@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::EvalCatalog;
 use crate::cli::arguments::Shared;
+use crate::cli::catalogue;
 use crate::cli::output::Output;
 use crate::cli::table::Table;
-use crate::cli::tools;
 
 /// How far down a search a tool must stand to count as found.
 const FOUND_WITHIN: usize = 5;
@@ -21,7 +21,7 @@ const COSTLY_TOKENS: usize = 1000;
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Report<'a> {
+struct CatalogReport<'a> {
     tools: usize,
     /// A bound on the o200k tokens of all definitions.
     tokens: usize,
@@ -65,7 +65,7 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    tools::with_catalog(
+    catalogue::with_catalog(
         shared,
         environment,
         output,
@@ -77,13 +77,13 @@ pub(super) async fn run(
             } else {
                 print(&report, asked.limit, output);
             }
-            Ok(tools::code_of(failed))
+            Ok(catalogue::code_of(failed))
         },
     )
     .await
 }
 
-fn examine(view: &View, limit: usize) -> Report<'_> {
+fn examine(view: &View, limit: usize) -> CatalogReport<'_> {
     let (mut confusable, mut hidden, mut definitions) = (Vec::new(), Vec::new(), Vec::new());
     for tool in view.tools() {
         let request = in_own_words(tool);
@@ -117,7 +117,7 @@ fn examine(view: &View, limit: usize) -> Report<'_> {
     definitions.sort_by(|a, b| b.tokens.cmp(&a.tokens).then_with(|| a.tool.cmp(b.tool)));
     confusable.truncate(limit);
     hidden.truncate(limit);
-    Report { tools, tokens, confusable, hidden, definitions }
+    CatalogReport { tools, tokens, confusable, hidden, definitions }
 }
 
 /// What somebody may ask for who wants what a tool does: the words of its one-line description, or
@@ -159,8 +159,8 @@ fn advice_on_pair(tool: &Tool, other: &Tool) -> String {
     }
 }
 
-fn print(report: &Report<'_>, limit: usize, output: &Output) {
-    let Report { tools, tokens, confusable, hidden, definitions } = report;
+fn print(report: &CatalogReport<'_>, limit: usize, output: &Output) {
+    let CatalogReport { tools, tokens, confusable, hidden, definitions } = report;
     output.line(&format!("{tools} tools, at most {tokens} tokens in all"));
     let section = |title: &str, table: &Table| {
         output.line("");

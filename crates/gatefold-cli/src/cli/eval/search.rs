@@ -18,7 +18,7 @@ use crate::cli::arguments::Shared;
 use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
 use crate::cli::table::Table;
-use crate::cli::{session, tools};
+use crate::cli::{catalogue, session};
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES: u64 = 256 * 1024 * 1024;
@@ -32,7 +32,7 @@ const LISTED_MISSES: usize = 1000;
 
 /// What `--json` prints. Times are in milliseconds.
 #[derive(Serialize)]
-struct Report<'a> {
+struct SearchReport<'a> {
     tools: usize,
     queries: usize,
     mode: &'static str,
@@ -95,7 +95,7 @@ pub(super) async fn run(
         print(&answers, listed.len(), asked.mode, output);
         return Ok(ExitCode::SUCCESS);
     }
-    tools::with_catalog(
+    catalogue::with_catalog(
         shared,
         environment,
         output,
@@ -112,7 +112,7 @@ pub(super) async fn run(
             }
             let answers = ask(&requests, |text| found_in(view, text, asked.mode.into()));
             print(&answers, view.tool_count(), asked.mode, output);
-            Ok(tools::code_of(failed))
+            Ok(catalogue::code_of(failed))
         },
     )
     .await
@@ -205,7 +205,7 @@ fn print(answers: &[Asked<'_>], tools: usize, mode: ModeName, output: &Output) {
         ModeName::Keyword => "keyword",
         ModeName::Semantic => "semantic",
     };
-    let report = Report {
+    let report = SearchReport {
         tools,
         queries: figures.queries,
         mode,
@@ -236,8 +236,8 @@ fn print(answers: &[Asked<'_>], tools: usize, mode: ModeName, output: &Output) {
     }
 }
 
-fn print_for_people(report: &Report<'_>, output: &Output) {
-    let Report { queries, tools, mode, missed, .. } = report;
+fn print_for_people(report: &SearchReport<'_>, output: &Output) {
+    let SearchReport { queries, tools, mode, missed, .. } = report;
     output.line(&format!("requests: {queries}, tools: {tools}, ranked by: {mode}"));
     output.line("");
     let mut table = Table::new(&["measure", "mean"]).numbers(&[1]);

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::output::Output;
-use super::status::{Silence, ask};
-use super::stop;
+use super::{Silence, ask};
+use crate::cli::output::Output;
+use crate::cli::stop;
 use screen::{Input, Screen};
 
 /// Shows what the gateway does until somebody leaves. It may come and go meanwhile.
