@@ -8,10 +8,13 @@ mod logging;
 pub(crate) mod meta;
 pub(crate) mod methods;
 pub(crate) mod rpc;
+mod subscriptions;
 mod versions;
 
 pub(crate) use self::errors::RpcError;
 pub(crate) use self::logging::LogLevel;
+pub(crate) use self::subscriptions::SubscriptionFilter;
 pub(crate) use self::versions::{
-    BATCH_VERSION, Era, RESUMABLE_VERSION, STATELESS_VERSION, VERSIONS, negotiated,
+    BATCH_VERSION, Era, HANDSHAKE_VERSION, RESUMABLE_VERSION, STATELESS_VERSION, VERSIONS,
+    negotiated,
 };

@@ -1,7 +1,7 @@
 //! MCP servers as sources.
 
 mod backoff;
-mod handler;
+mod handshake;
 mod http;
 mod ladder;
 mod lines;
@@ -12,11 +12,12 @@ mod operation;
 mod params;
 mod process;
 mod reach;
+mod request;
 mod session;
 mod settings;
 mod source;
 mod stdio;
-mod tap;
+mod subscription_log;
 mod wire;
 
 pub(crate) use lines::{Line, Lines};

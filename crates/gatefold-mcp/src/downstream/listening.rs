@@ -9,14 +9,13 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use super::greetings;
-use super::message::Filter;
 use super::methods::URI_BYTES;
 use super::notices::{Notices, Wanted, stream_meta};
 use super::server::Server;
 use super::subscriptions::SUBSCRIPTIONS;
 use super::working::Client;
 use crate::protocol::rpc::{self, notice, to_text};
-use crate::protocol::{Era, RpcError, methods};
+use crate::protocol::{Era, RpcError, SubscriptionFilter, methods};
 
 /// An open stream of notices: it says first which of them it brings, and at a shutdown that it is
 /// over.
@@ -35,7 +34,7 @@ impl Listening {
         audience: Audience,
         client: &Client,
         id: Box<RawValue>,
-        filter: Filter,
+        filter: SubscriptionFilter,
         end: CancellationToken,
     ) -> Result<Self, RpcError> {
         let principal = client.principal.clone();

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::protocol::rpc::Envelope;
-use crate::protocol::{RpcError, meta};
+use crate::protocol::{RpcError, SubscriptionFilter, meta};
 
 /// One message from a client.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(super) struct Params {
     pub(super) argument: Option<Box<RawValue>>,
     pub(super) context: Option<Box<RawValue>>,
     pub(super) level: Option<String>,
-    pub(super) notifications: Option<Filter>,
+    pub(super) notifications: Option<SubscriptionFilter>,
     pub(super) input_responses: Option<Box<RawValue>>,
     pub(super) request_state: Option<String>,
     pub(super) task_id: Option<String>,
@@ -75,16 +75,6 @@ pub(super) struct Reference {
     pub(super) name: Option<String>,
     #[serde(default)]
     pub(super) uri: Option<String>,
-}
-
-/// Which notices a `subscriptions/listen` is to bring.
-#[derive(Debug, Default, Clone, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct Filter {
-    pub(super) tools_list_changed: bool,
-    pub(super) prompts_list_changed: bool,
-    pub(super) resources_list_changed: bool,
-    pub(super) resource_subscriptions: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -2,6 +2,7 @@
 //! (MCP specification, "Streamable HTTP").
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -12,26 +13,26 @@ use reqwest::Response;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::message::{Reply, ServerMessage, cancelled};
+use super::message::{FIRST_OWN_ID, Reply, ServerMessage, cancelled};
 use super::news::News;
 use super::reach::{Next, Questions, Reach, Turns, question, unsupported};
-use super::tap::{Tap, TappedClient};
-use super::wire::{Request, WireError};
+use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
 use crate::protocol::headers::{
     EVENT_STREAM, JSON, METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, encoded,
 };
-use crate::protocol::{methods, rpc};
+use crate::protocol::{Era, STATELESS_VERSION, methods, rpc};
 
 mod body;
 mod events;
+mod stream;
 
-use self::body::{checked, read_capped, refused};
-pub(crate) use self::body::{describe, describe_status};
+use self::body::{checked, describe, describe_status, read_capped, refused};
+pub(crate) use self::stream::STREAM_EVENT_BYTES;
 
 /// What is wrong with an answer that cannot be read.
-pub(crate) const NOT_JSON_RPC: &str = "its answer is not JSON-RPC";
+const NOT_JSON_RPC: &str = "its answer is not JSON-RPC";
 
 /// What an answer, or an event before it, may need beyond the answer's result.
 const ENVELOPE_BYTES: u64 = 256 * 1024;
@@ -41,6 +42,8 @@ const ASIDES: usize = 32;
 const REPLIES: usize = 32;
 /// How long a server may take to accept such a message.
 const ASIDE_DEADLINE: Duration = Duration::from_secs(10);
+/// How long a server may take to end a session.
+const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 
 /// A connection to one server under one identity.
 pub(crate) struct HttpWire {
@@ -48,9 +51,12 @@ pub(crate) struct HttpWire {
     client: reqwest::Client,
     url: Arc<str>,
     headers: HeaderMap,
-    /// What rmcp's client noted.
-    pub(crate) tap: Tap,
-    handshake: OnceLock<Handshake>,
+    era: Era,
+    next_id: AtomicU64,
+    /// The session that the answer to `initialize` named, if it did.
+    session: OnceLock<Box<str>>,
+    /// The version that every request names once it is settled.
+    version: OnceLock<Box<str>>,
     asides: Arc<Semaphore>,
     replies: Arc<Semaphore>,
     news: News,
@@ -59,13 +65,9 @@ pub(crate) struct HttpWire {
     turns: Turns,
     /// Fires when the server says that it has forgotten the session.
     forgotten: CancellationToken,
-}
-
-/// What the handshake settled.
-pub(crate) struct Handshake {
-    pub(crate) protocol_version: String,
-    /// Whether requests say their method and name in headers, and need no session.
-    pub(crate) is_stateless: bool,
+    /// Fires when the connection is ended, or dropped.
+    end: CancellationToken,
+    _end: DropGuard,
 }
 
 impl HttpWire {
@@ -75,27 +77,31 @@ impl HttpWire {
         url: &str,
         headers: HeaderMap,
         news: News,
+        era: Era,
     ) -> Arc<Self> {
+        let end = CancellationToken::new();
+        let version = match era {
+            Era::Stateless => OnceLock::from(Box::from(STATELESS_VERSION)),
+            Era::Handshake => OnceLock::new(),
+        };
         Arc::new(Self {
             domain,
             client,
             url: url.into(),
             headers,
-            tap: Tap::default(),
-            handshake: OnceLock::new(),
+            era,
+            next_id: AtomicU64::new(FIRST_OWN_ID),
+            session: OnceLock::new(),
+            version,
             asides: Arc::new(Semaphore::new(ASIDES)),
             replies: Arc::new(Semaphore::new(REPLIES)),
             news,
             under_way: Mutex::default(),
             turns: Turns::new(),
             forgotten: CancellationToken::new(),
+            _end: end.clone().drop_guard(),
+            end,
         })
-    }
-
-    /// The client that rmcp makes the handshake with.
-    pub(crate) fn tapped(self: &Arc<Self>) -> TappedClient {
-        let (client, tap) = (self.client.clone(), self.tap.clone());
-        TappedClient { client, tap, wire: Arc::downgrade(self) }
     }
 
     /// Why there is no session any more, if the server has said so unasked.
@@ -108,27 +114,64 @@ impl HttpWire {
     }
 
     /// Notes that the server has forgotten the session.
-    pub(crate) fn forget(&self) {
+    fn forget(&self) {
         self.forgotten.cancel();
     }
 
+    /// Requests of the stateless era say their method and name in headers, and need no session.
     fn is_stateless(&self) -> bool {
-        self.handshake.get().is_some_and(|handshake| handshake.is_stateless)
+        self.era == Era::Stateless
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Reach>>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn settle(&self, handshake: Handshake) {
+    pub(crate) fn settle(&self, version: &str) {
         // A wire has one handshake; a second one makes a wire of its own.
-        let _ = self.handshake.set(handshake);
+        let _ = self.version.set(version.into());
     }
 
-    pub(crate) async fn request(self: &Arc<Self>, request: Request) -> Result<Reply, WireError> {
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) async fn notify(&self, text: String) -> Result<(), WireError> {
+        let response = self.post(text, None).await.map_err(|error| unsent_or_lost(&error))?;
+        if response.status().is_success() {
+            return Ok(());
+        }
+        // An error of the protocol's has no meaning here, as a notification has no answer.
+        refused(response).await.map(drop)
+    }
+
+    /// Ends the stream that belongs to no request, and the session at the server.
+    pub(crate) async fn close(&self) {
+        let is_over = self.end.is_cancelled() || self.forgotten.is_cancelled();
+        self.end.cancel();
+        if is_over || self.session.get().is_none() {
+            return;
+        }
+        let ending = self.client.delete(&*self.url).headers(self.session_headers()).send();
+        if !matches!(timeout(CLOSE_DEADLINE, ending).await, Ok(Ok(_))) {
+            tracing::debug!(domain = %self.domain, "a session ended badly");
+        }
+    }
+
+    pub(crate) async fn request(
+        self: &Arc<Self>,
+        request: WireRequest,
+    ) -> Result<Reply, WireError> {
         let _turn = self.turns.wait(&request.reach).await;
-        self.lock().insert(request.id, request.reach.clone());
-        let mut interest = Interest { wire: self, id: request.id, is_sent: true };
+        {
+            let mut under_way = self.lock();
+            if under_way.len() >= PENDING_REQUESTS {
+                return Err(WireError::Full);
+            }
+            under_way.insert(request.id, request.reach.clone());
+        }
+        let (id, kind) = (request.id, request.kind);
+        let mut interest = Interest { wire: self, id, kind, is_sent: true };
         let mut questions = Questions::of(request.reach.clone());
         let mut exchange = std::pin::pin!(self.exchange(&request));
         let answer = loop {
@@ -146,15 +189,13 @@ impl HttpWire {
         answer
     }
 
-    async fn exchange(self: &Arc<Self>, request: &Request) -> Result<Reply, WireError> {
+    async fn exchange(self: &Arc<Self>, request: &WireRequest) -> Result<Reply, WireError> {
         let sent = self.post(request.text.clone(), Some(request)).await;
-        let response = sent.map_err(|error| {
-            let text = describe(&error);
-            // Only a connection that was never made proves that nothing was sent.
-            if error.is_connect() { WireError::NotSent(text) } else { WireError::Lost(text) }
-        })?;
+        let response = sent.map_err(|error| unsent_or_lost(&error))?;
         let status = response.status();
-        if status == StatusCode::NOT_FOUND && self.tap.session().is_some() {
+        if request.kind == RequestKind::Greeting {
+            self.note_session(&response)?;
+        } else if status == StatusCode::NOT_FOUND && self.session.get().is_some() {
             return Err(WireError::Forgotten);
         }
         let is_stream = response
@@ -174,10 +215,25 @@ impl HttpWire {
         checked(message.reply(), request.limit)
     }
 
+    /// Notes which session the answer to a greeting belongs to. An answer for want of credentials is
+    /// no answer of the protocol's, whatever it says.
+    fn note_session(&self, response: &Response) -> Result<(), WireError> {
+        let status = response.status();
+        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return Err(WireError::Refused(describe_status(status)));
+        }
+        let session = response.headers().get(SESSION_ID).and_then(|value| value.to_str().ok());
+        if let (Era::Handshake, Some(session)) = (self.era, session) {
+            // Only the first answer counts: what is asked again is asked on a wire of its own.
+            let _ = self.session.set(session.into());
+        }
+        Ok(())
+    }
+
     async fn post(
         &self,
         text: String,
-        request: Option<&Request>,
+        request: Option<&WireRequest>,
     ) -> Result<Response, reqwest::Error> {
         let mut headers = self.session_headers();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
@@ -195,11 +251,11 @@ impl HttpWire {
     /// What every message says of the session it belongs to.
     fn session_headers(&self) -> HeaderMap {
         let mut headers = self.headers.clone();
-        if let Some(session) = self.tap.session() {
-            insert(&mut headers, SESSION_ID, &session);
+        if let Some(session) = self.session.get() {
+            insert(&mut headers, SESSION_ID, session);
         }
-        if let Some(handshake) = self.handshake.get() {
-            insert(&mut headers, PROTOCOL_VERSION, &handshake.protocol_version);
+        if let Some(version) = self.version.get() {
+            insert(&mut headers, PROTOCOL_VERSION, version);
         }
         headers
     }
@@ -244,33 +300,34 @@ impl HttpWire {
 
     /// Takes what a server says beside an answer, in the stream of the request that it belongs to
     /// or, with none, in the one that belongs to no request.
-    pub(crate) fn take_aside(
-        self: &Arc<Self>,
-        message: &ServerMessage<'_>,
-        reach: Option<&Arc<Reach>>,
-    ) {
+    fn take_aside(self: &Arc<Self>, message: &ServerMessage<'_>, reach: Option<&Arc<Reach>>) {
         match (message.id, message.method.as_deref()) {
             (Some(id), Some(method)) => {
                 if let Err(answer) = self.take_question(id, method, message, reach) {
                     self.post_reply(answer);
                 }
             }
-            (None, Some(_)) if !self.news.take(message) => match reach {
-                Some(reach) => reach.tell(message),
-                None => self.take_notice(message),
-            },
+            (None, Some(_)) => {
+                if let Some(reach) = reach {
+                    reach.note(message);
+                }
+                if !self.news.take(message) {
+                    match reach {
+                        Some(reach) => reach.tell(message),
+                        None => self.take_notice(message),
+                    }
+                }
+            }
             _ => {}
         }
     }
 
-    /// Takes an answer that came on the stream which belongs to no request. False for one that is
-    /// none of ours.
-    pub(crate) fn take_answer(&self, message: &ServerMessage<'_>) -> bool {
-        let Some(id) = message.own_id() else { return false };
+    /// Takes an answer that came on the stream which belongs to no request.
+    fn take_answer(&self, message: &ServerMessage<'_>) {
+        let Some(id) = message.own_id() else { return };
         if let (Some(reach), Some(reply)) = (self.lock().get(&id), message.reply()) {
             reach.answer(reply);
         }
-        true
     }
 
     /// Hands on a request of the server's, or gives the answer to it.
@@ -311,6 +368,12 @@ impl HttpWire {
     }
 }
 
+/// Only a connection that was never made proves that nothing was sent.
+fn unsent_or_lost(error: &reqwest::Error) -> WireError {
+    let text = describe(error);
+    if error.is_connect() { WireError::NotSent(text) } else { WireError::Lost(text) }
+}
+
 fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
@@ -321,17 +384,20 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
 struct Interest<'a> {
     wire: &'a Arc<HttpWire>,
     id: u64,
+    kind: RequestKind,
     is_sent: bool,
 }
 
 impl Drop for Interest<'_> {
     fn drop(&mut self) {
         let reach = self.wire.lock().remove(&self.id);
-        if let Some(reach) = reach.filter(|_| self.is_sent) {
-            self.wire.turns.give_up(self.id, &reach);
-        }
+        let Some(reach) = reach.filter(|_| self.is_sent && self.kind == RequestKind::Ordinary)
+        else {
+            return;
+        };
+        self.wire.turns.give_up(self.id, &reach);
         // In the stateless era, ending the exchange is what cancels.
-        if self.is_sent && !self.wire.is_stateless() {
+        if !self.wire.is_stateless() {
             self.wire.post_aside(cancelled(self.id));
         }
     }

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 use crate::protocol::rpc::Envelope;
 use crate::protocol::{RpcError, meta, methods, rpc};
 
-/// Ids of our own requests start here; below are those that rmcp numbers.
+/// The first id of our requests on a connection. It is high, so that a message that is too long to
+/// read, and shows only its id, is not taken for an answer when it is a request of the server's.
 pub(crate) const FIRST_OWN_ID: u64 = 100_000_000;
 
 /// What is wrong with an answer that says nothing.
@@ -80,14 +81,10 @@ impl ServerMessage<'_> {
         Some(Reply::Error(RpcError { data, ..RpcError::new(error.code, message) }))
     }
 
-    /// The server's capabilities, when the message is the answer to a greeting.
-    pub(crate) fn capabilities(&self) -> Option<&RawValue> {
-        #[derive(Deserialize)]
-        struct Greeting<'a> {
-            #[serde(borrow)]
-            capabilities: &'a RawValue,
-        }
-        serde_json::from_str::<Greeting<'_>>(self.result?.get()).ok().map(|own| own.capabilities)
+    /// Whether the message is an error that names no request: a server that cannot make anything of
+    /// a request may not know its id either.
+    pub(crate) fn is_error_of_none(&self) -> bool {
+        self.id.is_none() && self.method.is_none() && self.error.is_some()
     }
 
     /// The id of the request that a notification takes back.
@@ -103,10 +100,29 @@ impl ServerMessage<'_> {
         serde_json::from_str::<Cancelled<'_>>(self.params?.get()).ok().map(|own| own.id)
     }
 
-    /// Whether the message belongs to a stream that rmcp listens to.
-    pub(crate) fn is_of_subscription(&self) -> bool {
-        self.method.as_deref() == Some(methods::LISTENING)
-            || self.params.is_some_and(|params| params.get().contains(meta::SUBSCRIPTION_ID))
+    /// The subscription that a notification belongs to. Its id is the id of its request.
+    pub(crate) fn subscription(&self) -> Option<u64> {
+        #[derive(Deserialize)]
+        struct Params<'a> {
+            #[serde(borrow, rename = "_meta")]
+            meta: Meta<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Meta<'a> {
+            #[serde(borrow, rename = "io.modelcontextprotocol/subscriptionId")]
+            id: &'a RawValue,
+        }
+        let params = self.params?.get();
+        // Hardly any message has it, and reading all of them would cost.
+        if !params.contains(meta::SUBSCRIPTION_ID) {
+            return None;
+        }
+        own_number(serde_json::from_str::<Params<'_>>(params).ok()?.meta.id)
+    }
+
+    /// The request of ours that the server gives up.
+    pub(crate) fn withdrawn_own(&self) -> Option<u64> {
+        own_number(self.withdrawn()?)
     }
 
     /// The token of a progress notification about a request of ours, and what it says.

@@ -15,6 +15,9 @@ use crate::protocol::headers::{PARAMETER_ANNOTATION as ANNOTATION, PARAMETER_PRE
 /// The tools that mirror arguments, by their own names. Most servers have none.
 pub(crate) type MirroringTools = HashMap<Arc<str>, Mirrored>;
 
+/// Arguments of one tool that are mirrored at most: each is a header of every call.
+const MIRRORED_ARGUMENTS: usize = 64;
+
 /// Which arguments of one tool are mirrored: the path to each, and its header.
 #[derive(Debug)]
 pub(crate) struct Mirrored(Vec<(Vec<String>, HeaderName)>);
@@ -24,6 +27,9 @@ impl Mirrored {
     pub(crate) fn read(schema: &Value) -> Result<Self, String> {
         let mut found = Vec::new();
         walk(schema, &mut Vec::new(), Chain::Root, &mut found)?;
+        if found.len() > MIRRORED_ARGUMENTS {
+            return Err(format!("it mirrors more than {MIRRORED_ARGUMENTS} arguments in headers"));
+        }
         let mut seen = HashSet::new();
         let mut headers = Vec::with_capacity(found.len());
         for (path, header) in found {
@@ -256,6 +262,13 @@ mod tests {
                 "b": {"type": "string", ANNOTATION: "same"},
             })),
             json!({"$defs": {"a": {"type": "string", ANNOTATION: "A"}}}),
+            schema(
+                &(0..=MIRRORED_ARGUMENTS)
+                    .map(|n| {
+                        (format!("a{n}"), json!({"type": "string", ANNOTATION: format!("A{n}")}))
+                    })
+                    .collect(),
+            ),
         ] {
             assert!(Mirrored::read(&bad).is_err(), "{bad}");
         }

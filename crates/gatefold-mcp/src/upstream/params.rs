@@ -5,7 +5,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::protocol::meta;
+use crate::protocol::{SubscriptionFilter, meta};
 
 /// The `params` of any request of ours: what is absent is not written.
 #[derive(Serialize, Default)]
@@ -29,6 +29,8 @@ pub(crate) struct Params<'a> {
     pub(crate) cursor: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) level: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) notifications: Option<&'a SubscriptionFilter>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) input_responses: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +69,18 @@ pub(crate) struct Client<'a> {
 /// The part of it that a session has once and for all.
 pub(crate) struct ClientMeta {
     pub(crate) protocol_version: String,
-    pub(crate) client_info: rmcp::model::Implementation,
+    pub(crate) client_info: GatewayInfo,
+}
+
+/// Who we are to a server.
+#[derive(Serialize)]
+pub(crate) struct GatewayInfo {
+    name: &'static str,
+    version: &'static str,
+}
+
+impl GatewayInfo {
+    pub(crate) const OWN: Self = Self { name: "gatefold", version: env!("CARGO_PKG_VERSION") };
 }
 
 impl Meta<'_> {

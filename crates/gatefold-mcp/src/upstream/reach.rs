@@ -15,6 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Reply, ServerMessage, refused};
+use super::subscription_log::SubscriptionLog;
 use crate::protocol::codes::{INTERNAL_ERROR, METHOD_NOT_FOUND};
 use crate::protocol::{LogLevel, methods, rpc};
 
@@ -35,6 +36,8 @@ pub(crate) struct Reach {
     asked: Mutex<VecDeque<Asked>>,
     rung: Notify,
     was_asked: AtomicBool,
+    /// What the server says of the subscription that the request is, if it is one.
+    subscription: Option<Arc<SubscriptionLog>>,
 }
 
 enum Asked {
@@ -72,6 +75,18 @@ impl Reach {
     ) -> Self {
         let least_severe = log_level.and_then(LogLevel::parse);
         Self { events, peer, least_severe, has_caller: true, ..Self::default() }
+    }
+
+    /// For a request that is a subscription.
+    pub(crate) fn of_subscription(log: Arc<SubscriptionLog>) -> Self {
+        Self { subscription: Some(log), ..Self::default() }
+    }
+
+    /// Notes a notification on a subscription, if the request is one.
+    pub(crate) fn note(&self, message: &ServerMessage<'_>) {
+        if let Some(log) = &self.subscription {
+            log.note(message);
+        }
     }
 
     /// Passes on what a server says in the course of the request.
@@ -174,13 +189,31 @@ fn too_many(id: &RawValue) -> String {
 pub(crate) struct Questions {
     reach: Arc<Reach>,
     /// Made for the first one: most requests have none.
-    open: Option<FuturesUnordered<BoxFuture<'static, Option<String>>>>,
-    withdrawals: Vec<(String, CancellationToken)>,
+    open: Option<FuturesUnordered<BoxFuture<'static, Answered>>>,
+    /// One for each open question.
+    withdrawals: Vec<Withdrawal>,
+    /// Questions put so far: a server may use the same id twice.
+    put: u64,
+}
+
+/// The end of one question.
+struct Answered {
+    number: u64,
+    /// The text for the server. None for a question that it took back.
+    text: Option<String>,
+}
+
+/// How the server takes a question back.
+struct Withdrawal {
+    number: u64,
+    /// The question's id, as the server wrote it.
+    id: String,
+    token: CancellationToken,
 }
 
 impl Questions {
     pub(crate) fn of(reach: Arc<Reach>) -> Self {
-        Self { reach, open: None, withdrawals: Vec::new() }
+        Self { reach, open: None, withdrawals: Vec::new(), put: 0 }
     }
 
     /// Waits for the answer to one of them.
@@ -189,15 +222,16 @@ impl Questions {
             let asked = match &mut self.open {
                 Some(open) if !open.is_empty() => tokio::select! {
                     asked = self.reach.asked() => asked,
-                    answer = open.next() => match answer.flatten() {
-                        Some(answer) => return Next::Send(answer),
-                        None => continue,
-                    },
+                    answered = open.next() => {
+                        let Some(Answered { number, text }) = answered else { continue };
+                        self.withdrawals.retain(|own| own.number != number);
+                        match text {
+                            Some(text) => return Next::Send(text),
+                            None => continue,
+                        }
+                    }
                 },
-                _ => {
-                    self.withdrawals.clear();
-                    self.reach.asked().await
-                }
+                _ => self.reach.asked().await,
             };
             match asked {
                 Asked::Put(id, question) => {
@@ -207,10 +241,8 @@ impl Questions {
                 }
                 Asked::Answered(reply) => return Next::Answer(reply),
                 Asked::Withdrawn(id) => {
-                    for (open, withdrawal) in &self.withdrawals {
-                        if open == id.get() {
-                            withdrawal.cancel();
-                        }
+                    for own in self.withdrawals.iter().filter(|own| own.id == id.get()) {
+                        own.token.cancel();
                     }
                 }
             }
@@ -225,14 +257,16 @@ impl Questions {
         let Some(peer) = self.reach.peer.clone() else {
             return Some(unsupported(&id, &question.method));
         };
-        let withdrawn = CancellationToken::new();
-        self.withdrawals.push((id.get().to_owned(), withdrawn.clone()));
+        self.put += 1;
+        let (number, token) = (self.put, CancellationToken::new());
+        self.withdrawals.push(Withdrawal { number, id: id.get().to_owned(), token: token.clone() });
         open.push(Box::pin(async move {
-            let answer = withdrawn.run_until_cancelled(peer.ask(question)).await?;
-            Some(match answer {
+            let answer = token.run_until_cancelled(peer.ask(question)).await;
+            let text = answer.map(|answer| match answer {
                 Ok(answer) => rpc::answer_with(&id, answer.0.get()),
                 Err(error) => refused(&id, code_of(&error), &error.to_string()),
-            })
+            });
+            Answered { number, text }
         }));
         None
     }
@@ -254,9 +288,20 @@ pub(crate) struct Turns {
     /// Whether a question was refused because several requests might have been meant.
     is_needed: AtomicBool,
     turn: Semaphore,
-    /// Requests that were given up and not answered.
-    given_up: Mutex<HashMap<u64, GivenUp>>,
+    given_up: Mutex<GivenUpRequests>,
 }
+
+/// Requests that were given up lately and not answered.
+#[derive(Default)]
+struct GivenUpRequests {
+    by_id: HashMap<u64, GivenUp>,
+    /// When one was given up that there was no place for. Until that is forgotten too, everything is
+    /// in doubt.
+    overflowed: Option<Instant>,
+}
+
+/// Requests that were given up and are remembered at once.
+const GIVEN_UP: usize = 256;
 
 /// How long a server may still be at work on a request that was given up: what it says meanwhile may
 /// be about that one.
@@ -276,24 +321,30 @@ impl Turns {
     /// Notes that nobody waits for the answer to a request any more.
     pub(crate) fn give_up(&self, id: u64, reach: &Reach) {
         let mut given_up = self.given_up();
-        given_up.retain(|_, one| one.since.elapsed() < DOUBT);
-        given_up.insert(id, GivenUp { since: Instant::now(), client: reach.client() });
+        given_up.forget_old();
+        let since = Instant::now();
+        if given_up.by_id.len() < GIVEN_UP {
+            given_up.by_id.insert(id, GivenUp { since, client: reach.client() });
+        } else {
+            given_up.overflowed = Some(since);
+        }
     }
 
     /// Notes an answer, however late.
     pub(crate) fn answered(&self, id: u64) {
-        self.given_up().remove(&id);
+        self.given_up().by_id.remove(&id);
     }
 
     /// Whether what belongs to no request may be about one that another client gave up.
     fn is_doubtful(&self, reach: &Reach) -> bool {
         let client = reach.client();
         let mut given_up = self.given_up();
-        given_up.retain(|_, one| one.since.elapsed() < DOUBT);
-        given_up.values().any(|one| one.client.is_none() || one.client != client)
+        given_up.forget_old();
+        let is_other = |one: &GivenUp| one.client.is_none() || one.client != client;
+        given_up.overflowed.is_some() || given_up.by_id.values().any(is_other)
     }
 
-    fn given_up(&self) -> MutexGuard<'_, HashMap<u64, GivenUp>> {
+    fn given_up(&self) -> MutexGuard<'_, GivenUpRequests> {
         self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -348,6 +399,13 @@ impl Turns {
         } else {
             tracing::debug!(method = message.method.as_deref(), "dropped what may be any call's");
         }
+    }
+}
+
+impl GivenUpRequests {
+    fn forget_old(&mut self) {
+        self.by_id.retain(|_, one| one.since.elapsed() < DOUBT);
+        self.overflowed = self.overflowed.filter(|since| since.elapsed() < DOUBT);
     }
 }
 

@@ -5,32 +5,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ::http::header::{HeaderName, HeaderValue};
-use gatefold_catalog::ServerInfo;
 use gatefold_dispatch::RequestMeta as CallerMeta;
-use rmcp::RoleClient;
-use rmcp::service::RunningService;
 use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::handler::Handler;
-use super::message::{FIRST_OWN_ID, Reply};
+use super::handshake::Greeting;
+use super::message::Reply;
 use super::news::News;
-use super::params::{Client, ClientMeta, Meta, Params};
+use super::params::{Client, Meta, Params};
 use super::reach::Reach;
-use super::wire::{Request, Wire, WireError};
+use super::request::{RequestKind, WireError, WireRequest};
+use super::wire::Wire;
 use crate::protocol::{Era, LogLevel, RpcError, methods, rpc};
 
 mod list;
 mod listening;
-mod offered;
 
 pub(crate) use self::list::ListError;
 use self::listening::Listening;
-pub(crate) use self::offered::Offered;
 
-/// How long rmcp may take to close its side.
-const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 /// How long a server may take to set the level of its log. The call behind it goes on without.
 const LOG_LEVEL_DEADLINE: Duration = Duration::from_secs(5);
 /// How long a session is kept at most for a task that it gave out.
@@ -38,25 +32,15 @@ const LONGEST_TASK: Duration = Duration::from_hours(1);
 /// The largest answer to a request that only changes something at the server, in bytes.
 const SETTING_BYTES: u64 = 64 * 1024;
 
-/// What the handshake told about a server.
-pub(crate) struct Greeting {
-    pub(crate) server: ServerInfo,
-    pub(crate) offered: Offered,
-    /// Present in the stateless era, where every request says who sends it.
-    pub(crate) client: Option<ClientMeta>,
-}
-
 pub(crate) struct Session {
     pub(crate) wire: Wire,
     pub(crate) greeting: Greeting,
     pub(crate) news: News,
-    pub(crate) service: tokio::sync::Mutex<RunningService<RoleClient, Handler>>,
     pub(crate) began: Instant,
     /// In the stateless era, what we listen to.
     listening: Option<Listening>,
     /// How verbose the server's log is, once we said so; or was to be, if it would not.
     log_level: Mutex<Option<LogLevel>>,
-    next_id: AtomicU64,
     in_flight: AtomicUsize,
     /// Calls made so far, so that whoever watches sees whether the session was used meanwhile.
     uses: AtomicU64,
@@ -65,6 +49,8 @@ pub(crate) struct Session {
     tasks_until: Mutex<Option<Instant>>,
     /// When its era was last doubted.
     doubted: Mutex<Option<Instant>>,
+    /// Ends what we listen to. Dropped with the session, or fired when it is closed.
+    ends: CancellationToken,
     _ends: DropGuard,
 }
 
@@ -94,32 +80,26 @@ pub(crate) enum SettingError {
 }
 
 impl Session {
-    pub(crate) fn new(
-        wire: Wire,
-        greeting: Greeting,
-        news: News,
-        service: RunningService<RoleClient, Handler>,
-    ) -> Self {
+    pub(crate) fn new(wire: Wire, greeting: Greeting, news: News) -> Self {
         let ends = CancellationToken::new();
-        let listening = greeting.client.is_some().then(|| {
-            let peer = service.peer().clone();
-            Listening::begin(peer, greeting.offered.told(), news.clone(), ends.clone())
+        let listening = greeting.client.clone().map(|client| {
+            let announced = greeting.offered.announced();
+            Listening::begin(wire.clone(), client, announced, news.clone(), ends.clone())
         });
         Self {
             wire,
             greeting,
             news,
-            service: tokio::sync::Mutex::new(service),
             began: Instant::now(),
             listening,
             log_level: Mutex::default(),
-            next_id: AtomicU64::new(FIRST_OWN_ID),
             in_flight: AtomicUsize::new(0),
             uses: AtomicU64::new(0),
             listed: AtomicBool::new(false),
             tasks_until: Mutex::default(),
             doubted: Mutex::default(),
-            _ends: ends.drop_guard(),
+            _ends: ends.clone().drop_guard(),
+            ends,
         }
     }
 
@@ -131,15 +111,21 @@ impl Session {
         let _using = self.using();
         self.raise_log_level(call.caller).await;
         let Call { method, name, headers, mut params, reach, limit, .. } = call;
-        let id = self.next_id();
+        let id = self.wire.next_id();
         let capabilities = Some(call.capabilities);
         params.meta = Meta {
             progress_token: call.is_heard.then_some(id),
             caller: Some(call.caller),
-            client: self.greeting.client.as_ref().map(|greeting| Client { greeting, capabilities }),
+            client: self
+                .greeting
+                .client
+                .as_deref()
+                .map(|greeting| Client { greeting, capabilities }),
         };
         let text = rpc::request(id, method, &params);
-        self.wire.request(Request { id, method, name, headers, text, reach, limit }).await
+        let kind = RequestKind::Ordinary;
+        let request = WireRequest { id, kind, method, name, headers, text, reach, limit };
+        self.wire.request(request).await
     }
 
     /// A request of our own, in nobody's name.
@@ -150,14 +136,16 @@ impl Session {
         limit: u64,
     ) -> Result<Reply, WireError> {
         let _using = self.using();
-        let id = self.next_id();
+        let id = self.wire.next_id();
         let name = params.uri.map(Arc::from);
-        let client = self.greeting.client.as_ref();
+        let client = self.greeting.client.as_deref();
         let client = client.map(|greeting| Client { greeting, capabilities: None });
         params.meta = Meta { client, ..Meta::default() };
         let text = rpc::request(id, method, &params);
         let (headers, reach) = (Vec::new(), Arc::default());
-        self.wire.request(Request { id, method, name, headers, text, reach, limit }).await
+        let kind = RequestKind::Ordinary;
+        let request = WireRequest { id, kind, method, name, headers, text, reach, limit };
+        self.wire.request(request).await
     }
 
     async fn set(&self, method: &'static str, params: Params<'_>) -> Result<(), SettingError> {
@@ -233,12 +221,9 @@ impl Session {
         self.set(methods::RESOURCES_UNSUBSCRIBE, params).await
     }
 
-    /// Ends the session: rmcp's side first, which tells a remote server, then the connection.
+    /// Ends what is listened to, then the connection.
     pub(crate) async fn close(&self) {
-        let mut service = self.service.lock().await;
-        if let Err(error) = service.close_with_timeout(CLOSE_DEADLINE).await {
-            tracing::debug!(%error, "a session ended badly");
-        }
+        self.ends.cancel();
         self.wire.close().await;
     }
 
@@ -281,10 +266,6 @@ impl Session {
         }
         *doubted = Some(Instant::now());
         true
-    }
-
-    fn next_id(&self) -> u64 {
-        self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
     fn using(&self) -> Using<'_> {

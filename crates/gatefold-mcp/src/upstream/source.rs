@@ -1,11 +1,10 @@
 //! An MCP server as a source: sessions by identity, started on first use, stopped when idle.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use futures::future::{BoxFuture, Shared, join_all};
+use futures::future::{BoxFuture, join_all};
 use gatefold_catalog::Manifest;
 use gatefold_core::{BoxError, CallError, Clock, Domain, Outcome, UpstreamIdentity};
 use gatefold_dispatch::{CallContext, Manifests, Source, SourceState, SourceStatus};
@@ -19,14 +18,16 @@ use super::backoff::Backoff;
 use super::ladder::{self, ConnectError};
 use super::mirrored::{self, MirroringTools};
 use super::news::News;
+use super::request::WireError;
 use super::session::{ListError, Session};
 use super::settings::{McpSettings, Transport};
-use super::wire::WireError;
 use crate::protocol::{Era, methods};
 
 mod calls;
+mod pool;
 mod subscriptions;
 
+use self::pool::{SessionPool, SessionSlot};
 use self::subscriptions::Subscriptions;
 
 /// A session that ends sooner than this after it began counts as a failed start.
@@ -61,39 +62,12 @@ pub struct McpSource {
 }
 
 struct State {
-    sessions: HashMap<UpstreamIdentity, Entry>,
+    sessions: SessionPool,
     status: SourceStatus,
     backoff: Backoff,
     era: Option<Era>,
     is_closed: bool,
 }
-
-impl State {
-    fn open_sessions(&self) -> usize {
-        self.sessions.values().filter(|entry| matches!(entry, Entry::Open(_))).count()
-    }
-}
-
-#[derive(Clone)]
-enum Entry {
-    Connecting(Connecting),
-    Open(Arc<Session>),
-}
-
-impl Entry {
-    async fn close(self) {
-        match self {
-            Self::Open(session) => session.close().await,
-            Self::Connecting(connecting) => {
-                if let Ok(session) = connecting.await {
-                    session.close().await;
-                }
-            }
-        }
-    }
-}
-
-type Connecting = Shared<BoxFuture<'static, Result<Arc<Session>, Arc<ConnectError>>>>;
 
 /// What a source needs from outside.
 pub struct McpPorts {
@@ -130,7 +104,7 @@ impl McpSource {
             subscribing: tokio::sync::Mutex::default(),
             listing: tokio::sync::Mutex::default(),
             state: Mutex::new(State {
-                sessions: HashMap::new(),
+                sessions: SessionPool::default(),
                 status,
                 backoff: Backoff::default(),
                 era,
@@ -156,17 +130,17 @@ impl McpSource {
         identity: &UpstreamIdentity,
     ) -> Result<Arc<Session>, CallError> {
         let connecting = match self.lookup(identity)? {
-            Entry::Open(session) => return Ok(session),
-            Entry::Connecting(connecting) => connecting,
+            SessionSlot::Open(session) => return Ok(session),
+            SessionSlot::Connecting(connecting) => connecting,
         };
         connecting.await.map_err(|error| self.unavailable(error.reason.clone(), Some(error)))
     }
 
-    fn lookup(self: &Arc<Self>, identity: &UpstreamIdentity) -> Result<Entry, CallError> {
+    fn lookup(self: &Arc<Self>, identity: &UpstreamIdentity) -> Result<SessionSlot, CallError> {
         let mut state = self.lock();
-        match state.sessions.get(identity).cloned() {
-            Some(Entry::Open(session)) => match session.wire.ended() {
-                None => return Ok(Entry::Open(session)),
+        match state.sessions.used(identity) {
+            Some(SessionSlot::Open(session)) => match session.wire.ended() {
+                None => return Ok(SessionSlot::Open(session)),
                 Some(reason) => {
                     self.note_end(&mut state, identity, &session, reason);
                 }
@@ -182,15 +156,37 @@ impl McpSource {
             let reason = format!("{error} (tried again in {} s)", wait.as_secs() + 1);
             return Err(CallError::Resting { domain: self.settings.domain.clone(), reason });
         }
+        self.make_room(&mut state, identity)?;
         // A task of its own: whoever waits may give up, and the others still get the session.
         let task = tokio::spawn(self.clone().connect(identity.clone()));
         let connecting = async move {
             task.await.unwrap_or_else(|_| Err(Arc::new(ConnectError::new("connecting failed"))))
         };
         let connecting = connecting.boxed().shared();
-        state.sessions.insert(identity.clone(), Entry::Connecting(connecting.clone()));
+        state.sessions.insert(identity.clone(), SessionSlot::Connecting(connecting.clone()));
         self.set_status(&mut state, SourceState::Starting, None);
-        Ok(Entry::Connecting(connecting))
+        Ok(SessionSlot::Connecting(connecting))
+    }
+
+    /// Retires the session that was unused the longest, if there are as many as there may be.
+    fn make_room(
+        self: &Arc<Self>,
+        state: &mut State,
+        identity: &UpstreamIdentity,
+    ) -> Result<(), CallError> {
+        let is_idle = |identity: &UpstreamIdentity, session: &Session| {
+            !session.is_in_use()
+                && !session.has_tasks()
+                && self.subscriptions.of(identity).is_empty()
+        };
+        let domain = &self.settings.domain;
+        let retired = state.sessions.make_room(identity, is_idle);
+        let retired = retired.map_err(|_| CallError::Busy { domain: domain.clone() })?;
+        if let Some(session) = retired {
+            tracing::info!(%domain, "stopped a session in favour of another");
+            tokio::spawn(async move { session.close().await });
+        }
+        Ok(())
     }
 
     async fn connect(
@@ -217,7 +213,7 @@ impl McpSource {
                 state.era = Some(session.era());
                 tracing::info!(domain = %self.settings.domain, protocol, took = ?started.elapsed(), "connected");
                 state.status.protocol = Some(protocol);
-                state.sessions.insert(identity.clone(), Entry::Open(session.clone()));
+                state.sessions.insert(identity.clone(), SessionSlot::Open(session.clone()));
                 self.set_status(&mut state, SourceState::Running, None);
                 tokio::spawn(self.clone().attend(identity, session.clone()));
                 Ok(session)
@@ -278,7 +274,7 @@ impl McpSource {
         if session.has_tasks() || !self.subscriptions.of(identity).is_empty() {
             return false;
         }
-        if session.is_in_use() || !holds(&state, identity, session) {
+        if session.is_in_use() || !state.sessions.holds(identity, session) {
             return !session.is_in_use();
         }
         state.sessions.remove(identity);
@@ -298,7 +294,7 @@ impl McpSource {
     ) {
         // Whoever ended the session, or saw it end, has said so.
         let state = self.lock();
-        if !state.is_closed && holds(&state, identity, session) {
+        if !state.is_closed && state.sessions.holds(identity, session) {
             tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
         }
     }
@@ -332,7 +328,7 @@ impl McpSource {
         session: &Arc<Session>,
         reason: String,
     ) -> bool {
-        if !holds(state, identity, session) {
+        if !state.sessions.holds(identity, session) {
             return false;
         }
         state.sessions.remove(identity);
@@ -344,7 +340,7 @@ impl McpSource {
         if state.sessions.is_empty() {
             self.set_status(state, SourceState::Failing, Some(reason));
         } else {
-            state.status.sessions = state.open_sessions();
+            state.status.sessions = state.sessions.open();
         }
         if !state.is_closed && !self.subscriptions.of(identity).is_empty() {
             tokio::spawn(self.clone().revive(identity.clone()));
@@ -369,7 +365,7 @@ impl McpSource {
     }
 
     fn set_status(&self, state: &mut State, to: SourceState, error: Option<String>) {
-        state.status.sessions = state.open_sessions();
+        state.status.sessions = state.sessions.open();
         state.status.error = error;
         if state.status.state != to {
             state.status.state = to;
@@ -421,11 +417,6 @@ impl McpSource {
     }
 }
 
-/// Whether this very session is the one in use for the identity.
-fn holds(state: &State, identity: &UpstreamIdentity, session: &Arc<Session>) -> bool {
-    matches!(state.sessions.get(identity), Some(Entry::Open(own)) if Arc::ptr_eq(own, session))
-}
-
 impl Source for McpSource {
     fn domain(&self) -> &Domain {
         &self.settings.domain
@@ -475,8 +466,8 @@ impl Source for McpSource {
         Box::pin(async move {
             self.lock().is_closed = true;
             self.closing.cancel();
-            let sessions: Vec<_> = self.lock().sessions.values().cloned().collect();
-            join_all(sessions.into_iter().map(Entry::close)).await;
+            let sessions: Vec<_> = self.lock().sessions.all().cloned().collect();
+            join_all(sessions.into_iter().map(SessionSlot::close)).await;
             // Those of attempts that failed, and of sessions that were given up, are among them.
             self.children.close();
             self.children.wait().await;

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gatefold_catalog::{LINE_LIMIT, one_line};
 use gatefold_core::Domain;
-use rmcp::model::{JsonRpcMessage, ServerJsonRpcMessage};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
@@ -15,17 +15,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::lines::{Line, Lines};
-use super::message::{NEITHER, Reply, ServerMessage, cancelled};
+use super::message::{FIRST_OWN_ID, NEITHER, Reply, ServerMessage, cancelled};
 use super::news::News;
 use super::process::{Process, Spawned};
 use super::reach::{Next, Questions, Reach, Turns, question, unsupported};
-use super::wire::{Request, WireError};
+use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
 use crate::protocol::{methods, rpc};
-
-mod transport;
-
-pub(crate) use self::transport::StdioTransport;
-use self::transport::{IDS_PER_ATTEMPT, renumber};
 
 /// The longest line that is kept, in bytes. Lists of tools of several megabytes are real.
 const LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -35,8 +30,6 @@ const STDERR_LINE_BYTES: usize = 8 * 1024;
 const STDERR_LINES: usize = 5;
 /// Messages that wait to be written.
 const WRITE_QUEUE: usize = 64;
-/// Messages that wait for rmcp.
-const HANDSHAKE_QUEUE: usize = 64;
 /// Why there is no connection any more when it was we who ended it.
 const STOPPED: &str = "the server was stopped";
 
@@ -46,6 +39,7 @@ pub(crate) struct StdioWire {
     /// closes is to be one that we end.
     _end: DropGuard,
     writer: Mutex<Option<mpsc::Sender<String>>>,
+    next_id: AtomicU64,
     shared: Arc<Shared>,
 }
 
@@ -65,10 +59,6 @@ struct Shared {
 #[derive(Default)]
 struct State {
     waiting: HashMap<u64, Waiting>,
-    handshake: Option<Handshake>,
-    attempts: i64,
-    /// The capabilities in the last answer to a greeting.
-    capabilities: Option<String>,
     stderr: VecDeque<String>,
     /// The first line on standard output that was not the protocol.
     noise: Option<String>,
@@ -77,14 +67,9 @@ struct State {
 }
 
 struct Waiting {
+    kind: RequestKind,
     answer: oneshot::Sender<Result<Reply, WireError>>,
     reach: Arc<Reach>,
-}
-
-/// rmcp's end of the wire.
-struct Handshake {
-    first_id: i64,
-    messages: mpsc::Sender<ServerJsonRpcMessage>,
 }
 
 impl StdioWire {
@@ -111,24 +96,26 @@ impl StdioWire {
         let read = tokio::spawn(read(shared.clone(), stdout));
         let logged = tokio::spawn(log_stderr(shared.clone(), stderr));
         children.spawn(supervise(shared.clone(), process, [read, logged]));
-        Arc::new(Self { _end: end.drop_guard(), writer: Mutex::new(Some(writer)), shared })
+        Arc::new(Self {
+            _end: end.drop_guard(),
+            writer: Mutex::new(Some(writer)),
+            next_id: AtomicU64::new(FIRST_OWN_ID),
+            shared,
+        })
     }
 
-    /// Attaches rmcp for one handshake. An earlier attachment hears nothing from now on, not even
-    /// late answers: each has ids of its own.
-    pub(crate) fn handshake(self: &Arc<Self>) -> StdioTransport {
-        let (messages, receiver) = mpsc::channel(HANDSHAKE_QUEUE);
-        let mut state = self.shared.lock();
-        let first_id = state.attempts * IDS_PER_ATTEMPT;
-        state.attempts += 1;
-        if state.end.is_none() {
-            state.handshake = Some(Handshake { first_id, messages });
-        }
-        StdioTransport { wire: Arc::downgrade(self), first_id, messages: receiver }
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(crate) async fn request(&self, request: Request) -> Result<Reply, WireError> {
-        let Request { id, reach, text, limit, .. } = request;
+    pub(crate) async fn notify(&self, text: String) -> Result<(), WireError> {
+        let stopped = || WireError::NotSent(STOPPED.to_owned());
+        let sent = self.writer().ok_or_else(stopped)?.send(text).await;
+        sent.map_err(|_| WireError::NotSent(self.reason()))
+    }
+
+    pub(crate) async fn request(&self, request: WireRequest) -> Result<Reply, WireError> {
+        let WireRequest { id, kind, reach, text, limit, .. } = request;
         let _turn = self.shared.turns.wait(&reach).await;
         let (answer, answered) = oneshot::channel();
         {
@@ -136,7 +123,10 @@ impl StdioWire {
             if let Some(end) = &state.end {
                 return Err(WireError::NotSent(end.clone()));
             }
-            state.waiting.insert(id, Waiting { answer, reach: reach.clone() });
+            if state.waiting.len() >= PENDING_REQUESTS {
+                return Err(WireError::Full);
+            }
+            state.waiting.insert(id, Waiting { kind, answer, reach: reach.clone() });
         }
         let mut interest = Interest { wire: self, id, is_sent: false };
         let Some(writer) = self.writer() else {
@@ -181,11 +171,6 @@ impl StdioWire {
         }
     }
 
-    /// The server's capabilities, as it wrote them when it was greeted.
-    pub(crate) fn capabilities(&self) -> Option<String> {
-        self.shared.lock().capabilities.clone()
-    }
-
     pub(crate) fn ended(&self) -> Option<String> {
         self.shared.lock().end.clone()
     }
@@ -225,7 +210,6 @@ impl Shared {
     fn ended(&self, reason: &str) {
         let waiting = {
             let mut state = self.lock();
-            state.handshake = None;
             state.end.get_or_insert_with(|| reason.to_owned());
             std::mem::take(&mut state.waiting)
         };
@@ -234,7 +218,7 @@ impl Shared {
         }
     }
 
-    async fn take_line(&self, line: &[u8]) {
+    fn take_line(&self, line: &[u8]) {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
@@ -254,13 +238,19 @@ impl Shared {
         }
         match (message.id, message.method.as_deref()) {
             (Some(id), Some(method)) => self.take_question(id, method, &message),
-            (None, Some(_)) if !message.is_of_subscription() => self.take_notice(&message),
-            _ => {
-                if let Some(capabilities) = message.capabilities() {
-                    self.lock().capabilities = Some(capabilities.get().to_owned());
-                }
-                self.hand_over(line).await;
-            }
+            (None, Some(_)) => self.take_notice(&message),
+            _ if message.is_error_of_none() => self.take_error(&message),
+            _ => {}
+        }
+    }
+
+    /// Takes an error that names no request. While the server is greeted it can be about nothing else.
+    fn take_error(&self, message: &ServerMessage<'_>) {
+        let mut state = self.lock();
+        let greeting = state.waiting.iter().find(|(_, own)| own.kind == RequestKind::Greeting);
+        let Some(id) = greeting.map(|(id, _)| *id) else { return };
+        if let (Some(greeting), Some(reply)) = (state.waiting.remove(&id), message.reply()) {
+            let _ = greeting.answer.send(Ok(reply));
         }
     }
 
@@ -282,8 +272,22 @@ impl Shared {
     }
 
     fn take_notice(&self, message: &ServerMessage<'_>) {
-        let state = self.lock();
-        if let Some((token, _)) = message.own_progress() {
+        let mut state = self.lock();
+        if let Some(subscription) = message.subscription() {
+            // What comes late on one that was given up is told by the one that followed it.
+            if let Some(waiting) = state.waiting.get(&subscription) {
+                waiting.reach.note(message);
+                self.news.take(message);
+            }
+        } else if let Some(id) = message.withdrawn_own() {
+            let is_subscription = |own: &Waiting| own.kind == RequestKind::Subscription;
+            if state.waiting.get(&id).is_some_and(is_subscription)
+                && let Some(waiting) = state.waiting.remove(&id)
+            {
+                let ended = "the server ended it".to_owned();
+                let _ = waiting.answer.send(Err(WireError::Lost(ended)));
+            }
+        } else if let Some((token, _)) = message.own_progress() {
             if let Some(waiting) = state.waiting.get(&token) {
                 waiting.reach.tell(message);
             }
@@ -293,29 +297,6 @@ impl Shared {
             }
         } else if !self.news.take(message) {
             self.turns.tell_only(state.waiting.values().map(|waiting| &waiting.reach), message);
-        }
-    }
-
-    /// Gives rmcp what is not an answer to a request of ours.
-    async fn hand_over(&self, line: &[u8]) {
-        let Ok(mut message) = serde_json::from_slice::<ServerJsonRpcMessage>(line) else {
-            tracing::debug!(domain = %self.domain, bytes = line.len(), "ignored a message that rmcp does not know");
-            return;
-        };
-        let messages = {
-            let state = self.lock();
-            let Some(handshake) = &state.handshake else {
-                return;
-            };
-            if !renumber(&mut message, handshake.first_id) {
-                return;
-            }
-            handshake.messages.clone()
-        };
-        match message {
-            // A flood of notifications must not hold up the answers behind it.
-            JsonRpcMessage::Notification(_) => drop(messages.try_send(message)),
-            _ => drop(messages.send(message).await),
         }
     }
 }
@@ -341,10 +322,13 @@ struct Interest<'a> {
 impl Drop for Interest<'_> {
     fn drop(&mut self) {
         let waiting = self.wire.shared.lock().waiting.remove(&self.id);
-        if let Some(waiting) = waiting.filter(|_| self.is_sent) {
-            self.wire.shared.turns.give_up(self.id, &waiting.reach);
+        let Some(waiting) = waiting.filter(|_| self.is_sent) else { return };
+        match waiting.kind {
+            RequestKind::Greeting => return,
+            RequestKind::Ordinary => self.wire.shared.turns.give_up(self.id, &waiting.reach),
+            RequestKind::Subscription => {}
         }
-        if let (true, Some(writer)) = (self.is_sent, self.wire.writer()) {
+        if let Some(writer) = self.wire.writer() {
             // With a full queue the server is not reading; it would not read this either.
             let _ = writer.try_send(cancelled(self.id));
         }
@@ -364,7 +348,7 @@ async fn read(shared: Arc<Shared>, stdout: ChildStdout) {
     let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, stdout), LINE_BYTES);
     while let Some(line) = lines.next().await {
         match line {
-            Line::Whole(line) => shared.take_line(&line).await,
+            Line::Whole(line) => shared.take_line(&line),
             Line::TooLong { bytes, id } => {
                 tracing::warn!(domain = %shared.domain, bytes, "dropped a line over the limit");
                 let waiting = id.and_then(|id| shared.lock().waiting.remove(&id));
@@ -436,3 +420,6 @@ fn exit_reason(shared: &Shared, status: io::Result<std::process::ExitStatus>) ->
         None => how,
     }
 }
+
+#[cfg(test)]
+mod tests;

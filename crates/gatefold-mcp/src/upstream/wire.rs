@@ -1,53 +1,11 @@
-//! A connection to one server, as requests of ours see it. rmcp shares the connection: it makes
-//! the handshake and hears the notifications; requests go past it, so that what they carry stays
-//! letter for letter.
+//! A connection to one server, local or remote.
 
 use std::sync::Arc;
 
-use ::http::header::{HeaderName, HeaderValue};
-
 use super::http::HttpWire;
 use super::message::Reply;
-use super::reach::Reach;
+use super::request::{WireError, WireRequest};
 use super::stdio::StdioWire;
-
-/// One request, ready to be sent.
-pub(crate) struct Request {
-    pub(crate) id: u64,
-    pub(crate) method: &'static str,
-    /// The name that the header `Mcp-Name` mirrors.
-    pub(crate) name: Option<Arc<str>>,
-    /// Further headers, of arguments that are mirrored.
-    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
-    /// The whole message.
-    pub(crate) text: String,
-    pub(crate) reach: Arc<Reach>,
-    /// The largest answer to read, in bytes.
-    pub(crate) limit: u64,
-}
-
-/// Why a request has no answer.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum WireError {
-    /// Nothing was sent: there was no connection any more, or none could be made.
-    #[error("{0}")]
-    NotSent(String),
-    /// The server did nothing with it, for it knows nothing of the session any more.
-    #[error("the server has forgotten the session")]
-    Forgotten,
-    /// The connection ended while the answer was awaited.
-    #[error("{0}")]
-    Lost(String),
-    #[error("the answer has {0} bytes")]
-    TooLarge(u64),
-    #[error("{0}")]
-    Broken(String),
-    #[error("{0}")]
-    Refused(String),
-    /// The server did nothing with it, for it could not make anything of it.
-    #[error("{0}")]
-    TurnedAway(String),
-}
 
 #[derive(Clone)]
 pub(crate) enum Wire {
@@ -56,12 +14,35 @@ pub(crate) enum Wire {
 }
 
 impl Wire {
-    /// Sends a request and waits for its answer. Dropped, it tells the server that the answer is
-    /// not wanted any more.
-    pub(crate) async fn request(&self, request: Request) -> Result<Reply, WireError> {
+    /// An id that no request on this connection had before, so that a late answer to one that was
+    /// given up cannot be mistaken.
+    pub(crate) fn next_id(&self) -> u64 {
+        match self {
+            Self::Stdio(wire) => wire.next_id(),
+            Self::Http(wire) => wire.next_id(),
+        }
+    }
+
+    /// Sends a request and waits for its answer. Dropping the future gives the request up.
+    pub(crate) async fn request(&self, request: WireRequest) -> Result<Reply, WireError> {
         match self {
             Self::Stdio(wire) => wire.request(request).await,
             Self::Http(wire) => wire.request(request).await,
+        }
+    }
+
+    /// Sends a notification that the server must have before anything else.
+    pub(crate) async fn notify(&self, text: String) -> Result<(), WireError> {
+        match self {
+            Self::Stdio(wire) => wire.notify(text).await,
+            Self::Http(wire) => wire.notify(text).await,
+        }
+    }
+
+    /// Notes the version that `initialize` came to. Over HTTP every later request names it.
+    pub(crate) fn settle(&self, version: &str) {
+        if let Self::Http(wire) = self {
+            wire.settle(version);
         }
     }
 
@@ -82,14 +63,6 @@ impl Wire {
         }
     }
 
-    /// The server's capabilities as it wrote them, where the connection shows them.
-    pub(crate) fn capabilities(&self) -> Option<String> {
-        match self {
-            Self::Stdio(wire) => wire.capabilities(),
-            Self::Http(_) => None,
-        }
-    }
-
     /// Whether arguments are mirrored in headers.
     pub(crate) fn has_headers(&self) -> bool {
         matches!(self, Self::Http(_))
@@ -104,9 +77,11 @@ impl Wire {
         }
     }
 
+    /// Ends the connection, and tells the server.
     pub(crate) async fn close(&self) {
-        if let Self::Stdio(wire) = self {
-            wire.close().await;
+        match self {
+            Self::Stdio(wire) => wire.close().await,
+            Self::Http(wire) => wire.close().await,
         }
     }
 }

@@ -5,6 +5,7 @@ mod calls;
 mod entries;
 mod eras;
 mod http;
+mod identities;
 mod lifecycle;
 mod lists;
 mod logs;
@@ -29,6 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         entries::trials(),
         eras::trials(),
         http::trials(),
+        identities::trials(),
         lifecycle::trials(),
         lists::trials(),
         logs::trials(),

@@ -8,7 +8,7 @@ use reqwest::Response;
 use sse_stream::Error as SseError;
 
 use super::super::message::{NEITHER, Reply, ServerMessage};
-use super::super::wire::WireError;
+use super::super::request::WireError;
 
 /// The longest body of an HTTP error that is read, in bytes.
 const ERROR_BODY_BYTES: usize = 128 * 1024;
@@ -43,7 +43,7 @@ pub(super) async fn refused(response: Response) -> Result<Reply, WireError> {
     })
 }
 
-pub(crate) fn describe_status(status: StatusCode) -> String {
+pub(super) fn describe_status(status: StatusCode) -> String {
     let hint = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; check its credentials",
         StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "; check its URL",
@@ -88,7 +88,7 @@ pub(super) fn stream_error(error: &SseError, limit: u64) -> WireError {
 }
 
 /// An error of the HTTP client without its URL, which may hold a credential.
-pub(crate) fn describe(error: &reqwest::Error) -> String {
+pub(super) fn describe(error: &reqwest::Error) -> String {
     let mut text = if error.is_connect() {
         "the server cannot be reached".to_owned()
     } else if error.is_timeout() {

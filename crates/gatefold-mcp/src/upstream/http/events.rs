@@ -7,12 +7,13 @@ use std::time::Duration;
 use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use bytes::Bytes;
 use futures::StreamExt as _;
+use futures::stream::BoxStream;
 use reqwest::Response;
-use sse_stream::SseStream;
+use sse_stream::{Error as SseError, Sse, SseStream};
 use tokio::time::sleep;
 
 use super::super::message::{NEITHER, Reply, ServerMessage};
-use super::super::wire::{Request, WireError};
+use super::super::request::{WireError, WireRequest};
 use super::body::{checked, stream_error};
 use super::{ENVELOPE_BYTES, HttpWire, describe, insert};
 use crate::protocol::headers::{EVENT_STREAM, LAST_EVENT_ID};
@@ -40,7 +41,7 @@ impl HttpWire {
     pub(super) async fn answer_in_events(
         self: &Arc<Self>,
         response: Response,
-        request: &Request,
+        request: &WireRequest,
     ) -> Result<Reply, WireError> {
         let mut place = Place { last_event: None, retry: RETRY, attempts: 0 };
         let mut next = Some(response);
@@ -94,24 +95,13 @@ impl HttpWire {
     async fn read_events(
         self: &Arc<Self>,
         response: Response,
-        request: &Request,
+        request: &WireRequest,
         place: &mut Place,
     ) -> Result<Option<Reply>, WireError> {
         let limit = request.limit.saturating_add(ENVELOPE_BYTES);
-        // Counted from one event to the next: what a server says meanwhile may be much in all.
-        let unread = AtomicU64::new(0);
-        let bytes = response.bytes_stream().map(|chunk| {
-            let chunk = chunk.map_err(|error| std::io::Error::other(describe(&error)))?;
-            let size = chunk.len() as u64;
-            if unread.fetch_add(size, Ordering::Relaxed) + size > limit {
-                return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
-            }
-            Ok::<Bytes, std::io::Error>(chunk)
-        });
-        let mut events = SseStream::from_bytes_stream(bytes);
+        let mut events = EventReader::new(response, limit);
         while let Some(event) = events.next().await {
-            let event = event.map_err(|error| stream_error(&error, limit))?;
-            unread.store(0, Ordering::Relaxed);
+            let event = event?;
             if let Some(id) = event.id.filter(|id| !id.is_empty()) {
                 place.last_event = Some(id);
             }
@@ -125,12 +115,43 @@ impl HttpWire {
             let Some(message) = ServerMessage::read(data.as_bytes()) else {
                 continue;
             };
-            if message.own_id() == Some(request.id) {
+            if message.own_id() == Some(request.id) || message.is_error_of_none() {
                 let broken = || WireError::Broken(NEITHER.to_owned());
                 return message.reply().map(Some).ok_or_else(broken);
             }
             self.take_aside(&message, Some(&request.reach));
         }
         Ok(None)
+    }
+}
+
+/// Reads the events of a response one by one.
+pub(super) struct EventReader {
+    events: BoxStream<'static, Result<Sse, SseError>>,
+    limit: u64,
+    /// Bytes since the last event: what a server says in the course of a call may be much in all.
+    unread: Arc<AtomicU64>,
+}
+
+impl EventReader {
+    /// A reader of events of at most `limit` bytes each.
+    pub(super) fn new(response: Response, limit: u64) -> Self {
+        let unread = Arc::new(AtomicU64::new(0));
+        let counted = unread.clone();
+        let bytes = response.bytes_stream().map(move |chunk| {
+            let chunk = chunk.map_err(|error| std::io::Error::other(describe(&error)))?;
+            let size = chunk.len() as u64;
+            if counted.fetch_add(size, Ordering::Relaxed) + size > limit {
+                return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
+            }
+            Ok::<Bytes, std::io::Error>(chunk)
+        });
+        Self { events: SseStream::from_bytes_stream(bytes).boxed(), limit, unread }
+    }
+
+    pub(super) async fn next(&mut self) -> Option<Result<Sse, WireError>> {
+        let event = self.events.next().await?;
+        self.unread.store(0, Ordering::Relaxed);
+        Some(event.map_err(|error| stream_error(&error, self.limit)))
     }
 }

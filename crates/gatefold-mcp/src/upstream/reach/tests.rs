@@ -67,6 +67,53 @@ async fn a_question_taken_back_is_not_answered() {
 }
 
 #[tokio::test]
+async fn questions_that_are_answered_leave_nothing_behind_while_one_is_open() {
+    // Its client answers every question but the first, which stays open.
+    struct Hesitant(ClientCapabilities, std::sync::atomic::AtomicBool);
+    impl Peer for Hesitant {
+        fn capabilities(&self) -> &ClientCapabilities {
+            &self.0
+        }
+        fn manner(&self) -> Manner {
+            Manner::Live
+        }
+        fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
+            let is_first = !self.1.swap(true, Ordering::SeqCst);
+            Box::pin(async move {
+                if is_first { std::future::pending().await } else { Ok(Answer(raw("{}"))) }
+            })
+        }
+    }
+    let capabilities = ClientCapabilities::read(&raw(FORMS));
+    let peer = Arc::new(Hesitant(capabilities, AtomicBool::new(false)));
+    let reach = Arc::new(Reach::new(EventSink::none(), Some(peer), None));
+    let mut questions = Questions::of(reach.clone());
+    reach.put(&raw("0"), elicit()).unwrap();
+    for id in 1..1000 {
+        reach.put(&raw(&id.to_string()), elicit()).unwrap();
+        let Next::Send(answer) = questions.next().await else { panic!("not a message") };
+        assert!(answer.contains(&format!(r#""id":{id},"#)), "{answer}");
+    }
+    assert_eq!(questions.withdrawals.len(), 1, "the one that is open");
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_given_up_are_remembered_within_a_bound_and_in_doubt_beyond_it() {
+    let turns = Turns::new();
+    let own = reach(FORMS, None);
+    for id in 0..10 * GIVEN_UP as u64 {
+        turns.give_up(id, &own);
+    }
+    assert_eq!(turns.given_up().by_id.len(), GIVEN_UP);
+    for id in 0..GIVEN_UP as u64 {
+        turns.answered(id);
+    }
+    assert!(turns.is_doubtful(&own), "those that are not remembered may still be at work");
+    tokio::time::advance(DOUBT).await;
+    assert!(!turns.is_doubtful(&own));
+}
+
+#[tokio::test]
 async fn more_questions_than_the_limit_are_refused() {
     let reach = reach(FORMS, None);
     for id in 0..OPEN_QUESTIONS {

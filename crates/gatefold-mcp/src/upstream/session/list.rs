@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::super::message::Reply;
 use super::super::mirrored;
 use super::super::params::Params;
-use super::super::wire::WireError;
+use super::super::request::WireError;
 use super::Session;
 use crate::protocol::codes::METHOD_NOT_FOUND;
 use crate::protocol::{Era, RpcError, methods};

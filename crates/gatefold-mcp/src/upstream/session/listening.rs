@@ -4,15 +4,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::RoleClient;
-use rmcp::model::{ServerNotification, SubscriptionFilter};
-use rmcp::service::{Peer, ServiceError, Subscription};
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
+use super::super::handshake::AnnouncedLists;
+use super::super::http::STREAM_EVENT_BYTES;
+use super::super::message::Reply;
 use super::super::news::News;
-use super::offered::Told;
+use super::super::params::{Client, ClientMeta, Meta, Params};
+use super::super::reach::Reach;
+use super::super::request::{RequestKind, WireError, WireRequest};
+use super::super::subscription_log::SubscriptionLog;
+use super::super::wire::Wire;
+use crate::protocol::{SubscriptionFilter, methods, rpc};
 
 /// How long a server may take to acknowledge.
 const LISTEN_DEADLINE: Duration = Duration::from_secs(15);
@@ -44,14 +50,15 @@ struct Heard {
 
 impl Listening {
     pub(super) fn begin(
-        peer: Peer<RoleClient>,
-        told: Told,
+        wire: Wire,
+        client: Arc<ClientMeta>,
+        announced: AnnouncedLists,
         news: News,
         ends: CancellationToken,
     ) -> Self {
         let (wanted, changes) = watch::channel(Wanted::default());
         let (acknowledged, heard) = watch::channel(Heard::default());
-        let listener = Listener { peer, told, news, wanted: changes, acknowledged };
+        let listener = Listener { wire, client, announced, news, wanted: changes, acknowledged };
         tokio::spawn(async move { ends.run_until_cancelled(listener.run()).await });
         Self { wanted, heard }
     }
@@ -101,11 +108,28 @@ impl Drop for Adding<'_> {
 }
 
 struct Listener {
-    peer: Peer<RoleClient>,
-    told: Told,
+    wire: Wire,
+    client: Arc<ClientMeta>,
+    announced: AnnouncedLists,
     news: News,
     wanted: watch::Receiver<Wanted>,
     acknowledged: watch::Sender<Heard>,
+}
+
+/// A subscription that the server has acknowledged. Dropping it ends it.
+struct Subscription {
+    request: AbortOnDropHandle<Result<Reply, WireError>>,
+    log: Arc<SubscriptionLog>,
+}
+
+/// Why a server was not listened to.
+enum ListenError {
+    /// It answered that it will not.
+    Refused,
+    /// It may do so another time.
+    Failed,
+    /// The connection has ended.
+    Over,
 }
 
 /// Why a subscription is not read any more.
@@ -134,14 +158,11 @@ impl Listener {
             let turn = match next {
                 // The server has answered: asked the same again it would say the same. What it
                 // acknowledged before goes on.
-                Err(ServiceError::McpError(_)) => self.read(&mut current, &mut pause).await,
-                Err(ServiceError::TransportClosed) => return,
+                Err(ListenError::Refused) => self.read(&mut current, &mut pause).await,
+                Err(ListenError::Over) => return,
                 next => {
                     let is_heard = next.is_ok();
-                    let old = std::mem::replace(&mut current, next.unwrap_or_default());
-                    if let Some(mut old) = old {
-                        let _ = old.cancel().await;
-                    }
+                    current = next.unwrap_or_default();
                     if is_heard {
                         if std::mem::take(&mut is_gap) {
                             self.may_have_changed();
@@ -179,46 +200,68 @@ impl Listener {
     }
 
     fn filter(&self, wanted: &Wanted) -> Option<SubscriptionFilter> {
-        let mut filter = SubscriptionFilter::new();
-        let flag = |wanted: bool| wanted.then_some(true);
-        filter.tools_list_changed = flag(self.told.tools);
-        filter.prompts_list_changed = flag(self.told.prompts);
-        filter.resources_list_changed = flag(self.told.resources);
-        if !wanted.uris.is_empty() {
-            let uris = wanted.uris.iter().map(ToString::to_string);
-            filter.resource_subscriptions = Some(uris.collect());
-        }
-        (filter != SubscriptionFilter::new()).then_some(filter)
+        let filter = SubscriptionFilter {
+            tools_list_changed: self.announced.tools,
+            prompts_list_changed: self.announced.prompts,
+            resources_list_changed: self.announced.resources,
+            resource_subscriptions: wanted.uris.iter().map(ToString::to_string).collect(),
+        };
+        (filter != SubscriptionFilter::default()).then_some(filter)
     }
 
     async fn listen(
         &self,
         filter: SubscriptionFilter,
         wanted: &Wanted,
-    ) -> Result<Option<Subscription>, ServiceError> {
-        let listening = timeout(LISTEN_DEADLINE, self.peer.listen(filter)).await;
-        match listening {
-            Ok(Ok(subscription)) => {
-                let uris = subscription.acknowledged().resource_subscriptions.iter().flatten();
-                let uris = uris.map(|uri| Arc::from(uri.as_str())).collect();
+    ) -> Result<Option<Subscription>, ListenError> {
+        let mut subscription = self.subscribe(&filter);
+        let (told, error) = tokio::select! {
+            biased;
+            mut uris = subscription.log.acknowledged() => {
+                // A server that acknowledges more is not kept more of.
+                uris.retain(|uri| wanted.uris.contains(uri));
                 self.tell(wanted, uris, None);
-                Ok(Some(subscription))
+                return Ok(Some(subscription));
             }
-            Ok(Err(error)) => {
-                let told = match &error {
-                    ServiceError::McpError(error) => error.message.to_string(),
-                    _ => "the server could not be listened to".to_owned(),
-                };
-                tracing::debug!(%error, "listening was refused");
-                self.tell(wanted, BTreeSet::new(), Some(told));
-                Err(error)
+            answer = &mut subscription.request => {
+                if let Ok(Ok(Reply::Error(error))) = answer {
+                    (error.message, ListenError::Refused)
+                } else {
+                    let told = "the server could not be listened to".to_owned();
+                    let is_over = self.wire.ended().is_some();
+                    (told, if is_over { ListenError::Over } else { ListenError::Failed })
+                }
             }
-            Err(_) => {
-                let told = "the server did not acknowledge it in time".to_owned();
-                self.tell(wanted, BTreeSet::new(), Some(told));
-                Err(ServiceError::UnexpectedResponse)
+            () = sleep(LISTEN_DEADLINE) => {
+                ("the server did not acknowledge it in time".to_owned(), ListenError::Failed)
             }
-        }
+        };
+        tracing::debug!(reason = told, "listening came to nothing");
+        self.tell(wanted, BTreeSet::new(), Some(told));
+        Err(error)
+    }
+
+    /// Sends the request, which stays under way until the subscription is dropped or the server ends
+    /// it. In a task of its own, because a stream is only read while somebody waits for its answer.
+    fn subscribe(&self, filter: &SubscriptionFilter) -> Subscription {
+        let id = self.wire.next_id();
+        let client = Some(Client { greeting: &self.client, capabilities: None });
+        let meta = Meta { client, ..Meta::default() };
+        let params = Params { notifications: Some(filter), meta, ..Params::default() };
+        let log = Arc::new(SubscriptionLog::default());
+        let request = WireRequest {
+            id,
+            kind: RequestKind::Subscription,
+            method: methods::LISTEN,
+            name: None,
+            headers: Vec::new(),
+            text: rpc::request(id, methods::LISTEN, &params),
+            reach: Arc::new(Reach::of_subscription(log.clone())),
+            limit: STREAM_EVENT_BYTES,
+        };
+        let wire = self.wire.clone();
+        let request = tokio::spawn(async move { wire.request(request).await });
+        Subscription { request: AbortOnDropHandle::new(request), log }
     }
 
     fn tell(&self, wanted: &Wanted, uris: BTreeSet<Arc<str>>, error: Option<String>) {
@@ -234,33 +277,17 @@ impl Listener {
         let Some(subscription) = current else {
             return self.changed().await;
         };
-        loop {
-            tokio::select! {
-                changed = self.wanted.changed() => {
-                    return if changed.is_ok() { Turn::Changed } else { Turn::Over };
+        tokio::select! {
+            changed = self.wanted.changed() => {
+                if changed.is_ok() { Turn::Changed } else { Turn::Over }
+            }
+            _ = &mut subscription.request => {
+                // One that was of use is asked for again soon.
+                if subscription.log.has_told() {
+                    *pause = FIRST_PAUSE;
                 }
-                told = subscription.next() => match told {
-                    Ok(Some(notification)) => {
-                        *pause = FIRST_PAUSE;
-                        take(&self.news, &notification);
-                    }
-                    Ok(None) | Err(_) => return Turn::Ended,
-                },
+                Turn::Ended
             }
         }
-    }
-}
-
-fn take(news: &News, notification: &ServerNotification) {
-    match notification {
-        ServerNotification::ResourceUpdatedNotification(updated) => {
-            news.updated(&updated.params.uri);
-        }
-        ServerNotification::ToolListChangedNotification(_)
-        | ServerNotification::PromptListChangedNotification(_)
-        | ServerNotification::ResourceListChangedNotification(_) => {
-            news.list_changed.notify_one();
-        }
-        _ => {}
     }
 }

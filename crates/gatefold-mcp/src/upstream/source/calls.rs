@@ -10,8 +10,8 @@ use gatefold_policy::Permit;
 use super::super::message::Reply;
 use super::super::operation::{asked, is_null, lifetime, outcome};
 use super::super::reach::Reach;
+use super::super::request::WireError;
 use super::super::session::{Call, Session};
-use super::super::wire::WireError;
 use super::McpSource;
 use crate::protocol::{Era, RpcError, codes};
 
@@ -170,6 +170,7 @@ impl McpSource {
                 self.note_refusal(&reason);
                 self.unavailable(reason, None)
             }
+            WireError::Full => CallError::Busy { domain: self.settings.domain.clone() },
             WireError::NotSent(_) | WireError::Forgotten => {
                 self.unavailable(error.to_string(), None)
             }

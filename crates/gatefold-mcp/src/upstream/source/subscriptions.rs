@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 use tokio::time::{sleep, timeout};
 
 use super::super::session::{Session, SettingError};
-use super::{Entry, McpSource};
+use super::McpSource;
+use super::pool::{SESSION_LIMIT, SessionSlot};
 use crate::protocol::codes::INTERNAL_ERROR;
 
 /// Resources that one identity listens to at once. One more is refused.
@@ -34,6 +35,15 @@ impl Subscriptions {
     /// Whether an identity listens to a resource or is about to.
     pub(super) fn has(&self, identity: &UpstreamIdentity, uri: &str) -> bool {
         self.lock().get(identity).is_some_and(|counts| counts.contains_key(uri))
+    }
+
+    /// Whether there is a place for one more resource of an identity.
+    fn has_place(&self, identity: &UpstreamIdentity) -> bool {
+        let all = self.lock();
+        match all.get(identity) {
+            Some(counts) => counts.len() < SUBSCRIPTIONS,
+            None => all.len() < SESSION_LIMIT,
+        }
     }
 
     /// Notes a resource that is about to be listened to: what the server says right behind its
@@ -114,7 +124,7 @@ impl McpSource {
             return Ok(done());
         }
         let tool = target.id.clone();
-        if self.subscriptions.of(identity).len() >= SUBSCRIPTIONS {
+        if !self.subscriptions.has_place(identity) {
             let message = format!("{SUBSCRIPTIONS} resources are listened to, which is the limit");
             return Err(CallError::Refused { tool, code: INTERNAL_ERROR, message, data: None });
         }
@@ -157,7 +167,7 @@ impl McpSource {
             return;
         }
         let open = match self.lock().sessions.get(identity) {
-            Some(Entry::Open(session)) => Some(session.clone()),
+            Some(SessionSlot::Open(session)) => Some(session.clone()),
             _ => None,
         };
         let Some(session) = open else { return };
@@ -215,6 +225,23 @@ fn done() -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn resources_and_who_listens_to_them_are_bounded() {
+        let subscriptions = Subscriptions::default();
+        let user =
+            |n: usize| UpstreamIdentity::User(gatefold_core::UserId::new(format!("user-{n}")));
+        for n in 0..SUBSCRIPTIONS {
+            assert!(subscriptions.has_place(&user(0)));
+            subscriptions.begin(&user(0), &format!("a://{n}").into()).succeeded();
+        }
+        assert!(!subscriptions.has_place(&user(0)), "one resource too many");
+        for n in 1..SESSION_LIMIT {
+            assert!(subscriptions.has_place(&user(n)));
+            subscriptions.begin(&user(n), &"a://0".into()).succeeded();
+        }
+        assert!(!subscriptions.has_place(&user(SESSION_LIMIT)), "one identity too many");
+    }
 
     #[test]
     fn a_resource_is_listened_to_until_the_last_has_left() {

@@ -1,0 +1,178 @@
+//! The first words with a server: `server/discover` in the stateless era, `initialize` in the other.
+
+use std::sync::Arc;
+
+use gatefold_catalog::ServerInfo;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::message::Reply;
+use super::params::{Client, ClientMeta, GatewayInfo, Meta, Params};
+use super::request::{RequestKind, WireError, WireRequest};
+use super::wire::Wire;
+use crate::protocol::{Era, HANDSHAKE_VERSION, RpcError, STATELESS_VERSION, methods, rpc};
+
+mod offered;
+
+pub(crate) use self::offered::{AnnouncedLists, OfferedCapabilities};
+
+/// The longest greeting that is read, in bytes. Instructions may be long.
+const GREETING_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What we can do for a server of the handshake era: whatever can be asked of the clients behind us.
+/// A question whose client cannot answer gets an error. In the stateless era every call says what its
+/// own client can do, and our own requests can be asked nothing.
+const RELAYED: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{"listChanged":false}}"#;
+
+/// What a server told about itself.
+pub(crate) struct Greeting {
+    pub(crate) server: ServerInfo,
+    pub(crate) offered: OfferedCapabilities,
+    /// Present in the stateless era, where every request says who sends it.
+    pub(crate) client: Option<Arc<ClientMeta>>,
+}
+
+/// Why there was no greeting.
+#[derive(Debug)]
+pub(crate) enum GreetingError {
+    Late,
+    /// The server answered with an error, so it is there and listens.
+    Refused(RpcError),
+    /// The server answered, and its answer is no greeting.
+    Unreadable(String),
+    Wire(WireError),
+}
+
+/// Greets a server in one era.
+pub(crate) async fn greet(wire: &Wire, era: Era) -> Result<Greeting, GreetingError> {
+    match era {
+        Era::Stateless => discover(wire).await,
+        Era::Handshake => initialize(wire).await,
+    }
+}
+
+async fn discover(wire: &Wire) -> Result<Greeting, GreetingError> {
+    let protocol_version = STATELESS_VERSION.to_owned();
+    let client = ClientMeta { protocol_version, client_info: GatewayInfo::OWN };
+    let sender = Client { greeting: &client, capabilities: None };
+    let meta = Meta { client: Some(sender), ..Meta::default() };
+    let answer = ask(wire, methods::DISCOVER, &Params { meta, ..Params::default() }).await?;
+    let about: About<'_> = read(methods::DISCOVER, &answer)?;
+    let Some(versions) = about.supported_versions else {
+        return Err(unreadable(methods::DISCOVER, "names no `supportedVersions`"));
+    };
+    if !versions.iter().any(|version| version == STATELESS_VERSION) {
+        let reason = format!("it does not speak version {STATELESS_VERSION} of the protocol");
+        return Err(GreetingError::Unreadable(reason));
+    }
+    let server = about.meta.and_then(|meta| meta.server);
+    let greeting = greeting(server, about.capabilities, about.instructions, STATELESS_VERSION);
+    Ok(Greeting { client: Some(Arc::new(client)), ..greeting })
+}
+
+async fn initialize(wire: &Wire) -> Result<Greeting, GreetingError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Opening<'a> {
+        protocol_version: &'static str,
+        capabilities: &'a RawValue,
+        client_info: GatewayInfo,
+    }
+    let capabilities = serde_json::from_str(RELAYED).expect("the capabilities are JSON");
+    let (protocol_version, client_info) = (HANDSHAKE_VERSION, GatewayInfo::OWN);
+    let opening = Opening { protocol_version, capabilities, client_info };
+    let answer = ask(wire, methods::INITIALIZE, &opening).await?;
+    let about: About<'_> = read(methods::INITIALIZE, &answer)?;
+    let Some(version) = about.protocol_version else {
+        return Err(unreadable(methods::INITIALIZE, "names no `protocolVersion`"));
+    };
+    wire.settle(&version);
+    wire.notify(rpc::notice(methods::INITIALIZED, "{}")).await.map_err(GreetingError::Wire)?;
+    Ok(greeting(about.server_info, about.capabilities, about.instructions, &version))
+}
+
+async fn ask(
+    wire: &Wire,
+    method: &'static str,
+    params: &impl Serialize,
+) -> Result<Box<RawValue>, GreetingError> {
+    let id = wire.next_id();
+    let request = WireRequest {
+        id,
+        kind: RequestKind::Greeting,
+        method,
+        name: None,
+        headers: Vec::new(),
+        text: rpc::request(id, method, params),
+        reach: Arc::default(),
+        limit: GREETING_BYTES,
+    };
+    match wire.request(request).await.map_err(GreetingError::Wire)? {
+        Reply::Result(result) => Ok(result),
+        Reply::Error(error) => Err(GreetingError::Refused(error)),
+    }
+}
+
+/// What both greetings say, each in its own place.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct About<'a> {
+    #[serde(default)]
+    protocol_version: Option<String>,
+    #[serde(default)]
+    supported_versions: Option<Vec<String>>,
+    #[serde(borrow, default)]
+    capabilities: Option<&'a RawValue>,
+    #[serde(default)]
+    server_info: Option<ServerName>,
+    #[serde(default)]
+    instructions: Option<String>,
+    #[serde(default, rename = "_meta")]
+    meta: Option<AboutMeta>,
+}
+
+#[derive(Deserialize)]
+struct AboutMeta {
+    #[serde(default, rename = "io.modelcontextprotocol/serverInfo")]
+    server: Option<ServerName>,
+}
+
+#[derive(Default, Deserialize)]
+struct ServerName {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    title: Option<String>,
+}
+
+fn read<'a>(method: &str, answer: &'a RawValue) -> Result<About<'a>, GreetingError> {
+    serde_json::from_str(answer.get()).map_err(|_| unreadable(method, "cannot be read"))
+}
+
+fn unreadable(method: &str, what: &str) -> GreetingError {
+    GreetingError::Unreadable(format!("its answer to `{method}` {what}"))
+}
+
+fn greeting(
+    server: Option<ServerName>,
+    capabilities: Option<&RawValue>,
+    instructions: Option<String>,
+    version: &str,
+) -> Greeting {
+    let ServerName { name, version: own_version, title } = server.unwrap_or_default();
+    let capabilities = capabilities.map(|raw| raw.get().to_owned());
+    Greeting {
+        offered: capabilities.as_deref().map(OfferedCapabilities::read).unwrap_or_default(),
+        server: ServerInfo {
+            name,
+            version: own_version,
+            title,
+            instructions,
+            protocol: version.to_owned(),
+            capabilities,
+        },
+        client: None,
+    }
+}

@@ -1,0 +1,152 @@
+//! The stream on which a server of the handshake era says what belongs to no request (MCP specification
+//! 2025-11-25, "Listening for Messages from the Server").
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use ::http::StatusCode;
+use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use reqwest::Response;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::super::message::ServerMessage;
+use super::events::EventReader;
+use super::{HttpWire, insert};
+use crate::protocol::headers::{EVENT_STREAM, LAST_EVENT_ID};
+
+/// How long a session waits for the stream. Some servers say nothing until they have something to
+/// say, and are not waited for any longer.
+const STREAM_START: Duration = Duration::from_millis(250);
+/// How long to wait before the stream is opened again: longer after each failure in a row, unless the
+/// server names a time.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// The shortest time that a server may name: one that names none at all would be asked in a loop.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
+/// The largest event on a stream that stays open, in bytes.
+pub(crate) const STREAM_EVENT_BYTES: u64 = 16 * 1024 * 1024;
+
+struct SessionStream {
+    /// Weak, so that the stream ends with its connection.
+    wire: Weak<HttpWire>,
+    /// Fires when the server has said whether it has such a stream.
+    answered: CancellationToken,
+    was_open: bool,
+    last_event: Option<String>,
+    /// How long the server wants to be left alone, where it said so.
+    retry: Option<Duration>,
+}
+
+/// Why there is no stream.
+enum Closed {
+    /// It may be there another time.
+    ForNow,
+    /// The server has none.
+    ForGood,
+    /// The server does not know the session any more.
+    Forgotten,
+}
+
+impl HttpWire {
+    /// Opens the stream, if there is a session it can belong to, and keeps it open. What a server
+    /// says before the stream is open is lost, so this waits for it, though not for long.
+    pub(crate) async fn open_stream(self: &Arc<Self>) {
+        if self.session.get().is_none() {
+            return;
+        }
+        let answered = CancellationToken::new();
+        let stream = SessionStream {
+            wire: Arc::downgrade(self),
+            answered: answered.clone(),
+            was_open: false,
+            last_event: None,
+            retry: None,
+        };
+        tokio::spawn(self.end.clone().run_until_cancelled_owned(stream.keep_open()));
+        // A server that is late opens the stream all the same.
+        let _ = timeout(STREAM_START, answered.cancelled()).await;
+    }
+}
+
+impl SessionStream {
+    async fn keep_open(mut self) {
+        let mut failures = 0_u32;
+        loop {
+            let opened = self.open().await;
+            self.answered.cancel();
+            let pause = match opened {
+                Ok(response) => {
+                    (failures, self.was_open) = (0, true);
+                    let has_told = self.read(response).await;
+                    // A stream that broke in the midst of something is taken up at once.
+                    if has_told && self.retry.is_none() { SHORTEST_PAUSE } else { FIRST_PAUSE }
+                }
+                Err(Closed::Forgotten) => {
+                    if let Some(wire) = self.wire.upgrade() {
+                        wire.forget();
+                    }
+                    return;
+                }
+                // One that never was open is not tried again: hardly any server has one then.
+                Err(Closed::ForNow) if self.was_open => {
+                    failures = failures.saturating_add(1);
+                    FIRST_PAUSE.saturating_mul(1 << failures.min(8)).min(LONGEST_PAUSE)
+                }
+                Err(_) => return,
+            };
+            let pause = self.retry.take().map_or(pause, |retry| match failures {
+                0 => retry,
+                _ => retry.max(pause),
+            });
+            sleep(pause.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
+        }
+    }
+
+    async fn open(&self) -> Result<Response, Closed> {
+        let wire = self.wire.upgrade().ok_or(Closed::ForGood)?;
+        let mut headers = wire.session_headers();
+        headers.insert(ACCEPT, HeaderValue::from_static(EVENT_STREAM));
+        if let Some(event) = &self.last_event {
+            insert(&mut headers, LAST_EVENT_ID, event);
+        }
+        let sent = wire.client.get(&*wire.url).headers(headers).send();
+        drop(wire);
+        let response = sent.await.map_err(|_| Closed::ForNow)?;
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let is_stream = kind.is_some_and(|kind| kind.starts_with(EVENT_STREAM));
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => Err(Closed::ForGood),
+            // A server that never had such a stream says the same of the stream itself.
+            StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST if self.was_open => {
+                Err(Closed::Forgotten)
+            }
+            status if status.is_success() && is_stream => Ok(response),
+            _ => Err(Closed::ForNow),
+        }
+    }
+
+    /// Reads the stream to its end. Whether anything came on it.
+    async fn read(&mut self, response: Response) -> bool {
+        let mut events = EventReader::new(response, STREAM_EVENT_BYTES);
+        let mut has_told = false;
+        while let Some(Ok(event)) = events.next().await {
+            if let Some(id) = event.id.filter(|id| !id.is_empty()) {
+                self.last_event = Some(id);
+            }
+            if let Some(retry) = event.retry {
+                self.retry = Some(Duration::from_millis(retry));
+            }
+            let Some(data) = event.data.filter(|data| !data.is_empty()) else { continue };
+            has_told = true;
+            let Some(wire) = self.wire.upgrade() else { break };
+            let Some(message) = ServerMessage::read(data.as_bytes()) else { continue };
+            if message.method.is_some() {
+                wire.take_aside(&message, None);
+            } else {
+                wire.take_answer(&message);
+            }
+        }
+        has_told
+    }
+}

@@ -1,0 +1,65 @@
+//! One request on its way to a server, and why it may have no answer.
+
+use std::sync::Arc;
+
+use ::http::header::{HeaderName, HeaderValue};
+
+use super::reach::Reach;
+
+/// Requests under way on one connection at once. One more is refused.
+pub(crate) const PENDING_REQUESTS: usize = 1024;
+
+/// One request, ready to be sent.
+pub(crate) struct WireRequest {
+    pub(crate) id: u64,
+    pub(crate) kind: RequestKind,
+    pub(crate) method: &'static str,
+    /// The name that the header `Mcp-Name` mirrors.
+    pub(crate) name: Option<Arc<str>>,
+    /// Further headers, of arguments that are mirrored.
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    /// The whole message.
+    pub(crate) text: String,
+    pub(crate) reach: Arc<Reach>,
+    /// The largest answer to read, in bytes.
+    pub(crate) limit: u64,
+}
+
+/// What becomes of a request whose answer nobody waits for any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RequestKind {
+    /// The server is told. It may go on for a while, so what it says meanwhile is in doubt.
+    Ordinary,
+    /// The server is not told: `initialize` must not be cancelled, and servers of the handshake era
+    /// have died of a notification that came before it.
+    Greeting,
+    /// The server is told, which is how such a request ends. Nothing it says of other requests is
+    /// in doubt.
+    Subscription,
+}
+
+/// Why a request has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WireError {
+    /// Nothing was sent: there was no connection any more, or none could be made.
+    #[error("{0}")]
+    NotSent(String),
+    /// The server did nothing with it, for it knows nothing of the session any more.
+    #[error("the server has forgotten the session")]
+    Forgotten,
+    /// The connection ended while the answer was awaited.
+    #[error("{0}")]
+    Lost(String),
+    /// Nothing was sent: as many requests are under way as may be.
+    #[error("{PENDING_REQUESTS} requests are under way, which is the limit")]
+    Full,
+    #[error("the answer has {0} bytes")]
+    TooLarge(u64),
+    #[error("{0}")]
+    Broken(String),
+    #[error("{0}")]
+    Refused(String),
+    /// The server did nothing with it, for it could not make anything of it.
+    #[error("{0}")]
+    TurnedAway(String),
+}
