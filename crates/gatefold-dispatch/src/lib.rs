@@ -12,6 +12,7 @@ mod caller;
 mod capabilities;
 mod conversation;
 mod counters;
+mod credentials;
 mod dispatcher;
 mod gate;
 mod invoke;
@@ -38,6 +39,7 @@ pub use caller::{
 };
 pub use capabilities::ClientCapabilities;
 pub use counters::Counters;
+pub use credentials::{Credential, CredentialError, CredentialSet, Credentials, StaticCredentials};
 pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
 pub use limits::Limits;
 pub use nested::{Nested, Taint};

@@ -208,7 +208,8 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         config_digest: Digest::new([0; 32]),
     };
     let clock = Arc::new(SystemClock);
-    let ports = McpPorts { client: http_client()?, keeper: Arc::new(Forgetful), clock };
+    let ports =
+        McpPorts { client: http_client()?, credentials: None, keeper: Arc::new(Forgetful), clock };
     let setup = SourceSetup {
         source: McpSource::new(settings, ports, None),
         kind: SourceKind::Mcp,

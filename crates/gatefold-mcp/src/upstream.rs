@@ -1,6 +1,7 @@
 //! MCP servers as sources.
 
 mod backoff;
+mod credentials;
 mod handshake;
 mod http;
 mod ladder;

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::credentials::CredentialHeaders;
 use super::message::{FIRST_OWN_ID, Reply, ServerMessage, cancelled};
 use super::news::News;
 use super::reach::{Next, Questions, Reach, Turns, question, unsupported};
@@ -50,7 +51,7 @@ pub(crate) struct HttpWire {
     domain: Domain,
     client: reqwest::Client,
     url: Arc<str>,
-    headers: HeaderMap,
+    credentials: CredentialHeaders,
     era: Era,
     next_id: AtomicU64,
     /// The session that the answer to `initialize` named, if it did.
@@ -75,7 +76,7 @@ impl HttpWire {
         domain: Domain,
         client: reqwest::Client,
         url: &str,
-        headers: HeaderMap,
+        credentials: CredentialHeaders,
         news: News,
         era: Era,
     ) -> Arc<Self> {
@@ -88,7 +89,7 @@ impl HttpWire {
             domain,
             client,
             url: url.into(),
-            headers,
+            credentials,
             era,
             next_id: AtomicU64::new(FIRST_OWN_ID),
             session: OnceLock::new(),
@@ -137,7 +138,7 @@ impl HttpWire {
     }
 
     pub(crate) async fn notify(&self, text: String) -> Result<(), WireError> {
-        let response = self.post(text, None).await.map_err(|error| unsent_or_lost(&error))?;
+        let response = self.post(text, None).await?;
         if response.status().is_success() {
             return Ok(());
         }
@@ -152,8 +153,11 @@ impl HttpWire {
         if is_over || self.session.get().is_none() {
             return;
         }
-        let ending = self.client.delete(&*self.url).headers(self.session_headers()).send();
-        if !matches!(timeout(CLOSE_DEADLINE, ending).await, Ok(Ok(_))) {
+        let ending = async {
+            let headers = self.session_headers().await.ok()?;
+            self.client.delete(&*self.url).headers(headers).send().await.ok()
+        };
+        if !matches!(timeout(CLOSE_DEADLINE, ending).await, Ok(Some(_))) {
             tracing::debug!(domain = %self.domain, "a session ended badly");
         }
     }
@@ -191,7 +195,7 @@ impl HttpWire {
 
     async fn exchange(self: &Arc<Self>, request: &WireRequest) -> Result<Reply, WireError> {
         let sent = self.post(request.text.clone(), Some(request)).await;
-        let response = sent.map_err(|error| unsent_or_lost(&error))?;
+        let response = sent?;
         let status = response.status();
         if request.kind == RequestKind::Greeting {
             self.note_session(&response)?;
@@ -234,8 +238,8 @@ impl HttpWire {
         &self,
         text: String,
         request: Option<&WireRequest>,
-    ) -> Result<Response, reqwest::Error> {
-        let mut headers = self.session_headers();
+    ) -> Result<Response, WireError> {
+        let mut headers = self.session_headers().await?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         if let (true, Some(request)) = (self.is_stateless(), request) {
@@ -245,19 +249,20 @@ impl HttpWire {
             }
             headers.extend(request.headers.iter().cloned());
         }
-        self.client.post(&*self.url).headers(headers).body(text).send().await
+        let sent = self.client.post(&*self.url).headers(headers).body(text).send().await;
+        sent.map_err(|error| unsent_or_lost(&error))
     }
 
-    /// What every message says of the session it belongs to.
-    fn session_headers(&self) -> HeaderMap {
-        let mut headers = self.headers.clone();
+    /// What every message says of its sender and of the session it belongs to.
+    async fn session_headers(&self) -> Result<HeaderMap, WireError> {
+        let mut headers = self.credentials.headers().await.map_err(WireError::NoCredentials)?;
         if let Some(session) = self.session.get() {
             insert(&mut headers, SESSION_ID, session);
         }
         if let Some(version) = self.version.get() {
             insert(&mut headers, PROTOCOL_VERSION, version);
         }
-        headers
+        Ok(headers)
     }
 
     /// Sends a message that nobody waits for.

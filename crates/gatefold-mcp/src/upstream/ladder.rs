@@ -10,11 +10,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::http::header::{HeaderMap, HeaderName, HeaderValue};
-use gatefold_core::{BoxError, Domain};
+use gatefold_core::{BoxError, Domain, UpstreamIdentity};
+use gatefold_dispatch::Credentials;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
+use super::credentials::CredentialHeaders;
 use super::handshake::{self, Greeting, GreetingError};
 use super::http::HttpWire;
 use super::news::News;
@@ -43,18 +44,27 @@ impl ConnectError {
 /// The share of the connect deadline that an unknown server has to answer `server/discover`.
 const DISCOVER_SHARE: u32 = 3;
 
+/// Whom a connection is for, and what it is made with.
+pub(crate) struct ConnectContext<'a> {
+    pub(crate) client: &'a reqwest::Client,
+    pub(crate) credentials: &'a Arc<dyn Credentials>,
+    pub(crate) identity: &'a UpstreamIdentity,
+    /// The era that the server spoke the last time.
+    pub(crate) known: Option<Era>,
+    pub(crate) news: News,
+    /// Where the tasks go that end the children.
+    pub(crate) children: &'a TaskTracker,
+}
+
 pub(crate) async fn connect(
     settings: &McpSettings,
-    client: &reqwest::Client,
-    known: Option<Era>,
-    news: News,
-    children: &TaskTracker,
+    context: ConnectContext<'_>,
 ) -> Result<Session, ConnectError> {
-    let within = settings.connect_deadline;
-    let ladder = EraLadder { domain: &settings.domain, known, within, news, children };
+    let (domain, within) = (&settings.domain, settings.connect_deadline);
+    let ladder = EraLadder { domain, within, context };
     match &settings.transport {
         Transport::Stdio(stdio) => ladder.stdio(stdio).await,
-        Transport::Http(http) => ladder.http(http, client).await,
+        Transport::Http(http) => ladder.http(http).await,
         Transport::Disabled => Err(ConnectError::new("it is disabled in the configuration")),
         Transport::Unusable(reason) => Err(ConnectError::new(reason.clone())),
     }
@@ -63,17 +73,15 @@ pub(crate) async fn connect(
 /// One connection on its way, era by era.
 struct EraLadder<'a> {
     domain: &'a Domain,
-    known: Option<Era>,
     within: Duration,
-    news: News,
-    children: &'a TaskTracker,
+    context: ConnectContext<'a>,
 }
 
 impl EraLadder<'_> {
     async fn stdio(&self, settings: &StdioSettings) -> Result<Session, ConnectError> {
         let deadline = Instant::now() + self.within;
         let mut wire = self.start(settings, deadline).await?;
-        if self.known == Some(Era::Handshake) {
+        if self.context.known == Some(Era::Handshake) {
             let refusal = match self.greet_stdio(&wire, Era::Handshake, deadline).await {
                 Ok(session) => return Ok(session),
                 Err(refusal) => refusal,
@@ -123,7 +131,7 @@ impl EraLadder<'_> {
         // A task that whoever closes waits for: given up in its midst, a start would leave a child
         // that nobody knows of.
         let own = settings.clone();
-        let starting = self.children.spawn(async move { process::spawn(&own).await });
+        let starting = self.context.children.spawn(async move { process::spawn(&own).await });
         let spawned = timeout_at(deadline, starting).await;
         let spawned = spawned.map_err(|_| self.failed(GreetingError::Late))?;
         let spawned = spawned.unwrap_or_else(|ended| Err(std::io::Error::other(ended)));
@@ -131,7 +139,12 @@ impl EraLadder<'_> {
             reason: start_hint(settings, &error),
             source: Some(error.into()),
         })?;
-        Ok(StdioWire::new(self.domain.clone(), spawned, self.news.clone(), self.children))
+        Ok(StdioWire::new(
+            self.domain.clone(),
+            spawned,
+            self.context.news.clone(),
+            self.context.children,
+        ))
     }
 
     async fn greet_stdio(
@@ -151,28 +164,23 @@ impl EraLadder<'_> {
     ) -> Result<Session, GreetingError> {
         let greeting = timeout_at(deadline, handshake::greet(&wire, era)).await;
         let greeting: Greeting = greeting.unwrap_or(Err(GreetingError::Late))?;
-        Ok(Session::new(wire, greeting, self.news.clone()))
+        Ok(Session::new(wire, greeting, self.context.news.clone()))
     }
 
-    async fn http(
-        &self,
-        settings: &HttpSettings,
-        client: &reqwest::Client,
-    ) -> Result<Session, ConnectError> {
-        let headers = headers(settings)?;
+    async fn http(&self, settings: &HttpSettings) -> Result<Session, ConnectError> {
         let deadline = Instant::now() + self.within;
-        let (first, second) = match self.known {
+        let (first, second) = match self.context.known {
             Some(Era::Handshake) => (Era::Handshake, Era::Stateless),
             _ => (Era::Stateless, Era::Handshake),
         };
         let first_deadline = Instant::now() + self.within / 2;
-        match self.http_in(first, settings, client, headers.clone(), first_deadline).await {
+        match self.http_in(first, settings, first_deadline).await {
             Ok(session) => return Ok(session),
             Err(refusal) => {
                 tracing::debug!(domain = %self.domain, ?first, ?refusal, "an era was refused");
             }
         }
-        let session = self.http_in(second, settings, client, headers, deadline).await;
+        let session = self.http_in(second, settings, deadline).await;
         session.map_err(|refusal| self.failed(refusal))
     }
 
@@ -180,12 +188,13 @@ impl EraLadder<'_> {
         &self,
         era: Era,
         settings: &HttpSettings,
-        client: &reqwest::Client,
-        headers: HeaderMap,
         deadline: Instant,
     ) -> Result<Session, GreetingError> {
-        let (domain, news) = (self.domain.clone(), self.news.clone());
-        let wire = HttpWire::new(domain, client.clone(), &settings.url, headers, news, era);
+        let ConnectContext { client, credentials, identity, news, .. } = &self.context;
+        let (domain, identity) = (self.domain.clone(), (*identity).clone());
+        let headers = CredentialHeaders::new((*credentials).clone(), domain.clone(), identity);
+        let (client, news) = ((*client).clone(), news.clone());
+        let wire = HttpWire::new(domain, client, &settings.url, headers, news, era);
         let session = self.greet(Wire::Http(wire.clone()), era, deadline).await;
         if session.is_ok() {
             wire.open_stream().await;
@@ -222,20 +231,6 @@ impl EraLadder<'_> {
             GreetingError::Wire(error) => error.to_string(),
         })
     }
-}
-
-fn headers(settings: &HttpSettings) -> Result<HeaderMap, ConnectError> {
-    let mut headers = HeaderMap::new();
-    for (name, value) in &settings.headers {
-        let name = HeaderName::try_from(name.as_str())
-            .map_err(|_| ConnectError::new(format!("`{name}` is not a header's name")))?;
-        // The value may be a secret, so the message does not show it.
-        let mut value = HeaderValue::try_from(value.expose())
-            .map_err(|_| ConnectError::new(format!("the value of header `{name}` is not legal")))?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
-    }
-    Ok(headers)
 }
 
 fn start_hint(settings: &StdioSettings, error: &std::io::Error) -> String {

@@ -57,6 +57,9 @@ pub(crate) enum WireError {
     TooLarge(u64),
     #[error("{0}")]
     Broken(String),
+    /// Nothing was sent, for want of credentials.
+    #[error("{0}")]
+    NoCredentials(String),
     #[error("{0}")]
     Refused(String),
     /// The server did nothing with it, for it could not make anything of it.

@@ -6,24 +6,28 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, join_all};
 use gatefold_catalog::Manifest;
-use gatefold_core::{BoxError, CallError, Clock, Domain, Outcome, UpstreamIdentity};
-use gatefold_dispatch::{CallContext, Manifests, Source, SourceState, SourceStatus};
+use gatefold_core::{BoxError, CallError, Clock, Domain, Outcome, Secret, UpstreamIdentity};
+use gatefold_dispatch::{
+    CallContext, Credential, Credentials, Manifests, Source, SourceState, SourceStatus,
+    StaticCredentials,
+};
 use gatefold_policy::Permit;
 use tokio::sync::{broadcast, watch};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::backoff::Backoff;
-use super::ladder::{self, ConnectError};
+use super::ladder::{self, ConnectContext, ConnectError};
 use super::mirrored::{self, MirroringTools};
 use super::news::News;
 use super::request::WireError;
 use super::session::{ListError, Session};
 use super::settings::{McpSettings, Transport};
-use crate::protocol::{Era, methods};
+use crate::protocol::Era;
 
 mod calls;
+mod lists;
 mod pool;
 mod subscriptions;
 
@@ -42,6 +46,7 @@ const UPDATES: usize = 256;
 pub struct McpSource {
     settings: McpSettings,
     client: reqwest::Client,
+    credentials: Arc<dyn Credentials>,
     clock: Arc<dyn Clock>,
     keeper: Arc<dyn Manifests>,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
@@ -73,6 +78,9 @@ struct State {
 pub struct McpPorts {
     /// The guarded client that `gatefold-egress` makes.
     pub client: reqwest::Client,
+    /// Who is asked for credentials before each request to a remote server. `None` for the headers
+    /// of its settings, always the same.
+    pub credentials: Option<Arc<dyn Credentials>>,
     pub keeper: Arc<dyn Manifests>,
     pub clock: Arc<dyn Clock>,
 }
@@ -92,9 +100,11 @@ impl McpSource {
         let since = ports.clock.now();
         let status = SourceStatus { state, since, error, protocol, sessions: 0 };
         let mirroring = known.as_deref().map(mirrored::of_manifest).unwrap_or_default();
+        let credentials = ports.credentials.unwrap_or_else(|| configured(&settings.transport));
         Arc::new(Self {
             settings,
             client: ports.client,
+            credentials,
             clock: ports.clock,
             keeper: ports.keeper,
             manifest: watch::Sender::new(known),
@@ -198,7 +208,7 @@ impl McpSource {
         let (subscriptions, listener) = (self.subscriptions.clone(), identity.clone());
         let is_wanted = move |uri: &str| subscriptions.has(&listener, uri);
         let news = News::new(self.updates.clone(), is_wanted);
-        let attempt = ladder::connect(&self.settings, &self.client, known, news, &self.children);
+        let attempt = ladder::connect(&self.settings, self.context(&identity, known, news));
         let connected = self.closing.run_until_cancelled(attempt).await;
         let connected = connected.unwrap_or_else(|| Err(ConnectError::new("it was closed")));
         let mut state = self.lock();
@@ -232,10 +242,20 @@ impl McpSource {
     }
 
     /// Greets the server anew, beside the session there is.
-    async fn probe(&self) -> Result<Session, ConnectError> {
+    async fn probe(&self, identity: &UpstreamIdentity) -> Result<Session, ConnectError> {
         let known = self.lock().era;
         let news = News::new(broadcast::Sender::new(1), |_| false);
-        ladder::connect(&self.settings, &self.client, known, news, &self.children).await
+        ladder::connect(&self.settings, self.context(identity, known, news)).await
+    }
+
+    fn context<'a>(
+        &'a self,
+        identity: &'a UpstreamIdentity,
+        known: Option<Era>,
+        news: News,
+    ) -> ConnectContext<'a> {
+        let Self { client, credentials, children, .. } = self;
+        ConnectContext { client, credentials, identity, known, news, children }
     }
 
     /// Looks after an open session until it ends or nobody uses it any more.
@@ -373,48 +393,21 @@ impl McpSource {
         }
     }
 
-    /// Asks for the list unless this session gave it already.
-    async fn list_once(&self, session: &Session) -> Result<(), ListError> {
-        let _listing = self.listing.lock().await;
-        if session.is_listed() { Ok(()) } else { self.fetch_list(session).await }
-    }
-
-    async fn list(&self, session: &Session) -> Result<(), ListError> {
-        let _listing = self.listing.lock().await;
-        self.fetch_list(session).await
-    }
-
-    async fn fetch_list(&self, session: &Session) -> Result<(), ListError> {
-        let limit = self.settings.connect_deadline;
-        let former = self.manifest.borrow().clone();
-        let listing = session.list(former.as_deref(), self.clock.now(), limit / 2);
-        let listed = timeout(limit, listing).await;
-        let manifest = Arc::new(listed.map_err(|_| ListError::Late(methods::TOOLS_LIST))??);
-        session.set_listed();
-        for alteration in manifest.alterations() {
-            tracing::warn!(domain = %self.settings.domain, %alteration, "a definition was altered");
-        }
-        let mirroring = Arc::new(mirrored::of_manifest(&manifest));
-        *self.mirroring.write().unwrap_or_else(PoisonError::into_inner) = mirroring;
-        let digest = self.settings.config_digest;
-        let is_new = self.manifest.send_if_modified(|current| {
-            let is_new = current.as_ref().is_none_or(|c| c.digest() != manifest.digest());
-            *current = Some(manifest.clone());
-            is_new
-        });
-        if is_new {
-            let (tools, prompts) = (manifest.tools().len(), manifest.prompts().len());
-            let resources = manifest.resources().len() + manifest.templates().len();
-            tracing::info!(domain = %self.settings.domain, tools, prompts, resources, "took up a new list of tools");
-            self.keeper.keep(self.settings.domain.clone(), digest, manifest).await;
-        }
-        Ok(())
-    }
-
     fn unavailable(&self, reason: String, source: Option<Arc<ConnectError>>) -> CallError {
         let source = source.map(|error| Box::new(error) as BoxError);
         CallError::Unavailable { domain: self.settings.domain.clone(), reason, source }
     }
+}
+
+/// The headers of a remote server's settings, for everybody.
+fn configured(transport: &Transport) -> Arc<dyn Credentials> {
+    let headers = match transport {
+        Transport::Http(http) => http.headers.as_slice(),
+        _ => &[],
+    };
+    let credential =
+        |(name, value): &(String, Secret)| Credential { name: name.clone(), value: value.clone() };
+    Arc::new(StaticCredentials::new(headers.iter().map(credential)))
 }
 
 impl Source for McpSource {

@@ -2,6 +2,7 @@
 
 pub(crate) mod asking;
 mod calls;
+mod credentials;
 mod entries;
 mod eras;
 mod http;
@@ -27,6 +28,7 @@ pub(crate) use self::processes::run_gateway_if_asked;
 pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
         calls::trials(),
+        credentials::trials(),
         entries::trials(),
         eras::trials(),
         http::trials(),

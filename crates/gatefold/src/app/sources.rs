@@ -97,6 +97,7 @@ impl SourceFactory {
         };
         let ports = McpPorts {
             client: self.client.for_libraries().expect("it may reach any address"),
+            credentials: None,
             keeper: Arc::new(Keeper(self.store.clone())),
             clock: self.clock.clone(),
         };

@@ -74,7 +74,7 @@ impl HttpWire {
 
     /// Asks for what follows an event. None when the server cannot be reached just now.
     async fn take_up(&self, last_event: &str) -> Result<Option<Response>, WireError> {
-        let mut headers = self.session_headers();
+        let mut headers = self.session_headers().await?;
         headers.insert(ACCEPT, HeaderValue::from_static(EVENT_STREAM));
         insert(&mut headers, LAST_EVENT_ID, last_event);
         let Ok(response) = self.client.get(&*self.url).headers(headers).send().await else {

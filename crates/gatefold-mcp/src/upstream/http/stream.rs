@@ -105,7 +105,7 @@ impl SessionStream {
 
     async fn open(&self) -> Result<Response, Closed> {
         let wire = self.wire.upgrade().ok_or(Closed::ForGood)?;
-        let mut headers = wire.session_headers();
+        let mut headers = wire.session_headers().await.map_err(|_| Closed::ForNow)?;
         headers.insert(ACCEPT, HeaderValue::from_static(EVENT_STREAM));
         if let Some(event) = &self.last_event {
             insert(&mut headers, LAST_EVENT_ID, event);

@@ -147,7 +147,7 @@ impl McpSource {
             return false;
         }
         let era = session.era();
-        let Ok(found) = self.probe().await else { return false };
+        let Ok(found) = self.probe(identity).await else { return false };
         let is_other = found.era() != era;
         found.close().await;
         if is_other {
@@ -166,7 +166,9 @@ impl McpSource {
                 CallError::Protocol { domain, reason, source: None }
             }
             WireError::Lost(reason) => CallError::Lost { tool: target.id.clone(), reason },
-            WireError::Refused(reason) | WireError::TurnedAway(reason) => {
+            WireError::Refused(reason)
+            | WireError::TurnedAway(reason)
+            | WireError::NoCredentials(reason) => {
                 self.note_refusal(&reason);
                 self.unavailable(reason, None)
             }

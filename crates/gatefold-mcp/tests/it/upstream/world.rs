@@ -9,9 +9,9 @@ use gatefold_core::{
     ToolName,
 };
 use gatefold_dispatch::{
-    AuditError, AuditLog, AuditSlot, CallClosed, CallOpened, Caller, DiscoveryRecord, Dispatcher,
-    Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, NoPastQueries, Ports, SealKey,
-    Setup, SourceReport, SourceSetup, SourceState,
+    AuditError, AuditLog, AuditSlot, CallClosed, CallOpened, Caller, Credentials, DiscoveryRecord,
+    Dispatcher, Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, NoPastQueries,
+    Ports, SealKey, Setup, SourceReport, SourceSetup, SourceState,
 };
 use gatefold_mcp::{McpPorts, McpSettings, McpSource};
 use gatefold_policy::Policy;
@@ -33,6 +33,7 @@ pub(crate) struct Made {
     pub(crate) identity: IdentityScope,
     pub(crate) known: Option<Arc<Manifest>>,
     pub(crate) policy: Policy,
+    pub(crate) credentials: Option<Arc<dyn Credentials>>,
 }
 
 impl Default for Made {
@@ -42,6 +43,7 @@ impl Default for Made {
             identity: IdentityScope::Shared,
             known: None,
             policy: Policy::default(),
+            credentials: None,
         }
     }
 }
@@ -55,7 +57,7 @@ impl World {
     pub(crate) fn made(settings: &[&McpSettings], made: &Made) -> Self {
         let keeper = Arc::<Keeper>::default();
         let sources = settings.iter().map(|settings| SourceSetup {
-            source: source(settings, &keeper, made.known.clone()),
+            source: presenting(settings, &keeper, made),
             kind: SourceKind::Mcp,
             description: None,
             groups: GroupRules::default(),
@@ -187,8 +189,14 @@ pub(crate) fn source(
     keeper: &Arc<Keeper>,
     known: Option<Arc<Manifest>>,
 ) -> Arc<McpSource> {
+    presenting(settings, keeper, &Made { known, ..Made::default() })
+}
+
+fn presenting(settings: &McpSettings, keeper: &Arc<Keeper>, made: &Made) -> Arc<McpSource> {
     let (keeper, clock) = (keeper.clone(), Arc::new(SystemClock));
-    McpSource::new(settings.clone(), McpPorts { client: client(), keeper, clock }, known)
+    let credentials = made.credentials.clone();
+    let ports = McpPorts { client: client(), credentials, keeper, clock };
+    McpSource::new(settings.clone(), ports, made.known.clone())
 }
 
 #[expect(clippy::disallowed_methods, reason = "the guarded client is tested where it is made")]

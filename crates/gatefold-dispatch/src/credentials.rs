@@ -1,0 +1,82 @@
+//! What a source presents to its upstream so that it is let in.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use gatefold_core::{BoxError, Domain, Secret, UpstreamIdentity};
+
+/// One credential: the name of a header, or of whatever the source's protocol has in its place, and
+/// its value.
+#[derive(Debug, Clone)]
+pub struct Credential {
+    pub name: String,
+    pub value: Secret,
+}
+
+/// All credentials of one identity at one source.
+pub type CredentialSet = Arc<[Credential]>;
+
+/// Gives the credentials of an identity at a source.
+///
+/// A source asks before each request, because tokens expire in the middle of a session. Whoever
+/// implements this keeps what is still good and gives out the same [`CredentialSet`] until it
+/// changes: a source prepares a set once and recognises it by its address.
+pub trait Credentials: Send + Sync + 'static {
+    /// The credentials that are good now and at hand. `None` has the source wait for
+    /// [`Credentials::obtain`].
+    fn at_hand(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet>;
+
+    /// Obtains credentials, by a refresh for example. The request's own deadline ends the wait.
+    fn obtain<'a>(
+        &'a self,
+        domain: &'a Domain,
+        identity: &'a UpstreamIdentity,
+    ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>>;
+}
+
+/// Why there are no credentials. Both the caller and the operator read the reason; the source of the
+/// error is for the operator.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason}")]
+pub struct CredentialError {
+    pub reason: String,
+    #[source]
+    pub source: Option<BoxError>,
+}
+
+impl CredentialError {
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), source: None }
+    }
+}
+
+/// The same credentials for everybody and for ever, as a configuration gives them.
+#[derive(Clone)]
+pub struct StaticCredentials(CredentialSet);
+
+impl StaticCredentials {
+    pub fn new(credentials: impl IntoIterator<Item = Credential>) -> Self {
+        Self(credentials.into_iter().collect())
+    }
+}
+
+impl fmt::Debug for StaticCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|own| &own.name)).finish()
+    }
+}
+
+impl Credentials for StaticCredentials {
+    fn at_hand(&self, _: &Domain, _: &UpstreamIdentity) -> Option<CredentialSet> {
+        Some(self.0.clone())
+    }
+
+    fn obtain<'a>(
+        &'a self,
+        _: &'a Domain,
+        _: &'a UpstreamIdentity,
+    ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
+        Box::pin(std::future::ready(Ok(self.0.clone())))
+    }
+}

@@ -1,0 +1,157 @@
+//! Credentials that change, or cannot be had, while a session is open.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use futures::future::BoxFuture;
+use gatefold_core::{CallError, Domain, Principal, Secret, UpstreamIdentity, UserId};
+use gatefold_dispatch::{
+    Caller, Credential, CredentialError, CredentialSet, Credentials, IdentityScope,
+};
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+
+use super::support::{http, trial};
+use super::world::{Made, World};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("each_request_carries_the_token_that_is_good_then", changing),
+        trial("credentials_that_cannot_be_had_make_a_source_unavailable", lacking),
+        trial("credentials_are_those_of_the_identity", own),
+    ]
+}
+
+/// A port whose token a test sets.
+#[derive(Default)]
+struct Tokens {
+    /// What is at hand, none for what has to be obtained.
+    at_hand: Mutex<Option<CredentialSet>>,
+    /// What obtaining comes to.
+    obtained: Mutex<Option<String>>,
+}
+
+fn bearer(token: &str) -> CredentialSet {
+    let value = Secret::new(format!("Bearer {token}"));
+    Arc::from([Credential { name: "authorization".to_owned(), value }])
+}
+
+impl Credentials for Tokens {
+    fn at_hand(&self, _: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet> {
+        match identity {
+            UpstreamIdentity::User(user) => Some(bearer(user.as_str())),
+            UpstreamIdentity::Shared => self.at_hand.lock().unwrap().clone(),
+        }
+    }
+
+    fn obtain<'a>(
+        &'a self,
+        domain: &'a Domain,
+        _: &'a UpstreamIdentity,
+    ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
+        Box::pin(async move {
+            let token = self.obtained.lock().unwrap().clone();
+            let token = token.ok_or_else(|| {
+                CredentialError::new(format!("nobody has signed in to `{domain}`"))
+            })?;
+            Ok(bearer(&token))
+        })
+    }
+}
+
+/// A server that notes which token came with which method.
+async fn serve() -> (String, Arc<Mutex<Vec<(String, String)>>>) {
+    let seen = Arc::<Mutex<Vec<_>>>::default();
+    let noted = seen.clone();
+    let router = Router::new().fallback(async move |headers: HeaderMap, body: Bytes| {
+        let token = headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
+        let (method, response) = answer(&body);
+        noted.lock().unwrap().push((method, token.unwrap_or_default()));
+        response
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    (url, seen)
+}
+
+fn answer(body: &[u8]) -> (String, Response) {
+    let request: Value = serde_json::from_slice(body).unwrap_or_default();
+    let method = request["method"].as_str().unwrap_or_default().to_owned();
+    let result = match method.as_str() {
+        "server/discover" => {
+            json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+        }
+        "tools/list" => json!({"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}),
+        "tools/call" => json!({"content": [{"type": "text", "text": "done"}]}),
+        _ => return (method, StatusCode::METHOD_NOT_ALLOWED.into_response()),
+    };
+    let id = &request["id"];
+    (method, axum::Json(json!({"jsonrpc": "2.0", "id": id, "result": result})).into_response())
+}
+
+fn world(url: &str, tokens: &Arc<Tokens>, made: &Made) -> World {
+    let credentials = Some(tokens.clone() as Arc<dyn Credentials>);
+    World::made(&[&http("up", url)], &Made { credentials, ..made.clone() })
+}
+
+fn calls(seen: &Mutex<Vec<(String, String)>>) -> Vec<String> {
+    let seen = seen.lock().unwrap();
+    let calls = seen.iter().filter(|(method, _)| method == "tools/call");
+    calls.map(|(_, token)| token.clone()).collect()
+}
+
+async fn changing() {
+    let (url, seen) = serve().await;
+    let tokens = Arc::<Tokens>::default();
+    *tokens.at_hand.lock().unwrap() = Some(bearer("one"));
+    let world = world(&url, &tokens, &Made::default());
+    assert_eq!(world.refresh().await[0].1, Ok(()));
+    world.text("up__echo", "{}").await;
+    world.text("up__echo", "{}").await;
+    *tokens.at_hand.lock().unwrap() = Some(bearer("two"));
+    world.text("up__echo", "{}").await;
+    *tokens.at_hand.lock().unwrap() = None;
+    *tokens.obtained.lock().unwrap() = Some("three".to_owned());
+    world.text("up__echo", "{}").await;
+    let expected = ["Bearer one", "Bearer one", "Bearer two", "Bearer three"];
+    assert_eq!(calls(&seen), expected);
+    let greeted = seen.lock().unwrap().iter().filter(|(own, _)| own == "server/discover").count();
+    assert_eq!(greeted, 1, "the session is the same");
+}
+
+async fn lacking() {
+    let (url, seen) = serve().await;
+    let tokens = Arc::<Tokens>::default();
+    *tokens.at_hand.lock().unwrap() = Some(bearer("one"));
+    let world = world(&url, &tokens, &Made::default());
+    assert_eq!(world.refresh().await[0].1, Ok(()));
+    *tokens.at_hand.lock().unwrap() = None;
+    let error = world.call("up__echo", "{}").await.unwrap_err();
+    assert!(matches!(error, CallError::Unavailable { .. }), "{error:?}");
+    let expected = "`up` is unavailable: its credentials could not be had: nobody has signed in \
+                    to `up`";
+    assert_eq!(error.to_string(), expected);
+    assert!(calls(&seen).is_empty(), "nothing was sent");
+    *tokens.obtained.lock().unwrap() = Some("two".to_owned());
+    world.text("up__echo", "{}").await;
+    assert_eq!(calls(&seen), ["Bearer two"], "the next request asks again");
+}
+
+async fn own() {
+    let (url, seen) = serve().await;
+    let tokens = Arc::<Tokens>::default();
+    *tokens.at_hand.lock().unwrap() = Some(bearer("shared"));
+    let first = world(&url, &tokens, &Made::default());
+    assert_eq!(first.refresh().await[0].1, Ok(()));
+    let (identity, known) = (IdentityScope::PerUser, Some(first.keeper.last()));
+    let world = world(&url, &tokens, &Made { identity, known, ..Made::default() });
+    for user in ["ann", "bob", "ann"] {
+        let principal = Principal::user(UserId::new(user));
+        world.call_with("up__echo", "{}", &principal, Caller::silent()).await.unwrap();
+    }
+    assert_eq!(calls(&seen), ["Bearer ann", "Bearer bob", "Bearer ann"]);
+}
