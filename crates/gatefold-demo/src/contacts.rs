@@ -1,89 +1,167 @@
-//! `contacts`: a contacts book in `{scratch}/contacts.db`.
-
-mod changes;
-mod duplicates;
-mod groups;
-mod queries;
-mod vcard;
+//! `contacts`: a contacts book in `{scratch}/contacts.sqlite`.
 
 use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-use sqlx::{FromRow, Row, SqliteExecutor, sqlite::SqliteRow};
-
 use crate::{
     DemoError,
-    arguments::Id,
-    database,
-    error::{ToolError, refuse},
-    toolbox::{Effect, Tool, Toolbox},
+    database::Database,
+    fields::{Field, Kind, id, integer, list, text, word},
+    tool::{
+        Effect::{Adds, Overwrites, Reads, Removes, Sets},
+        Tool, tool,
+    },
 };
 
 pub(crate) async fn open(scratch: &Path) -> Result<Vec<Tool>, DemoError> {
-    let db = database::open(scratch, "contacts.db", include_str!("contacts/first.sql")).await?;
-    Ok(Toolbox::new(db)
-        .waiting("create_contact", Effect::Adds, changes::create_contact)
-        .waiting("get_contact", Effect::Reads, queries::get_contact)
-        .waiting("list_contacts", Effect::Reads, queries::list_contacts)
-        .waiting("search_contacts", Effect::Reads, queries::search_contacts)
-        .waiting("update_contact", Effect::Overwrites, changes::update_contact)
-        .waiting("delete_contact", Effect::Removes, changes::delete_contact)
-        .waiting("find_duplicate_contacts", Effect::Reads, duplicates::find_duplicate_contacts)
-        .waiting("merge_contacts", Effect::Removes, duplicates::merge_contacts)
-        .waiting("list_groups", Effect::Reads, groups::list_groups)
-        .waiting("add_to_group", Effect::Sets, groups::add_to_group)
-        .waiting("remove_from_group", Effect::Removes, groups::remove_from_group)
-        .waiting("export_vcard", Effect::Reads, vcard::export_vcard)
-        .into_tools())
+    let contacts = Database::open(scratch, "contact", include_str!("contacts.sql")).await?;
+    let mut tools = changes(&contacts);
+    tools.extend(queries(&contacts));
+    tools.extend(groups(&contacts));
+    Ok(tools)
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-struct Contact {
-    id: i64,
-    name: String,
-    /// Empty when unknown, as are the other fields.
-    email: String,
-    phone: String,
-    organisation: String,
-    notes: String,
-    groups: Vec<String>,
-    /// RFC 3339 in UTC.
-    created_at: String,
-    /// RFC 3339 in UTC.
-    updated_at: String,
+fn changes(contacts: &Database) -> Vec<Tool> {
+    let name = text("name", "Full name.").up_to(120);
+    let details = [
+        text("email", "An e-mail address; an empty text clears it.").up_to(200).or_empty(),
+        text("phone", "A phone number; an empty text clears it.").up_to(40).or_empty(),
+        text("organisation", "Where they work or volunteer.").up_to(120).or_empty(),
+        text("notes", "Anything else worth knowing.").up_to(2_000).or_empty(),
+    ];
+    vec![
+        tool("create_contact", Adds, "Add a person to the contacts book.")
+            .takes([name.clone()])
+            .takes(details.clone().map(|field| field.or("")))
+            .gives(contact())
+            .runs(
+                contacts,
+                "INSERT INTO contacts (name, email, phone, organisation, notes)
+                 VALUES (?1 ->> 'name', ?1 ->> 'email', ?1 ->> 'phone', ?1 ->> 'organisation',
+                         ?1 ->> 'notes') RETURNING *",
+            ),
+        tool(
+            "update_contact",
+            Overwrites,
+            "Change what is known about a person. What is not given stays as it is; what is given \
+             replaces the old value.",
+        )
+        .takes([the_id(), name.optional()])
+        .takes(details.map(Field::optional))
+        .gives(contact())
+        .runs(
+            contacts,
+            "UPDATE contacts SET name = coalesce(?1 ->> 'name', name),
+                    email = coalesce(?1 ->> 'email', email),
+                    phone = coalesce(?1 ->> 'phone', phone),
+                    organisation = coalesce(?1 ->> 'organisation', organisation),
+                    notes = coalesce(?1 ->> 'notes', notes)
+             WHERE id = ?1 ->> 'id' RETURNING *",
+        ),
+        tool(
+            "delete_contact",
+            Removes,
+            "Delete a person from the contacts book and from every group. This cannot be undone.",
+        )
+        .takes([the_id()])
+        .gives([integer("deleted", "Id of the contact that is no longer there.")])
+        .runs(contacts, "DELETE FROM contacts WHERE id = ?1 ->> 'id' RETURNING id AS deleted"),
+    ]
 }
 
-impl FromRow<'_, SqliteRow> for Contact {
-    fn from_row(row: &SqliteRow) -> Result<Self, sqlx::Error> {
-        let groups: String = row.try_get("groups")?;
-        Ok(Self {
-            id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            email: row.try_get("email")?,
-            phone: row.try_get("phone")?,
-            organisation: row.try_get("organisation")?,
-            notes: row.try_get("notes")?,
-            groups: serde_json::from_str(&groups)
-                .map_err(|error| sqlx::Error::Decode(error.into()))?,
-            created_at: row.try_get("created_at")?,
-            updated_at: row.try_get("updated_at")?,
-        })
-    }
+fn queries(contacts: &Database) -> Vec<Tool> {
+    let group = text("group", "Only people in this group.").up_to(40).optional();
+    vec![
+        tool("get_contact", Reads, "Show one person and how to reach them.")
+            .takes([the_id()])
+            .gives(contact())
+            .runs(contacts, "SELECT * FROM contacts WHERE id = ?1 ->> 'id'"),
+        tool("list_contacts", Reads, "List the people in the contacts book by name.")
+            .takes([group])
+            .gives_page("contacts", contact())
+            .runs(
+                contacts,
+                "SELECT * FROM contacts
+                 WHERE ?1 ->> 'group' IS NULL
+                    OR EXISTS (SELECT 1 FROM json_each(groups) WHERE value = ?1 ->> 'group')
+                 ORDER BY name, id LIMIT (?1 ->> 'limit') + 1 OFFSET ?1 ->> 'offset'",
+            ),
+        tool(
+            "search_contacts",
+            Reads,
+            "Find people by name, e-mail address, phone number, organisation or notes. Every word \
+             of the query must occur somewhere.",
+        )
+        .takes([text("query", "Words to look for.").up_to(200)])
+        .gives_page("contacts", contact())
+        .runs(
+            contacts,
+            "SELECT * FROM contacts
+             WHERE NOT EXISTS (
+               SELECT 1 FROM json_each(?2) AS word
+               WHERE instr(lower(concat_ws(' ', name, email, phone, organisation, notes)), word.value) = 0)
+             ORDER BY name, id LIMIT (?1 ->> 'limit') + 1 OFFSET ?1 ->> 'offset'",
+        ),
+    ]
 }
 
-/// Reads one contact; that it is missing is the caller's mistake.
-async fn fetch(db: impl SqliteExecutor<'_>, id: Id) -> Result<Contact, ToolError> {
-    sqlx::query_as("SELECT * FROM contact_details WHERE id = ?1")
-        .bind(id.get())
-        .fetch_optional(db)
-        .await?
-        .ok_or_else(|| missing(id))
+fn groups(contacts: &Database) -> Vec<Tool> {
+    let group = || word("group", "The group, such as \"committee\".");
+    vec![
+        tool("list_groups", Reads, "List the groups and how many people are in each.")
+            .gives_all(
+                "groups",
+                vec![
+                    text("name", "The group."),
+                    integer("members", "How many people are in it."),
+                ],
+            )
+            .runs(
+                contacts,
+                "SELECT value AS name, count(*) AS members FROM contacts, json_each(groups)
+                 GROUP BY 1 ORDER BY 1 LIMIT 100",
+            ),
+        tool(
+            "add_to_group",
+            Sets,
+            "Put a person into a group. A group begins with its first member.",
+        )
+        .takes([the_id(), group()])
+        .gives(contact())
+        .runs(
+            contacts,
+            "UPDATE contacts SET groups = (
+                 SELECT json_group_array(value) FROM
+                   (SELECT value FROM json_each(groups) UNION SELECT ?1 ->> 'group'))
+             WHERE id = ?1 ->> 'id' RETURNING *",
+        ),
+        tool(
+            "remove_from_group",
+            Removes,
+            "Take a person out of a group. A group ends with its last member.",
+        )
+        .takes([the_id(), group()])
+        .gives(contact())
+        .runs(
+            contacts,
+            "UPDATE contacts SET groups = (
+                 SELECT json_group_array(value) FROM json_each(groups) WHERE value <> ?1 ->> 'group')
+             WHERE id = ?1 ->> 'id' RETURNING *",
+        ),
+    ]
 }
 
-fn missing(id: Id) -> ToolError {
-    refuse(
-        format!("there is no contact {}", id.get()),
-        "list_contacts and search_contacts give the ids",
-    )
+fn the_id() -> Field {
+    id("id", "The contact's id.")
+}
+
+fn contact() -> Vec<Field> {
+    vec![
+        integer("id", "Number to name the contact by."),
+        text("name", "Full name."),
+        text("email", "E-mail address; empty when it is not known."),
+        text("phone", "Phone number; empty when it is not known."),
+        text("organisation", "Where they work or volunteer."),
+        text("notes", "Anything else worth knowing."),
+        list("groups", Kind::Text(None), "The groups they are in, in alphabetical order."),
+    ]
 }

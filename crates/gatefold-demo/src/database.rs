@@ -1,56 +1,130 @@
-//! A SQLite database in the scratch folder that makes and fills itself on first start.
+//! A SQLite database that makes and fills itself on first start.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use jiff::{Timestamp, Unit};
+use serde_json::{Map, Value, json};
 use sqlx::{
-    SqlitePool,
+    AssertSqlSafe, Row, SqlitePool,
     error::DatabaseError,
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    sqlite::{
+        SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
+    },
 };
 use tokio::time::sleep;
 
-use crate::DemoError;
+use crate::{
+    DemoError,
+    error::{ToolError, refuse},
+    fields::{Arguments, Field, Kind},
+};
 
 /// How long a statement waits for another process to finish writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 /// <https://www.sqlite.org/rescode.html#busy>
 const SQLITE_BUSY: &str = "5";
-/// One writer at a time is SQLite's rule; the rest read.
+/// SQLite allows one writer at a time; the other connections read.
 const MAX_CONNECTIONS: u32 = 4;
+/// What SQLite says before the name of a constraint. The names are sentences.
+const CONSTRAINT: &str = "CHECK constraint failed: ";
 
-/// Opens `{scratch}/{file}`. `first` is run once in the file's life: schema and seed data.
-pub(crate) async fn open(
-    scratch: &Path,
-    file: &str,
+/// The entries of one kind that a server keeps.
+#[derive(Clone)]
+pub(crate) struct Database {
+    pool: SqlitePool,
+    /// What an entry is called, such as `issue`.
+    entry: &'static str,
+}
+
+/// How many rows a statement gives, and how they are told.
+#[derive(Clone)]
+pub(crate) enum Rows {
+    /// The row is the result. Without one, the entry that the call names is missing.
+    One,
+    All {
+        name: &'static str,
+        entry: Vec<Field>,
+    },
+    /// One row more than the page holds tells that there is a next page.
+    Page {
+        name: &'static str,
+        entry: Vec<Field>,
+    },
+}
+
+impl Database {
+    /// Opens `{scratch}/{entry}s.sqlite`. `first` is run once in the file's life: its tables, and
+    /// what is in them at first.
+    pub(crate) async fn open(
+        scratch: &Path,
+        entry: &'static str,
+        first: &'static str,
+    ) -> Result<Self, DemoError> {
+        let path = scratch.join(format!("{entry}s.sqlite"));
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .create_if_missing(true)
+            .foreign_keys(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .busy_timeout(BUSY_TIMEOUT);
+        let opened = connect(options, first).await;
+        let pool = opened.map_err(|source| DemoError::Database { path, source })?;
+        Ok(Self { pool, entry })
+    }
+
+    pub(crate) async fn run(
+        &self,
+        statement: &'static str,
+        arguments: &Arguments,
+        rows: &Rows,
+        results: &[Field],
+    ) -> Result<Value, ToolError> {
+        let query =
+            sqlx::query(statement).bind(arguments.to_json()).bind(words(arguments.text("query")));
+        let mut found = query.fetch_all(&self.pool).await.map_err(refused)?;
+        let objects = |found: &[SqliteRow], entry: &[Field]| {
+            found.iter().map(|row| object(row, entry)).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(match rows {
+            Rows::One => match found.first() {
+                Some(row) => object(row, results)?,
+                None => return Err(self.missing(arguments)),
+            },
+            Rows::All { name, entry } => json!({ *name: objects(&found, entry)? }),
+            Rows::Page { name, entry } => {
+                let limit = arguments.size("limit");
+                let is_last = found.len() <= limit;
+                found.truncate(limit);
+                let mut page = json!({ *name: objects(&found, entry)? });
+                if !is_last {
+                    page["next_offset"] = json!(arguments.size("offset") + limit);
+                }
+                page
+            }
+        })
+    }
+
+    /// What a statement of one number gives, which is nothing where it divides by zero.
+    pub(crate) async fn calculate(&self, statement: String) -> Result<Option<f64>, sqlx::Error> {
+        // The caller lets nothing but arithmetic into the statement, and no other call has the same.
+        let query = sqlx::query(AssertSqlSafe(statement)).persistent(false);
+        query.fetch_one(&self.pool).await?.try_get_unchecked(0)
+    }
+
+    fn missing(&self, arguments: &Arguments) -> ToolError {
+        let id = ["id", "issue_id"].into_iter().find(|name| arguments.has(name));
+        let id = arguments.integer(id.unwrap_or("id"));
+        let entry = self.entry;
+        refuse(format!("there is no {entry} {id}"), format!("list_{entry}s gives the ids"))
+    }
+}
+
+async fn connect(
+    options: SqliteConnectOptions,
     first: &'static str,
-) -> Result<SqlitePool, DemoError> {
-    let path = scratch.join(file);
-    connect(&path, first).await.map_err(|source| DemoError::Database { path, source })
-}
-
-/// The present moment as the databases keep it: RFC 3339 in UTC, whole seconds.
-pub(crate) fn now() -> String {
-    let now = Timestamp::now();
-    now.round(Unit::Second).unwrap_or(now).to_string()
-}
-
-/// The words of a search as a JSON array, for `json_each` to take apart.
-pub(crate) fn words(query: &str) -> String {
-    let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
-    serde_json::json!(words).to_string()
-}
-
-async fn connect(path: &Path, first: &'static str) -> Result<SqlitePool, sqlx::Error> {
-    let options = SqliteConnectOptions::new()
-        .filename(path)
-        .create_if_missing(true)
-        .foreign_keys(true)
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Normal)
-        .busy_timeout(BUSY_TIMEOUT);
+) -> Result<SqlitePool, sqlx::Error> {
     let pool = pool(options).await?;
     // The lock comes before the look, so that two processes cannot both find the file new.
     let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
@@ -64,8 +138,8 @@ async fn connect(path: &Path, first: &'static str) -> Result<SqlitePool, sqlx::E
     Ok(pool)
 }
 
-/// Connects. While another process gives a new file its journal, SQLite refuses at once, whatever the
-/// timeout is; so it is asked again.
+/// Connects, again and again while the file is busy: while another process gives a new file its
+/// journal, SQLite refuses at once, whatever the timeout is.
 async fn pool(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
@@ -79,4 +153,40 @@ async fn pool(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> 
 
 fn is_busy(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == SQLITE_BUSY)
+}
+
+fn refused(error: sqlx::Error) -> ToolError {
+    let message = error.as_database_error().map(DatabaseError::message).unwrap_or_default();
+    match message.split_once(CONSTRAINT) {
+        Some((_, rule)) => refuse(rule, "change the call so that it keeps to this"),
+        None => ToolError::Database(error),
+    }
+}
+
+/// A row as an object with these fields. What is NULL is left out.
+fn object(row: &SqliteRow, fields: &[Field]) -> Result<Value, ToolError> {
+    let mut object = Map::new();
+    for field in fields {
+        let value = match &field.kind {
+            Kind::Integer(_) => json!(row.try_get_unchecked::<Option<i64>, _>(field.name)?),
+            Kind::Number => json!(row.try_get_unchecked::<Option<f64>, _>(field.name)?),
+            Kind::Flag => json!(row.try_get_unchecked::<Option<bool>, _>(field.name)?),
+            Kind::List(..) | Kind::Object(_) => {
+                let text: String = row.try_get_unchecked(field.name)?;
+                let parsed = serde_json::from_str(&text);
+                parsed.map_err(|error| sqlx::Error::Decode(error.into()))?
+            }
+            _ => json!(row.try_get_unchecked::<Option<String>, _>(field.name)?),
+        };
+        if !value.is_null() {
+            object.insert(field.name.to_owned(), value);
+        }
+    }
+    Ok(Value::Object(object))
+}
+
+/// The words of a search as a JSON array, for `json_each` to take apart.
+fn words(query: &str) -> String {
+    let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
+    json!(words).to_string()
 }

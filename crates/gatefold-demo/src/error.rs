@@ -32,16 +32,14 @@ pub enum DemoError {
 /// Why one call did not produce a result. Its text goes to the model that made the call.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ToolError {
-    #[error("{reason}; arguments: {signature}")]
-    Arguments { reason: String, signature: String },
+    #[error("{0}")]
+    Arguments(String),
     #[error("{fault}; {hint}")]
     Refused { fault: String, hint: String },
     #[error("the database failed: {0}; try the call again")]
     Database(#[from] sqlx::Error),
     #[error("could not {action} `{path}`: {source}")]
     File { action: &'static str, path: String, source: io::Error },
-    #[error("the result does not fit 128-bit integers; use smaller or rounder numbers")]
-    Overflow,
     #[error("the server is shutting down; start it again")]
     Stopped,
 }

@@ -1,25 +1,26 @@
 //! The demonstration's own MCP servers: six small domains that do real work in a scratch folder.
 //!
 //! `gatefold demo` starts each as a child process over stdio, so what a visitor sees is what any
-//! MCP server would give: files in a folder, an issue tracker, a contacts book and a calendar in
-//! SQLite, and pure tools for text, arithmetic and units. What they keep survives a restart; the
-//! first start seeds a little data that is always the same.
+//! MCP server would give: files in a folder, an issue tracker, a contacts book, a calendar and
+//! units of measure in SQLite, and functions of text. A tool is a description, its arguments, its
+//! results, and mostly one SQL statement that finds the arguments as JSON. What the servers keep
+//! survives a restart, and the first start always seeds the same data.
 //!
 //! The crate knows rmcp and SQL. It must not know the gateway: no other Gatefold crate, no
 //! network, no environment, nothing outside the scratch folder it was given.
 
-mod arguments;
 mod calendar;
+mod caller;
 mod contacts;
 mod database;
 mod error;
+mod fields;
 mod files;
 mod issues;
-mod picture;
-mod schema;
+mod prompts;
 mod server;
 mod text;
-mod toolbox;
+mod tool;
 mod units;
 
 use std::path::Path;
@@ -40,7 +41,7 @@ pub fn servers() -> &'static [DemoServer] {
     &[
         DemoServer {
             name: "files",
-            description: "Read, write, search and organise text files in a scratch folder.",
+            description: "Read, write, search and organise files in a scratch folder.",
         },
         DemoServer {
             name: "issues",
@@ -52,15 +53,15 @@ pub fn servers() -> &'static [DemoServer] {
         },
         DemoServer {
             name: "calendar",
-            description: "Plan events, find free time, and reckon with dates and time zones.",
+            description: "Plan events, find free time, and reckon with dates.",
         },
         DemoServer {
             name: "text",
-            description: "Count, search, compare, reshape and encode pieces of text.",
+            description: "Count, search, reshape and encode pieces of text.",
         },
         DemoServer {
             name: "units",
-            description: "Calculate exactly, summarise numbers and convert units of measure.",
+            description: "Calculate, summarise numbers and convert units of measure.",
         },
     ]
 }

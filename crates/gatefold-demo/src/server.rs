@@ -5,17 +5,23 @@ use std::{path::Path, sync::Arc};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
-        PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as Definition,
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
+        GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+        Resource, ResourceContents, ResourceTemplate, ResourcesCapability, ServerCapabilities,
+        ServerConfig, Tool as Definition,
     },
     service::{RequestContext, ServerInitializeError},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
-    DemoError, DemoServer, calendar, contacts, files, issues, text,
-    toolbox::{Progress, Tool},
+    DemoError, DemoServer, calendar,
+    caller::{Answer, Caller},
+    contacts, files, issues, prompts, text,
+    tool::Tool,
     units,
 };
 
@@ -26,6 +32,8 @@ use crate::{
 pub struct Server {
     about: &'static DemoServer,
     tools: Arc<[Tool]>,
+    /// The folder whose files are resources, where there is one.
+    folder: Option<files::Root>,
 }
 
 impl Server {
@@ -40,16 +48,16 @@ impl Server {
             .ok_or_else(|| DemoError::UnknownServer(name.to_owned()))?;
         std::fs::create_dir_all(scratch)
             .map_err(|source| DemoError::Scratch { path: scratch.to_owned(), source })?;
+        let folder = if about.name == "files" { Some(files::open(scratch)?) } else { None };
         let tools = match about.name {
-            "files" => files::open(scratch)?,
             "issues" => issues::open(scratch).await?,
             "contacts" => contacts::open(scratch).await?,
             "calendar" => calendar::open(scratch).await?,
+            "units" => units::open(scratch).await?,
             "text" => text::tools(),
-            "units" => units::tools(),
-            other => unreachable!("`{other}` is listed without an implementation"),
+            _ => folder.as_ref().map(files::tools).unwrap_or_default(),
         };
-        Ok(Self { about, tools: tools.into() })
+        Ok(Self { about, tools: tools.into(), folder })
     }
 
     /// The tools' definitions as `tools/list` gives them.
@@ -59,9 +67,11 @@ impl Server {
 
     /// Calls a tool in process and gives its result as `tools/call` would.
     ///
-    /// `None` when the server has no tool called `tool`.
+    /// `None` when the server has no tool called `tool`. Nobody can be asked on the way.
     pub async fn call(&self, tool: &str, arguments: Value) -> Option<Value> {
-        let result = self.find(tool)?.call(arguments, Progress::new(None)).await;
+        let Value::Object(arguments) = arguments else { return None };
+        let response = respond(self.find(tool)?, arguments, Caller::in_process()).await;
+        let CallToolResponse::Complete(result) = response else { return None };
         Some(serde_json::to_value(result).expect("results are plain data"))
     }
 
@@ -90,10 +100,25 @@ impl Server {
     }
 }
 
+/// Calls the tool. A failure is a result too: its text tells the caller how to mend the call.
+async fn respond(tool: &Tool, arguments: Map<String, Value>, caller: Caller) -> CallToolResponse {
+    match tool.call(arguments, caller).await {
+        Ok(answer) => Answer::into_response(answer),
+        Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]).into(),
+    }
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let name = format!("gatefold-demo-{}", self.about.name);
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        if self.folder.is_some() {
+            capabilities.resources = Some(ResourcesCapability::default());
+        }
+        if !prompts::list(self.about.name).is_empty() {
+            capabilities.prompts = Some(PromptsCapability::default());
+        }
+        ServerConfig::new(capabilities)
             .with_server_info(Implementation::new(name, env!("CARGO_PKG_VERSION")))
             .with_instructions(self.about.description)
     }
@@ -119,9 +144,62 @@ impl ServerHandler for Server {
             let message = format!("unknown tool `{}`", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
-        let token = context.meta.get_progress_token();
-        let progress = Progress::new(token.map(|token| (context.peer, token)));
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        Ok(CallToolResponse::Complete(tool.call(arguments, progress).await))
+        let caller = Caller::of(context, request.input_responses.unwrap_or_default());
+        Ok(respond(tool, request.arguments.unwrap_or_default(), caller).await)
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list(self.about.name)))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        Ok(prompts::get(self.about.name, &request.name, &arguments)?.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let found = self.folder.as_ref().map_or_else(|| Ok(Vec::new()), files::resources);
+        let found = found.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let resource = |(address, name): (String, String)| Resource::new(address, name);
+        Ok(ListResourcesResult::with_all_items(found.into_iter().map(resource).collect()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let template = || {
+            ResourceTemplate::new(files::template(), "file")
+                .with_description("A text file in the scratch folder")
+        };
+        let templates = self.folder.iter().map(|_| template()).collect();
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let unknown = |message: String| ErrorData::resource_not_found(message, None);
+        let Some(folder) = &self.folder else {
+            return Err(unknown("this server has no resources".to_owned()));
+        };
+        let text = files::resource(folder, &request.uri);
+        let text = text.map_err(|error| unknown(error.to_string()))?;
+        Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri)]).into())
     }
 }

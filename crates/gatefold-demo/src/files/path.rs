@@ -1,7 +1,6 @@
 //! Paths that cannot leave the folder: checked when they are parsed, and again on the disk.
 
 use std::{
-    borrow::Cow,
     fmt,
     fs::{self, Metadata},
     io,
@@ -9,13 +8,11 @@ use std::{
     sync::Arc,
 };
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de::Error};
-
 use crate::error::{ToolError, refuse};
 
-const MAX_PATH_CHARS: usize = 300;
+pub(crate) const MAX_PATH_CHARS: usize = 300;
 const MAX_PATH_DEPTH: usize = 12;
+const HINT: &str = "give plain names with `/` between them, relative to the scratch folder";
 
 /// The folder that the tools work in.
 #[derive(Debug, Clone)]
@@ -117,31 +114,28 @@ impl Root {
 }
 
 impl RelativePath {
-    pub(crate) fn root() -> Self {
-        Self(Vec::new())
-    }
-
     pub(crate) fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, ToolError> {
+        let wrong = |reason: String| refuse(format!("`{text}` {reason}"), HINT);
         if text.chars().count() > MAX_PATH_CHARS {
-            return Err(format!("has more than {MAX_PATH_CHARS} characters"));
+            return Err(wrong(format!("has more than {MAX_PATH_CHARS} characters")));
         }
         if text.starts_with(['/', '~']) {
-            return Err("is absolute: give it relative to the scratch folder".to_owned());
+            return Err(wrong("is absolute".to_owned()));
         }
         if let Some(odd) = text.chars().find(|c| c.is_control() || "\\:".contains(*c)) {
-            return Err(format!("holds {odd:?}: use plain names with `/` between them"));
+            return Err(wrong(format!("holds {odd:?}")));
         }
         let parts: Vec<_> =
             text.split('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned).collect();
         if parts.iter().any(|part| part == "..") {
-            return Err("holds `..`: paths cannot leave the scratch folder".to_owned());
+            return Err(wrong("holds `..`, which could leave the scratch folder".to_owned()));
         }
         if parts.len() > MAX_PATH_DEPTH {
-            return Err(format!("has more than {MAX_PATH_DEPTH} parts"));
+            return Err(wrong(format!("has more than {MAX_PATH_DEPTH} parts")));
         }
         Ok(Self(parts))
     }
@@ -151,27 +145,6 @@ impl fmt::Display for RelativePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_root() { "." } else { "" })?;
         f.write_str(&self.0.join("/"))
-    }
-}
-
-impl<'de> Deserialize<'de> for RelativePath {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(|reason| D::Error::custom(format!("`{text}` {reason}")))
-    }
-}
-
-impl JsonSchema for RelativePath {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "RelativePath".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "maxLength": MAX_PATH_CHARS })
     }
 }
 
