@@ -22,6 +22,11 @@ impl Bits {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
+    /// The members of both sets, which are of the same list.
+    pub(crate) fn both(&self, other: &Self) -> Self {
+        Self(self.0.iter().zip(&*other.0).map(|(own, other)| own & other).collect())
+    }
+
     /// The members that lie in a range.
     pub(crate) fn within(&self, range: &Range<usize>) -> Self {
         Self::of(self.0.len() * 64, |at| range.contains(&at) && self.has(at))

@@ -19,6 +19,7 @@ mod naming;
 mod nearest;
 mod pattern;
 mod raw;
+mod request;
 mod search;
 mod signature;
 mod snapshot;
@@ -39,6 +40,7 @@ pub use manifest::{
 pub use nearest::nearest_texts;
 pub use pattern::Pattern;
 pub use raw::object_fields;
+pub use request::{Request, ResolvedEntry};
 pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, search, select};
 pub use signature::{Declared, call_signature, compact_signature, declared, differences};
 pub use snapshot::{DomainEntry, Snapshot, SourceEntry, SourceKind, Tool};

@@ -450,3 +450,19 @@ mod searches {
         check("the", &Scope { domain: Some("mail"), group: None }, &["mail__list", "mail__send"]);
     }
 }
+
+#[test]
+fn a_resolved_entry_counts_only_where_it_is_shown() {
+    let snapshot = || Arc::new(Snapshot::build(vec![named("mail", &["read", "send"])], 1));
+    let (first, later) = (snapshot(), View::whole(snapshot()));
+    let whole = View::whole(Arc::clone(&first));
+    let reader = View::new(Arc::clone(&first), |target| &*target.name == "read");
+    let [read, send] = ["read", "send"].map(|name| whole.find_tool(name).unwrap());
+    assert_eq!(whole.tool_of(&send).unwrap().id().as_str(), "mail__send");
+    assert!(reader.has(&read) && whole.has(&send));
+    assert!(!reader.has(&send) && reader.tool_of(&send).is_none(), "it is hidden there");
+    assert!(!later.has(&send), "it is of another snapshot");
+    assert_eq!(whole.intersected(&later).tool_count(), 0);
+    let both = whole.intersected(&reader);
+    assert!(both.is_same(&reader) && !both.has(&send));
+}

@@ -10,6 +10,7 @@ use crate::nearest;
 use crate::snapshot::{DomainEntry, Snapshot, Tool};
 
 mod entries;
+mod resolved;
 
 /// A snapshot with the sets of what somebody may see of it.
 ///

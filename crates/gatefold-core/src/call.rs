@@ -39,7 +39,7 @@ pub struct Call {
     /// The call in whose course this one was made.
     pub parent: Option<CallId>,
     pub principal: Arc<Principal>,
-    pub operation: Operation,
+    pub operation: Arc<Operation>,
     pub resume: Option<Resume>,
 }
 

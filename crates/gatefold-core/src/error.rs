@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use crate::{Domain, RuleId, ToolId, ToolName};
+use crate::{ApprovalId, Domain, RuleId, ToolId, ToolName};
 
 /// Any error, kept for whoever operates the gateway.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync + 'static>;
@@ -20,6 +20,23 @@ pub enum CallError {
     Unknown { kind: &'static str, name: String },
     #[error("`{tool}` is not allowed by rule `{rule}`")]
     Denied { tool: ToolId, rule: RuleId },
+    /// A person has to say yes first, and the client cannot ask them.
+    #[error(
+        "`{tool}` needs a person's approval, which this client cannot ask for; to approve this call, \
+         run `gatefold approvals approve {id}`, or `gatefold approvals deny {id}` to refuse it; then \
+         make the same call again, within {} min",
+        lasts.as_secs().div_ceil(60)
+    )]
+    NeedsApproval { tool: ToolId, id: ApprovalId, lasts: Duration },
+    /// A person said no.
+    #[error("`{tool}` was not approved: {reason}")]
+    NotApproved { tool: ToolId, reason: String },
+    #[error("whether `{tool}` was approved could not be found out, so it was not called")]
+    Approvals {
+        tool: ToolId,
+        #[source]
+        source: BoxError,
+    },
     #[error("the answer cannot be resumed: {0}")]
     Resume(ResumeError),
     #[error("`{domain}` is unavailable: {reason}")]
@@ -110,6 +127,9 @@ impl CallError {
         ErrorKind(match self {
             Self::UnknownTool { .. } | Self::Unknown { .. } => "unknown",
             Self::Denied { .. } => "denied",
+            Self::NeedsApproval { .. } | Self::NotApproved { .. } | Self::Approvals { .. } => {
+                "approval"
+            }
             Self::Resume(_) => "resume",
             Self::Unavailable { .. } | Self::Resting { .. } => "unavailable",
             Self::Lost { .. } => "lost",

@@ -9,6 +9,7 @@ mod call;
 mod clock;
 mod digest;
 mod error;
+mod lineage;
 mod name;
 mod principal;
 mod secret;
@@ -22,7 +23,8 @@ pub use call::{
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
 pub use error::{BoxError, CallError, ErrorKind, ResumeError};
-pub use name::{Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
+pub use lineage::{Label, Lineage};
+pub use name::{ApprovalId, Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
 pub use principal::{
     AgentId, ClientName, OrganisationId, Principal, Right, Rights, Tenant, UserId,
 };

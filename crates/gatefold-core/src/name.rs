@@ -130,6 +130,10 @@ text_name! {
     Uri
 }
 text_name! {
+    /// The id of a request for a person's yes, short enough to be typed.
+    ApprovalId
+}
+text_name! {
     /// The name of a policy rule, as audit records and denials cite it.
     RuleId
 }

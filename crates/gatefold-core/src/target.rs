@@ -27,6 +27,11 @@ impl Hints {
         self.read_only == Some(true) || self.idempotent == Some(true)
     }
 
+    /// Whether what it says may come from anybody. The protocol's default is that it does.
+    pub fn is_open_world(&self) -> bool {
+        self.open_world != Some(false)
+    }
+
     /// Whether the tool itself says that it destroys.
     pub fn is_destructive(&self) -> bool {
         self.read_only != Some(true) && self.destructive == Some(true)

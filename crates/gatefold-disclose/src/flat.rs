@@ -1,6 +1,7 @@
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use gatefold_catalog::{Tool, View, address, object_fields, token_bound};
+use gatefold_catalog::{Request, Tool, View, address, object_fields, token_bound};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
@@ -49,17 +50,19 @@ impl Disclosure for Flat {
         let name =
             tool.map_or_else(|| ToolName::new(name), |tool| ToolName::new(tool.id().as_str()));
         let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
-        Ok(Step::Call(Operation::Tool { name, arguments }))
+        let operation = Arc::new(Operation::Tool { name, arguments });
+        let entry = tool.map(|tool| view.resolved(tool));
+        Ok(Step::Call(Request { operation, entry }))
     }
 
     fn render(
         &self,
         view: &View,
         _name: &str,
-        operation: &Operation,
+        request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {
-        crate::gateway::untouched(view, operation, result)
+        crate::gateway::untouched(view, request, result)
     }
 
     fn is_transparent(&self) -> bool {

@@ -1,5 +1,5 @@
-use gatefold_catalog::{Pattern, Tool, View};
-use gatefold_core::{CallError, Operation, Outcome};
+use gatefold_catalog::{Pattern, Request, Tool, View};
+use gatefold_core::{CallError, Outcome};
 use serde_json::value::RawValue;
 
 use crate::surface::{Disclosure, Mend, Reply, Step, Surface};
@@ -64,9 +64,9 @@ impl Disclosure for Gateway {
         match name {
             DISCOVER => discover::answer(view, &self.limits, arguments),
             SCHEMA => schema::answer(view, &self.limits, arguments).map(Step::Reply),
-            EXECUTE => execute::operation(view, arguments).map(Step::Call),
+            EXECUTE => execute::request(view, arguments).map(Step::Call),
             _ => match self.pinned(view).find(|tool| tool.alias() == name) {
-                Some(tool) => Ok(Step::Call(execute::untouched(tool, arguments))),
+                Some(tool) => Ok(Step::Call(execute::untouched(view, tool, arguments))),
                 None => Err(not_at_the_top(view, name)),
             },
         }
@@ -76,10 +76,10 @@ impl Disclosure for Gateway {
         &self,
         view: &View,
         name: &str,
-        operation: &Operation,
+        request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {
-        let rendering = result::Rendering { view, operation, limits: &self.limits };
+        let rendering = result::Rendering::new(view, request, &self.limits);
         if name == EXECUTE { rendering.envelope(result) } else { rendering.untouched(result) }
     }
 }
@@ -87,11 +87,11 @@ impl Disclosure for Gateway {
 /// What the gateway has to say of a tool that stands at the top level.
 pub(crate) fn untouched(
     view: &View,
-    operation: &Operation,
+    request: &Request,
     result: Result<Outcome, CallError>,
 ) -> Reply {
     let limits = GatewayLimits::default();
-    result::Rendering { view, operation, limits: &limits }.untouched(result)
+    result::Rendering::new(view, request, &limits).untouched(result)
 }
 
 fn not_at_the_top(view: &View, name: &str) -> Mend {

@@ -1,7 +1,7 @@
 use std::fmt;
 
-use gatefold_catalog::View;
-use gatefold_core::{CallError, Operation, Outcome, ToolId};
+use gatefold_catalog::{Request, View};
+use gatefold_core::{CallError, Outcome, ToolId};
 use serde_json::value::RawValue;
 
 /// A way to show a view to a model.
@@ -14,12 +14,13 @@ pub trait Disclosure: Send + Sync {
 
     /// Words the result of an operation that [`Disclosure::interpret`] asked for. `name` is the
     /// surface's tool that was called: it tells a pinned tool, whose result passes untouched,
-    /// from the same tool called through another.
+    /// from the same tool called through another. `request` is the one that was made, with what its
+    /// name was found to mean in this view.
     fn render(
         &self,
         view: &View,
         name: &str,
-        operation: &Operation,
+        request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply;
 
@@ -54,8 +55,9 @@ pub enum Step {
     Reply(Reply),
     /// It is answered already, by what a search found.
     Found(Reply, Found),
-    /// It asks for an operation, whose result is to be rendered.
-    Call(Operation),
+    /// It asks for an operation, whose result is to be rendered. What the disclosure resolved on the
+    /// way travels with it.
+    Call(Request),
 }
 
 /// What a search asked for, and what its answer shows.

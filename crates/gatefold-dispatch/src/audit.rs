@@ -6,7 +6,7 @@ use gatefold_core::{
     BoxError, CallId, ClientName, Clock, Digest, Domain, ErrorKind, Principal, RuleId, Timestamp,
     ToolId,
 };
-use gatefold_policy::Approval;
+use serde::{Deserialize, Serialize};
 
 use crate::Counters;
 
@@ -61,6 +61,8 @@ pub struct CallOpened {
     pub tool: Option<ToolId>,
     pub tool_digest: Option<Digest>,
     pub rule: Option<RuleId>,
+    /// Who said yes or no, where the rule wanted somebody to.
+    pub decided_by: Option<DecidedBy>,
     pub arguments_digest: Digest,
     pub arguments_bytes: usize,
 }
@@ -124,18 +126,23 @@ pub struct DiscoveryRecord {
     pub is_error: bool,
 }
 
-/// Where a person's yes to a call is found.
-pub trait Approvals: Send + Sync + 'static {
-    fn given(&self, principal: &Principal, tool: Digest, arguments: Digest) -> Option<Approval>;
+/// Who said yes or no to a call that needed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecidedBy {
+    /// Whoever sits at the client that made the call.
+    Client,
+    /// A person who decided elsewhere, by the name that the approvals' store has of them.
+    Person(Arc<str>),
 }
 
-/// Nobody is asked, so nothing is approved.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoApprovals;
-
-impl Approvals for NoApprovals {
-    fn given(&self, _: &Principal, _: Digest, _: Digest) -> Option<Approval> {
-        None
+impl DecidedBy {
+    /// The name that the record keeps.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Client => "client",
+            Self::Person(name) => name,
+        }
     }
 }
 

@@ -1,23 +1,47 @@
 //! Whoever made a call: how it follows the call, what it said beside the arguments, and how a
 //! source may ask its client something meanwhile.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_core::ClientName;
+use gatefold_core::{ClientName, Label, Lineage};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::ClientCapabilities;
 
-/// How a caller follows its call, and how it can be reached meanwhile.
+/// How a caller follows its call, and how it can be reached meanwhile. Cheap to clone.
+#[derive(Clone)]
 pub struct Caller {
     pub events: EventSink,
     pub peer: Arc<dyn Peer>,
     pub cancel: CancellationToken,
-    pub meta: RequestMeta,
+    pub meta: Arc<RequestMeta>,
+    /// What led to the call elsewhere. Calls made by [`Nested`](crate::Nested) have their own.
+    pub lineage: Lineage,
+    /// What the session or the run has read so far: its calls share one.
+    pub label: SharedLabel,
+}
+
+/// The label of a session or a run, which rides forward from each result to the next call.
+///
+/// A call takes it for a fact when it begins, and raises it by what it has read. It never falls.
+#[derive(Debug, Clone, Default)]
+pub struct SharedLabel(Arc<AtomicBool>);
+
+impl SharedLabel {
+    pub fn get(&self) -> Label {
+        if self.0.load(Ordering::Acquire) { Label::OpenWorld } else { Label::Clean }
+    }
+
+    pub fn raise(&self, label: Label) {
+        if label == Label::OpenWorld {
+            self.0.store(true, Ordering::Release);
+        }
+    }
 }
 
 impl Caller {
@@ -27,7 +51,9 @@ impl Caller {
             events: EventSink::none(),
             peer: Arc::new(NoPeer),
             cancel: CancellationToken::new(),
-            meta: RequestMeta::default(),
+            meta: Arc::default(),
+            lineage: Lineage::default(),
+            label: SharedLabel::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gatefold_catalog::{Request, ResolvedEntry};
 use gatefold_core::{Call, CallError, Operation, Outcome, Resume, Suspension, ToolId, WaitsFor};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -16,27 +17,16 @@ impl Pinned {
     /// Makes a call, and answers what is asked meanwhile if its client can be asked at once.
     pub(crate) async fn converse(
         &self,
-        operation: Operation,
+        request: Request,
         mut resume: Option<Resume>,
         caller: Caller,
         chain: Chain,
     ) -> Result<Outcome, CallError> {
+        let Request { operation, entry } = request;
         let mut round = 0;
         loop {
-            let call = Call {
-                id: self.next_call_id(),
-                parent: chain.id,
-                principal: self.principal.clone(),
-                operation: operation.clone(),
-                resume: resume.take(),
-            };
-            let again = Caller {
-                events: caller.events.clone(),
-                peer: caller.peer.clone(),
-                cancel: caller.cancel.clone(),
-                meta: caller.meta.clone(),
-            };
-            let outcome = self.run(call, &chain, again).await?;
+            let call = self.made(&operation, resume.take(), &chain);
+            let outcome = self.run(call, entry.as_ref(), &chain, caller.clone()).await?;
             match outcome {
                 Outcome::Suspended(suspension)
                     if suspension.waits_for == WaitsFor::Client
@@ -48,14 +38,15 @@ impl Pinned {
                     match answered.unwrap_or(Err(CallError::Cancelled)) {
                         Ok(answers) => resume = Some(answers),
                         Err(error) => {
-                            self.give_up(operation, state, &chain, &error).await;
+                            self.give_up(&operation, entry.as_ref(), state, &chain, &error).await;
                             return Err(error);
                         }
                     }
                 }
                 Outcome::Suspended(suspension) => {
                     if let Some(error) = unanswerable(&operation, &suspension, &*caller.peer) {
-                        self.give_up(operation, suspension.state, &chain, &error).await;
+                        self.give_up(&operation, entry.as_ref(), suspension.state, &chain, &error)
+                            .await;
                         return Err(error);
                     }
                     return Ok(Outcome::Suspended(suspension));
@@ -69,20 +60,25 @@ impl Pinned {
     /// Ends the record of a suspended call that will not be resumed.
     async fn give_up(
         &self,
-        operation: Operation,
+        operation: &Arc<Operation>,
+        entry: Option<&ResolvedEntry>,
         state: Option<String>,
         chain: &Chain,
         error: &CallError,
     ) {
         let answers = RawValue::NULL.to_owned();
-        let call = Call {
+        let call = self.made(operation, Some(Resume { state, answers }), chain);
+        self.end_suspended(call, entry, chain, error).await;
+    }
+
+    fn made(&self, operation: &Arc<Operation>, resume: Option<Resume>, chain: &Chain) -> Call {
+        Call {
             id: self.next_call_id(),
-            parent: chain.id,
+            parent: chain.lineage.parent,
             principal: self.principal.clone(),
-            operation,
-            resume: Some(Resume { state, answers }),
-        };
-        self.end_suspended(call, chain, error).await;
+            operation: operation.clone(),
+            resume,
+        }
     }
 
     /// Puts the questions of a suspended call to its client, one after another.

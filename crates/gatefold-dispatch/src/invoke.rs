@@ -14,7 +14,7 @@ use crate::asking::{Asking, OPEN_QUESTIONS, Vain};
 use crate::audit::OpenRecord;
 use crate::conversation::unanswered;
 use crate::gate::{Place, Shut};
-use crate::nested::Chain;
+use crate::nested::{Chain, label_of};
 use crate::parking::{NotParked, Running, Turn};
 use crate::run::Bound;
 use crate::runtime::Slot;
@@ -22,7 +22,6 @@ use crate::seal::{Sealed, SealedState, principal_digest};
 use crate::tasks;
 use crate::{
     AuditError, AuditOutcome, CallContext, CallOpened, Caller, Dispatcher, Manner, Nested, Pinned,
-    Taint,
 };
 
 impl Pinned {
@@ -50,7 +49,7 @@ impl Pinned {
         chain: &Chain,
         caller: &Caller,
     ) -> Result<Outcome, CallError> {
-        let bound = Bound::of(permit);
+        let bound = Bound::of(permit, opened.decided_by.clone());
         let record = match self.begin_record(opened, chain, &bound.target, &caller.cancel).await {
             Ok(record) => record,
             Err(error) => {
@@ -87,7 +86,7 @@ impl Pinned {
 
     /// A call that is its own, so that it can outlive the request it came with.
     fn start(&self, permit: Permit, chain: &Chain, caller: Caller) -> Running {
-        let Caller { events, peer, cancel, meta } = caller;
+        let Caller { events, peer, cancel, meta, lineage, label } = caller;
         let (sender, questions) = mpsc::channel(OPEN_QUESTIONS);
         let limits = &self.runtime.limits;
         let waits = peer.manner() == Manner::ByRetry && peer.capabilities().answers_anything();
@@ -107,7 +106,7 @@ impl Pinned {
         let (timer, place) = (chain.timer.clone(), Arc::<Place>::default());
         chain.place = place.clone();
         let peer = Arc::new(Asking { peer, timer, place, limit, vain: vain.clone(), parked });
-        let caller = Caller { events: events.clone(), peer, cancel, meta };
+        let caller = Caller { events: events.clone(), peer, cancel, meta, lineage, label };
         let pinned = self.clone();
         let call = async move {
             let target = permit.target().clone();
@@ -172,15 +171,14 @@ impl Pinned {
         let (clock, counters) = (ports.clock.clone(), counters.clone());
         let record = OpenRecord::open(&*ports.audit, clock, counters, opened);
         let record = chain.timer.within(record).await;
-        record.map_err(|_| self.late(target))?.map_err(|error| match error {
+        record.map_err(|_| Self::late(target, chain))?.map_err(|error| match error {
             AuditError::NotSuspended => CallError::Resume(ResumeError::Used),
             AuditError::Failed(error) => CallError::Audit(error),
         })
     }
 
-    fn late(&self, target: &Target) -> CallError {
-        let (tool, limit) = (target.id.clone(), self.runtime.limits.call_deadline);
-        CallError::Deadline { tool, limit }
+    pub(crate) fn late(target: &Target, chain: &Chain) -> CallError {
+        CallError::Deadline { tool: target.id.clone(), limit: chain.limit }
     }
 
     /// Takes the call past the source's breaker and gate and waits for its outcome.
@@ -195,18 +193,21 @@ impl Pinned {
         let slot = slot.expect("a snapshot is built from its runtime's slots");
         let pass = slot.breaker.pass().map_err(|wait| paused(slot, wait))?;
         let place = chain.timer.within(slot.gate.enter()).await;
-        let place =
-            place.map_err(|_| self.late(&target))?.map_err(|shut| turned_away(&target, &shut))?;
+        let place = place
+            .map_err(|_| Self::late(&target, chain))?
+            .map_err(|shut| turned_away(&target, &shut))?;
         let _inside = chain.place.take(slot.gate.clone(), place);
         if chain.timer.is_over() {
             // A place that came free in the last moment: nothing is sent any more.
-            return Err(self.late(&target));
+            return Err(Self::late(&target, chain));
         }
         let context = self.context(&permit, slot, chain, caller);
         let (sent, stood) = (Instant::now(), chain.timer.stood());
         let invoked = slot.setup.source.clone().invoke(permit, context);
         let result = chain.timer.within(invoked).await;
-        let result = result.unwrap_or_else(|_| Err(self.late(&target)));
+        let result = result.unwrap_or_else(|_| Err(Self::late(&target, chain)));
+        // Even its error may be somebody's words, and the caller is about to read it.
+        chain.label.raise(label_of(&target));
         // What a client takes to answer is no slowness of the source's.
         let stood = chain.timer.stood().saturating_sub(stood);
         let took = sent.elapsed().saturating_sub(stood);
@@ -228,11 +229,7 @@ impl Pinned {
 
     fn context(&self, permit: &Permit, slot: &Slot, chain: &Chain, caller: Caller) -> CallContext {
         let target = permit.target();
-        let taint = match target.hints.open_world {
-            Some(true) => Taint::OpenWorld,
-            _ => Taint::Clean,
-        };
-        let chain = chain.extended(permit.call().id, target.id.clone(), taint);
+        let chain = chain.extended(permit.call().id, target);
         CallContext {
             deadline: chain.timer.deadline(),
             cancel: caller.cancel,
@@ -293,10 +290,6 @@ impl Pinned {
         state: SealedState,
     ) -> (Suspension, Timestamp) {
         let expires_at = self.now().plus(self.runtime.limits.suspension);
-        let waits_for = match state {
-            SealedState::Approval => WaitsFor::Approval,
-            SealedState::Source(_) | SealedState::Parked(_) => WaitsFor::Client,
-        };
         let sealed = Sealed {
             call: bound.call,
             principal: principal_digest(&self.principal),
@@ -305,10 +298,11 @@ impl Pinned {
             definition: bound.target.digest,
             arguments: bound.arguments,
             expires_at,
+            approved_by: bound.approved_by.clone(),
             state,
         };
         let state = Some(sealed.seal(&self.dispatcher.ports.seal));
-        (Suspension { questions, waits_for, state }, expires_at)
+        (Suspension { questions, waits_for: WaitsFor::Client, state }, expires_at)
     }
 
     pub(crate) fn count(&self, outcome: &'static str) {

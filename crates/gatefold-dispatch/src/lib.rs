@@ -5,6 +5,7 @@
 //! deadline, limits and breaker, close the record. This crate knows no HTTP, no SQL and no MCP
 //! library; those stand behind the [`Source`] trait and the ports.
 
+mod approvals;
 mod asking;
 mod audit;
 mod breaker;
@@ -21,6 +22,7 @@ mod nested;
 mod parking;
 mod past;
 mod pinned;
+mod resolution;
 mod run;
 mod runtime;
 mod seal;
@@ -29,20 +31,24 @@ mod tasks;
 mod timer;
 mod traffic;
 
+pub use approvals::{
+    ApprovalKey, ApprovalState, Approvals, NewApproval, NoApprovals, StandingApproval,
+};
 pub use audit::{
-    Approvals, AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened,
-    DiscoveryRecord, NoApprovals,
+    AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened, DecidedBy,
+    DiscoveryRecord,
 };
 pub use breaker::BreakerState;
 pub use caller::{
     Answer, AskError, Caller, Event, EventSink, Manner, NoPeer, Peer, Question, RequestMeta,
+    SharedLabel,
 };
 pub use capabilities::ClientCapabilities;
 pub use counters::Counters;
 pub use credentials::{Credential, CredentialError, CredentialSet, Credentials, StaticCredentials};
 pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
 pub use limits::Limits;
-pub use nested::{Nested, Taint};
+pub use nested::{Nested, NestedOptions};
 pub use past::{KeptQuery, Lesson, NoPastQueries, PastQueries};
 pub use pinned::Pinned;
 pub use runtime::{IdentityScope, Runtime, Setup, SourceReport, SourceSetup};

@@ -151,8 +151,14 @@ impl Parking {
         Ok(())
     }
 
-    pub(crate) fn take(&self, id: CallId) -> Option<Running> {
-        self.lock().parked.remove(&id).map(|parked| parked.running)
+    /// Gives a call back to the principal that it belongs to. For anybody else it is not there.
+    pub(crate) fn take(&self, id: CallId, principal: &Principal) -> Option<Running> {
+        let mut places = self.lock();
+        // The seal says whose it is already; this holds even for whoever has the key.
+        let is_own = places.parked.get(&id).is_some_and(|parked| *parked.principal == *principal);
+        let parked = if is_own { places.parked.remove(&id) } else { None };
+        drop(places);
+        parked.map(|parked| parked.running)
     }
 
     /// Cancels them all, and takes no more.

@@ -1,12 +1,11 @@
 use std::sync::Arc;
 
-use gatefold_catalog::View;
+use gatefold_catalog::{Request, ResolvedEntry, View};
 use gatefold_core::{
     CallError, CallId, Domain, Operation, Outcome, Payload, Principal, Resume, Timestamp, ToolId,
-    ToolName,
 };
 use serde_json::value::RawValue;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use crate::audit::RECORD_WAIT;
 use crate::nested::Chain;
@@ -22,6 +21,9 @@ pub struct Pinned {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) principal: Arc<Principal>,
     pub(crate) view: View,
+    /// Wider principals for whom this one acts, in whose name nothing may be done that is not theirs
+    /// to do.
+    pub(crate) on_behalf_of: Vec<Arc<Principal>>,
 }
 
 impl Pinned {
@@ -36,7 +38,7 @@ impl Pinned {
             Some(past) => view.with_past(past),
             None => view,
         };
-        Self { dispatcher, runtime, principal, view }
+        Self { dispatcher, runtime, principal, view, on_behalf_of: Vec::new() }
     }
 
     /// What the principal sees.
@@ -95,29 +97,33 @@ impl Pinned {
     ///
     /// A client that can be asked at once answers within the call what the source asks of it. Any
     /// other is told the questions by [`Outcome::Suspended`], and makes its call again.
+    ///
+    /// A request that says already what its name means is not resolved again, if this turn's view
+    /// shows that entry; any other is, once.
     pub async fn call(
         &self,
-        operation: Operation,
+        request: impl Into<Request>,
         resume: Option<Resume>,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
-        let chain = Chain::root(
-            Instant::now() + self.runtime.limits.call_deadline,
-            caller.meta.client.clone(),
-        );
-        let teacher = match &operation {
-            Operation::Tool { name, .. } if self.runtime.learns => {
-                Some((name.clone(), self.asker(&caller)))
-            }
-            _ => None,
-        };
-        let outcome = self.converse(operation, resume, caller, chain).await;
-        if let (Some((name, asker)), Ok(Outcome::Done(Payload { is_error: false, .. }))) =
+        let request = self.verified(request.into());
+        let limit = self.runtime.call_deadline(request.entry.as_ref().map(ResolvedEntry::domain));
+        let chain = Chain::root(limit, &caller);
+        let learns = self.runtime.learns && matches!(*request.operation, Operation::Tool { .. });
+        let teacher =
+            request.entry.clone().filter(|_| learns).map(|entry| (entry, self.asker(&caller)));
+        let outcome = self.converse(request, resume, caller, chain).await;
+        if let (Some((entry, asker)), Ok(Outcome::Done(Payload { is_error: false, .. }))) =
             (teacher, &outcome)
         {
-            self.served(&name, &asker);
+            self.served(&entry, &asker);
         }
         outcome
+    }
+
+    /// Finds out what an operation is about, for whoever needs to know it beside the call.
+    pub fn resolve(&self, operation: Operation) -> Request {
+        self.verified(operation.into())
     }
 
     /// Remembers what a search asked for and which tools it showed: a call of one of them that goes
@@ -133,8 +139,8 @@ impl Pinned {
     }
 
     /// Notes what a call that went well has taught, if a search led to it.
-    fn served(&self, name: &ToolName, asker: &Asker) {
-        let Some(tool) = self.view.find(name.as_str()) else { return };
+    fn served(&self, entry: &ResolvedEntry, asker: &Asker) {
+        let Some(tool) = self.view.tool_of(entry) else { return };
         let (id, at) = (tool.id().clone(), self.now());
         let Some(query) = self.dispatcher.recall.served(asker, &id, at) else { return };
         let names = [id.as_str(), tool.alias(), tool.definition().name()];

@@ -1,24 +1,33 @@
 //! The one path that every call takes, from its name to its record's end.
+//!
+//! Each call has a span, `call`, at the level of debugging: the call's id, its source's domain, its
+//! tool's id and how it ended, never its arguments. While nobody listens for it, it costs a look at
+//! one number.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_catalog::is_normal_uri;
-use gatefold_core::{
-    Call, CallError, CallId, Completion, Digest, EntryKind, Operation, Outcome, Reference, Resume,
-    ResumeError, Target, TaskRequest, ToolName,
-};
+use gatefold_catalog::ResolvedEntry;
+use gatefold_core::{Call, CallError, CallId, Digest, Outcome, Resume, ResumeError, Target};
 use gatefold_policy::{Admission, Facts, Permit, ResolvedCall};
-use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use tokio::time::timeout;
+use tracing::field::{Empty, display};
+use tracing::{Instrument as _, Span};
 
+use crate::approvals::{self, ApprovalFinding};
 use crate::audit::RECORD_WAIT;
 use crate::nested::Chain;
 use crate::parking::Running;
 use crate::seal::{Sealed, SealedState, digest};
-use crate::tasks::SealedTask;
-use crate::{AuditOutcome, CallClosed, CallOpened, Caller, Pinned};
+use crate::{AuditOutcome, CallClosed, CallOpened, Caller, DecidedBy, Pinned};
+
+/// What was decided about a call, and the record that says so.
+struct Decision {
+    record: CallOpened,
+    sealed: Option<Sealed>,
+    admitted: Result<Admitted, CallError>,
+}
 
 /// What admission came to, short of an error.
 enum Admitted {
@@ -26,7 +35,7 @@ enum Admitted {
     /// The source waits for this call's answers already.
     Parked(Permit, Running),
     /// Someone must say yes first.
-    Waits(Bound, Box<RawValue>),
+    NeedsApproval(ResolvedCall),
 }
 
 /// What a suspended call is bound to.
@@ -35,76 +44,126 @@ pub(crate) struct Bound {
     pub(crate) operation: &'static str,
     pub(crate) target: Arc<Target>,
     pub(crate) arguments: Digest,
+    /// Who has said yes to it. It needs no second yes to go on.
+    pub(crate) approved_by: Option<DecidedBy>,
 }
 
 impl Bound {
-    pub(crate) fn of(permit: &Permit) -> Self {
+    pub(crate) fn of(permit: &Permit, approved_by: Option<DecidedBy>) -> Self {
         let (call, arguments) = (permit.call(), permit.arguments_digest());
         let operation = call.operation.as_str();
-        Self { call: call.id, operation, target: permit.target().clone(), arguments }
+        let target = permit.target().clone();
+        Self { call: call.id, operation, target, arguments, approved_by }
     }
+}
+
+/// A seal that a call came with.
+struct Unsealed {
+    sealed: Sealed,
+    /// What the client's person says, where they were asked for their yes.
+    approval: Option<Box<RawValue>>,
 }
 
 impl Pinned {
     pub(crate) async fn run(
         &self,
-        mut call: Call,
+        call: Call,
+        entry: Option<&ResolvedEntry>,
         chain: &Chain,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
-        let mut opened = self.opened(&call, chain);
+        let span = tracing::debug_span!(
+            "call",
+            id = %call.id,
+            domain = Empty,
+            tool = Empty,
+            outcome = Empty
+        );
+        let ended = async {
+            let result = self.decide_and_make(call, entry, chain, caller).await;
+            Span::current().record("outcome", outcome_word(&result));
+            result
+        };
+        ended.instrument(span).await
+    }
+
+    async fn decide_and_make(
+        &self,
+        call: Call,
+        entry: Option<&ResolvedEntry>,
+        chain: &Chain,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
         let own_id = call.id;
-        let admitted = self.unseal(&mut call).map_err(CallError::Resume).and_then(|sealed| {
-            opened.id = call.id;
-            let admitted = self.admit(call, sealed.as_ref(), chain, &mut opened);
-            if !matches!(admitted, Ok(Admitted::Parked(..)) | Err(CallError::Resume(_))) {
-                self.let_go(opened.id, sealed.as_ref());
-            }
-            admitted
-        });
-        match admitted {
+        let Decision { mut record, sealed, admitted } =
+            self.decide(call, entry, chain, &caller).await;
+        if !matches!(admitted, Ok(Admitted::Parked(..)) | Err(CallError::Resume(_))) {
+            self.let_go(record.id, sealed.as_ref());
+        }
+        let error = match admitted {
             Ok(Admitted::Ready(permit)) => {
-                let bound = Bound::of(&permit);
-                self.invoke(permit, bound, opened, chain, caller).await
+                let bound = Bound::of(&permit, record.decided_by.clone());
+                return self.invoke(permit, bound, record, chain, caller).await;
             }
             Ok(Admitted::Parked(permit, running)) => {
                 // The source has the permit of the first time; this one says that it still holds.
-                self.take_up(running, &permit, opened, chain, &caller).await
+                return self.take_up(running, &permit, record, chain, &caller).await;
             }
-            Ok(Admitted::Waits(bound, questions)) => {
-                let state = SealedState::Approval;
-                let (suspension, expires_at) = self.seal(&bound, questions, state);
-                self.record_unsent(opened, AuditOutcome::Suspended(expires_at)).await;
-                Ok(Outcome::Suspended(suspension))
-            }
-            Err(error) => {
-                if matches!(error, CallError::Resume(_)) {
-                    // The suspended call's record stays: it may yet be resumed as it was.
-                    opened.id = own_id;
+            Ok(Admitted::NeedsApproval(call)) => {
+                let target = call.target().clone();
+                let question = approvals::question(&target, call.call().operation.arguments());
+                if caller.peer.capabilities().lacks(&question).is_none() {
+                    let questions = approvals::questions(&question);
+                    let bound = Bound {
+                        call: record.id,
+                        operation: record.operation,
+                        target,
+                        arguments: record.arguments_digest,
+                        approved_by: None,
+                    };
+                    let state = SealedState::Approval;
+                    let (suspension, expires_at) = self.seal(&bound, questions, state);
+                    self.record_unsent(record, AuditOutcome::Suspended(expires_at)).await;
+                    return Ok(Outcome::Suspended(suspension));
                 }
-                self.record_unsent(opened, AuditOutcome::Failed(error.kind())).await;
-                Err(error)
+                self.asked_elsewhere(&call, &record).await
             }
+            Err(error) => error,
+        };
+        if matches!(error, CallError::Resume(_)) {
+            // The suspended call's record stays: it may yet be resumed as it was.
+            record.id = own_id;
         }
+        self.record_unsent(record, AuditOutcome::Failed(error.kind())).await;
+        Err(error)
     }
 
     /// Ends the record of a suspended call that its client could not be brought to resume.
-    pub(crate) async fn end_suspended(&self, mut call: Call, chain: &Chain, error: &CallError) {
-        let mut opened = self.opened(&call, chain);
-        let Ok(Some(sealed)) = self.unseal(&mut call) else {
+    pub(crate) async fn end_suspended(
+        &self,
+        mut call: Call,
+        entry: Option<&ResolvedEntry>,
+        chain: &Chain,
+        error: &CallError,
+    ) {
+        let record = self.record_of(&call, chain);
+        let Ok(Some(unsealed)) = self.unseal(&mut call) else {
             return;
         };
-        opened.id = call.id;
+        let record = CallOpened { id: call.id, ..record };
+        let Ok(target) = self.target(&mut call, entry) else { return };
+        let (record, sealed) = (identified(record, &target), Some(unsealed.sealed));
+        let facts = self.facts(chain);
         // Only for the record, which is to say again what was found out about the call.
-        drop(self.admit(call, Some(&sealed), chain, &mut opened));
+        let decision = self.admit(call, target, sealed, record, &facts, ApprovalFinding::Open);
         let outcome = match error {
             CallError::Cancelled => AuditOutcome::Cancelled,
             error => AuditOutcome::Failed(error.kind()),
         };
-        self.record_unsent(opened, outcome).await;
+        self.record_unsent(decision.record, outcome).await;
     }
 
-    fn opened(&self, call: &Call, chain: &Chain) -> CallOpened {
+    fn record_of(&self, call: &Call, chain: &Chain) -> CallOpened {
         let arguments = call.operation.arguments();
         CallOpened {
             id: call.id,
@@ -118,6 +177,7 @@ impl Pinned {
             tool: None,
             tool_digest: None,
             rule: None,
+            decided_by: None,
             arguments_digest: digest(arguments.as_bytes()),
             arguments_bytes: arguments.len(),
         }
@@ -125,7 +185,7 @@ impl Pinned {
 
     /// Opens the seal of a call that resumes. The call takes up its first identity again, and the
     /// source finds its own state where the sealed one was.
-    fn unseal(&self, call: &mut Call) -> Result<Option<Sealed>, ResumeError> {
+    fn unseal(&self, call: &mut Call) -> Result<Option<Unsealed>, ResumeError> {
         let Some(Resume { state: Some(state), answers }) =
             call.resume.take_if(|resume| resume.state.is_some())
         else {
@@ -135,115 +195,127 @@ impl Pinned {
         let sealed = Sealed::open(&state, key, &call.principal, self.now())?;
         call.id = sealed.call;
         let state = match &sealed.state {
-            SealedState::Approval => return Ok(Some(sealed)),
+            SealedState::Approval => {
+                return Ok(Some(Unsealed { sealed, approval: Some(answers) }));
+            }
             SealedState::Source(state) => state.clone(),
             SealedState::Parked(_) => None,
         };
         call.resume = Some(Resume { state, answers });
-        Ok(Some(sealed))
+        Ok(Some(Unsealed { sealed, approval: None }))
     }
 
-    fn admit(
+    /// Decides about a call: what it means, then what is known of it, then what policy says.
+    async fn decide(
         &self,
         mut call: Call,
-        sealed: Option<&Sealed>,
+        entry: Option<&ResolvedEntry>,
         chain: &Chain,
-        opened: &mut CallOpened,
-    ) -> Result<Admitted, CallError> {
-        let target = self.resolve(&mut call.operation)?;
-        let arguments = opened.arguments_digest;
-        opened.domain = Some(target.domain.clone());
-        opened.tool = Some(target.id.clone());
-        opened.tool_digest = Some(target.digest);
-        if let Some(sealed) = sealed {
-            sealed.check(opened.operation, &target, arguments).map_err(CallError::Resume)?;
+        caller: &Caller,
+    ) -> Decision {
+        let record = self.record_of(&call, chain);
+        let unsealed = match self.unseal(&mut call) {
+            Ok(unsealed) => unsealed,
+            Err(error) => return Decision::refused(record, None, CallError::Resume(error)),
+        };
+        let record = CallOpened { id: call.id, ..record };
+        let (sealed, answers) = match unsealed {
+            Some(Unsealed { sealed, approval }) => (Some(sealed), approval),
+            None => (None, None),
+        };
+        let target = match self.target(&mut call, entry) {
+            Ok(target) => target,
+            Err(error) => return Decision::refused(record, sealed, error),
+        };
+        let record = identified(record, &target);
+        let span = Span::current();
+        span.record("domain", display(&target.domain)).record("tool", display(&target.id));
+        let fits = sealed.as_ref().map_or(Ok(()), |sealed| {
+            sealed.check(record.operation, &target, record.arguments_digest)
+        });
+        let may_nest = || self.check_nesting(chain, &target);
+        if let Err(error) = fits.map_err(CallError::Resume).and_then(|()| may_nest()) {
+            return Decision::refused(record, sealed, error);
         }
-        self.check_nesting(chain, &target)?;
-        let approvals = &self.dispatcher.ports.approvals;
-        let approval = approvals.given(&call.principal, target.digest, arguments);
-        let facts = Facts { now: self.now(), approval };
-        let (id, kind, name) = (call.id, target.kind, target.id.clone());
-        let call = ResolvedCall::new(call, target, arguments);
-        match self.runtime.policy.admit(call, &facts) {
+        let mut facts = self.facts(chain);
+        if !self.runtime.policy.asks(&call.principal, &facts, &target) {
+            return self.admit(call, target, sealed, record, &facts, ApprovalFinding::Open);
+        }
+        let found = self.find_approval(&record, &target, sealed.as_ref(), answers.as_deref());
+        let found = tokio::select! {
+            biased;
+            () = caller.cancel.cancelled() => Err(CallError::Cancelled),
+            found = chain.timer.within(found) => {
+                found.unwrap_or_else(|_| Err(Self::late(&target, chain)))
+            }
+        };
+        match found {
+            Ok((finding, approval)) => {
+                facts.approval = approval;
+                self.admit(call, target, sealed, record, &facts, finding)
+            }
+            Err(error) => Decision::refused(record, sealed, error),
+        }
+    }
+
+    /// What policy is told beside the call, but for approvals: those are worth a look only where a
+    /// rule wants one.
+    fn facts(&self, chain: &Chain) -> Facts {
+        Facts {
+            now: self.now(),
+            approval: None,
+            label: chain.label(),
+            depth: chain.lineage.depth,
+            on_behalf_of: self.on_behalf_of.clone(),
+        }
+    }
+
+    /// Lets policy decide. The same call and facts give the same decision and the same record.
+    fn admit(
+        &self,
+        call: Call,
+        target: Arc<Target>,
+        sealed: Option<Sealed>,
+        mut record: CallOpened,
+        facts: &Facts,
+        finding: ApprovalFinding,
+    ) -> Decision {
+        let (kind, tool) = (target.kind, target.id.clone());
+        let call = ResolvedCall::new(call, target, record.arguments_digest);
+        let admitted = match self.runtime.policy.admit(call, facts) {
             Admission::Granted(permit) => {
-                opened.rule = Some(permit.rule().clone());
-                match sealed.map(|sealed| &sealed.state) {
+                record.rule = Some(permit.rule().clone());
+                if let ApprovalFinding::Approved(by) = finding {
+                    record.decided_by = Some(by);
+                }
+                match sealed.as_ref().map(|sealed| &sealed.state) {
                     Some(SealedState::Parked(owner)) => {
-                        let running = self.parked(id, *owner).map_err(CallError::Resume)?;
-                        Ok(Admitted::Parked(permit, running))
+                        let running = self.parked(record.id, *owner).map_err(CallError::Resume);
+                        running.map(|running| Admitted::Parked(permit, running))
                     }
                     _ => Ok(Admitted::Ready(permit)),
                 }
             }
             Admission::Ask(request) => {
-                opened.rule = Some(request.rule);
-                let target = request.call.target().clone();
-                let question = approval_question(&target);
-                let bound = Bound { call: id, operation: opened.operation, target, arguments };
-                Ok(Admitted::Waits(bound, question))
+                record.rule = Some(request.rule);
+                match finding {
+                    ApprovalFinding::Refused { by, reason } => {
+                        record.decided_by = Some(by);
+                        Err(CallError::NotApproved { tool, reason })
+                    }
+                    _ => Ok(Admitted::NeedsApproval(request.call)),
+                }
             }
             Admission::Denied(denial) => {
-                opened.rule = Some(denial.rule.clone());
-                if denial.hidden {
-                    return Err(self.unknown(kind, &opened.subject));
-                }
-                Err(CallError::Denied { tool: name, rule: denial.rule })
+                record.rule = Some(denial.rule.clone());
+                Err(if denial.hidden {
+                    self.unknown(kind, &record.subject)
+                } else {
+                    CallError::Denied { tool, rule: denial.rule }
+                })
             }
-        }
-    }
-
-    fn resolve(&self, operation: &mut Operation) -> Result<Arc<Target>, CallError> {
-        let subject = operation.subject();
-        let (kind, found) = match operation {
-            Operation::Tool { .. } => (EntryKind::Tool, self.tool(subject)),
-            Operation::Prompt { .. }
-            | Operation::Complete(Completion { reference: Reference::Prompt(_), .. }) => {
-                let prompt = self.view.find_prompt(subject);
-                (EntryKind::Prompt, prompt.map(|prompt| prompt.target().clone()))
-            }
-            Operation::Resource(_)
-            | Operation::Subscribe(_)
-            | Operation::Unsubscribe(_)
-            | Operation::Skill(_)
-            | Operation::Complete(_) => (EntryKind::Resource, self.resource(subject)),
-            Operation::Task(request) => return self.resolve_task(request),
         };
-        found.ok_or_else(|| self.unknown(kind, subject))
-    }
-
-    fn tool(&self, name: &str) -> Option<Arc<Target>> {
-        self.view.find(name).map(|tool| tool.target().clone())
-    }
-
-    /// A resource that is not listed is judged by how its URI is written. Where rules are about
-    /// resources, it must be written in the one way that they can tell.
-    pub(crate) fn resource(&self, uri: &str) -> Option<Arc<Target>> {
-        let target = self.view.find_resource(uri)?;
-        let is_told_apart = is_normal_uri(&target.name)
-            || self.view.lists_resource(&target)
-            || !self.runtime.policy.concerns(&self.principal, &target);
-        is_told_apart.then_some(target)
-    }
-
-    /// The tool whose call became a task. The request has the source's own id from then on.
-    fn resolve_task(&self, request: &mut TaskRequest) -> Result<Arc<Target>, CallError> {
-        let key = &self.dispatcher.ports.seal;
-        let sealed = SealedTask::open(&request.task, key, &self.principal);
-        let found = sealed.and_then(|sealed| Some((self.tool(sealed.tool.as_str())?, sealed.task)));
-        let unknown = || CallError::Unknown { kind: "task", name: request.task.clone() };
-        let (target, own_id) = found.ok_or_else(unknown)?;
-        request.task = own_id;
-        Ok(target)
-    }
-
-    /// A hidden entry and a missing one read alike, down to the names that are suggested.
-    fn unknown(&self, kind: EntryKind, name: &str) -> CallError {
-        if kind != EntryKind::Tool {
-            return CallError::Unknown { kind: kind.as_str(), name: name.to_owned() };
-        }
-        let name = ToolName::new(name);
-        let miss = self.view.resolve(&name).err();
-        CallError::UnknownTool { name, nearest: miss.map_or_else(Vec::new, |miss| miss.nearest) }
+        Decision { record, sealed, admitted }
     }
 
     /// The live call that a sealed state stands for.
@@ -251,7 +323,7 @@ impl Pinned {
         if owner != self.dispatcher.owner {
             return Err(ResumeError::Ended);
         }
-        self.dispatcher.parking.take(id).ok_or(ResumeError::Ended)
+        self.dispatcher.parking.take(id, &self.principal).ok_or(ResumeError::Ended)
     }
 
     /// Lets go of the live call behind a sealed state that will not be resumed any more.
@@ -263,10 +335,10 @@ impl Pinned {
 
     fn check_nesting(&self, chain: &Chain, target: &Target) -> Result<(), CallError> {
         let limit = self.runtime.limits.nesting;
-        if chain.tools.len() >= limit {
+        if chain.lineage.depth >= limit {
             return Err(CallError::TooDeep { limit });
         }
-        if chain.tools.contains(&target.id) {
+        if chain.lineage.tools.contains(&target.id) {
             return Err(CallError::Cycle { tool: target.id.clone() });
         }
         Ok(())
@@ -284,8 +356,28 @@ impl Pinned {
     }
 }
 
-/// What the caller is told while a person decides. It names the tool itself, never a meta-tool.
-fn approval_question(target: &Target) -> Box<RawValue> {
-    let question = json!({ "approval": { "tool": target.id.as_str(), "source": target.domain } });
-    to_raw_value(&question).expect("a JSON value is valid JSON")
+impl Decision {
+    fn refused(record: CallOpened, sealed: Option<Sealed>, error: CallError) -> Self {
+        Self { record, sealed, admitted: Err(error) }
+    }
+}
+
+fn identified(record: CallOpened, target: &Target) -> CallOpened {
+    CallOpened {
+        domain: Some(target.domain.clone()),
+        tool: Some(target.id.clone()),
+        tool_digest: Some(target.digest),
+        ..record
+    }
+}
+
+/// The word for how a call ended, as counters have it.
+fn outcome_word(result: &Result<Outcome, CallError>) -> &'static str {
+    match result {
+        Ok(Outcome::Done(payload)) if payload.is_error => "tool_error",
+        Ok(Outcome::Done(_)) => "done",
+        Ok(Outcome::Suspended(_)) => "suspended",
+        Ok(Outcome::Task(_)) => "task",
+        Err(error) => error.kind().as_str(),
+    }
 }

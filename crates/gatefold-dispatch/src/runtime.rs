@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gatefold_catalog::{Encoder, GroupRules, Manifest, Snapshot, SourceEntry, SourceKind, View};
 use gatefold_core::{BoundedCache, Domain, Principal, UpstreamIdentity};
@@ -31,6 +32,8 @@ pub struct SourceSetup {
     pub description: Option<String>,
     pub groups: GroupRules,
     pub identity: IdentityScope,
+    /// How long a call of this source has, in place of [`Limits::call_deadline`].
+    pub call_deadline: Option<Duration>,
 }
 
 /// Whose sessions a source keeps apart.
@@ -169,6 +172,12 @@ impl Runtime {
         self.views.get_or_make(&self.policy.applicable(principal), || {
             View::new(self.snapshot.clone(), |target| self.policy.is_visible(principal, target))
         })
+    }
+
+    /// How long a call has that goes to a domain's source.
+    pub(crate) fn call_deadline(&self, domain: Option<&Domain>) -> Duration {
+        let slot = domain.and_then(|domain| self.slots.get(domain));
+        slot.and_then(|slot| slot.setup.call_deadline).unwrap_or(self.limits.call_deadline)
     }
 
     pub(crate) fn reports(&self) -> Vec<SourceReport> {

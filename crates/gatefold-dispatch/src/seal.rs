@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::DecidedBy;
+
 /// The key that seals suspended calls. Replicas that are to resume each other's calls share it.
 #[derive(Clone)]
 pub struct SealKey([u8; 32]);
@@ -57,6 +59,9 @@ pub(crate) struct Sealed {
     pub(crate) definition: Digest,
     pub(crate) arguments: Digest,
     pub(crate) expires_at: Timestamp,
+    /// Who has said yes to it already, where it needed one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) approved_by: Option<DecidedBy>,
     pub(crate) state: SealedState,
 }
 
@@ -64,6 +69,7 @@ pub(crate) struct Sealed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SealedState {
+    /// The yes of whoever sits at the client.
     Approval,
     /// Answers for a source that keeps nothing but this state of its own, if it needs any.
     Source(Option<String>),
@@ -141,6 +147,7 @@ mod tests {
             definition: Digest::new([1; 32]),
             arguments: Digest::new([2; 32]),
             expires_at: NOW.plus(Duration::from_secs(1)),
+            approved_by: None,
             state: SealedState::Source(Some("step 2".to_owned())),
         }
     }

@@ -111,7 +111,7 @@ pub struct CallContext {
     pub events: EventSink,
     pub peer: Arc<dyn Peer>,
     pub identity: UpstreamIdentity,
-    pub meta: RequestMeta,
+    pub meta: Arc<RequestMeta>,
     pub nested: Nested,
     /// The largest result to read, in bytes.
     pub result_bytes: u64,

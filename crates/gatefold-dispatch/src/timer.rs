@@ -8,6 +8,8 @@ use tokio::time::{Instant, sleep_until};
 /// think is no fault of the source's, and has a limit of its own.
 #[derive(Debug)]
 pub(crate) struct Timer {
+    /// That of the call in whose course this one is made: it stands still as well.
+    parent: Option<Arc<Timer>>,
     state: Mutex<State>,
     changed: Notify,
 }
@@ -24,9 +26,18 @@ struct State {
 
 impl Timer {
     pub(crate) fn until(deadline: Instant) -> Arc<Self> {
+        Self::new(deadline, None)
+    }
+
+    /// A time of its own within this one, which may end sooner and never ends later.
+    pub(crate) fn within_this(self: &Arc<Self>, deadline: Instant) -> Arc<Self> {
+        Self::new(deadline.min(self.deadline()), Some(self.clone()))
+    }
+
+    fn new(deadline: Instant, parent: Option<Arc<Self>>) -> Arc<Self> {
         let state =
             Mutex::new(State { deadline, paused: 0, since: deadline, stood: Duration::ZERO });
-        Arc::new(Self { state, changed: Notify::new() })
+        Arc::new(Self { parent, state, changed: Notify::new() })
     }
 
     /// When the time runs out if nobody is asked anything more.
@@ -48,7 +59,8 @@ impl Timer {
         state.paused += 1;
         drop(state);
         self.changed.notify_waiters();
-        Paused(self.clone())
+        let parent = self.parent.as_ref().map(|parent| Box::new(parent.pause()));
+        Paused { timer: self.clone(), _parent: parent }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -89,11 +101,14 @@ pub(crate) struct Over;
 
 /// While it lives, its timer stands still.
 #[derive(Debug)]
-pub(crate) struct Paused(Arc<Timer>);
+pub(crate) struct Paused {
+    timer: Arc<Timer>,
+    _parent: Option<Box<Paused>>,
+}
 
 impl Drop for Paused {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = self.timer.lock();
         state.paused -= 1;
         if state.paused == 0 {
             let stood = state.since.elapsed();
@@ -101,7 +116,7 @@ impl Drop for Paused {
             state.stood += stood;
         }
         drop(state);
-        self.0.changed.notify_waiters();
+        self.timer.changed.notify_waiters();
     }
 }
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use gatefold_catalog::{View, address, read_address, token_bound};
+use gatefold_catalog::{Request, View, address, read_address, token_bound};
 use gatefold_core::{
     CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, SkillAct,
     SkillRequest, Suspension, TaskHandle, ToolName, Uri, WaitsFor,
@@ -89,7 +89,7 @@ impl Turn {
     /// An error is left for disclosures that hand on errors of the protocol as they came.
     pub async fn call(&self, call: ToolCall<'_>, caller: Caller) -> Result<ToolAnswer, CallError> {
         let reply = match self.interpret(call.name, call.arguments).await {
-            Ok(Step::Call(operation)) => return self.carry_out(operation, call, caller).await,
+            Ok(Step::Call(request)) => return self.carry_out(request, call, caller).await,
             Ok(Step::Reply(reply)) => reply,
             Ok(Step::Found(reply, found)) => {
                 self.pinned.found(&found.query, found.tools, &caller);
@@ -121,13 +121,11 @@ impl Turn {
 
     async fn carry_out(
         &self,
-        operation: Operation,
+        request: Request,
         call: ToolCall<'_>,
         caller: Caller,
     ) -> Result<ToolAnswer, CallError> {
-        // The call itself is spent with its permit; the copy is for wording its result.
-        let asked = operation.clone();
-        let result = self.pinned.call(operation, call.resume, caller).await;
+        let result = self.pinned.call(request.clone(), call.resume, caller).await;
         let result = result.inspect_err(log_failure);
         let disclosure = self.audience.disclosure();
         let result = match result {
@@ -138,7 +136,7 @@ impl Turn {
                 return Ok(ToolAnswer::Task(task));
             }
             Ok(Outcome::Done(payload)) => {
-                let payload = self.readdressed(payload, &asked);
+                let payload = self.readdressed(payload, &request);
                 if disclosure.is_transparent() {
                     return Ok(ToolAnswer::Result(payload));
                 }
@@ -149,7 +147,7 @@ impl Turn {
             }
             result => result,
         };
-        Ok(ToolAnswer::Reply(disclosure.render(self.view(), call.name.as_str(), &asked, result)))
+        Ok(ToolAnswer::Reply(disclosure.render(self.view(), call.name.as_str(), &request, result)))
     }
 
     /// Carries out any other operation. What comes of it has the names that the audience uses, and
@@ -160,12 +158,12 @@ impl Turn {
         resume: Option<Resume>,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
-        let asked = operation.clone();
-        let result = self.pinned.call(operation, resume, caller).await;
+        let request = self.pinned.resolve(operation);
+        let result = self.pinned.call(request.clone(), resume, caller).await;
         match result.inspect_err(log_failure).map_err(|error| self.under_asked_name(error))? {
             Outcome::Done(payload) => {
-                let payload = self.without_hidden(payload, &asked);
-                Ok(Outcome::Done(self.readdressed(payload, &asked)))
+                let payload = self.without_hidden(payload, &request);
+                Ok(Outcome::Done(self.readdressed(payload, &request)))
             }
             outcome => Ok(outcome),
         }
@@ -203,39 +201,31 @@ impl Turn {
     }
 
     /// Names resources in a result by where they can be read.
-    fn readdressed(&self, payload: Payload, operation: &Operation) -> Payload {
-        if self.audience.names() == Names::Own {
-            return payload;
-        }
-        let view = self.view();
-        let domain = match operation {
-            Operation::Tool { name, .. } => {
-                view.find(name.as_str()).map(|tool| tool.domain().clone())
-            }
-            Operation::Prompt { name, .. } => {
-                view.find_prompt(name.as_str()).map(|prompt| prompt.domain().clone())
-            }
-            Operation::Resource(uri) | Operation::Skill(SkillRequest { uri, .. }) => {
-                view.find_resource(uri.as_str()).map(|target| target.domain.clone())
-            }
-            _ => None,
-        };
-        match domain {
-            Some(domain) => Payload { json: readdressed(payload.json, &domain), ..payload },
+    fn readdressed(&self, payload: Payload, request: &Request) -> Payload {
+        let is_public = self.audience.names() == Names::Public;
+        let names_resources = matches!(
+            &*request.operation,
+            Operation::Tool { .. }
+                | Operation::Prompt { .. }
+                | Operation::Resource(_)
+                | Operation::Skill(_)
+        );
+        match request.entry.as_ref().filter(|_| is_public && names_resources) {
+            Some(entry) => Payload { json: readdressed(payload.json, entry.domain()), ..payload },
             None => payload,
         }
     }
 
     /// What a source says of skills and folders, without those that this principal may not see.
-    fn without_hidden(&self, payload: Payload, operation: &Operation) -> Payload {
-        let Operation::Skill(SkillRequest { uri, act }) = operation else {
+    fn without_hidden(&self, payload: Payload, request: &Request) -> Payload {
+        let lists = match &*request.operation {
+            Operation::Skill(SkillRequest { act, .. }) => !matches!(act, SkillAct::Get),
+            _ => false,
+        };
+        let Some(entry) = request.entry.as_ref().filter(|_| lists) else {
             return payload;
         };
-        let domain = self.view().find_resource(uri.as_str());
-        let (Some(domain), false) = (domain, matches!(act, SkillAct::Get)) else {
-            return payload;
-        };
-        let is_seen = |own: &str| self.pinned.sees_resource(&address(&domain.domain, own));
+        let is_seen = |own: &str| self.pinned.sees_resource(&address(entry.domain(), own));
         Payload { json: kept(payload.json, &["skills", "resources"], is_seen), ..payload }
     }
 }

@@ -216,6 +216,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         description: None,
         groups: GroupRules::default(),
         identity: IdentityScope::Shared,
+        call_deadline: None,
     };
     let dispatcher = Dispatcher::new(Ports {
         audit: Arc::new(Forgetful),

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use gatefold_core::{Call, Digest, RuleId, Target, Timestamp};
+use gatefold_core::{Call, Digest, Label, Principal, RuleId, Target, Timestamp};
 
 /// A call whose name has been resolved in its principal's view.
 #[derive(Debug)]
@@ -34,9 +34,21 @@ pub struct Facts {
     pub now: Timestamp,
     /// An approval that a person gave to a call of this principal.
     pub approval: Option<Approval>,
+    /// What the session or the run has read before this call.
+    pub label: Label,
+    /// How many calls are further up.
+    pub depth: usize,
+    /// Those for whom the calls further up were made, where this one is made for somebody
+    /// narrower: nothing is granted that is not granted to all of them.
+    pub on_behalf_of: Vec<Arc<Principal>>,
 }
 
 impl Facts {
+    /// The facts of a call that nothing has led to and nobody was asked about.
+    pub fn at(now: Timestamp) -> Self {
+        Self { now, approval: None, label: Label::Clean, depth: 0, on_behalf_of: Vec::new() }
+    }
+
     pub(crate) fn approves(&self, call: &ResolvedCall) -> bool {
         self.approval.as_ref().is_some_and(|approval| {
             approval.expires_at > self.now
@@ -78,6 +90,35 @@ pub struct Denial {
     pub hidden: bool,
 }
 
+/// What has to be done about an admitted call beside making it. By default nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Obligations {
+    masks: Vec<Box<str>>,
+    preview_bytes: Option<u64>,
+    is_confirmed: bool,
+}
+
+impl Obligations {
+    /// JSON pointers (RFC 6901) of what must not be read in the result.
+    pub fn masks(&self) -> impl Iterator<Item = &str> {
+        self.masks.iter().map(AsRef::as_ref)
+    }
+
+    /// The most bytes of the result that may be shown at once.
+    pub fn preview_bytes(&self) -> Option<u64> {
+        self.preview_bytes
+    }
+
+    /// Whether a person has confirmed this very call.
+    pub fn is_confirmed(&self) -> bool {
+        self.is_confirmed
+    }
+
+    pub(crate) fn confirmed() -> Self {
+        Self { is_confirmed: true, ..Self::default() }
+    }
+}
+
 /// Proof that policy admitted one call.
 ///
 /// Only [`Policy::admit`](crate::Policy::admit) makes one and a source consumes it, so no path
@@ -88,11 +129,12 @@ pub struct Denial {
 pub struct Permit {
     call: ResolvedCall,
     rule: RuleId,
+    obligations: Obligations,
 }
 
 impl Permit {
-    pub(crate) fn new(call: ResolvedCall, rule: RuleId) -> Self {
-        Self { call, rule }
+    pub(crate) fn new(call: ResolvedCall, rule: RuleId, obligations: Obligations) -> Self {
+        Self { call, rule, obligations }
     }
 
     pub fn call(&self) -> &Call {
@@ -105,6 +147,10 @@ impl Permit {
 
     pub fn arguments_digest(&self) -> Digest {
         self.call.arguments_digest
+    }
+
+    pub fn obligations(&self) -> &Obligations {
+        &self.obligations
     }
 
     /// The rule that admitted the call.

@@ -8,6 +8,8 @@ mod admission;
 mod glob;
 mod rules;
 
-pub use admission::{Admission, Approval, ApprovalRequest, Denial, Facts, Permit, ResolvedCall};
+pub use admission::{
+    Admission, Approval, ApprovalRequest, Denial, Facts, Obligations, Permit, ResolvedCall,
+};
 pub use glob::Glob;
 pub use rules::{ApplicableRules, Effect, Entries, Policy, Rule, Scope, Who};

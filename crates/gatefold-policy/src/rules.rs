@@ -3,7 +3,9 @@ use gatefold_core::{
 };
 
 use crate::Glob;
-use crate::admission::{Admission, ApprovalRequest, Denial, Facts, Permit, ResolvedCall};
+use crate::admission::{
+    Admission, ApprovalRequest, Denial, Facts, Obligations, Permit, ResolvedCall,
+};
 
 /// What a rule does to the entries it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,6 +69,8 @@ pub enum Entries {
     #[default]
     Every,
     Only(EntryKind),
+    /// The tools that may change something: all that do not say that they only read.
+    Writes,
 }
 
 impl Entries {
@@ -82,10 +86,11 @@ impl Entries {
             .unwrap_or((Self::Every, pattern))
     }
 
-    fn include(self, kind: EntryKind) -> bool {
+    fn include(self, target: &Target) -> bool {
         match self {
             Self::Every => true,
-            Self::Only(own) => own == kind,
+            Self::Only(own) => own == target.kind,
+            Self::Writes => target.kind == EntryKind::Tool && target.hints.read_only != Some(true),
         }
     }
 }
@@ -106,7 +111,7 @@ impl Rule {
     /// Whether the rule speaks about such entries of this domain at all, for this principal.
     fn concerns(&self, principal: &Principal, target: &Target) -> bool {
         self.who.includes(principal)
-            && self.entries.include(target.kind)
+            && self.entries.include(target)
             && match &self.scope {
                 Scope::Everywhere => true,
                 Scope::Domain(own) => *own == target.domain,
@@ -130,6 +135,8 @@ pub struct Policy {
     rules: Vec<Rule>,
     /// The places of the rules that are not for everybody.
     narrow: Vec<usize>,
+    /// Whether any rule wants somebody's yes.
+    asks: bool,
 }
 
 /// Which rules of one policy are for a principal.
@@ -150,10 +157,21 @@ enum Verdict<'a> {
     Hidden(Option<&'a RuleId>),
 }
 
+impl Verdict<'_> {
+    fn severity(&self) -> u8 {
+        match self {
+            Self::Allowed(_) => 0,
+            Self::Ask(_) => 1,
+            Self::Hidden(_) => 2,
+        }
+    }
+}
+
 impl Policy {
     pub fn new(rules: Vec<Rule>) -> Self {
         let narrow = (0..rules.len()).filter(|at| !rules[*at].who.is_everybody()).collect();
-        Self { rules, narrow }
+        let asks = rules.iter().any(|rule| rule.effect == Effect::Ask);
+        Self { rules, narrow, asks }
     }
 
     pub fn rules(&self) -> &[Rule] {
@@ -178,9 +196,15 @@ impl Policy {
         self.rules.iter().any(|rule| rule.concerns(principal, target))
     }
 
+    /// Whether a call of this entry wants somebody's yes, so that it is worth finding out whether
+    /// there is one.
+    pub fn asks(&self, principal: &Principal, facts: &Facts, target: &Target) -> bool {
+        self.asks && matches!(self.strictest(principal, facts, target), Verdict::Ask(_))
+    }
+
     /// Decides about one call. Pure: the same call and facts give the same answer.
     pub fn admit(&self, call: ResolvedCall, facts: &Facts) -> Admission {
-        match self.verdict(&call.call().principal, call.target()) {
+        match self.strictest(&call.call().principal, facts, call.target()) {
             Verdict::Hidden(rule) => {
                 let rule = rule.cloned().unwrap_or_else(|| RuleId::new(NOT_LISTED));
                 Admission::Denied(Denial { rule, hidden: true })
@@ -189,12 +213,23 @@ impl Policy {
                 let rule = rule.clone();
                 Admission::Ask(ApprovalRequest { call, rule })
             }
-            Verdict::Ask(rule) => Admission::Granted(Permit::new(call, rule.clone())),
+            Verdict::Ask(rule) => {
+                Admission::Granted(Permit::new(call, rule.clone(), Obligations::confirmed()))
+            }
             Verdict::Allowed(rule) => {
                 let rule = rule.cloned().unwrap_or_else(|| RuleId::new(NO_RULE));
-                Admission::Granted(Permit::new(call, rule))
+                Admission::Granted(Permit::new(call, rule, Obligations::default()))
             }
         }
+    }
+
+    /// What is decided for the principal, unless something stricter is for one on whose behalf it
+    /// acts.
+    fn strictest(&self, principal: &Principal, facts: &Facts, target: &Target) -> Verdict<'_> {
+        let others = facts.on_behalf_of.iter().map(|other| self.verdict(other, target));
+        others.fold(self.verdict(principal, target), |strictest, other| {
+            if other.severity() > strictest.severity() { other } else { strictest }
+        })
     }
 
     fn verdict(&self, principal: &Principal, target: &Target) -> Verdict<'_> {

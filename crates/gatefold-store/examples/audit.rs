@@ -85,6 +85,7 @@ async fn client_loop(
             tool: Some(ToolId::new("github__create_issue")),
             tool_digest: Some(Digest::new([7; 32])),
             rule: Some(RuleId::new("default")),
+            decided_by: None,
             arguments_digest: Digest::new([9; 32]),
             arguments_bytes: 120,
         };

@@ -98,7 +98,7 @@ impl View {
 
     /// A domain's resource by its own URI, or its template by its own text. One that is listed and
     /// hidden is not there; nor is any of a source that offers no resources.
-    fn resource_of(&self, domain: &DomainEntry, uri: &str) -> Option<Arc<Target>> {
+    pub(super) fn resource_of(&self, domain: &DomainEntry, uri: &str) -> Option<Arc<Target>> {
         if let Some(at) = self.listed_resource(domain, uri) {
             let target = self.snapshot.resources()[at].target();
             return self.resources.has(at).then(|| Arc::clone(target));

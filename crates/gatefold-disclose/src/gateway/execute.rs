@@ -1,6 +1,8 @@
 //! What a call of `execute_tool` asks for, in whichever way a model put the arguments.
 
-use gatefold_catalog::{Declared, Tool, View, call_signature, declared, object_fields};
+use std::sync::Arc;
+
+use gatefold_catalog::{Declared, Request, Tool, View, call_signature, declared, object_fields};
 use gatefold_core::{Operation, ToolName};
 use serde_json::value::RawValue;
 
@@ -13,12 +15,14 @@ use crate::wording::{BROWSE, quoted, unknown_tool};
 const WRAPPERS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
 
 /// The call of a pinned tool: its arguments as they came.
-pub(super) fn untouched(tool: &Tool, arguments: &RawValue) -> Operation {
+pub(super) fn untouched(view: &View, tool: &Tool, arguments: &RawValue) -> Request {
     let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
-    Operation::Tool { name: ToolName::new(tool.id().as_str()), arguments }
+    let name = ToolName::new(tool.id().as_str());
+    let operation = Arc::new(Operation::Tool { name, arguments });
+    Request { operation, entry: Some(view.resolved(tool)) }
 }
 
-pub(super) fn operation(view: &View, arguments: &RawValue) -> Result<Operation, Mend> {
+pub(super) fn request(view: &View, arguments: &RawValue) -> Result<Request, Mend> {
     let arguments = Arguments::parse(EXECUTE, arguments)?;
     let name = arguments.text("tool_name")?.ok_or_else(|| {
         Mend::new(format!("Missing parameter 'tool_name' of {EXECUTE}. {BROWSE}"))
@@ -28,7 +32,8 @@ pub(super) fn operation(view: &View, arguments: &RawValue) -> Result<Operation, 
     let Some(tool) = view.find(name.as_str()) else {
         // The call is made all the same: its record shows that it was tried.
         let given = arguments.get("arguments").and_then(as_object);
-        return Ok(Operation::Tool { name, arguments: given.unwrap_or_else(|| object([])) });
+        let arguments = given.unwrap_or_else(|| object([]));
+        return Ok(Operation::Tool { name, arguments }.into());
     };
     let others = arguments.others(&["tool_name", "arguments"]);
     let nothing = |given: &&str| object_fields(given).is_some_and(|fields| fields.is_empty());
@@ -47,7 +52,9 @@ pub(super) fn operation(view: &View, arguments: &RawValue) -> Result<Operation, 
         (None, others) => flattened(tool, others).ok_or_else(|| misplaced(tool, others))?,
         (Some(_), others) => return Err(misplaced(tool, others)),
     };
-    Ok(Operation::Tool { name, arguments: destringified(tool, &arguments).unwrap_or(arguments) })
+    let arguments = destringified(tool, &arguments).unwrap_or(arguments);
+    let operation = Arc::new(Operation::Tool { name, arguments });
+    Ok(Request { operation, entry: Some(view.resolved(tool)) })
 }
 
 fn misplaced(tool: &Tool, others: &[(&str, &str)]) -> Mend {

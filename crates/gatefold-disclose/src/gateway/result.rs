@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gatefold_catalog::{Tool, View, call_signature, differences, object_fields};
+use gatefold_catalog::{Request, Tool, View, call_signature, differences, object_fields};
 use gatefold_core::{CallError, Operation, Outcome, Payload};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,9 +19,10 @@ const INVALID_PARAMS: i64 = -32602;
 const MISSING_CAPABILITY: i64 = -32021;
 
 pub(super) struct Rendering<'a> {
-    pub(super) view: &'a View,
-    pub(super) operation: &'a Operation,
-    pub(super) limits: &'a GatewayLimits,
+    operation: &'a Operation,
+    /// What its name means, if it means anything.
+    tool: Option<&'a Tool>,
+    limits: &'a GatewayLimits,
 }
 
 /// The parts of a `tools/call` result.
@@ -36,7 +37,12 @@ struct Parts<'a> {
     meta: Option<&'a RawValue>,
 }
 
-impl Rendering<'_> {
+impl<'a> Rendering<'a> {
+    pub(super) fn new(view: &'a View, request: &'a Request, limits: &'a GatewayLimits) -> Self {
+        let tool = request.entry.as_ref().and_then(|entry| view.tool_of(entry));
+        Self { operation: &request.operation, tool, limits }
+    }
+
     /// The result as it came: for a tool that stands at the top level.
     pub(super) fn untouched(&self, result: Result<Outcome, CallError>) -> Reply {
         let payload = match self.payload(result) {
@@ -87,13 +93,9 @@ impl Rendering<'_> {
         }
     }
 
-    fn tool(&self) -> Option<&Tool> {
-        self.view.find(self.operation.subject())
-    }
-
     /// The name that answers use: the tool's id, whatever it was called by.
     fn name(&self) -> &str {
-        self.tool().map_or(self.operation.subject(), |tool| tool.id().as_str())
+        self.tool.map_or(self.operation.subject(), |tool| tool.id().as_str())
     }
 
     fn source_result(&self, result: &str) -> String {
@@ -104,7 +106,7 @@ impl Rendering<'_> {
     fn source_error(&self, error: &str, signature: Signature) -> String {
         let (name, error) = (json_text(self.name()), json_text(error));
         let mut fields = vec![("tool", name.as_str()), ("error", error.as_str())];
-        let Some(tool) = self.tool() else { return object_text(fields) };
+        let Some(tool) = self.tool else { return object_text(fields) };
         let differences = differences(tool, self.operation.arguments());
         let differs = json_text(&differences.join("; "));
         if !differences.is_empty() {

@@ -8,7 +8,8 @@ use gatefold_catalog::{
     token_bound,
 };
 use gatefold_core::{
-    Domain, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId, ToolName, WaitsFor,
+    Domain, Operation, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId, ToolName,
+    WaitsFor,
 };
 use insta::assert_snapshot;
 
@@ -102,8 +103,10 @@ fn text(reply: &Reply) -> String {
 fn ask_of(view: &View, tool: &str, arguments: &str) -> String {
     match gateway().interpret(view, tool, &raw(arguments)) {
         Ok(Step::Reply(reply) | Step::Found(reply, _)) => text(&reply),
-        Ok(Step::Call(Operation::Tool { name, arguments })) => format!("call {name} {arguments}"),
-        Ok(Step::Call(operation)) => panic!("{operation:?}"),
+        Ok(Step::Call(request)) => match &*request.operation {
+            Operation::Tool { name, arguments } => format!("call {name} {arguments}"),
+            operation => panic!("{operation:?}"),
+        },
         Err(mend) => text(&mend.into()),
     }
 }
@@ -343,7 +346,10 @@ fn an_error_of_a_call_shows_how_to_call() {
 fn rendered(name: &str, arguments: &str, result: Result<Outcome, CallError>) -> Reply {
     let name_called = if name == "apollo_org_search" { name } else { EXECUTE };
     let operation = Operation::Tool { name: ToolName::new(name), arguments: raw(arguments) };
-    gateway().render(&view(), name_called, &operation, result)
+    let view = view();
+    let entry = view.find_tool(name);
+    let request = Request { operation: operation.into(), entry };
+    gateway().render(&view, name_called, &request, result)
 }
 
 fn done(json: &str) -> Outcome {

@@ -84,8 +84,10 @@ pub(crate) fn ask(view: &View, tool: &str, arguments: &Value) -> String {
     let arguments = RawValue::from_string(arguments.to_string()).unwrap();
     match Gateway::default().interpret(view, tool, &arguments) {
         Ok(Step::Reply(reply) | Step::Found(reply, _)) => text(&reply),
-        Ok(Step::Call(Operation::Tool { name, arguments })) => format!("{name} {arguments}"),
-        Ok(Step::Call(operation)) => panic!("{operation:?}"),
+        Ok(Step::Call(request)) => match &*request.operation {
+            Operation::Tool { name, arguments } => format!("{name} {arguments}"),
+            operation => panic!("{operation:?}"),
+        },
         Err(mend) => panic!("{mend}"),
     }
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+mod approvals;
 mod cancellation;
 mod catalogue;
 mod clients;

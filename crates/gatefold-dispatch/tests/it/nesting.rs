@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
-use gatefold_core::CallError;
-use gatefold_dispatch::{Limits, Taint};
-use gatefold_policy::Effect;
+use gatefold_core::{CallError, Domain, Label, Principal, Right, Rights, ToolId};
+use gatefold_dispatch::{Caller, Limits, NestedOptions, SharedLabel};
+use gatefold_policy::{Effect, Rule, Who};
 use tokio::time::Instant;
 
 use crate::source::FakeSource;
-use crate::world::{World, ann, done, refused, rule};
+use crate::world::{SECOND, World, ann, done, refused, rule};
 
 #[tokio::test(start_paused = true)]
-async fn a_nested_call_keeps_parent_depth_taint_and_principal_and_has_its_own_record() {
+async fn a_nested_call_keeps_parent_depth_and_principal_and_has_its_own_record() {
     let (agent, files) = (FakeSource::new("agent"), FakeSource::new("files"));
     let world = World::new(&[&agent, &files]);
     let result =
@@ -29,17 +29,94 @@ async fn a_nested_call_keeps_parent_depth_taint_and_principal_and_has_its_own_re
     assert_eq!(world.log.ended(), ["done"; 3]);
 }
 
+/// The labels under which calls came to a source.
+fn labels(source: &FakeSource) -> Vec<Label> {
+    source.seen().iter().map(|seen| seen.label).collect()
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_chain_that_touched_the_open_world_stays_tainted() {
+async fn a_chain_that_touched_the_open_world_stays_labelled() {
     let web = FakeSource::with_tools("web", &["browse", "nest"]);
     let files = FakeSource::new("files");
     let world = World::new(&[&web, &files]);
     done(world.call("files__nest", r#"["files__echo"]"#).await);
     done(world.call("files__nest", r#"["web__browse"]"#).await);
-    let taints =
-        |source: &FakeSource| -> Vec<_> { source.seen().iter().map(|seen| seen.taint).collect() };
-    assert_eq!(taints(&files), [Taint::Clean; 3]);
-    assert_eq!(taints(&web), [Taint::OpenWorld]);
+    assert_eq!(labels(&files), [Label::Clean; 3]);
+    assert_eq!(labels(&web), [Label::OpenWorld]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_label_rides_forward_to_the_next_calls_of_its_session_and_of_no_other() {
+    let (web, files) = (FakeSource::with_tools("web", &["browse"]), FakeSource::new("files"));
+    let world = World::new(&[&web, &files]);
+    let session = SharedLabel::default();
+    let call = async |tool: &str, label: &SharedLabel| {
+        let caller = Caller { label: label.clone(), ..Caller::silent() };
+        done(world.call_by(&ann(), tool, r#"["web__browse"]"#, caller).await);
+    };
+    call("files__echo", &session).await;
+    call("files__nest", &session).await;
+    assert_eq!(session.get(), Label::OpenWorld, "a nested call has read it");
+    call("files__echo", &session).await;
+    call("files__echo", &SharedLabel::default()).await;
+    assert_eq!(labels(&files), [Label::Clean, Label::Clean, Label::OpenWorld, Label::Clean]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_keeps_the_bounds_of_a_lineage_that_began_elsewhere() {
+    let (agent, files) = (FakeSource::new("agent"), FakeSource::new("files"));
+    let world = World::new(&[&agent, &files]);
+    let parent = gatefold_core::CallId::new(crate::world::START, 1);
+    let elsewhere = gatefold_core::Lineage::default();
+    let lineage = elsewhere.below(parent, ToolId::new("files__echo"), Label::OpenWorld);
+    let call = async |tool: &str| {
+        let caller = Caller { lineage: lineage.clone(), ..Caller::silent() };
+        world.call_by(&ann(), tool, "{}", caller).await
+    };
+    let cycle = refused(call("files__echo").await);
+    assert_eq!(cycle, "`files__echo` is already being called further up");
+    done(call("agent__echo").await);
+    let seen = agent.seen().remove(0);
+    assert_eq!((seen.depth, seen.label), (2, Label::OpenWorld));
+    assert_eq!(world.log.last().opened.parent, Some(parent));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_nested_call_has_no_more_than_it_is_given() {
+    let (agent, files) = (FakeSource::new("agent"), FakeSource::new("files"));
+    let world = World::new(&[&agent, &files]);
+    // Only who has put the right down would be let in by the second rule alone.
+    let writer = Who { rights: vec![Right::new("write")], ..Who::default() };
+    let rules = [Rule { who: writer, ..rule(Effect::Deny, "files", "fail") }];
+    world.install(&[&agent, &files], &rules);
+    let narrow = |deadline| NestedOptions {
+        deadline,
+        rights: Some(Rights::none()),
+        ..NestedOptions::default()
+    };
+    let writer = Principal { rights: [Right::new("write")].into_iter().collect(), ..ann() };
+    let outcome = async |tool: &'static str, options: NestedOptions| {
+        agent.nests_with(options);
+        let began = Instant::now();
+        let outcome = world.call_as(&writer, "agent__nest", &format!(r#"["{tool}"]"#)).await;
+        (outcome, began.elapsed())
+    };
+    done(outcome("files__echo", narrow(None)).await.0);
+    assert_eq!(files.seen()[0].principal.rights, Rights::none());
+    let hidden = refused(outcome("files__fail", narrow(None)).await.0);
+    assert_eq!(hidden, "unknown tool `files__fail`", "the outer principal may not");
+    let only_agent =
+        NestedOptions { within: Some(Domain::parse("agent").unwrap()), ..NestedOptions::default() };
+    let outside = refused(outcome("files__echo", only_agent).await.0);
+    assert_eq!(outside, "unknown tool `files__echo`");
+    let (late, took) = outcome("files__hang", narrow(Some(SECOND))).await;
+    assert_eq!(
+        (refused(late), took),
+        ("`files__hang` did not answer within 1 s".to_owned(), SECOND)
+    );
+    let (late, took) = outcome("files__hang", narrow(Some(600 * SECOND))).await;
+    assert!(refused(late).ends_with("did not answer within 60 s"));
+    assert_eq!(took, 60 * SECOND, "no longer than the outer call");
 }
 
 #[tokio::test(start_paused = true)]

@@ -235,7 +235,12 @@ async fn a_parked_call_that_is_denied_meanwhile_ends() {
         if effect == Effect::Deny {
             assert_eq!(refused(result), "unknown tool `mail__brood`");
         } else {
-            assert!(suspended(result).questions.get().contains("approval"));
+            assert!(
+                suspended(result)
+                    .questions
+                    .get()
+                    .contains(r#""approval":{"method":"elicitation/create""#)
+            );
         }
         assert_eq!(world.dispatcher.parked(), 0, "{effect:?}");
         until("the end of the source's call", || mail.running() == 0).await;

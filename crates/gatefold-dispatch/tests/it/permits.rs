@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
-use gatefold_core::{Principal, UpstreamIdentity};
-use gatefold_dispatch::Taint;
+use gatefold_core::{Label, Principal, UpstreamIdentity};
 use gatefold_policy::Effect;
 
 use crate::source::FakeSource;
@@ -30,7 +29,7 @@ async fn a_source_receives_exactly_the_permit_of_its_call_and_once() {
     let other = files.seen().pop().unwrap();
     assert_eq!(other.rule.as_str(), "default");
     assert_eq!(other.principal, Arc::new(Principal::local()));
-    assert_eq!((own.taint, other.taint), (Taint::Clean, Taint::OpenWorld));
+    assert_eq!((own.label, other.label), (Label::Clean, Label::OpenWorld));
 }
 
 #[tokio::test(start_paused = true)]

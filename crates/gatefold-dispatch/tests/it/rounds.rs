@@ -1,11 +1,10 @@
 //! Sources that suspend, and a client that can be asked at once.
 
-use gatefold_core::{CallError, Principal};
-use gatefold_policy::Effect;
+use gatefold_core::CallError;
 
 use crate::clients::{FORMS, Says, live};
 use crate::source::FakeSource;
-use crate::world::{World, done, operation, refused, rule, suspended, until};
+use crate::world::{World, done, refused, until};
 
 const YES: &str = r#"{"action":"accept"}"#;
 
@@ -82,15 +81,4 @@ async fn a_suspended_call_that_is_given_up_ends_cancelled() {
     cancel.cancel();
     assert!(matches!(call.await, Ok(Err(CallError::Cancelled))));
     assert_eq!(world.log.ended(), ["suspended", "cancelled"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_client_is_not_asked_for_the_yes_of_a_person() {
-    let mail = FakeSource::new("mail");
-    let world = World::new(&[&mail]);
-    world.install(&[&mail], &[rule(Effect::Ask, "mail", "*")]);
-    let (caller, client) = live(FORMS, Says::Answer(YES));
-    let pinned = world.dispatcher.pin(Principal::local().into());
-    suspended(pinned.call(operation("mail__ask", "{}"), None, caller).await);
-    assert_eq!((client.asked().len(), mail.calls()), (0, 0));
 }

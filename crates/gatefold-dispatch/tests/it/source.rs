@@ -6,11 +6,12 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Listing, Manifest, ServerInfo};
 use gatefold_core::{
-    CallError, CallId, Domain, Operation, Outcome, Payload, Principal, RuleId, Suspension, TaskAct,
-    TaskHandle, TaskRequest, Timestamp, ToolId, ToolName, UpstreamIdentity, WaitsFor,
+    CallError, CallId, Domain, Label, Operation, Outcome, Payload, Principal, RuleId, Suspension,
+    TaskAct, TaskHandle, TaskRequest, Timestamp, ToolId, ToolName, UpstreamIdentity, WaitsFor,
 };
 use gatefold_dispatch::{
-    AskError, CallContext, Caller, Event, Question, Source, SourceState, SourceStatus, Taint,
+    AskError, CallContext, Caller, Event, NestedOptions, Question, Source, SourceState,
+    SourceStatus,
 };
 use gatefold_policy::Permit;
 use serde_json::value::RawValue;
@@ -48,7 +49,7 @@ pub(crate) struct Seen {
     pub(crate) identity: UpstreamIdentity,
     pub(crate) nested_parent: Option<CallId>,
     pub(crate) depth: usize,
-    pub(crate) taint: Taint,
+    pub(crate) label: Label,
 }
 
 pub(crate) struct FakeSource {
@@ -62,6 +63,8 @@ pub(crate) struct FakeSource {
     /// The caller's token of the last call.
     cancel: Mutex<Option<CancellationToken>>,
     closed: watch::Sender<bool>,
+    /// How the next nested call differs.
+    nested: Mutex<NestedOptions>,
     updates: broadcast::Sender<Arc<str>>,
     /// What a refresh takes and brings.
     pub(crate) refresh: Mutex<(Duration, Option<Arc<Manifest>>)>,
@@ -89,6 +92,7 @@ impl FakeSource {
             running: watch::Sender::new(0),
             cancel: Mutex::default(),
             closed: watch::Sender::new(false),
+            nested: Mutex::default(),
             updates: broadcast::Sender::new(16),
             refresh: Mutex::default(),
         })
@@ -151,6 +155,15 @@ impl FakeSource {
         std::mem::take(&mut self.seen.lock().unwrap())
     }
 
+    /// Makes the next nested call with these options.
+    pub(crate) fn nests_with(&self, options: NestedOptions) {
+        *self.nested.lock().unwrap() = options;
+    }
+
+    fn nest_options(&self) -> NestedOptions {
+        std::mem::take(&mut self.nested.lock().unwrap())
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         *self.closed.borrow()
     }
@@ -179,7 +192,7 @@ impl FakeSource {
             identity: context.identity.clone(),
             nested_parent: call.parent,
             depth: context.nested.depth(),
-            taint: context.nested.taint(),
+            label: context.nested.lineage().label,
         });
         *self.cancel.lock().unwrap() = Some(context.cancel.clone());
     }
@@ -195,7 +208,7 @@ impl FakeSource {
         let _running = Running(&self.running);
         let arguments = permit.call().operation.arguments();
         match &*permit.target().name {
-            _ if let Operation::Task(request) = &permit.call().operation => Ok(task(request)),
+            _ if let Operation::Task(request) = &*permit.call().operation => Ok(task(request)),
             "badger" => Ok(asks(QUESTIONS)),
             "begin" => Ok(working("7")),
             tool @ ("ask" | "both" | "brood" | "chat" | "cope" | "hasty" | "nap" | "twice") => {
@@ -218,7 +231,7 @@ impl FakeSource {
                 tool: permit.target().id.clone(),
                 reason: "as asked".to_owned(),
             }),
-            "nest" => nest(&context, arguments).await,
+            "nest" => nest(&context, arguments, self.nest_options()).await,
             "refuse" => Err(CallError::Refused {
                 tool: permit.target().id.clone(),
                 code: -32602,
@@ -323,13 +336,17 @@ fn crowd() -> String {
 }
 
 /// Calls the first tool of a list, which gets the others for arguments; answers with its answer.
-async fn nest(context: &CallContext, arguments: &str) -> Result<Outcome, CallError> {
+async fn nest(
+    context: &CallContext,
+    arguments: &str,
+    options: NestedOptions,
+) -> Result<Outcome, CallError> {
     let mut tools: Vec<String> = serde_json::from_str(arguments).unwrap();
     let name = ToolName::new(tools.remove(0));
     let arguments = raw(&serde_json::to_string(&tools).unwrap());
     let operation = Operation::Tool { name, arguments };
     let caller = Caller { peer: context.peer.clone(), ..Caller::silent() };
-    context.nested.call(operation, caller).await
+    context.nested.call_with(operation, caller, options).await
 }
 
 /// Suspends; resumed, answers with its own state and what was answered.

@@ -1,10 +1,8 @@
-use std::sync::Arc;
-
-use gatefold_core::{CallError, CallId, Clock as _};
+use gatefold_core::{CallError, CallId};
 use gatefold_policy::Effect;
 
 use crate::source::{FakeSource, QUESTIONS};
-use crate::world::{SECOND, START, World, ann, bob, done, refused, rule, suspended};
+use crate::world::{World, ann, bob, done, refused, rule, suspended};
 
 /// A call of `mail__wait` by Ann that is suspended: its id and its sealed state.
 async fn parked(world: &World) -> (CallId, String) {
@@ -116,42 +114,4 @@ async fn resumes(changed: Changed, expected: &str) {
     let record = world.log.last();
     assert_eq!(record.ended(), "failed: resume");
     assert_ne!(record.opened.id, id, "the suspended record is left alone");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_call_that_needs_a_yes_waits_for_it() {
-    let mail = FakeSource::new("mail");
-    let world = World::new(&[&mail]);
-    world.install(&[&mail], &[rule(Effect::Ask, "mail", "echo")]);
-
-    let waits = suspended(world.call("mail__echo", r#"{"to":1}"#).await);
-    assert_eq!(
-        waits.questions.get(),
-        r#"{"approval":{"tool":"mail__echo","source":"mail"}}"#,
-        "a person is asked about the tool itself"
-    );
-    assert_eq!((mail.calls(), &*world.log.last().ended()), (0, "suspended"));
-    let asked = world.log.last().opened;
-    assert_eq!(asked.rule.as_ref().unwrap().as_str(), "ask-echo");
-    let tool = asked.tool_digest.unwrap();
-
-    let local = gatefold_core::Principal::local();
-    let resume = async |state: &str| world.resume(&local, "mail__echo", r#"{"to":1}"#, state).await;
-    let again = suspended(resume(&waits.state.unwrap()).await);
-    let again = again.state.unwrap();
-    assert_eq!(mail.calls(), 0, "asking twice is not a yes");
-
-    let later = world.clock.now().plus(SECOND);
-    world.approvals.say(tool, tool, later);
-    suspended(resume(&again).await);
-    world.approvals.say(tool, asked.arguments_digest, START);
-    suspended(resume(&again).await);
-    assert_eq!(mail.calls(), 0, "neither other arguments nor an old yes");
-
-    world.approvals.say(tool, asked.arguments_digest, later);
-    assert_eq!(done(resume(&again).await), r#"{"to":1}"#);
-    let seen = mail.seen();
-    assert_eq!(seen.len(), 1);
-    assert_eq!((seen[0].call, seen[0].rule.as_str()), (asked.id, "ask-echo"));
-    assert_eq!(seen[0].principal, Arc::new(local.clone()));
 }

@@ -7,16 +7,17 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::{GroupRules, SourceKind};
 use gatefold_core::{
-    CallError, Digest, Domain, ManualClock, Operation, Outcome, Principal, Resume, RuleId,
-    Suspension, Timestamp, ToolName, UserId,
+    CallError, Domain, ManualClock, Operation, Outcome, Principal, Resume, RuleId, Suspension,
+    Timestamp, ToolName, UserId,
 };
 use gatefold_dispatch::{
-    Answer, Approvals, AskError, AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed,
-    CallOpened, Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits,
-    Manner, Peer, Ports, Question, SealKey, Setup, SourceReport, SourceSetup,
+    Answer, AskError, AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened,
+    Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Manner, Peer,
+    Ports, Question, SealKey, Setup, SourceReport, SourceSetup,
 };
-use gatefold_policy::{Approval, Effect, Entries, Glob, Policy, Rule, Scope, Who};
+use gatefold_policy::{Effect, Entries, Glob, Policy, Rule, Scope, Who};
 
+use crate::approvals::MemoryApprovals;
 use crate::past::MemoryPast;
 use crate::source::{FakeSource, raw};
 
@@ -26,7 +27,7 @@ pub(crate) struct World {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) log: Arc<MemoryLog>,
     pub(crate) clock: Arc<ManualClock>,
-    pub(crate) approvals: Arc<Yes>,
+    pub(crate) approvals: Arc<MemoryApprovals>,
     pub(crate) limits: Limits,
     pub(crate) past: Arc<MemoryPast>,
     pub(crate) learns: bool,
@@ -40,7 +41,7 @@ impl World {
 
     pub(crate) fn with_limits(sources: &[&Arc<FakeSource>], limits: Limits) -> Self {
         let clock = Arc::new(ManualClock::at(START));
-        let (log, approvals) = (Arc::<MemoryLog>::default(), Arc::<Yes>::default());
+        let (log, approvals) = (Arc::<MemoryLog>::default(), Arc::<MemoryApprovals>::default());
         let past = Arc::<MemoryPast>::default();
         let dispatcher = Dispatcher::new(Ports {
             audit: log.clone(),
@@ -61,6 +62,7 @@ impl World {
             description: None,
             groups: GroupRules::default(),
             identity: IdentityScope::Shared,
+            call_deadline: None,
         });
         self.dispatcher.install(Setup {
             policy: Policy::new(rules.to_vec()),
@@ -313,22 +315,6 @@ impl AuditSlot for Slot {
         let closed = &mut self.records.lock().unwrap()[self.place].closed;
         assert!(closed.is_none(), "a record ends once");
         *closed = Some(record);
-    }
-}
-
-/// A person's answer to whatever needs one: none until it is given.
-#[derive(Default)]
-pub(crate) struct Yes(Mutex<Option<Approval>>);
-
-impl Yes {
-    pub(crate) fn say(&self, tool: Digest, arguments: Digest, until: Timestamp) {
-        *self.0.lock().unwrap() = Some(Approval { tool, arguments, expires_at: until });
-    }
-}
-
-impl Approvals for Yes {
-    fn given(&self, _: &Principal, _: Digest, _: Digest) -> Option<Approval> {
-        self.0.lock().unwrap().clone()
     }
 }
 

@@ -167,13 +167,14 @@ impl Working {
             events: events_wanted,
             peer,
             cancel,
-            meta: RequestMeta {
+            meta: Arc::new(RequestMeta {
                 client: client.name.clone(),
                 traceparent: meta.traceparent,
                 tracestate: meta.tracestate,
                 log_level: said_level.map(|level| level.as_str().to_owned()),
                 others: meta.others,
-            },
+            }),
+            ..Caller::silent()
         };
         let answer =
             server.answer(audience, client, request.method, request.params, caller).boxed();

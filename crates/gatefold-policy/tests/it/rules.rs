@@ -6,7 +6,8 @@ use gatefold_core::{
     Right, RuleId, Target, Timestamp, ToolId, ToolName, UserId,
 };
 use gatefold_policy::{
-    Admission, Approval, Effect, Entries, Facts, Glob, Policy, ResolvedCall, Rule, Scope, Who,
+    Admission, Approval, Effect, Entries, Facts, Glob, Obligations, Policy, ResolvedCall, Rule,
+    Scope, Who,
 };
 use serde_json::value::RawValue;
 
@@ -21,7 +22,7 @@ fn target(domain: &str, name: &str) -> Arc<Target> {
     let (entries, name) = Entries::read(name);
     let kind = match entries {
         Entries::Only(kind) => kind,
-        Entries::Every => EntryKind::Tool,
+        Entries::Every | Entries::Writes => EntryKind::Tool,
     };
     Arc::new(Target { kind, domain, id, name: name.into(), digest: TOOL_DIGEST, hints })
 }
@@ -31,10 +32,10 @@ fn resolved(principal: &Principal, target: &Arc<Target>) -> ResolvedCall {
         id: CallId::new(NOW, 7),
         parent: None,
         principal: Arc::new(principal.clone()),
-        operation: Operation::Tool {
+        operation: Arc::new(Operation::Tool {
             name: ToolName::new(target.id.as_str()),
             arguments: RawValue::from_string("{}".to_owned()).unwrap(),
-        },
+        }),
         resume: None,
     };
     ResolvedCall::new(call, target.clone(), ARGUMENTS_DIGEST)
@@ -55,7 +56,7 @@ fn decision(rules: &[Rule], principal: &Principal, domain: &str, name: &str) -> 
     let policy = Policy::new(rules.to_vec());
     let target = target(domain, name);
     let visible = policy.is_visible(principal, &target);
-    let facts = Facts { now: NOW, approval: None };
+    let facts = Facts::at(NOW);
     let (word, rule, seen) = match policy.admit(resolved(principal, &target), &facts) {
         Admission::Granted(permit) => ("granted", permit.rule().clone(), true),
         Admission::Ask(request) => ("ask", request.rule, true),
@@ -92,6 +93,47 @@ fn a_pattern_is_about_everything_unless_it_says_what() {
     let tools = [rule(Effect::Allow, "mail", "tool:send")];
     check(&tools, "mail", "delete", "denied by allow-list");
     check(&tools, "mail", "prompt:greet", "granted by default");
+}
+
+#[test]
+fn writes_are_all_tools_that_do_not_say_they_only_read() {
+    let policy =
+        Policy::new(vec![Rule { entries: Entries::Writes, ..rule(Effect::Ask, "*", "*") }]);
+    for (name, read_only, asks) in [
+        ("send", None, true),
+        ("send", Some(false), true),
+        ("list", Some(true), false),
+        ("prompt:greet", None, false),
+        ("resource:mail://1", None, false),
+    ] {
+        let hints = Hints { read_only, ..Hints::default() };
+        let target = Target { hints, ..Target::clone(&target("mail", name)) };
+        let asked = policy.asks(&Principal::local(), &Facts::at(NOW), &target);
+        assert_eq!(asked, asks, "{name} {read_only:?}");
+    }
+}
+
+#[test]
+fn nothing_is_granted_that_is_not_granted_to_all_on_whose_behalf_it_is() {
+    let (ann, bob) = (Principal::user(UserId::new("ann")), Principal::user(UserId::new("bob")));
+    let target = target("mail", "send");
+    for (effect, expected) in [(Effect::Ask, "ask"), (Effect::Deny, "denied")] {
+        let for_ann = Rule { who: Who::user(ann.user.clone()), ..rule(effect, "mail", "send") };
+        let policy = Policy::new(vec![for_ann]);
+        let decide = |on_behalf_of| {
+            let facts = Facts { on_behalf_of, ..Facts::at(NOW) };
+            match policy.admit(resolved(&bob, &target), &facts) {
+                Admission::Granted(permit) => {
+                    assert_eq!(*permit.obligations(), Obligations::default());
+                    "granted"
+                }
+                Admission::Ask(_) => "ask",
+                Admission::Denied(_) => "denied",
+            }
+        };
+        assert_eq!(decide(vec![]), "granted");
+        assert_eq!(decide(vec![Arc::new(ann.clone())]), expected);
+    }
 }
 
 #[test]
@@ -191,7 +233,7 @@ fn an_approval_holds_for_its_own_call_until_it_expires() {
     ];
     for (approval, granted) in cases {
         let call = resolved(&Principal::local(), &target("mail", "send"));
-        let admission = policy.admit(call, &Facts { now: NOW, approval });
+        let admission = policy.admit(call, &Facts { approval, ..Facts::at(NOW) });
         assert_eq!(matches!(admission, Admission::Granted(_)), granted);
     }
 }

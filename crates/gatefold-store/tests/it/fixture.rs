@@ -47,6 +47,7 @@ pub(crate) fn opened_as(id: CallId, at: Timestamp) -> CallOpened {
         tool: Some(ToolId::new("github__create_issue")),
         tool_digest: Some(Digest::new([7; 32])),
         rule: Some(RuleId::new("default")),
+        decided_by: None,
         arguments_digest: Digest::new([9; 32]),
         arguments_bytes: 120,
     }

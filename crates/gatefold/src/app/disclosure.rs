@@ -1,6 +1,6 @@
 use arc_swap::ArcSwap;
-use gatefold_catalog::View;
-use gatefold_core::{CallError, Operation, Outcome};
+use gatefold_catalog::{Request, View};
+use gatefold_core::{CallError, Outcome};
 use gatefold_disclose::{Disclosure, Gateway, GatewayLimits, Mend, Reply, Step, Surface};
 use serde_json::value::RawValue;
 
@@ -45,9 +45,9 @@ impl Disclosure for ReloadableGateway {
         &self,
         view: &View,
         name: &str,
-        operation: &Operation,
+        request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {
-        self.0.load().render(view, name, operation, result)
+        self.0.load().render(view, name, request, result)
     }
 }

@@ -44,6 +44,7 @@ impl Configured {
             description: self.config.description.clone(),
             groups: self.config.groups.clone(),
             identity: IdentityScope::Shared,
+            call_deadline: None,
         })
     }
 }

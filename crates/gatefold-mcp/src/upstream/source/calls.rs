@@ -32,7 +32,7 @@ impl McpSource {
         context: CallContext,
     ) -> Result<Outcome, CallError> {
         let target = permit.target().clone();
-        match &permit.call().operation {
+        match &*permit.call().operation {
             Operation::Subscribe(_) => return self.subscribe(&target, &context.identity).await,
             Operation::Unsubscribe(_) => return self.unsubscribe(&target, &context.identity).await,
             _ => {}

@@ -135,7 +135,7 @@ async fn meta(wire: Wire, era: Era) {
         tracestate: Some("a=1".to_owned()),
         ..RequestMeta::default()
     };
-    let caller = Caller { meta: meta.clone(), ..Caller::silent() };
+    let caller = Caller { meta: meta.clone().into(), ..Caller::silent() };
     let traced = world.call_with("up__meta", "{}", &Principal::local(), caller).await;
     let traced: Value = serde_json::from_str(&text(&traced.unwrap())).unwrap();
     assert_eq!(traced["traceparent"], meta.traceparent.unwrap());

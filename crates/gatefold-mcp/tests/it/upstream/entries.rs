@@ -122,7 +122,7 @@ async fn log(wire: Wire, era: Era) {
     for (level, least) in [("error", 4), ("debug", 0), ("critical", 5)] {
         let (caller, mut events) = listening();
         let meta = RequestMeta { log_level: Some(level.to_owned()), ..RequestMeta::default() };
-        let caller = Caller { meta, ..caller };
+        let caller = Caller { meta: meta.into(), ..caller };
         world.done(tool_call("up__matrix_log", "{}"), caller).await;
         let mut heard = Vec::new();
         while let Ok(event) = events.try_recv() {

@@ -210,7 +210,7 @@ async fn levels() {
     let world = World::connected(&at("up", &url)).await;
     for (level, times) in [("info", "1"), ("info", "1"), ("debug", "2"), ("warning", "2")] {
         let meta = RequestMeta { log_level: Some(level.to_owned()), ..RequestMeta::default() };
-        let caller = Caller { meta, ..Caller::silent() };
+        let caller = Caller { meta: meta.into(), ..Caller::silent() };
         let result = world.done(tool_call("up__levels", "{}"), caller).await;
         assert_eq!(result["content"][0]["text"], times, "{level}");
     }

@@ -117,6 +117,7 @@ fn install(world: &World, sources: &[Arc<McpSource>]) {
         description: None,
         groups: GroupRules::default(),
         identity: IdentityScope::Shared,
+        call_deadline: None,
     });
     world.dispatcher.install(Setup {
         policy: Policy::default(),

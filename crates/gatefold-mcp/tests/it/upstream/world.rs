@@ -62,6 +62,7 @@ impl World {
             description: None,
             groups: GroupRules::default(),
             identity: made.identity,
+            call_deadline: None,
         });
         let dispatcher = Dispatcher::new(Ports {
             audit: Arc::new(Forgetful),

@@ -325,5 +325,6 @@ fn written(rule: &Rule) -> String {
     match rule.entries {
         Entries::Every => rule.pattern.as_str().to_owned(),
         Entries::Only(kind) => format!("{}:{}", kind.as_str(), rule.pattern.as_str()),
+        Entries::Writes => "writes".to_owned(),
     }
 }

@@ -1,0 +1,81 @@
+use std::sync::Arc;
+
+use gatefold_core::{EntryKind, Target};
+
+use super::View;
+use crate::bits::Bits;
+use crate::entry::Entry;
+use crate::request::ResolvedEntry;
+use crate::snapshot::Tool;
+
+impl View {
+    /// As [`View::find`], for whoever hands on what was found.
+    pub fn find_tool(&self, name: &str) -> Option<ResolvedEntry> {
+        self.find(name).map(|tool| self.resolved(tool))
+    }
+
+    /// What a tool of this view is as an entry.
+    pub fn resolved(&self, tool: &Tool) -> ResolvedEntry {
+        let place = self.snapshot.tools().element_offset(tool);
+        ResolvedEntry { target: Arc::clone(tool.target()), place }
+    }
+
+    /// What a prompt of this view is as an entry.
+    pub fn resolved_prompt(&self, prompt: &Entry) -> ResolvedEntry {
+        let place = self.snapshot.prompts().element_offset(prompt);
+        ResolvedEntry { target: Arc::clone(prompt.target()), place }
+    }
+
+    /// What a resource is as an entry.
+    pub fn resolved_resource(&self, target: Arc<Target>) -> ResolvedEntry {
+        ResolvedEntry { target, place: None }
+    }
+
+    /// Whether this view shows an entry. What was found in a view of another snapshot, or is hidden
+    /// in this one, it does not show.
+    pub fn has(&self, entry: &ResolvedEntry) -> bool {
+        let ResolvedEntry { target, place } = entry;
+        let is_at = |own: Option<&Arc<Target>>| own.is_some_and(|own| Arc::ptr_eq(own, target));
+        match (target.kind, place) {
+            (EntryKind::Tool, Some(at)) => {
+                is_at(self.snapshot.tools().get(*at).map(Tool::target)) && self.knows(*at)
+            }
+            (EntryKind::Prompt, Some(at)) => {
+                is_at(self.snapshot.prompts().get(*at).map(Entry::target)) && self.prompts.has(*at)
+            }
+            (EntryKind::Resource, _) => {
+                let domain = self.in_scope(target.domain.as_str());
+                let own = domain.and_then(|domain| self.resource_of(domain, &target.name));
+                own.is_some_and(|own| own == *target)
+            }
+            (EntryKind::Tool | EntryKind::Prompt, None) => false,
+        }
+    }
+
+    /// The tool that an entry of this view is.
+    pub fn tool_of(&self, entry: &ResolvedEntry) -> Option<&Tool> {
+        let at = entry.place.filter(|_| entry.target.kind == EntryKind::Tool && self.has(entry))?;
+        self.snapshot.tools().get(at)
+    }
+
+    /// What both this view and another of the same snapshot show; nothing, if that is another one.
+    #[must_use]
+    pub fn intersected(&self, other: &Self) -> Self {
+        let is_same = Arc::ptr_eq(&self.snapshot, &other.snapshot);
+        let both = |own: &Bits, other: &Bits| {
+            if is_same { own.both(other) } else { own.within(&(0..0)) }
+        };
+        let tools = both(&self.tools, &other.tools);
+        Self {
+            snapshot: Arc::clone(&self.snapshot),
+            scope: both(&self.scope, &other.scope),
+            app_tools: both(&self.app_tools, &other.app_tools),
+            prompts: both(&self.prompts, &other.prompts),
+            resources: both(&self.resources, &other.resources),
+            templates: both(&self.templates, &other.templates),
+            tool_count: tools.count(),
+            tools,
+            past: self.past.clone(),
+        }
+    }
+}

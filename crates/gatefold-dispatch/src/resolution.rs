@@ -1,0 +1,101 @@
+//! What a name means for whoever asks: looked up once, for all that follows.
+
+use std::sync::Arc;
+
+use gatefold_catalog::{Request, ResolvedEntry, is_normal_uri};
+use gatefold_core::{
+    Call, CallError, Completion, EntryKind, Operation, Reference, Target, TaskRequest, ToolName,
+};
+
+use crate::Pinned;
+use crate::tasks::SealedTask;
+
+impl Pinned {
+    /// The request with what its name means in this view: what it says itself, if this view shows
+    /// that, else what is found now.
+    pub(crate) fn verified(&self, request: Request) -> Request {
+        let Request { operation, entry } = request;
+        let own = entry.filter(|entry| self.view.has(entry) && self.may_ask_for(entry.target()));
+        let entry = own.or_else(|| self.find(&operation));
+        Request { operation, entry }
+    }
+
+    fn find(&self, operation: &Operation) -> Option<ResolvedEntry> {
+        let (view, subject) = (&self.view, operation.subject());
+        if let Operation::Task(request) = operation {
+            // The tool whose call became the task.
+            return view.find_tool(self.sealed_task(request)?.tool.as_str());
+        }
+        match kind_of(operation) {
+            EntryKind::Tool => view.find_tool(subject),
+            EntryKind::Prompt => {
+                view.find_prompt(subject).map(|prompt| view.resolved_prompt(prompt))
+            }
+            EntryKind::Resource => {
+                self.resource(subject).map(|target| view.resolved_resource(target))
+            }
+        }
+    }
+
+    /// The target of a call whose entry was looked for already.
+    pub(crate) fn target(
+        &self,
+        call: &mut Call,
+        entry: Option<&ResolvedEntry>,
+    ) -> Result<Arc<Target>, CallError> {
+        if let Operation::Task(request) = &*call.operation {
+            let found = self.sealed_task(request).zip(entry);
+            let unknown = || CallError::Unknown { kind: "task", name: request.task.clone() };
+            let (sealed, entry) = found.ok_or_else(unknown)?;
+            // From here on the request has the source's own id.
+            let own = TaskRequest { task: sealed.task, act: request.act.clone() };
+            call.operation = Arc::new(Operation::Task(own));
+            return Ok(entry.target().clone());
+        }
+        let found = entry.map(|entry| entry.target().clone());
+        found.ok_or_else(|| self.unknown(kind_of(&call.operation), call.operation.subject()))
+    }
+
+    fn sealed_task(&self, request: &TaskRequest) -> Option<SealedTask> {
+        SealedTask::open(&request.task, &self.dispatcher.ports.seal, &self.principal)
+    }
+
+    /// A resource that is not listed is judged by how its URI is written. Where rules are about
+    /// resources, it must be written in the one way that they can tell.
+    pub(crate) fn resource(&self, uri: &str) -> Option<Arc<Target>> {
+        self.view.find_resource(uri).filter(|target| self.may_ask_for(target))
+    }
+
+    fn may_ask_for(&self, target: &Target) -> bool {
+        target.kind != EntryKind::Resource
+            || is_normal_uri(&target.name)
+            || self.view.lists_resource(target)
+            || !self.runtime.policy.concerns(&self.principal, target)
+    }
+
+    /// A hidden entry and a missing one read alike, down to the names that are suggested.
+    pub(crate) fn unknown(&self, kind: EntryKind, name: &str) -> CallError {
+        if kind != EntryKind::Tool {
+            return CallError::Unknown { kind: kind.as_str(), name: name.to_owned() };
+        }
+        let name = ToolName::new(name);
+        let miss = self.view.resolve(&name).err();
+        CallError::UnknownTool { name, nearest: miss.map_or_else(Vec::new, |miss| miss.nearest) }
+    }
+}
+
+/// What sort of entry an operation is about.
+fn kind_of(operation: &Operation) -> EntryKind {
+    match operation {
+        Operation::Tool { .. } | Operation::Task(_) => EntryKind::Tool,
+        Operation::Prompt { .. }
+        | Operation::Complete(Completion { reference: Reference::Prompt(_), .. }) => {
+            EntryKind::Prompt
+        }
+        Operation::Resource(_)
+        | Operation::Subscribe(_)
+        | Operation::Unsubscribe(_)
+        | Operation::Skill(_)
+        | Operation::Complete(_) => EntryKind::Resource,
+    }
+}
