@@ -16,10 +16,11 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const LOG_PAGES: &str = "16384";
 
 /// The schema, one step after another. Steps that were ever released do not change.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "records", include_str!("../migrations/0001_records.sql")),
     (2, "operations", include_str!("../migrations/0002_operations.sql")),
     (3, "past_queries", include_str!("../migrations/0003_past_queries.sql")),
+    (4, "approvals", include_str!("../migrations/0004_approvals.sql")),
 ];
 
 #[derive(Clone)]

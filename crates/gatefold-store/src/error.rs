@@ -31,6 +31,16 @@ pub enum StoreError {
     NotSuspended { id: CallId },
     #[error("too many calls are under way at once, the limit: {limit}")]
     TooManyOpen { limit: usize },
+    #[error("there is no request for approval `{0}`")]
+    NoApproval(String),
+    #[error("the request for approval `{0}` has expired")]
+    ApprovalExpired(String),
+    #[error("the request for approval `{id}` was {state} by {by} before")]
+    ApprovalDecided { id: String, state: String, by: String },
+    #[error("the approval `{0}` is used up: its call was made")]
+    ApprovalUsed(String),
+    #[error("too many calls wait for a person's approval, the limit: {limit}")]
+    TooManyApprovals { limit: u32 },
     #[error("the store is closed")]
     Closed,
     #[error("the system gave no random bytes: {0}")]
@@ -105,6 +115,11 @@ impl StoreError {
             Self::Database { .. } => "database",
             Self::NotSuspended { .. } => "not_suspended",
             Self::TooManyOpen { .. } => "too_many_open",
+            Self::NoApproval(_) => "no_approval",
+            Self::ApprovalExpired(_) => "approval_expired",
+            Self::ApprovalDecided { .. } => "approval_decided",
+            Self::ApprovalUsed(_) => "approval_used",
+            Self::TooManyApprovals { .. } => "too_many_approvals",
             Self::Closed => "closed",
             Self::Random(_) => "random",
         }

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, interval_at, sleep};
 
 use crate::store::{Inner, blocking};
-use crate::{StoreError, owner, past, sources};
+use crate::{StoreError, approvals, owner, past, sources};
 
 /// When a store first looks around, so that starting is not held up, and how often after that.
 const FIRST_ROUND: Duration = Duration::from_secs(30);
@@ -124,6 +124,7 @@ pub(crate) async fn prune(store: &Inner) -> Result<u64, StoreError> {
     if pruned > 0 {
         tracing::info!(pruned, "old records were deleted");
     }
+    approvals::prune(store).await?;
     past::prune(store).await?;
     sources::sweep(store).await?;
     Ok(pruned)

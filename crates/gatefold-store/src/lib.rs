@@ -1,5 +1,5 @@
-//! Durable state: audit records, what sources last offered, past queries of tools, and the key that
-//! seals suspended calls.
+//! Durable state: audit records, requests for a person's approval, what sources last offered, past
+//! queries of tools, and the key that seals suspended calls.
 //!
 //! This is the only crate with Gatefold's own SQL schema, and nothing of SQL leaves it. It must
 //! not know policy, protocols or how anything is shown. Several processes may share one state
@@ -9,6 +9,7 @@
 //! commits them together. Whoever opens a record waits for that commit; nobody waits for a
 //! closing, which holds a place from the moment its record opened.
 
+mod approvals;
 mod audit;
 mod calls;
 mod database;
@@ -22,6 +23,7 @@ mod sources;
 mod store;
 mod tokens;
 
+pub use approvals::{ApprovalRecord, ApprovalsOf};
 pub use calls::{CallFilter, CallRecord, OutcomeTotal, Totals};
 pub use error::StoreError;
 pub use health::{Health, examine};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{Clock, SystemClock};
+use gatefold_core::{Clock, SystemClock, Timestamp};
 use gatefold_dispatch::{Lesson, SealKey};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard, Notify, mpsc};
@@ -160,6 +160,10 @@ impl Store {
 impl Inner {
     pub(crate) async fn connection(&self) -> MutexGuard<'_, SqliteConnection> {
         self.connection.lock().await
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     pub(crate) fn error(&self, source: sqlx::Error) -> StoreError {

@@ -1,6 +1,7 @@
 //! The store through its public face, with real files and, where it matters, other processes.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+mod approvals;
 mod directory;
 mod fixture;
 mod migrations;

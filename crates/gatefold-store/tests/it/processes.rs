@@ -82,7 +82,7 @@ async fn processes_that_start_together_agree_on_schema_and_key() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "how a test tells itself which part to play")]
-fn child_directory() -> Option<PathBuf> {
+pub(crate) fn child_directory() -> Option<PathBuf> {
     std::env::var_os(ROLE).map(PathBuf::from)
 }
 
@@ -100,7 +100,7 @@ fn start(test: &str, directory: &Path) -> (Child, impl BufRead) {
     (child, output)
 }
 
-fn command(test: &str, directory: &Path) -> Command {
+pub(crate) fn command(test: &str, directory: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "--nocapture", test]).env(ROLE, directory);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
