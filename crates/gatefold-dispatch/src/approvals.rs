@@ -52,6 +52,8 @@ pub struct NewApproval {
     pub rule: RuleId,
     /// As they came; of very large ones the beginning, as a JSON text.
     pub arguments: Box<RawValue>,
+    /// How long they were.
+    pub arguments_bytes: usize,
     pub at: Timestamp,
     pub expires_at: Timestamp,
 }
@@ -211,6 +213,7 @@ impl Pinned {
             domain: target.domain.clone(),
             rule: record.rule.clone().expect("a rule has asked"),
             arguments: kept_arguments(call.call().operation.arguments()),
+            arguments_bytes: record.arguments_bytes,
             at: self.now(),
             expires_at: self.now().plus(lasts),
         };

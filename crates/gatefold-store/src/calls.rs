@@ -24,6 +24,9 @@ pub struct CallRecord {
     pub tool: Option<String>,
     pub tool_digest: Option<String>,
     pub rule: Option<String>,
+    /// Who said yes or no, where the rule wanted somebody to: `client` for whoever sits at the
+    /// client, else the name of a person who decided elsewhere.
+    pub decided_by: Option<String>,
     pub arguments_digest: String,
     pub arguments_bytes: u64,
     /// `open`, `suspended`, `done`, `tool_error`, `failed`, `cancelled`, `task`, `interrupted` or
@@ -68,7 +71,7 @@ pub struct OutcomeTotal {
 const RECENT: &str = "
     SELECT
         lower(hex(id)) AS id, lower(hex(parent)) AS parent, opened_at, user, organisations, agent,
-        client, operation, subject, domain, tool, lower(hex(tool_digest)) AS tool_digest, rule,
+        client, operation, subject, domain, tool, lower(hex(tool_digest)) AS tool_digest, rule, decided_by,
         lower(hex(arguments_digest)) AS arguments_digest, arguments_bytes, outcome, error_kind,
         expires_at, closed_at, took_ms, result_bytes
     FROM calls
@@ -153,6 +156,7 @@ fn record(row: &SqliteRow) -> sqlx::Result<CallRecord> {
         tool: row.try_get("tool")?,
         tool_digest: digits(row, "tool_digest")?,
         rule: row.try_get("rule")?,
+        decided_by: row.try_get("decided_by")?,
         arguments_digest: row.try_get("arguments_digest")?,
         arguments_bytes: number("arguments_bytes")?.unwrap_or_default(),
         outcome: row.try_get("outcome")?,

@@ -19,14 +19,14 @@ const TEXT_LIMIT: usize = 512;
 pub(super) const KEEP_CALLS: &str = "
     INSERT INTO calls (
         id, parent, owner, attempt, opened_at, user, organisations, agent, client, operation,
-        subject, domain, tool, tool_digest, rule, arguments_digest, arguments_bytes,
+        subject, domain, tool, tool_digest, rule, decided_by, arguments_digest, arguments_bytes,
         outcome, error_kind, expires_at, closed_at, took_ms, result_bytes
     )
     SELECT
         unhex(value ->> 'id'), unhex(value ->> 'parent'), value ->> 'owner', value ->> 'attempt',
         value ->> 'opened_at', value ->> 'user', value ->> 'organisations', value ->> 'agent',
         value ->> 'client', value ->> 'operation', value ->> 'subject', value ->> 'domain', value ->> 'tool',
-        unhex(value ->> 'tool_digest'), value ->> 'rule', unhex(value ->> 'arguments_digest'),
+        unhex(value ->> 'tool_digest'), value ->> 'rule', value ->> 'decided_by', unhex(value ->> 'arguments_digest'),
         value ->> 'arguments_bytes', value ->> 'outcome', value ->> 'error_kind',
         value ->> 'expires_at', value ->> 'closed_at', value ->> 'took_ms',
         value ->> 'result_bytes'
@@ -34,7 +34,8 @@ pub(super) const KEEP_CALLS: &str = "
     WHERE true
     ON CONFLICT (id) DO UPDATE SET
         owner = excluded.owner, attempt = excluded.attempt, opened_at = excluded.opened_at,
-        client = excluded.client, rule = excluded.rule, outcome = excluded.outcome,
+        client = excluded.client, rule = excluded.rule,
+        decided_by = ifnull(excluded.decided_by, calls.decided_by), outcome = excluded.outcome,
         error_kind = excluded.error_kind, expires_at = excluded.expires_at,
         closed_at = excluded.closed_at, took_ms = excluded.took_ms,
         result_bytes = excluded.result_bytes
@@ -78,6 +79,7 @@ struct Call<'a> {
     tool: Option<&'a str>,
     tool_digest: Option<Hex<'a>>,
     rule: Option<&'a str>,
+    decided_by: Option<&'a str>,
     arguments_digest: Hex<'a>,
     arguments_bytes: usize,
     outcome: &'static str,
@@ -179,6 +181,7 @@ fn call(opened: &CallOpened, holder: Holder) -> Call<'_> {
         tool: opened.tool.as_ref().map(|tool| bounded(tool.as_str())),
         tool_digest: opened.tool_digest.as_ref().map(Hex),
         rule: opened.rule.as_ref().map(|rule| bounded(rule.as_str())),
+        decided_by: opened.decided_by.as_ref().map(|by| bounded(by.as_str())),
         arguments_digest: Hex(&opened.arguments_digest),
         arguments_bytes: opened.arguments_bytes,
         outcome: "open",
