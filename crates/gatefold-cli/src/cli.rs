@@ -1,5 +1,6 @@
 //! The command line: what each command does, and all that is ever printed.
 
+mod approvals;
 mod arguments;
 mod call;
 mod catalogue;
@@ -100,6 +101,7 @@ async fn dispatch(
         Command::Tools(tools) => tools::run(tools, shared, environment, output).await,
         Command::Eval(eval) => eval::run(eval, shared, environment, output).await,
         Command::Model(it) => model::run(it, shared, environment, output).await,
+        Command::Approvals(it) => approvals::run(it, shared, environment, output).await,
         Command::Queries(it) => queries::run(it, shared, environment, output).await,
         Command::Status(status) => status::run(status, shared, environment, output).await,
         Command::Secret(secret) => secret::run(secret, output).await,

@@ -469,7 +469,8 @@ mod tests {
         assert_eq!(read_id(&id), Some(id.clone()));
         assert_eq!(read_id(&id.replace('-', "").to_uppercase()), Some(id));
         assert_eq!(read_id("oil0-abcd").as_deref(), Some("0110-abcd"));
-        for wrong in ["", "abc", "abcd-efgh-", "abcd-efghj", "abcd-efg!", "äbcd-efgh", "abcd-efgu"] {
+        for wrong in ["", "abc", "abcd-efgh-", "abcd-efghj", "abcd-efg!", "äbcd-efgh", "abcd-efgu"]
+        {
             assert!(read_id(wrong).is_none() || wrong == "abcd-efgh-", "{wrong}");
         }
     }

@@ -17,8 +17,8 @@ use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
 use gatefold_disclose::{Disclosure, Surface};
 use gatefold_dispatch::{
-    BreakerState, Dispatcher, NoApprovals, Pinned, Ports, Setup, Source as _, SourceReport,
-    SourceState, SourceStatus, TrafficReport,
+    BreakerState, Dispatcher, Pinned, Ports, Setup, Source as _, SourceReport, SourceState,
+    SourceStatus, TrafficReport,
 };
 use gatefold_egress::EgressError;
 use gatefold_exchange::{Disclosures, Exchange};
@@ -128,7 +128,7 @@ pub async fn build(
     let store = Store::open(state_dir, options).await?;
     let dispatcher = Dispatcher::new(Ports {
         audit: Arc::new(store.clone()),
-        approvals: Arc::new(NoApprovals),
+        approvals: Arc::new(store.clone()),
         past: Arc::new(store.clone()),
         clock: clock.clone(),
         seal: store.seal_key(),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
+use super::approvals::Approvals;
 use super::arguments::{
     Check, Connect, Demo, Disconnect, Doctor, Import, Queries, Secret, Serve, Shared, Status,
     Stdio, Tools,
@@ -68,6 +69,12 @@ pub(crate) enum Command {
     /// Measure how well tools are found, and what makes them hard to find
     #[command(subcommand, after_long_help = "Example:\n  gatefold eval catalog")]
     Eval(Eval),
+    /// Decide about calls that wait for a person's yes
+    ///
+    /// A rule under `ask` in the configuration wants somebody's yes to a call. Where the client cannot
+    /// ask, the call is refused and waits here. A yes serves one call with the same arguments.
+    #[command(subcommand, after_long_help = "Example:\n  gatefold approvals list")]
+    Approvals(Approvals),
     /// Show what searches have learnt from use, and erase it
     ///
     /// The words of a search are kept when a call of a tool that it found went well. They make that
@@ -126,6 +133,7 @@ impl Command {
             Self::Disconnect(disconnect) => disconnect.format.json,
             Self::Check(check) => check.format.json,
             Self::Doctor(doctor) => doctor.format.json,
+            Self::Approvals(approvals) => approvals.format().json,
             Self::Queries(queries) => queries.is_json(),
             Self::Model(model) => model.format().json,
             Self::Status(status) => status.format.json,

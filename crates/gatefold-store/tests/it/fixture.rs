@@ -6,7 +6,9 @@ use gatefold_core::{
     AgentId, CallId, ClientName, Digest, Domain, ManualClock, OrganisationId, Principal, RuleId,
     Timestamp, ToolId, UserId,
 };
-use gatefold_dispatch::{AuditLog as _, AuditOutcome, AuditSlot, CallClosed, CallOpened};
+use gatefold_dispatch::{
+    AuditLog as _, AuditOutcome, AuditSlot, CallClosed, CallOpened, DecidedBy,
+};
 use gatefold_store::{CallFilter, CallRecord, Store, StoreOptions};
 use sqlx::{ConnectOptions as _, SqliteConnection};
 
@@ -47,7 +49,7 @@ pub(crate) fn opened_as(id: CallId, at: Timestamp) -> CallOpened {
         tool: Some(ToolId::new("github__create_issue")),
         tool_digest: Some(Digest::new([7; 32])),
         rule: Some(RuleId::new("default")),
-        decided_by: None,
+        decided_by: Some(DecidedBy::Person("bob".into())),
         arguments_digest: Digest::new([9; 32]),
         arguments_bytes: 120,
     }

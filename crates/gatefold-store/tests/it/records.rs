@@ -36,7 +36,7 @@ async fn a_record_says_who_did_what_and_how_it_ended() {
         "tool": "github__create_issue",
         "tool_digest": "0707070707070707070707070707070707070707070707070707070707070707",
         "rule": "default",
-        "decided_by": null,
+        "decided_by": "bob",
         "arguments_digest": "0909090909090909090909090909090909090909090909090909090909090909",
         "arguments_bytes": 120,
         "outcome": "done",

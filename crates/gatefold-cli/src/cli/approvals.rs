@@ -1,0 +1,279 @@
+//! `gatefold approvals`: the calls that wait for somebody's yes, and the yes or no itself.
+
+use std::process::{ExitCode, Stdio};
+
+use clap::Subcommand;
+use gatefold::Environment;
+use gatefold_core::{Clock as _, SystemClock, Timestamp};
+use gatefold_store::{ApprovalRecord, ApprovalsOf, Store, StoreError, StoreOptions};
+use serde_json::json;
+use tokio::process::Command;
+
+use super::arguments::{Format, Shared};
+use super::failure::with_help;
+use super::output::{Output, Style};
+use super::table::Table;
+use super::{session, stop};
+
+/// The most requests that are printed.
+const SHOWN: u32 = 10_000;
+
+/// The most characters of a call's arguments in a table. `--json` has all that is kept.
+const PREVIEW: usize = 120;
+
+/// The longest reason for a no, in bytes. It is told to whoever asked, often a model.
+const REASON_LIMIT: usize = 500;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Approvals {
+    /// List the calls that wait for somebody's yes
+    #[command(after_long_help = "Example:\n  gatefold approvals list --json")]
+    List {
+        /// Those decided, used and expired of the last day too
+        #[arg(long)]
+        all: bool,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Say yes to one call: it succeeds once, when it is made again
+    #[command(after_long_help = "Example:\n  gatefold approvals approve 7hq2-m4xk")]
+    Approve {
+        id: String,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Say no to one call
+    #[command(
+        after_long_help = "Example:\n  gatefold approvals deny 7hq2-m4xk --reason 'ask Ann first'"
+    )]
+    Deny {
+        id: String,
+        /// What whoever asked is told
+        #[arg(long, value_name = "TEXT", value_parser = reason)]
+        reason: Option<String>,
+        #[command(flatten)]
+        format: Format,
+    },
+}
+
+impl Approvals {
+    pub(crate) fn format(&self) -> &Format {
+        match self {
+            Self::List { format, .. }
+            | Self::Approve { format, .. }
+            | Self::Deny { format, .. } => format,
+        }
+    }
+}
+
+fn reason(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("it is empty".to_owned()),
+        reason if reason.len() > REASON_LIMIT => {
+            Err(format!("it is longer than {REASON_LIMIT} bytes"))
+        }
+        reason => Ok(reason.to_owned()),
+    }
+}
+
+pub(super) async fn run(
+    approvals: &Approvals,
+    shared: &Shared,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let state_dir = session::state_dir_alone(shared, environment)?;
+    stop::unless_stopped(async {
+        let store = Store::open(&state_dir, StoreOptions::default()).await?;
+        let done = match approvals {
+            Approvals::List { all, .. } => list(&store, *all, output).await,
+            Approvals::Approve { id, .. } => {
+                let decided = store.approve(id, &user_name().await).await;
+                decided.map_err(undecided).map(|record| say(&record, output))
+            }
+            Approvals::Deny { id, reason, .. } => {
+                let decided = store.deny(id, &user_name().await, reason.as_deref()).await;
+                decided.map_err(undecided).map(|record| say(&record, output))
+            }
+        };
+        store.close().await?;
+        done.map(|()| ExitCode::SUCCESS)
+    })
+    .await
+}
+
+async fn list(store: &Store, all: bool, output: &Output) -> anyhow::Result<()> {
+    let of = if all { ApprovalsOf::Every } else { ApprovalsOf::Pending };
+    let records = store.approvals(of, SHOWN).await?;
+    if output.is_json() {
+        output.json(&json!({ "approvals": records }));
+    } else {
+        output.lines(&lines(&records, of, SystemClock.now(), output.style()));
+    }
+    Ok(())
+}
+
+/// Says what was decided.
+fn say(record: &ApprovalRecord, output: &Output) {
+    if output.is_json() {
+        output.json(&json!({ "approval": record }));
+        return;
+    }
+    let ApprovalRecord { id, tool, .. } = record;
+    let left = span(record.expires_at, SystemClock.now());
+    output.line(&match record.state.as_str() {
+        "approved" => format!("approved `{id}`: one call of `{tool}`, made again within {left}"),
+        _ => format!("denied `{id}`: `{tool}` is refused when it is called so within {left}"),
+    });
+}
+
+fn undecided(error: StoreError) -> anyhow::Error {
+    let help = match &error {
+        StoreError::NoApproval(_) => "`gatefold approvals list` names those that wait",
+        StoreError::ApprovalExpired(_) => "have the call made again, which asks anew",
+        StoreError::ApprovalUsed(_) => "a yes serves one call; the next one asks anew",
+        StoreError::ApprovalDecided { .. } => "`gatefold approvals list --all` shows how",
+        _ => return error.into(),
+    };
+    with_help(error, help)
+}
+
+/// The name of the operating system's user who runs this, as its records keep it.
+async fn user_name() -> String {
+    // Of all places that users are kept in, the system's own command knows.
+    let asked = Command::new("id").arg("-un").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let said = asked.await.ok().filter(|output| output.status.success());
+    let name = said.and_then(|output| String::from_utf8(output.stdout).ok());
+    let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+    name.unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()))
+}
+
+/// What is printed for people.
+fn lines(records: &[ApprovalRecord], of: ApprovalsOf, now: Timestamp, style: Style) -> Vec<String> {
+    if records.is_empty() {
+        return vec!["no call waits for a yes".to_owned()];
+    }
+    let has_state = of == ApprovalsOf::Every;
+    let heads = ["id", "tool", "state", "who", "asked", "expires", "arguments"];
+    let heads = heads.into_iter().filter(|head| has_state || *head != "state").collect::<Vec<_>>();
+    let mut table = Table::new(&heads).spare(if has_state { &[3, 4] } else { &[2, 3] });
+    for record in records {
+        let mut row = vec![style.strong(&record.id), record.tool.clone()];
+        if has_state {
+            row.push(state(record));
+        }
+        row.extend([who(record), format!("{} ago", span(now, record.requested_at))]);
+        let is_over = record.expires_at <= now || record.state == "used";
+        let left = || format!("in {}", span(record.expires_at, now));
+        row.extend([if is_over { String::new() } else { left() }, preview(record)]);
+        table.row(row);
+    }
+    let mut lines = table.lines(style);
+    if of == ApprovalsOf::Pending {
+        lines.push(String::new());
+        let next = "decide with `gatefold approvals approve ID` or `gatefold approvals deny ID`";
+        lines.extend(style.sentence(next, 2));
+    }
+    lines
+}
+
+fn state(record: &ApprovalRecord) -> String {
+    match &record.decided_by {
+        Some(by) => format!("{} by {by}", record.state),
+        None => record.state.clone(),
+    }
+}
+
+/// Who asks, from the person to the program.
+fn who(record: &ApprovalRecord) -> String {
+    let agent = record.agent.as_ref().map(|agent| format!(" through {agent}"));
+    let client = record.client.as_ref().map(|client| format!(" with {client}"));
+    let organisation = record.organisation.as_ref().map(|name| format!(" of {name}"));
+    let parts = [organisation, agent, client].map(Option::unwrap_or_default);
+    format!("{}{}", record.user, parts.concat())
+}
+
+fn preview(record: &ApprovalRecord) -> String {
+    let Some(arguments) = &record.arguments else { return String::new() };
+    let shown: String = arguments.get().chars().take(PREVIEW).collect();
+    if shown.len() as u64 == record.arguments_bytes {
+        return shown;
+    }
+    format!("{shown}... ({} bytes)", record.arguments_bytes)
+}
+
+/// The time between two moments, in the largest unit that says enough.
+fn span(later: Timestamp, earlier: Timestamp) -> String {
+    let seconds = later.as_millis().saturating_sub(earlier.as_millis()) / 1000;
+    match seconds {
+        0..90 => format!("{seconds} s"),
+        90..5400 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::cli::table::tests::across_widths;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_795_255_020_000);
+
+    fn record(id: &str, tool: &str, state: &str, arguments: Option<&str>) -> ApprovalRecord {
+        ApprovalRecord {
+            id: id.to_owned(),
+            state: state.to_owned(),
+            tool: tool.to_owned(),
+            domain: "mail".to_owned(),
+            rule: "gatefold.toml:3".to_owned(),
+            user: "local".to_owned(),
+            organisation: None,
+            agent: None,
+            client: Some("claude-code".to_owned()),
+            arguments: arguments.map(|text| RawValue::from_string(text.to_owned()).unwrap()),
+            arguments_bytes: arguments.map_or(20, |text| text.len() as u64),
+            arguments_digest: String::new(),
+            requested_at: Timestamp::from_millis(NOW.as_millis() - 130_000),
+            expires_at: Timestamp::from_millis(NOW.as_millis() + 470_000),
+            decided_by: (state != "pending").then(|| "ann".to_owned()),
+            decided_at: None,
+            reason: None,
+            used_at: None,
+        }
+    }
+
+    #[test]
+    fn what_waits_fits_every_width() {
+        let long = format!(r#"{{"text": "{}"}}"#, "very long ".repeat(30));
+        let records = [
+            record("7hq2-m4xk", "mail__send", "pending", Some(r#"{"to": "bob@example.com"}"#)),
+            record("0c9d-zz3e", "天气__预报", "pending", Some(&long)),
+        ];
+        let shown = |style| lines(&records, ApprovalsOf::Pending, NOW, style);
+        insta::assert_snapshot!(across_widths(shown));
+        let none = lines(&[], ApprovalsOf::Pending, NOW, Style::plain());
+        assert_eq!(none, ["no call waits for a yes"]);
+    }
+
+    #[test]
+    fn what_is_over_is_listed_with_who_decided() {
+        let records = [
+            record("7hq2-m4xk", "mail__send", "used", None),
+            record("0c9d-zz3e", "mail__send", "denied", Some("{}")),
+        ];
+        insta::assert_snapshot!(
+            lines(&records, ApprovalsOf::Every, NOW, Style::plain()).join("\n"),
+            @""
+        );
+    }
+
+    #[test]
+    fn a_span_has_one_unit() {
+        for (seconds, expected) in [(0, "0 s"), (89, "89 s"), (90, "1 min"), (5400, "1 h")] {
+            let later = Timestamp::from_millis(NOW.as_millis() + seconds * 1000);
+            assert_eq!(span(later, NOW), expected);
+        }
+    }
+}
