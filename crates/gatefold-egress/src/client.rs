@@ -1,17 +1,12 @@
-use std::fmt;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use http::Method;
-use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 
-use crate::error::redacted;
-use crate::resolve::{NotPublic, Resolver};
-use crate::{AddressPolicy, EgressError};
-
-/// How many redirects in a row are followed.
-const REDIRECT_LIMIT: usize = 5;
+use crate::redirect::redirect_policy;
+use crate::resolve::Resolver;
+use crate::{AddressPolicy, EgressError, Redirects};
 
 /// How long a connection nobody uses is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
@@ -45,16 +40,6 @@ impl Default for Settings {
     }
 }
 
-/// Which redirects are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Redirects {
-    /// None: the redirect is the answer.
-    None,
-    /// Those within the same scheme, host and port. Another origin is an error: what a request
-    /// carries, credentials in headers of any name among it, was meant for the first one.
-    SameOrigin,
-}
-
 /// An HTTP client with bounds. Clones share its connections.
 ///
 /// The environment's `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` are honoured under
@@ -67,8 +52,8 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// A client for these settings. Where the machine has no CA certificates, it works all the
-    /// same, but for HTTPS.
+    /// A client for these settings. On a machine without CA certificates it works for everything
+    /// except HTTPS.
     pub fn new(settings: &Settings) -> Result<Self, EgressError> {
         install_crypto();
         let addresses = settings.addresses;
@@ -147,40 +132,6 @@ fn builder(settings: &Settings) -> ClientBuilder {
         builder = builder.no_proxy();
     }
     builder
-}
-
-/// A redirect that was not followed because it leads to another origin.
-#[derive(Debug)]
-pub(crate) struct Elsewhere {
-    pub(crate) to: String,
-}
-
-impl fmt::Display for Elsewhere {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "redirected to another origin: {}", self.to)
-    }
-}
-
-impl std::error::Error for Elsewhere {}
-
-fn redirect_policy(redirects: Redirects, addresses: AddressPolicy) -> Policy {
-    if redirects == Redirects::None {
-        return Policy::none();
-    }
-    let limited = Policy::limited(REDIRECT_LIMIT);
-    Policy::custom(move |attempt: Attempt<'_>| {
-        let is_same_origin =
-            attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
-        if !is_same_origin {
-            let to = redacted(attempt.url());
-            return attempt.error(Elsewhere { to });
-        }
-        if !addresses.allows_host(attempt.url()) {
-            let host = attempt.url().host_str().unwrap_or_default().to_owned();
-            return attempt.error(NotPublic { host });
-        }
-        limited.redirect(attempt)
-    })
 }
 
 /// Makes ring the process's provider of TLS cryptography, unless whoever embeds Gatefold has

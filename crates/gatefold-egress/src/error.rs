@@ -3,8 +3,9 @@ use std::io;
 
 use reqwest::Url;
 
-use crate::client::Elsewhere;
-use crate::resolve::{NotPublic, Unresolved};
+use crate::redaction::redacted;
+use crate::redirect::CrossOriginRedirect;
+use crate::resolve::{NonPublicHost, UnresolvedName};
 
 /// Why a request got no answer, or none that may be used.
 ///
@@ -71,11 +72,11 @@ impl EgressError {
 
     /// Judges an error of the client's, and takes the URL out of it.
     pub(crate) fn new(url: &Url, error: reqwest::Error) -> Self {
-        if let Some(NotPublic { host }) = cause(&error) {
+        if let Some(NonPublicHost { host }) = cause(&error) {
             return Self::NotPublic { host: host.clone() };
         }
         let url = redacted(url);
-        if let Some(Elsewhere { to }) = cause(&error) {
+        if let Some(CrossOriginRedirect { to }) = cause(&error) {
             return Self::Redirected { url, to: to.clone() };
         }
         let source = error.without_url();
@@ -102,17 +103,6 @@ impl EgressError {
     }
 }
 
-/// A URL that can be shown: without user name, password, query and fragment.
-pub fn redacted(url: &Url) -> String {
-    let mut url = url.clone();
-    url.set_query(None);
-    url.set_fragment(None);
-    // Both fail only for URLs that cannot have them.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.into()
-}
-
 fn cause<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
     causes(error).find_map(|cause| cause.downcast_ref())
 }
@@ -130,7 +120,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
 fn obstacle(error: &(dyn Error + 'static)) -> Obstacle {
     let of = |error: &(dyn Error + 'static)| {
         let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        if error.is::<Unresolved>() {
+        if error.is::<UnresolvedName>() {
             Some(Obstacle::Name)
         } else if error.is::<rustls::Error>() {
             Some(Obstacle::Tls)
@@ -158,7 +148,7 @@ mod tests {
     fn what_stood_in_the_way_is_told_by_kinds_and_not_by_words() {
         let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
         let tls = io::Error::new(io::ErrorKind::InvalidData, rustls::Error::DecryptError);
-        let name = Unresolved(io::Error::other("no address"));
+        let name = UnresolvedName(io::Error::other("no address"));
         let words = io::Error::other("lookup of a tls certificate refused");
         assert_eq!(obstacle(&io::Error::other(refused)), Obstacle::Refused);
         assert_eq!(obstacle(&io::Error::other(tls)), Obstacle::Tls);

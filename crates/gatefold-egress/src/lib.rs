@@ -10,9 +10,13 @@ mod address;
 mod body;
 mod client;
 mod error;
+mod redaction;
+mod redirect;
 mod resolve;
 
 pub use address::AddressPolicy;
 pub use body::read_capped;
-pub use client::{HttpClient, Redirects, Settings};
-pub use error::{EgressError, Obstacle, redacted};
+pub use client::{HttpClient, Settings};
+pub use error::{EgressError, Obstacle};
+pub use redaction::redacted;
+pub use redirect::Redirects;

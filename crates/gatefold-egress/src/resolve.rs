@@ -13,32 +13,32 @@ pub(crate) struct Resolver(pub(crate) AddressPolicy);
 
 /// A name or a URL led only to addresses that may not be reached.
 #[derive(Debug)]
-pub(crate) struct NotPublic {
+pub(crate) struct NonPublicHost {
     pub(crate) host: String,
 }
 
-impl fmt::Display for NotPublic {
+impl fmt::Display for NonPublicHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` is not on the public Internet", self.host)
     }
 }
 
-impl std::error::Error for NotPublic {}
+impl std::error::Error for NonPublicHost {}
 
 /// The system knows no address of a name.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub(crate) struct Unresolved(pub(crate) io::Error);
+pub(crate) struct UnresolvedName(pub(crate) io::Error);
 
 impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let policy = self.0;
         Box::pin(async move {
             // The port is the connector's business; zero stands for the scheme's own.
-            let found = lookup_host((name.as_str(), 0)).await.map_err(Unresolved)?;
+            let found = lookup_host((name.as_str(), 0)).await.map_err(UnresolvedName)?;
             let allowed: Vec<_> = found.filter(|address| policy.allows(address.ip())).collect();
             if allowed.is_empty() {
-                return Err(NotPublic { host: name.as_str().to_owned() }.into());
+                return Err(NonPublicHost { host: name.as_str().to_owned() }.into());
             }
             let addresses: Addrs = Box::new(allowed.into_iter());
             Ok(addresses)
