@@ -1,5 +1,6 @@
 //! MCP servers as sources.
 
+mod back_channel;
 mod backoff;
 mod credentials;
 mod handshake;
@@ -7,12 +8,11 @@ mod http;
 mod ladder;
 mod lines;
 mod message;
-mod mirrored;
-mod news;
+mod mirrored_arguments;
+mod notices;
 mod operation;
 mod params;
 mod process;
-mod reach;
 mod request;
 mod session;
 mod settings;

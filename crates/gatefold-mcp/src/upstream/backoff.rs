@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long a source that failed to start is left alone: longer after each failure in a row.
+/// How long to wait before a source that failed to start is tried again. The wait doubles with each
+/// failure in a row.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
     failures: u32,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::message::Reply;
-use super::params::{Client, ClientMeta, GatewayInfo, Meta, Params};
+use super::params::{GatewayInfo, OutgoingMeta, RequestParams, RequestSender, SenderIdentity};
 use super::request::{RequestKind, WireError, WireRequest};
 use super::wire::Wire;
 use crate::protocol::{Era, HANDSHAKE_VERSION, RpcError, STATELESS_VERSION, methods, rpc};
@@ -29,7 +29,7 @@ pub(crate) struct Greeting {
     pub(crate) server: ServerInfo,
     pub(crate) offered: OfferedCapabilities,
     /// Present in the stateless era, where every request says who sends it.
-    pub(crate) client: Option<Arc<ClientMeta>>,
+    pub(crate) client: Option<Arc<SenderIdentity>>,
 }
 
 /// Why there was no greeting.
@@ -53,11 +53,12 @@ pub(crate) async fn greet(wire: &Wire, era: Era) -> Result<Greeting, GreetingErr
 
 async fn discover(wire: &Wire) -> Result<Greeting, GreetingError> {
     let protocol_version = STATELESS_VERSION.to_owned();
-    let client = ClientMeta { protocol_version, client_info: GatewayInfo::OWN };
-    let sender = Client { greeting: &client, capabilities: None };
-    let meta = Meta { client: Some(sender), ..Meta::default() };
-    let answer = ask(wire, methods::DISCOVER, &Params { meta, ..Params::default() }).await?;
-    let about: About<'_> = read(methods::DISCOVER, &answer)?;
+    let client = SenderIdentity { protocol_version, client_info: GatewayInfo::OWN };
+    let sender = RequestSender { greeting: &client, capabilities: None };
+    let meta = OutgoingMeta { client: Some(sender), ..OutgoingMeta::default() };
+    let answer =
+        ask(wire, methods::DISCOVER, &RequestParams { meta, ..RequestParams::default() }).await?;
+    let about: GreetingAnswer<'_> = read(methods::DISCOVER, &answer)?;
     let Some(versions) = about.supported_versions else {
         return Err(unreadable(methods::DISCOVER, "names no `supportedVersions`"));
     };
@@ -82,7 +83,7 @@ async fn initialize(wire: &Wire) -> Result<Greeting, GreetingError> {
     let (protocol_version, client_info) = (HANDSHAKE_VERSION, GatewayInfo::OWN);
     let opening = Opening { protocol_version, capabilities, client_info };
     let answer = ask(wire, methods::INITIALIZE, &opening).await?;
-    let about: About<'_> = read(methods::INITIALIZE, &answer)?;
+    let about: GreetingAnswer<'_> = read(methods::INITIALIZE, &answer)?;
     let Some(version) = about.protocol_version else {
         return Err(unreadable(methods::INITIALIZE, "names no `protocolVersion`"));
     };
@@ -104,7 +105,7 @@ async fn ask(
         name: None,
         headers: Vec::new(),
         text: rpc::request(id, method, params),
-        reach: Arc::default(),
+        back_channel: Arc::default(),
         limit: GREETING_BYTES,
     };
     match wire.request(request).await.map_err(GreetingError::Wire)? {
@@ -116,7 +117,7 @@ async fn ask(
 /// What both greetings say, each in its own place.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct About<'a> {
+struct GreetingAnswer<'a> {
     #[serde(default)]
     protocol_version: Option<String>,
     #[serde(default)]
@@ -128,11 +129,11 @@ struct About<'a> {
     #[serde(default)]
     instructions: Option<String>,
     #[serde(default, rename = "_meta")]
-    meta: Option<AboutMeta>,
+    meta: Option<GreetingMeta>,
 }
 
 #[derive(Deserialize)]
-struct AboutMeta {
+struct GreetingMeta {
     #[serde(default, rename = "io.modelcontextprotocol/serverInfo")]
     server: Option<ServerName>,
 }
@@ -147,7 +148,7 @@ struct ServerName {
     title: Option<String>,
 }
 
-fn read<'a>(method: &str, answer: &'a RawValue) -> Result<About<'a>, GreetingError> {
+fn read<'a>(method: &str, answer: &'a RawValue) -> Result<GreetingAnswer<'a>, GreetingError> {
     serde_json::from_str(answer.get()).map_err(|_| unreadable(method, "cannot be read"))
 }
 

@@ -15,10 +15,12 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::back_channel::{
+    BackChannel, OpenQuestions, QuestionRouter, QuestionStep, question, unsupported,
+};
 use super::credentials::CredentialHeaders;
 use super::message::{FIRST_OWN_ID, Reply, ServerMessage, cancelled};
-use super::news::News;
-use super::reach::{Next, Questions, Reach, Turns, question, unsupported};
+use super::notices::ServerNotices;
 use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
 use crate::protocol::headers::{
     EVENT_STREAM, JSON, METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, encoded,
@@ -60,10 +62,10 @@ pub(crate) struct HttpWire {
     version: OnceLock<Box<str>>,
     asides: Arc<Semaphore>,
     replies: Arc<Semaphore>,
-    news: News,
+    notices: ServerNotices,
     /// The requests under way, by their ids.
-    under_way: Mutex<HashMap<u64, Arc<Reach>>>,
-    turns: Turns,
+    under_way: Mutex<HashMap<u64, Arc<BackChannel>>>,
+    router: QuestionRouter,
     /// Fires when the server says that it has forgotten the session.
     forgotten: CancellationToken,
     /// Fires when the connection is ended, or dropped.
@@ -77,7 +79,7 @@ impl HttpWire {
         client: reqwest::Client,
         url: &str,
         credentials: CredentialHeaders,
-        news: News,
+        notices: ServerNotices,
         era: Era,
     ) -> Arc<Self> {
         let end = CancellationToken::new();
@@ -96,9 +98,9 @@ impl HttpWire {
             version,
             asides: Arc::new(Semaphore::new(ASIDES)),
             replies: Arc::new(Semaphore::new(REPLIES)),
-            news,
+            notices,
             under_way: Mutex::default(),
-            turns: Turns::new(),
+            router: QuestionRouter::new(),
             forgotten: CancellationToken::new(),
             _end: end.clone().drop_guard(),
             end,
@@ -124,7 +126,7 @@ impl HttpWire {
         self.era == Era::Stateless
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Reach>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<BackChannel>>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -166,30 +168,30 @@ impl HttpWire {
         self: &Arc<Self>,
         request: WireRequest,
     ) -> Result<Reply, WireError> {
-        let _turn = self.turns.wait(&request.reach).await;
+        let _turn = self.router.wait(&request.back_channel).await;
         {
             let mut under_way = self.lock();
             if under_way.len() >= PENDING_REQUESTS {
                 return Err(WireError::Full);
             }
-            under_way.insert(request.id, request.reach.clone());
+            under_way.insert(request.id, request.back_channel.clone());
         }
         let (id, kind) = (request.id, request.kind);
-        let mut interest = Interest { wire: self, id, kind, is_sent: true };
-        let mut questions = Questions::of(request.reach.clone());
+        let mut guard = HttpRequestGuard { wire: self, id, kind, is_sent: true };
+        let mut questions = OpenQuestions::of(request.back_channel.clone());
         let mut exchange = std::pin::pin!(self.exchange(&request));
         let answer = loop {
             tokio::select! {
                 biased;
                 answer = &mut exchange => break answer,
                 next = questions.next() => match next {
-                    Next::Send(answer) => self.post_answer(answer),
-                    Next::Refuse(answer) => self.post_reply(answer),
-                    Next::Answer(reply) => break checked(Some(reply), request.limit),
+                    QuestionStep::Send(answer) => self.post_answer(answer),
+                    QuestionStep::Refuse(answer) => self.post_reply(answer),
+                    QuestionStep::Answer(reply) => break checked(Some(reply), request.limit),
                 },
             }
         };
-        interest.is_sent = false;
+        guard.is_sent = false;
         answer
     }
 
@@ -305,20 +307,24 @@ impl HttpWire {
 
     /// Takes what a server says beside an answer, in the stream of the request that it belongs to
     /// or, with none, in the one that belongs to no request.
-    fn take_aside(self: &Arc<Self>, message: &ServerMessage<'_>, reach: Option<&Arc<Reach>>) {
+    fn take_aside(
+        self: &Arc<Self>,
+        message: &ServerMessage<'_>,
+        back_channel: Option<&Arc<BackChannel>>,
+    ) {
         match (message.id, message.method.as_deref()) {
             (Some(id), Some(method)) => {
-                if let Err(answer) = self.take_question(id, method, message, reach) {
+                if let Err(answer) = self.take_question(id, method, message, back_channel) {
                     self.post_reply(answer);
                 }
             }
             (None, Some(_)) => {
-                if let Some(reach) = reach {
-                    reach.note(message);
+                if let Some(back_channel) = back_channel {
+                    back_channel.note(message);
                 }
-                if !self.news.take(message) {
-                    match reach {
-                        Some(reach) => reach.tell(message),
+                if !self.notices.take(message) {
+                    match back_channel {
+                        Some(back_channel) => back_channel.tell(message),
                         None => self.take_notice(message),
                     }
                 }
@@ -330,8 +336,8 @@ impl HttpWire {
     /// Takes an answer that came on the stream which belongs to no request.
     fn take_answer(&self, message: &ServerMessage<'_>) {
         let Some(id) = message.own_id() else { return };
-        if let (Some(reach), Some(reply)) = (self.lock().get(&id), message.reply()) {
-            reach.answer(reply);
+        if let (Some(back_channel), Some(reply)) = (self.lock().get(&id), message.reply()) {
+            back_channel.answer(reply);
         }
     }
 
@@ -341,15 +347,15 @@ impl HttpWire {
         id: &RawValue,
         method: &str,
         message: &ServerMessage<'_>,
-        reach: Option<&Arc<Reach>>,
+        back_channel: Option<&Arc<BackChannel>>,
     ) -> Result<(), String> {
         match method {
             methods::PING => Err(rpc::answer_with(id, "{}")),
             methods::ELICIT | methods::SAMPLE | methods::ROOTS_LIST => {
                 let question = question(method, message.params);
-                match reach {
-                    Some(reach) => reach.put(id, question),
-                    None => self.turns.put(self.lock().values(), id, question),
+                match back_channel {
+                    Some(back_channel) => back_channel.put(id, question),
+                    None => self.router.put(self.lock().values(), id, question),
                 }
             }
             _ => Err(unsupported(id, method)),
@@ -360,15 +366,15 @@ impl HttpWire {
     fn take_notice(&self, message: &ServerMessage<'_>) {
         let under_way = self.lock();
         if let Some((token, _)) = message.own_progress() {
-            if let Some(reach) = under_way.get(&token) {
-                reach.tell(message);
+            if let Some(back_channel) = under_way.get(&token) {
+                back_channel.tell(message);
             }
         } else if let Some(id) = message.withdrawn() {
-            for reach in under_way.values() {
-                reach.withdraw(id);
+            for back_channel in under_way.values() {
+                back_channel.withdraw(id);
             }
         } else {
-            self.turns.tell_only(under_way.values(), message);
+            self.router.tell_only(under_way.values(), message);
         }
     }
 }
@@ -385,23 +391,24 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-/// One request's interest in its answer. Dropped before the answer came, it says so.
-struct Interest<'a> {
+/// One request under way. Dropping it before the answer came tells the server.
+struct HttpRequestGuard<'a> {
     wire: &'a Arc<HttpWire>,
     id: u64,
     kind: RequestKind,
     is_sent: bool,
 }
 
-impl Drop for Interest<'_> {
+impl Drop for HttpRequestGuard<'_> {
     fn drop(&mut self) {
-        let reach = self.wire.lock().remove(&self.id);
-        let Some(reach) = reach.filter(|_| self.is_sent && self.kind == RequestKind::Ordinary)
+        let back_channel = self.wire.lock().remove(&self.id);
+        let Some(back_channel) =
+            back_channel.filter(|_| self.is_sent && self.kind == RequestKind::Ordinary)
         else {
             return;
         };
-        self.wire.turns.give_up(self.id, &reach);
-        // In the stateless era, ending the exchange is what cancels.
+        self.wire.router.abandon(self.id, &back_channel);
+        // In the stateless era, closing the response is what cancels.
         if !self.wire.is_stateless() {
             self.wire.post_aside(cancelled(self.id));
         }

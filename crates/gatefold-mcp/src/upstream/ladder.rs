@@ -18,9 +18,9 @@ use tokio_util::task::TaskTracker;
 use super::credentials::CredentialHeaders;
 use super::handshake::{self, Greeting, GreetingError};
 use super::http::HttpWire;
-use super::news::News;
+use super::notices::ServerNotices;
 use super::process;
-use super::session::Session;
+use super::session::UpstreamSession;
 use super::settings::{HttpSettings, McpSettings, StdioSettings, Transport};
 use super::stdio::StdioWire;
 use super::wire::Wire;
@@ -51,7 +51,7 @@ pub(crate) struct ConnectContext<'a> {
     pub(crate) identity: &'a UpstreamIdentity,
     /// The era that the server spoke the last time.
     pub(crate) known: Option<Era>,
-    pub(crate) news: News,
+    pub(crate) notices: ServerNotices,
     /// Where the tasks go that end the children.
     pub(crate) children: &'a TaskTracker,
 }
@@ -59,7 +59,7 @@ pub(crate) struct ConnectContext<'a> {
 pub(crate) async fn connect(
     settings: &McpSettings,
     context: ConnectContext<'_>,
-) -> Result<Session, ConnectError> {
+) -> Result<UpstreamSession, ConnectError> {
     let (domain, within) = (&settings.domain, settings.connect_deadline);
     let ladder = EraLadder { domain, within, context };
     match &settings.transport {
@@ -78,7 +78,7 @@ struct EraLadder<'a> {
 }
 
 impl EraLadder<'_> {
-    async fn stdio(&self, settings: &StdioSettings) -> Result<Session, ConnectError> {
+    async fn stdio(&self, settings: &StdioSettings) -> Result<UpstreamSession, ConnectError> {
         let deadline = Instant::now() + self.within;
         let mut wire = self.start(settings, deadline).await?;
         if self.context.known == Some(Era::Handshake) {
@@ -142,7 +142,7 @@ impl EraLadder<'_> {
         Ok(StdioWire::new(
             self.domain.clone(),
             spawned,
-            self.context.news.clone(),
+            self.context.notices.clone(),
             self.context.children,
         ))
     }
@@ -152,7 +152,7 @@ impl EraLadder<'_> {
         wire: &Arc<StdioWire>,
         era: Era,
         deadline: Instant,
-    ) -> Result<Session, GreetingError> {
+    ) -> Result<UpstreamSession, GreetingError> {
         self.greet(Wire::Stdio(wire.clone()), era, deadline).await
     }
 
@@ -161,13 +161,13 @@ impl EraLadder<'_> {
         wire: Wire,
         era: Era,
         deadline: Instant,
-    ) -> Result<Session, GreetingError> {
+    ) -> Result<UpstreamSession, GreetingError> {
         let greeting = timeout_at(deadline, handshake::greet(&wire, era)).await;
         let greeting: Greeting = greeting.unwrap_or(Err(GreetingError::Late))?;
-        Ok(Session::new(wire, greeting, self.context.news.clone()))
+        Ok(UpstreamSession::new(wire, greeting, self.context.notices.clone()))
     }
 
-    async fn http(&self, settings: &HttpSettings) -> Result<Session, ConnectError> {
+    async fn http(&self, settings: &HttpSettings) -> Result<UpstreamSession, ConnectError> {
         let deadline = Instant::now() + self.within;
         let (first, second) = match self.context.known {
             Some(Era::Handshake) => (Era::Handshake, Era::Stateless),
@@ -189,17 +189,17 @@ impl EraLadder<'_> {
         era: Era,
         settings: &HttpSettings,
         deadline: Instant,
-    ) -> Result<Session, GreetingError> {
-        let ConnectContext { client, credentials, identity, news, .. } = &self.context;
+    ) -> Result<UpstreamSession, GreetingError> {
+        let ConnectContext { client, credentials, identity, notices, .. } = &self.context;
         let (domain, identity) = (self.domain.clone(), (*identity).clone());
         let headers = CredentialHeaders::new((*credentials).clone(), domain.clone(), identity);
-        let (client, news) = ((*client).clone(), news.clone());
-        let wire = HttpWire::new(domain, client, &settings.url, headers, news, era);
+        let (client, notices) = ((*client).clone(), notices.clone());
+        let wire = HttpWire::new(domain, client, &settings.url, headers, notices, era);
         let session = self.greet(Wire::Http(wire.clone()), era, deadline).await;
         if session.is_ok() {
             wire.open_stream().await;
         } else {
-            // It may have begun a session, which the server is told to forget. Nobody waits for that.
+            // The server may have begun a session. It is told to forget that one, and nobody waits for it.
             tokio::spawn(async move { wire.close().await });
         }
         session

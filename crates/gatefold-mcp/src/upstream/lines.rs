@@ -28,7 +28,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
     /// The next line; `None` at the end of the stream, or when it cannot be read any more.
     pub(crate) async fn next(&mut self) -> Option<Line> {
         let mut line = Vec::new();
-        let mut dropped: Option<Dropped> = None;
+        let mut dropped: Option<OverlongLine> = None;
         loop {
             let chunk = self.reader.fill_buf().await.ok()?;
             if chunk.is_empty() {
@@ -40,7 +40,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             match &mut dropped {
                 Some(dropped) => dropped.scan(part),
                 None if line.len() + part.len() > self.limit => {
-                    let mut started = Dropped::default();
+                    let mut started = OverlongLine::default();
                     started.scan(&line);
                     started.scan(part);
                     (line, dropped) = (Vec::new(), Some(started));
@@ -61,30 +61,30 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
 
 /// Follows a JSON object just closely enough to catch the number behind its own `"id"` key.
 #[derive(Default)]
-struct Dropped {
+struct OverlongLine {
     bytes: u64,
     depth: u32,
     in_string: bool,
     escaped: bool,
     /// The last string at the object's own level, as far as it matters for comparing with `id`.
     key: Vec<u8>,
-    state: Seeking,
+    state: IdSearch,
     digits: String,
 }
 
 #[derive(Default, PartialEq, Eq)]
-enum Seeking {
+enum IdSearch {
     #[default]
     Key,
     Number,
     Found,
 }
 
-impl Dropped {
+impl OverlongLine {
     fn scan(&mut self, part: &[u8]) {
         self.bytes += part.len() as u64;
         for &byte in part {
-            if self.state == Seeking::Found {
+            if self.state == IdSearch::Found {
                 return;
             }
             self.step(byte);
@@ -112,9 +112,9 @@ impl Dropped {
                 self.end_number();
                 self.depth = self.depth.saturating_sub(1);
             }
-            b':' if self.depth == 1 && self.key == b"id" => self.state = Seeking::Number,
+            b':' if self.depth == 1 && self.key == b"id" => self.state = IdSearch::Number,
             b',' => self.end_number(),
-            b'0'..=b'9' if self.state == Seeking::Number && self.digits.len() < 20 => {
+            b'0'..=b'9' if self.state == IdSearch::Number && self.digits.len() < 20 => {
                 self.digits.push(char::from(byte));
             }
             _ => {}
@@ -122,8 +122,8 @@ impl Dropped {
     }
 
     fn end_number(&mut self) {
-        if self.state == Seeking::Number {
-            self.state = Seeking::Found;
+        if self.state == IdSearch::Number {
+            self.state = IdSearch::Found;
         }
     }
 

@@ -103,12 +103,12 @@ impl ServerMessage<'_> {
     /// The subscription that a notification belongs to. Its id is the id of its request.
     pub(crate) fn subscription(&self) -> Option<u64> {
         #[derive(Deserialize)]
-        struct Params<'a> {
+        struct SubscriptionParams<'a> {
             #[serde(borrow, rename = "_meta")]
-            meta: Meta<'a>,
+            meta: SubscriptionMeta<'a>,
         }
         #[derive(Deserialize)]
-        struct Meta<'a> {
+        struct SubscriptionMeta<'a> {
             #[serde(borrow, rename = "io.modelcontextprotocol/subscriptionId")]
             id: &'a RawValue,
         }
@@ -117,7 +117,7 @@ impl ServerMessage<'_> {
         if !params.contains(meta::SUBSCRIPTION_ID) {
             return None;
         }
-        own_number(serde_json::from_str::<Params<'_>>(params).ok()?.meta.id)
+        own_number(serde_json::from_str::<SubscriptionParams<'_>>(params).ok()?.meta.id)
     }
 
     /// The request of ours that the server gives up.

@@ -11,52 +11,59 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::message::Reply;
-use super::params::{Params, Reference};
+use super::params::{CompletionReference, RequestParams};
 use crate::protocol::{Era, methods};
 
-/// A request for an operation, but for what depends on the session.
-pub(crate) struct Asked<'a> {
+/// A request for an operation, without what depends on the session.
+pub(crate) struct OperationRequest<'a> {
     pub(crate) method: &'static str,
     /// What the header `Mcp-Name` mirrors, where the method has it.
     pub(crate) name: Option<Arc<str>>,
-    pub(crate) params: Params<'a>,
+    pub(crate) params: RequestParams<'a>,
     /// Whether it may be sent twice without harm.
     pub(crate) is_repeatable: bool,
 }
 
-/// The request for an operation on a target. None for what is no request of the protocol's.
-pub(crate) fn asked<'a>(operation: &'a Operation, target: &'a Target) -> Option<Asked<'a>> {
+/// The request for an operation on a target. `None` for an operation that the protocol has no request for.
+pub(crate) fn request_for<'a>(
+    operation: &'a Operation,
+    target: &'a Target,
+) -> Option<OperationRequest<'a>> {
     let name = Some(target.name.clone());
     let own = &*target.name;
-    let asked = match operation {
+    let request = match operation {
         Operation::Tool { arguments, .. } => {
-            let params =
-                Params { name: Some(own), arguments: Some(arguments), ..Params::default() };
+            let params = RequestParams {
+                name: Some(own),
+                arguments: Some(arguments),
+                ..RequestParams::default()
+            };
             let is_repeatable = target.hints.is_repeatable();
-            Asked { method: methods::TOOLS_CALL, name, params, is_repeatable }
+            OperationRequest { method: methods::TOOLS_CALL, name, params, is_repeatable }
         }
         Operation::Prompt { arguments, .. } => {
             let arguments = Some(&**arguments).filter(|arguments| !is_null(arguments));
-            let params = Params { name: Some(own), arguments, ..Params::default() };
-            Asked { method: methods::PROMPTS_GET, name, params, is_repeatable: true }
+            let params = RequestParams { name: Some(own), arguments, ..RequestParams::default() };
+            OperationRequest { method: methods::PROMPTS_GET, name, params, is_repeatable: true }
         }
         Operation::Resource(_) => {
-            let params = Params { uri: Some(own), ..Params::default() };
-            Asked { method: methods::RESOURCES_READ, name, params, is_repeatable: true }
+            let params = RequestParams { uri: Some(own), ..RequestParams::default() };
+            OperationRequest { method: methods::RESOURCES_READ, name, params, is_repeatable: true }
         }
         Operation::Complete(completion) => {
             use gatefold_core::Reference as Of;
             let reference = Some(match &completion.reference {
-                Of::Prompt(_) => Reference::Prompt { name: own },
-                Of::Resource(_) => Reference::Resource { uri: own },
+                Of::Prompt(_) => CompletionReference::Prompt { name: own },
+                Of::Resource(_) => CompletionReference::Resource { uri: own },
             });
-            let Partial { argument, context } =
+            let CompletionParams { argument, context } =
                 serde_json::from_str(completion.params.get()).unwrap_or_default();
-            let params = Params { reference, argument, context, ..Params::default() };
-            Asked { method: methods::COMPLETE, name: None, params, is_repeatable: true }
+            let params = RequestParams { reference, argument, context, ..RequestParams::default() };
+            OperationRequest { method: methods::COMPLETE, name: None, params, is_repeatable: true }
         }
         Operation::Task(request) => {
-            let mut params = Params { task_id: Some(&request.task), ..Params::default() };
+            let mut params =
+                RequestParams { task_id: Some(&request.task), ..RequestParams::default() };
             let (method, is_repeatable) = match &request.act {
                 TaskAct::Get => (methods::TASKS_GET, true),
                 TaskAct::Cancel => (methods::TASKS_CANCEL, true),
@@ -65,10 +72,15 @@ pub(crate) fn asked<'a>(operation: &'a Operation, target: &'a Target) -> Option<
                     (methods::TASKS_UPDATE, false)
                 }
             };
-            Asked { method, name: Some(request.task.as_str().into()), params, is_repeatable }
+            OperationRequest {
+                method,
+                name: Some(request.task.as_str().into()),
+                params,
+                is_repeatable,
+            }
         }
         Operation::Skill(request) => {
-            let mut params = Params { uri: Some(own), ..Params::default() };
+            let mut params = RequestParams { uri: Some(own), ..RequestParams::default() };
             let method = match &request.act {
                 SkillAct::Get => methods::SKILLS_GET,
                 SkillAct::Directory { cursor } => {
@@ -76,19 +88,20 @@ pub(crate) fn asked<'a>(operation: &'a Operation, target: &'a Target) -> Option<
                     methods::DIRECTORY_READ
                 }
                 SkillAct::List { cursor } => {
-                    params = Params { cursor: cursor.as_deref(), ..Params::default() };
+                    params =
+                        RequestParams { cursor: cursor.as_deref(), ..RequestParams::default() };
                     methods::SKILLS_LIST
                 }
             };
-            Asked { method, name: None, params, is_repeatable: true }
+            OperationRequest { method, name: None, params, is_repeatable: true }
         }
         Operation::Subscribe(_) | Operation::Unsubscribe(_) => return None,
     };
-    Some(asked)
+    Some(request)
 }
 
 #[derive(Deserialize, Default)]
-struct Partial<'a> {
+struct CompletionParams<'a> {
     #[serde(borrow, default)]
     argument: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -108,7 +121,7 @@ pub(crate) fn outcome(
 ) -> Result<Outcome, CallError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Peek<'a> {
+    struct ResultKind<'a> {
         #[serde(default)]
         is_error: Option<bool>,
         #[serde(borrow, default)]
@@ -121,7 +134,7 @@ pub(crate) fn outcome(
             return Err(CallError::Refused { tool, code, message, data: error.data });
         }
     };
-    let peek: Peek<'_> = serde_json::from_str(result.get())
+    let peek: ResultKind<'_> = serde_json::from_str(result.get())
         .map_err(|error| broken(target, not_a_result(operation), Some(error.into())))?;
     // Servers of the handshake era know no kinds of results.
     let kind = peek.result_type.filter(|_| era == Era::Stateless).map_or("complete", kind_of);
@@ -157,27 +170,27 @@ fn kind_of(raw: &RawValue) -> &str {
 fn suspended(result: &RawValue, target: &Target) -> Result<Outcome, CallError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct InputRequired<'a> {
+    struct QuestionsResult<'a> {
         #[serde(borrow, default)]
         input_requests: Option<&'a RawValue>,
         #[serde(default)]
         request_state: Option<String>,
     }
-    let asked: InputRequired<'_> = serde_json::from_str(result.get())
+    let said: QuestionsResult<'_> = serde_json::from_str(result.get())
         .map_err(|error| broken(target, "what it asks cannot be read", Some(error.into())))?;
     let none = || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON");
-    let questions = asked.input_requests.map_or_else(none, ToOwned::to_owned);
-    let (state, waits_for) = (asked.request_state, WaitsFor::Client);
+    let questions = said.input_requests.map_or_else(none, ToOwned::to_owned);
+    let (state, waits_for) = (said.request_state, WaitsFor::Client);
     Ok(Outcome::Suspended(Suspension { questions, waits_for, state }))
 }
 
 fn task(result: Box<RawValue>, known: Option<&str>, target: &Target) -> Result<Outcome, CallError> {
     #[derive(Deserialize)]
-    struct Task {
+    struct TaskId {
         #[serde(default, rename = "taskId")]
         id: Option<String>,
     }
-    let Task { id } = serde_json::from_str(result.get())
+    let TaskId { id } = serde_json::from_str(result.get())
         .map_err(|error| broken(target, "its task cannot be read", Some(error.into())))?;
     let id = id.or_else(|| known.map(str::to_owned));
     let id = id.ok_or_else(|| broken(target, "its task has no id", None))?;
@@ -187,11 +200,11 @@ fn task(result: Box<RawValue>, known: Option<&str>, target: &Target) -> Result<O
 /// How long a task lives from its beginning, if it says so.
 pub(crate) fn lifetime(task: &RawValue) -> Option<Duration> {
     #[derive(Deserialize)]
-    struct Task {
+    struct TaskLifetime {
         #[serde(default, rename = "ttlMs")]
         ttl_ms: Option<f64>,
     }
-    let task: Task = serde_json::from_str(task.get()).ok()?;
+    let task: TaskLifetime = serde_json::from_str(task.get()).ok()?;
     Duration::try_from_secs_f64(task.ttl_ms? / 1000.0).ok()
 }
 

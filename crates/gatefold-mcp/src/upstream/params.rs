@@ -10,7 +10,7 @@ use crate::protocol::{SubscriptionFilter, meta};
 /// The `params` of any request of ours: what is absent is not written.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Params<'a> {
+pub(crate) struct RequestParams<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,7 +20,7 @@ pub(crate) struct Params<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) task_id: Option<&'a str>,
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
-    pub(crate) reference: Option<Reference<'a>>,
+    pub(crate) reference: Option<CompletionReference<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) argument: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,14 +35,14 @@ pub(crate) struct Params<'a> {
     pub(crate) input_responses: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) request_state: Option<&'a str>,
-    #[serde(rename = "_meta", skip_serializing_if = "Meta::is_empty")]
-    pub(crate) meta: Meta<'a>,
+    #[serde(rename = "_meta", skip_serializing_if = "OutgoingMeta::is_empty")]
+    pub(crate) meta: OutgoingMeta<'a>,
 }
 
 /// What a completion is for.
 #[derive(Serialize)]
 #[serde(tag = "type")]
-pub(crate) enum Reference<'a> {
+pub(crate) enum CompletionReference<'a> {
     #[serde(rename = "ref/prompt")]
     Prompt { name: &'a str },
     #[serde(rename = "ref/resource")]
@@ -51,23 +51,23 @@ pub(crate) enum Reference<'a> {
 
 /// The `_meta` of a request.
 #[derive(Default)]
-pub(crate) struct Meta<'a> {
+pub(crate) struct OutgoingMeta<'a> {
     pub(crate) progress_token: Option<u64>,
     /// What the caller said beside the arguments.
     pub(crate) caller: Option<&'a CallerMeta>,
     /// In the stateless era, who asks.
-    pub(crate) client: Option<Client<'a>>,
+    pub(crate) client: Option<RequestSender<'a>>,
 }
 
 /// What every request of the stateless era says about its sender.
-pub(crate) struct Client<'a> {
-    pub(crate) greeting: &'a ClientMeta,
+pub(crate) struct RequestSender<'a> {
+    pub(crate) greeting: &'a SenderIdentity,
     /// What the client behind the call declared. A request without one can be asked nothing.
     pub(crate) capabilities: Option<&'a RawValue>,
 }
 
 /// The part of it that a session has once and for all.
-pub(crate) struct ClientMeta {
+pub(crate) struct SenderIdentity {
     pub(crate) protocol_version: String,
     pub(crate) client_info: GatewayInfo,
 }
@@ -83,7 +83,7 @@ impl GatewayInfo {
     pub(crate) const OWN: Self = Self { name: "gatefold", version: env!("CARGO_PKG_VERSION") };
 }
 
-impl Meta<'_> {
+impl OutgoingMeta<'_> {
     fn is_empty(&self) -> bool {
         let is_silent = |caller: &CallerMeta| {
             caller.traceparent.is_none() && caller.tracestate.is_none() && caller.others.is_empty()
@@ -92,7 +92,7 @@ impl Meta<'_> {
     }
 }
 
-impl Serialize for Meta<'_> {
+impl Serialize for OutgoingMeta<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Empty {}
@@ -111,7 +111,7 @@ impl Serialize for Meta<'_> {
                 map.serialize_entry(key, value)?;
             }
         }
-        if let Some(Client { greeting, capabilities }) = &self.client {
+        if let Some(RequestSender { greeting, capabilities }) = &self.client {
             map.serialize_entry(meta::PROTOCOL_VERSION, &greeting.protocol_version)?;
             map.serialize_entry(meta::CLIENT_INFO, &greeting.client_info)?;
             let own = meta::CLIENT_CAPABILITIES;
@@ -144,8 +144,9 @@ mod tests {
             ..CallerMeta::default()
         };
         let arguments = raw(r#"{"b": 1, "a":12345678901234567890123}"#);
-        let meta = Meta { caller: Some(&caller), ..Meta::default() };
-        let params = Params { arguments: Some(&arguments), meta, ..Params::default() };
+        let meta = OutgoingMeta { caller: Some(&caller), ..OutgoingMeta::default() };
+        let params =
+            RequestParams { arguments: Some(&arguments), meta, ..RequestParams::default() };
         assert_eq!(
             serde_json::to_string(&params).unwrap(),
             r#"{"arguments":{"b": 1, "a":12345678901234567890123},"_meta":{"traceparent":"00-1","com.example/n":1.10}}"#
@@ -155,8 +156,8 @@ mod tests {
     #[test]
     fn a_request_that_says_nothing_beside_has_no_meta() {
         let caller = CallerMeta::default();
-        let meta = Meta { caller: Some(&caller), ..Meta::default() };
-        let params = Params { uri: Some("a://b"), meta, ..Params::default() };
+        let meta = OutgoingMeta { caller: Some(&caller), ..OutgoingMeta::default() };
+        let params = RequestParams { uri: Some("a://b"), meta, ..RequestParams::default() };
         assert_eq!(serde_json::to_string(&params).unwrap(), r#"{"uri":"a://b"}"#);
     }
 }

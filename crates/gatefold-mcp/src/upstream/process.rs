@@ -53,27 +53,27 @@ pub const INSIDE: &str = "GATEFOLD_INSIDE";
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A child's three pipes and what ends it.
-pub(crate) struct Spawned {
+pub(crate) struct SpawnedChild {
     pub(crate) stdin: ChildStdin,
     pub(crate) stdout: ChildStdout,
     pub(crate) stderr: ChildStderr,
-    pub(crate) process: Process,
+    pub(crate) process: ChildProcess,
 }
 
 /// A running child and its process group. Dropping it kills both.
-pub(crate) struct Process {
+pub(crate) struct ChildProcess {
     child: Child,
-    group: Group,
+    group: ProcessGroup,
 }
 
 /// A process group of a child, while anything of it may live.
-struct Group(Option<Pid>);
+struct ProcessGroup(Option<Pid>);
 
-pub(crate) async fn spawn(settings: &StdioSettings) -> io::Result<Spawned> {
+pub(crate) async fn spawn(settings: &StdioSettings) -> io::Result<SpawnedChild> {
     let mut process = start(command(settings)).await?;
     let missing = || io::Error::other("a pipe of the child is missing");
     let child = &mut process.child;
-    Ok(Spawned {
+    Ok(SpawnedChild {
         stdin: child.stdin.take().ok_or_else(missing)?,
         stdout: child.stdout.take().ok_or_else(missing)?,
         stderr: child.stderr.take().ok_or_else(missing)?,
@@ -108,10 +108,10 @@ fn command(settings: &StdioSettings) -> Command {
     command
 }
 
-impl Process {
+impl ChildProcess {
     fn of(child: Child) -> Self {
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Self { child, group: Group::living(group) }
+        Self { child, group: ProcessGroup::living(group) }
     }
 
     /// Waits for the child to end by itself. Its group, if anything is left of it, is killed.
@@ -131,7 +131,7 @@ impl Process {
     }
 }
 
-impl Group {
+impl ProcessGroup {
     fn living(group: Option<Pid>) -> Self {
         let mut living = living();
         living.groups.extend(group);
@@ -158,26 +158,27 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.end();
     }
 }
 
 /// The groups of all children, for whoever has no time to end them one by one.
-struct Living {
+struct LivingGroups {
     groups: Vec<Pid>,
     /// Whether they were all killed. One that was being started then is killed as well.
     is_over: bool,
 }
 
-static LIVING: Mutex<Living> = Mutex::new(Living { groups: Vec::new(), is_over: false });
+static LIVING: Mutex<LivingGroups> =
+    Mutex::new(LivingGroups { groups: Vec::new(), is_over: false });
 
-fn living() -> MutexGuard<'static, Living> {
+fn living() -> MutexGuard<'static, LivingGroups> {
     LIVING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Living {
+impl LivingGroups {
     fn signal(&self, signal: Signal) {
         for group in &self.groups {
             let _ = kill_process_group(*group, signal);
@@ -210,24 +211,24 @@ pub fn kill_children() {
 /// How many starts wait for the thread before whoever brings another one waits too.
 const STARTS_WAITING: usize = 64;
 
-struct Job {
+struct StartJob {
     command: Command,
     runtime: Handle,
-    started: oneshot::Sender<io::Result<Process>>,
+    started: oneshot::Sender<io::Result<ChildProcess>>,
 }
 
 /// The thread that starts every child.
 ///
 /// The kernel's parent-death signal fires when the *thread* that started a child ends, so that
 /// must be one which lives as long as the process does.
-static STARTER: LazyLock<mpsc::Sender<Job>> = LazyLock::new(|| {
-    let (sender, mut jobs) = mpsc::channel::<Job>(STARTS_WAITING);
+static STARTER: LazyLock<mpsc::Sender<StartJob>> = LazyLock::new(|| {
+    let (sender, mut jobs) = mpsc::channel::<StartJob>(STARTS_WAITING);
     let thread = std::thread::Builder::new().name("process-starter".to_owned());
     let spawned = thread.spawn(move || {
         while let Some(mut job) = jobs.blocking_recv() {
             let _entered = job.runtime.enter();
-            let process = job.command.spawn().map(Process::of);
-            // Whoever gave up waiting drops the child, which kills it.
+            let process = job.command.spawn().map(ChildProcess::of);
+            // A caller that gave up waiting drops the child, which kills it.
             let _ = job.started.send(process);
         }
     });
@@ -235,11 +236,11 @@ static STARTER: LazyLock<mpsc::Sender<Job>> = LazyLock::new(|| {
     sender
 });
 
-async fn start(mut command: Command) -> io::Result<Process> {
+async fn start(mut command: Command) -> io::Result<ChildProcess> {
     die_with_parent(&mut command);
     let (started, process) = oneshot::channel();
     let gone = || io::Error::other("the thread that starts processes is gone");
-    let job = Job { command, runtime: Handle::current(), started };
+    let job = StartJob { command, runtime: Handle::current(), started };
     STARTER.send(job).await.map_err(|_| gone())?;
     process.await.map_err(|_| gone())?
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::http::header::{HeaderName, HeaderValue};
 
-use super::reach::Reach;
+use super::back_channel::BackChannel;
 
 /// Requests under way on one connection at once. One more is refused.
 pub(crate) const PENDING_REQUESTS: usize = 1024;
@@ -20,7 +20,7 @@ pub(crate) struct WireRequest {
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// The whole message.
     pub(crate) text: String,
-    pub(crate) reach: Arc<Reach>,
+    pub(crate) back_channel: Arc<BackChannel>,
     /// The largest answer to read, in bytes.
     pub(crate) limit: u64,
 }

@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::back_channel::BackChannel;
 use super::handshake::Greeting;
 use super::message::Reply;
-use super::news::News;
-use super::params::{Client, Meta, Params};
-use super::reach::Reach;
+use super::notices::ServerNotices;
+use super::params::{OutgoingMeta, RequestParams, RequestSender};
 use super::request::{RequestKind, WireError, WireRequest};
 use super::wire::Wire;
 use crate::protocol::{Era, LogLevel, RpcError, methods, rpc};
@@ -23,7 +23,7 @@ mod list;
 mod listening;
 
 pub(crate) use self::list::ListError;
-use self::listening::Listening;
+use self::listening::SubscriptionKeeper;
 
 /// How long a server may take to set the level of its log. The call behind it goes on without.
 const LOG_LEVEL_DEADLINE: Duration = Duration::from_secs(5);
@@ -32,13 +32,13 @@ const LONGEST_TASK: Duration = Duration::from_hours(1);
 /// The largest answer to a request that only changes something at the server, in bytes.
 const SETTING_BYTES: u64 = 64 * 1024;
 
-pub(crate) struct Session {
+pub(crate) struct UpstreamSession {
     pub(crate) wire: Wire,
     pub(crate) greeting: Greeting,
-    pub(crate) news: News,
+    pub(crate) notices: ServerNotices,
     pub(crate) began: Instant,
     /// In the stateless era, what we listen to.
-    listening: Option<Listening>,
+    listening: Option<SubscriptionKeeper>,
     /// How verbose the server's log is, once we said so; or was to be, if it would not.
     log_level: Mutex<Option<LogLevel>>,
     in_flight: AtomicUsize,
@@ -55,15 +55,15 @@ pub(crate) struct Session {
 }
 
 /// A call of any kind.
-pub(crate) struct Call<'a> {
+pub(crate) struct SessionCall<'a> {
     pub(crate) method: &'static str,
     pub(crate) name: Option<Arc<str>>,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
-    pub(crate) params: Params<'a>,
+    pub(crate) params: RequestParams<'a>,
     pub(crate) caller: &'a CallerMeta,
     /// What the client behind it declared.
     pub(crate) capabilities: &'a RawValue,
-    pub(crate) reach: Arc<Reach>,
+    pub(crate) back_channel: Arc<BackChannel>,
     pub(crate) is_heard: bool,
     pub(crate) limit: u64,
 }
@@ -79,17 +79,23 @@ pub(crate) enum SettingError {
     Unheard(String),
 }
 
-impl Session {
-    pub(crate) fn new(wire: Wire, greeting: Greeting, news: News) -> Self {
+impl UpstreamSession {
+    pub(crate) fn new(wire: Wire, greeting: Greeting, notices: ServerNotices) -> Self {
         let ends = CancellationToken::new();
         let listening = greeting.client.clone().map(|client| {
             let announced = greeting.offered.announced();
-            Listening::begin(wire.clone(), client, announced, news.clone(), ends.clone())
+            SubscriptionKeeper::begin(
+                wire.clone(),
+                client,
+                announced,
+                notices.clone(),
+                ends.clone(),
+            )
         });
         Self {
             wire,
             greeting,
-            news,
+            notices,
             began: Instant::now(),
             listening,
             log_level: Mutex::default(),
@@ -107,24 +113,24 @@ impl Session {
         if self.greeting.client.is_some() { Era::Stateless } else { Era::Handshake }
     }
 
-    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Reply, WireError> {
+    pub(crate) async fn call(&self, call: SessionCall<'_>) -> Result<Reply, WireError> {
         let _using = self.using();
         self.raise_log_level(call.caller).await;
-        let Call { method, name, headers, mut params, reach, limit, .. } = call;
+        let SessionCall { method, name, headers, mut params, back_channel, limit, .. } = call;
         let id = self.wire.next_id();
         let capabilities = Some(call.capabilities);
-        params.meta = Meta {
+        params.meta = OutgoingMeta {
             progress_token: call.is_heard.then_some(id),
             caller: Some(call.caller),
             client: self
                 .greeting
                 .client
                 .as_deref()
-                .map(|greeting| Client { greeting, capabilities }),
+                .map(|greeting| RequestSender { greeting, capabilities }),
         };
         let text = rpc::request(id, method, &params);
         let kind = RequestKind::Ordinary;
-        let request = WireRequest { id, kind, method, name, headers, text, reach, limit };
+        let request = WireRequest { id, kind, method, name, headers, text, back_channel, limit };
         self.wire.request(request).await
     }
 
@@ -132,23 +138,27 @@ impl Session {
     async fn request(
         &self,
         method: &'static str,
-        mut params: Params<'_>,
+        mut params: RequestParams<'_>,
         limit: u64,
     ) -> Result<Reply, WireError> {
         let _using = self.using();
         let id = self.wire.next_id();
         let name = params.uri.map(Arc::from);
         let client = self.greeting.client.as_deref();
-        let client = client.map(|greeting| Client { greeting, capabilities: None });
-        params.meta = Meta { client, ..Meta::default() };
+        let client = client.map(|greeting| RequestSender { greeting, capabilities: None });
+        params.meta = OutgoingMeta { client, ..OutgoingMeta::default() };
         let text = rpc::request(id, method, &params);
-        let (headers, reach) = (Vec::new(), Arc::default());
+        let (headers, back_channel) = (Vec::new(), Arc::default());
         let kind = RequestKind::Ordinary;
-        let request = WireRequest { id, kind, method, name, headers, text, reach, limit };
+        let request = WireRequest { id, kind, method, name, headers, text, back_channel, limit };
         self.wire.request(request).await
     }
 
-    async fn set(&self, method: &'static str, params: Params<'_>) -> Result<(), SettingError> {
+    async fn set(
+        &self,
+        method: &'static str,
+        params: RequestParams<'_>,
+    ) -> Result<(), SettingError> {
         match self.request(method, params, SETTING_BYTES).await? {
             Reply::Result(_) => Ok(()),
             Reply::Error(error) => Err(SettingError::Refused(error)),
@@ -167,7 +177,7 @@ impl Session {
         if current.is_some_and(|current| current <= wanted) {
             return;
         }
-        let params = Params { level: Some(level), ..Params::default() };
+        let params = RequestParams { level: Some(level), ..RequestParams::default() };
         let set = timeout(LOG_LEVEL_DEADLINE, self.set(methods::SET_LOG_LEVEL, params)).await;
         match &set {
             Ok(Ok(())) => {}
@@ -191,7 +201,7 @@ impl Session {
             let added = listening.add(std::slice::from_ref(uri)).await;
             return added.map_err(SettingError::Unheard);
         }
-        let params = Params { uri: Some(uri), ..Params::default() };
+        let params = RequestParams { uri: Some(uri), ..RequestParams::default() };
         self.set(methods::RESOURCES_SUBSCRIBE, params).await
     }
 
@@ -217,7 +227,7 @@ impl Session {
             listening.remove(std::slice::from_ref(uri));
             return Ok(());
         }
-        let params = Params { uri: Some(uri), ..Params::default() };
+        let params = RequestParams { uri: Some(uri), ..RequestParams::default() };
         self.set(methods::RESOURCES_UNSUBSCRIBE, params).await
     }
 
@@ -268,16 +278,16 @@ impl Session {
         true
     }
 
-    fn using(&self) -> Using<'_> {
+    fn using(&self) -> UseGuard<'_> {
         self.in_flight.fetch_add(1, Ordering::AcqRel);
         self.uses.fetch_add(1, Ordering::AcqRel);
-        Using(&self.in_flight)
+        UseGuard(&self.in_flight)
     }
 }
 
-struct Using<'a>(&'a AtomicUsize);
+struct UseGuard<'a>(&'a AtomicUsize);
 
-impl Drop for Using<'_> {
+impl Drop for UseGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }

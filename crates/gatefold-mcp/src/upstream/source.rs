@@ -19,10 +19,10 @@ use tokio_util::task::TaskTracker;
 
 use super::backoff::Backoff;
 use super::ladder::{self, ConnectContext, ConnectError};
-use super::mirrored::{self, MirroringTools};
-use super::news::News;
+use super::mirrored_arguments::{self, MirroringTools};
+use super::notices::ServerNotices;
 use super::request::WireError;
-use super::session::{ListError, Session};
+use super::session::{ListError, UpstreamSession};
 use super::settings::{McpSettings, Transport};
 use crate::protocol::Era;
 
@@ -32,7 +32,7 @@ mod pool;
 mod subscriptions;
 
 use self::pool::{SessionPool, SessionSlot};
-use self::subscriptions::Subscriptions;
+use self::subscriptions::ResourceListeners;
 
 /// A session that ends sooner than this after it began counts as a failed start.
 const SETTLED: Duration = Duration::from_secs(10);
@@ -52,21 +52,21 @@ pub struct McpSource {
     manifest: watch::Sender<Option<Arc<Manifest>>>,
     /// The resources that have changed.
     updates: broadcast::Sender<Arc<str>>,
-    subscriptions: Subscriptions,
+    subscriptions: ResourceListeners,
     /// The tools of the manifest that mirror arguments in headers.
     mirroring: RwLock<Arc<MirroringTools>>,
     /// Held while a subscription is made or undone, so that two never cross.
     subscribing: tokio::sync::Mutex<()>,
     /// Held while a list is asked for, so that two never cross.
     listing: tokio::sync::Mutex<()>,
-    state: Mutex<State>,
+    state: Mutex<SourceInner>,
     /// Fires when the source is closed.
     closing: CancellationToken,
     /// The tasks that end the children, one a child.
     children: TaskTracker,
 }
 
-struct State {
+struct SourceInner {
     sessions: SessionPool,
     status: SourceStatus,
     backoff: Backoff,
@@ -99,7 +99,7 @@ impl McpSource {
         let era = protocol.as_deref().map(Era::of);
         let since = ports.clock.now();
         let status = SourceStatus { state, since, error, protocol, sessions: 0 };
-        let mirroring = known.as_deref().map(mirrored::of_manifest).unwrap_or_default();
+        let mirroring = known.as_deref().map(mirrored_arguments::of_manifest).unwrap_or_default();
         let credentials = ports.credentials.unwrap_or_else(|| configured(&settings.transport));
         Arc::new(Self {
             settings,
@@ -109,11 +109,11 @@ impl McpSource {
             keeper: ports.keeper,
             manifest: watch::Sender::new(known),
             updates: broadcast::Sender::new(UPDATES),
-            subscriptions: Subscriptions::default(),
+            subscriptions: ResourceListeners::default(),
             mirroring: RwLock::new(Arc::new(mirroring)),
             subscribing: tokio::sync::Mutex::default(),
             listing: tokio::sync::Mutex::default(),
-            state: Mutex::new(State {
+            state: Mutex::new(SourceInner {
                 sessions: SessionPool::default(),
                 status,
                 backoff: Backoff::default(),
@@ -129,16 +129,16 @@ impl McpSource {
         &self.settings
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SourceInner> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The open session of this identity, or one that is opened now. Everybody who asks while it
-    /// is being opened waits for the same one.
+    /// The open session of this identity, or one that is opened now. All calls that ask while it is
+    /// being opened wait for the same one.
     async fn session(
         self: &Arc<Self>,
         identity: &UpstreamIdentity,
-    ) -> Result<Arc<Session>, CallError> {
+    ) -> Result<Arc<UpstreamSession>, CallError> {
         let connecting = match self.lookup(identity)? {
             SessionSlot::Open(session) => return Ok(session),
             SessionSlot::Connecting(connecting) => connecting,
@@ -167,7 +167,7 @@ impl McpSource {
             return Err(CallError::Resting { domain: self.settings.domain.clone(), reason });
         }
         self.make_room(&mut state, identity)?;
-        // A task of its own: whoever waits may give up, and the others still get the session.
+        // A task of its own: a caller may give up waiting, and the others still get the session.
         let task = tokio::spawn(self.clone().connect(identity.clone()));
         let connecting = async move {
             task.await.unwrap_or_else(|_| Err(Arc::new(ConnectError::new("connecting failed"))))
@@ -181,10 +181,10 @@ impl McpSource {
     /// Retires the session that was unused the longest, if there are as many as there may be.
     fn make_room(
         self: &Arc<Self>,
-        state: &mut State,
+        state: &mut SourceInner,
         identity: &UpstreamIdentity,
     ) -> Result<(), CallError> {
-        let is_idle = |identity: &UpstreamIdentity, session: &Session| {
+        let is_idle = |identity: &UpstreamIdentity, session: &UpstreamSession| {
             !session.is_in_use()
                 && !session.has_tasks()
                 && self.subscriptions.of(identity).is_empty()
@@ -202,13 +202,13 @@ impl McpSource {
     async fn connect(
         self: Arc<Self>,
         identity: UpstreamIdentity,
-    ) -> Result<Arc<Session>, Arc<ConnectError>> {
+    ) -> Result<Arc<UpstreamSession>, Arc<ConnectError>> {
         let known = self.lock().era;
         let started = Instant::now();
         let (subscriptions, listener) = (self.subscriptions.clone(), identity.clone());
         let is_wanted = move |uri: &str| subscriptions.has(&listener, uri);
-        let news = News::new(self.updates.clone(), is_wanted);
-        let attempt = ladder::connect(&self.settings, self.context(&identity, known, news));
+        let notices = ServerNotices::new(self.updates.clone(), is_wanted);
+        let attempt = ladder::connect(&self.settings, self.context(&identity, known, notices));
         let connected = self.closing.run_until_cancelled(attempt).await;
         let connected = connected.unwrap_or_else(|| Err(ConnectError::new("it was closed")));
         let mut state = self.lock();
@@ -242,24 +242,24 @@ impl McpSource {
     }
 
     /// Greets the server anew, beside the session there is.
-    async fn probe(&self, identity: &UpstreamIdentity) -> Result<Session, ConnectError> {
+    async fn probe(&self, identity: &UpstreamIdentity) -> Result<UpstreamSession, ConnectError> {
         let known = self.lock().era;
-        let news = News::new(broadcast::Sender::new(1), |_| false);
-        ladder::connect(&self.settings, self.context(identity, known, news)).await
+        let notices = ServerNotices::new(broadcast::Sender::new(1), |_| false);
+        ladder::connect(&self.settings, self.context(identity, known, notices)).await
     }
 
     fn context<'a>(
         &'a self,
         identity: &'a UpstreamIdentity,
         known: Option<Era>,
-        news: News,
+        notices: ServerNotices,
     ) -> ConnectContext<'a> {
         let Self { client, credentials, children, .. } = self;
-        ConnectContext { client, credentials, identity, known, news, children }
+        ConnectContext { client, credentials, identity, known, notices, children }
     }
 
     /// Looks after an open session until it ends or nobody uses it any more.
-    async fn attend(self: Arc<Self>, identity: UpstreamIdentity, session: Arc<Session>) {
+    async fn attend(self: Arc<Self>, identity: UpstreamIdentity, session: Arc<UpstreamSession>) {
         let (listed, ()) =
             tokio::join!(self.list_once(&session), self.resubscribe(&identity, &session));
         if let Err(error) = listed {
@@ -272,7 +272,7 @@ impl McpSource {
                     self.lost(&identity, &session);
                     return;
                 }
-                () = session.news.list_changed.notified() => {
+                () = session.notices.list_changed.notified() => {
                     tokio::time::sleep(GATHERING).await;
                     if let Err(error) = self.list(&session).await {
                         self.listing_failed(&identity, &session, &error);
@@ -289,7 +289,7 @@ impl McpSource {
     }
 
     /// Takes an idle session out of use, unless a call came in at the last moment.
-    fn retire(&self, identity: &UpstreamIdentity, session: &Arc<Session>) -> bool {
+    fn retire(&self, identity: &UpstreamIdentity, session: &Arc<UpstreamSession>) -> bool {
         let mut state = self.lock();
         if session.has_tasks() || !self.subscriptions.of(identity).is_empty() {
             return false;
@@ -309,10 +309,10 @@ impl McpSource {
     fn listing_failed(
         &self,
         identity: &UpstreamIdentity,
-        session: &Arc<Session>,
+        session: &Arc<UpstreamSession>,
         error: &ListError,
     ) {
-        // Whoever ended the session, or saw it end, has said so.
+        // The code that ended the session, or saw it end, has logged that already.
         let state = self.lock();
         if !state.is_closed && state.sessions.holds(identity, session) {
             tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
@@ -320,7 +320,7 @@ impl McpSource {
     }
 
     /// Notes that a session has ended by itself.
-    fn lost(self: &Arc<Self>, identity: &UpstreamIdentity, session: &Arc<Session>) {
+    fn lost(self: &Arc<Self>, identity: &UpstreamIdentity, session: &Arc<UpstreamSession>) {
         let reason = session.wire.ended().unwrap_or_default();
         self.note_end(&mut self.lock(), identity, session, reason);
     }
@@ -329,7 +329,7 @@ impl McpSource {
     fn forget(
         self: &Arc<Self>,
         identity: &UpstreamIdentity,
-        session: &Arc<Session>,
+        session: &Arc<UpstreamSession>,
         error: &WireError,
     ) {
         let reason = session.wire.ended().unwrap_or_else(|| error.to_string());
@@ -339,13 +339,13 @@ impl McpSource {
         }
     }
 
-    /// Takes a session that has ended out of use and counts its end. Whoever sees the end first
-    /// does both at once, so that each end counts once. False for one that was seen before.
+    /// Takes a session that has ended out of use and counts its end. The first to see the end does both
+    /// under one lock, so each end counts once. Returns false for an end that was seen before.
     fn note_end(
         self: &Arc<Self>,
-        state: &mut State,
+        state: &mut SourceInner,
         identity: &UpstreamIdentity,
-        session: &Arc<Session>,
+        session: &Arc<UpstreamSession>,
         reason: String,
     ) -> bool {
         if !state.sessions.holds(identity, session) {
@@ -384,7 +384,7 @@ impl McpSource {
         }
     }
 
-    fn set_status(&self, state: &mut State, to: SourceState, error: Option<String>) {
+    fn set_status(&self, state: &mut SourceInner, to: SourceState, error: Option<String>) {
         state.status.sessions = state.sessions.open();
         state.status.error = error;
         if state.status.state != to {

@@ -14,11 +14,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use super::back_channel::{
+    BackChannel, OpenQuestions, QuestionRouter, QuestionStep, question, unsupported,
+};
 use super::lines::{Line, Lines};
 use super::message::{FIRST_OWN_ID, NEITHER, Reply, ServerMessage, cancelled};
-use super::news::News;
-use super::process::{Process, Spawned};
-use super::reach::{Next, Questions, Reach, Turns, question, unsupported};
+use super::notices::ServerNotices;
+use super::process::{ChildProcess, SpawnedChild};
 use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
 use crate::protocol::{methods, rpc};
 
@@ -40,14 +42,14 @@ pub(crate) struct StdioWire {
     _end: DropGuard,
     writer: Mutex<Option<mpsc::Sender<String>>>,
     next_id: AtomicU64,
-    shared: Arc<Shared>,
+    shared: Arc<StdioConnection>,
 }
 
-struct Shared {
+struct StdioConnection {
     domain: Domain,
-    state: Mutex<State>,
-    news: News,
-    turns: Turns,
+    state: Mutex<StdioInner>,
+    notices: ServerNotices,
+    router: QuestionRouter,
     /// For answers to the server's requests, while the wire lives.
     answers: mpsc::WeakSender<String>,
     /// Fires when the child is to be ended.
@@ -57,8 +59,8 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct State {
-    waiting: HashMap<u64, Waiting>,
+struct StdioInner {
+    waiting: HashMap<u64, PendingRequest>,
     stderr: VecDeque<String>,
     /// The first line on standard output that was not the protocol.
     noise: Option<String>,
@@ -66,27 +68,27 @@ struct State {
     end: Option<String>,
 }
 
-struct Waiting {
+struct PendingRequest {
     kind: RequestKind,
     answer: oneshot::Sender<Result<Reply, WireError>>,
-    reach: Arc<Reach>,
+    back_channel: Arc<BackChannel>,
 }
 
 impl StdioWire {
     /// The task that ends the child, and so outlives the wire, is one of `children`.
     pub(crate) fn new(
         domain: Domain,
-        spawned: Spawned,
-        news: News,
+        spawned: SpawnedChild,
+        notices: ServerNotices,
         children: &TaskTracker,
     ) -> Arc<Self> {
-        let Spawned { stdin, stdout, stderr, process } = spawned;
+        let SpawnedChild { stdin, stdout, stderr, process } = spawned;
         let (writer, texts) = mpsc::channel(WRITE_QUEUE);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(StdioConnection {
             domain,
             state: Mutex::default(),
-            news,
-            turns: Turns::new(),
+            notices,
+            router: QuestionRouter::new(),
             answers: writer.downgrade(),
             end: CancellationToken::new(),
             ended: CancellationToken::new(),
@@ -115,8 +117,8 @@ impl StdioWire {
     }
 
     pub(crate) async fn request(&self, request: WireRequest) -> Result<Reply, WireError> {
-        let WireRequest { id, kind, reach, text, limit, .. } = request;
-        let _turn = self.shared.turns.wait(&reach).await;
+        let WireRequest { id, kind, back_channel, text, limit, .. } = request;
+        let _turn = self.shared.router.wait(&back_channel).await;
         let (answer, answered) = oneshot::channel();
         {
             let mut state = self.shared.lock();
@@ -126,18 +128,20 @@ impl StdioWire {
             if state.waiting.len() >= PENDING_REQUESTS {
                 return Err(WireError::Full);
             }
-            state.waiting.insert(id, Waiting { kind, answer, reach: reach.clone() });
+            state
+                .waiting
+                .insert(id, PendingRequest { kind, answer, back_channel: back_channel.clone() });
         }
-        let mut interest = Interest { wire: self, id, is_sent: false };
+        let mut guard = StdioRequestGuard { wire: self, id, is_sent: false };
         let Some(writer) = self.writer() else {
             return Err(WireError::NotSent("the server is being stopped".to_owned()));
         };
         if writer.send(on_one_line(text)).await.is_err() {
             return Err(WireError::NotSent(self.reason()));
         }
-        interest.is_sent = true;
-        let answer = self.answer_to(answered, reach, &writer).await;
-        interest.is_sent = false;
+        guard.is_sent = true;
+        let answer = self.answer_to(answered, back_channel, &writer).await;
+        guard.is_sent = false;
         match answer {
             Ok(Reply::Result(result)) if result.get().len() as u64 > limit => {
                 Err(WireError::TooLarge(result.get().len() as u64))
@@ -150,10 +154,10 @@ impl StdioWire {
     async fn answer_to(
         &self,
         mut answered: oneshot::Receiver<Result<Reply, WireError>>,
-        reach: Arc<Reach>,
+        back_channel: Arc<BackChannel>,
         writer: &mpsc::Sender<String>,
     ) -> Result<Reply, WireError> {
-        let mut questions = Questions::of(reach);
+        let mut questions = OpenQuestions::of(back_channel);
         loop {
             tokio::select! {
                 biased;
@@ -161,11 +165,11 @@ impl StdioWire {
                     return answer.unwrap_or_else(|_| Err(WireError::Lost(self.reason())));
                 }
                 next = questions.next() => match next {
-                    // A server whose input is closed does not answer any more either.
-                    Next::Send(answer) | Next::Refuse(answer) => {
+                    // A server whose input is closed will not answer, which ends this wait soon.
+                    QuestionStep::Send(answer) | QuestionStep::Refuse(answer) => {
                         drop(writer.send(on_one_line(answer)).await);
                     }
-                    Next::Answer(reply) => return Ok(reply),
+                    QuestionStep::Answer(reply) => return Ok(reply),
                 },
             }
         }
@@ -201,8 +205,8 @@ impl StdioWire {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl StdioConnection {
+    fn lock(&self) -> MutexGuard<'_, StdioInner> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -228,7 +232,7 @@ impl Shared {
             return;
         };
         if let Some(id) = message.own_id() {
-            self.turns.answered(id);
+            self.router.answered(id);
             let waiting = self.lock().waiting.remove(&id);
             if let Some(waiting) = waiting {
                 let broken = || WireError::Broken(NEITHER.to_owned());
@@ -260,8 +264,8 @@ impl Shared {
             methods::PING => Some(rpc::answer_with(id, "{}")),
             methods::ELICIT | methods::SAMPLE | methods::ROOTS_LIST => {
                 let state = self.lock();
-                let under_way = state.waiting.values().map(|waiting| &waiting.reach);
-                self.turns.put(under_way, id, question(method, message.params)).err()
+                let under_way = state.waiting.values().map(|waiting| &waiting.back_channel);
+                self.router.put(under_way, id, question(method, message.params)).err()
             }
             _ => Some(unsupported(id, method)),
         };
@@ -276,11 +280,11 @@ impl Shared {
         if let Some(subscription) = message.subscription() {
             // What comes late on one that was given up is told by the one that followed it.
             if let Some(waiting) = state.waiting.get(&subscription) {
-                waiting.reach.note(message);
-                self.news.take(message);
+                waiting.back_channel.note(message);
+                self.notices.take(message);
             }
         } else if let Some(id) = message.withdrawn_own() {
-            let is_subscription = |own: &Waiting| own.kind == RequestKind::Subscription;
+            let is_subscription = |own: &PendingRequest| own.kind == RequestKind::Subscription;
             if state.waiting.get(&id).is_some_and(is_subscription)
                 && let Some(waiting) = state.waiting.remove(&id)
             {
@@ -289,14 +293,15 @@ impl Shared {
             }
         } else if let Some((token, _)) = message.own_progress() {
             if let Some(waiting) = state.waiting.get(&token) {
-                waiting.reach.tell(message);
+                waiting.back_channel.tell(message);
             }
         } else if let Some(id) = message.withdrawn() {
             for waiting in state.waiting.values() {
-                waiting.reach.withdraw(id);
+                waiting.back_channel.withdraw(id);
             }
-        } else if !self.news.take(message) {
-            self.turns.tell_only(state.waiting.values().map(|waiting| &waiting.reach), message);
+        } else if !self.notices.take(message) {
+            self.router
+                .tell_only(state.waiting.values().map(|waiting| &waiting.back_channel), message);
         }
     }
 }
@@ -311,21 +316,23 @@ fn shown(line: &[u8]) -> String {
     one_line(&String::from_utf8_lossy(start), LINE_LIMIT)
 }
 
-/// One request's place among those that wait. Dropped before the answer came, it says so.
-struct Interest<'a> {
+/// One request's place among those that wait. Dropping it before the answer came tells the server.
+struct StdioRequestGuard<'a> {
     wire: &'a StdioWire,
     id: u64,
     /// Whether the server has the request and has not answered yet.
     is_sent: bool,
 }
 
-impl Drop for Interest<'_> {
+impl Drop for StdioRequestGuard<'_> {
     fn drop(&mut self) {
         let waiting = self.wire.shared.lock().waiting.remove(&self.id);
         let Some(waiting) = waiting.filter(|_| self.is_sent) else { return };
         match waiting.kind {
             RequestKind::Greeting => return,
-            RequestKind::Ordinary => self.wire.shared.turns.give_up(self.id, &waiting.reach),
+            RequestKind::Ordinary => {
+                self.wire.shared.router.abandon(self.id, &waiting.back_channel);
+            }
             RequestKind::Subscription => {}
         }
         if let Some(writer) = self.wire.writer() {
@@ -344,7 +351,7 @@ async fn write(mut stdin: ChildStdin, mut texts: mpsc::Receiver<String>) {
     }
 }
 
-async fn read(shared: Arc<Shared>, stdout: ChildStdout) {
+async fn read(shared: Arc<StdioConnection>, stdout: ChildStdout) {
     let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, stdout), LINE_BYTES);
     while let Some(line) = lines.next().await {
         match line {
@@ -360,7 +367,7 @@ async fn read(shared: Arc<Shared>, stdout: ChildStdout) {
     }
 }
 
-async fn log_stderr(shared: Arc<Shared>, stderr: ChildStderr) {
+async fn log_stderr(shared: Arc<StdioConnection>, stderr: ChildStderr) {
     let mut lines = Lines::new(BufReader::new(stderr), STDERR_LINE_BYTES);
     while let Some(line) = lines.next().await {
         let Line::Whole(line) = line else { continue };
@@ -377,13 +384,13 @@ async fn log_stderr(shared: Arc<Shared>, stderr: ChildStderr) {
     }
 }
 
-/// Waits for the child's end, or brings it about, and tells everybody.
+/// Waits for the child's end, or brings it about, and tells all requests that wait.
 async fn supervise(
-    shared: Arc<Shared>,
-    mut process: Process,
+    shared: Arc<StdioConnection>,
+    mut process: ChildProcess,
     pipes: [tokio::task::JoinHandle<()>; 2],
 ) {
-    // A child that we end may be gone before this task looks, and ended by itself all the same.
+    // Both may be true at once. A child that we end and that is gone by now counts as ended by us.
     let status = tokio::select! {
         biased;
         () = shared.end.cancelled() => None,
@@ -407,7 +414,7 @@ async fn supervise(
 /// How long the pipes of a child that has ended are still read: a grandchild may hold them open.
 const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(500);
 
-fn exit_reason(shared: &Shared, status: io::Result<std::process::ExitStatus>) -> String {
+fn exit_reason(shared: &StdioConnection, status: io::Result<std::process::ExitStatus>) -> String {
     let how = match status {
         Ok(status) => match status.code() {
             Some(code) => format!("the server exited with code {code}"),

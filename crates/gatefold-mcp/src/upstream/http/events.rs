@@ -26,7 +26,7 @@ const LONGEST_RETRY: Duration = Duration::from_secs(30);
 const ATTEMPTS: u32 = 10;
 
 /// How far a stream has come.
-struct Place {
+struct StreamPosition {
     last_event: Option<String>,
     retry: Duration,
     /// How often it was taken up again since something came.
@@ -43,7 +43,7 @@ impl HttpWire {
         response: Response,
         request: &WireRequest,
     ) -> Result<Reply, WireError> {
-        let mut place = Place { last_event: None, retry: RETRY, attempts: 0 };
+        let mut place = StreamPosition { last_event: None, retry: RETRY, attempts: 0 };
         let mut next = Some(response);
         loop {
             let was_streaming = next.is_some();
@@ -65,7 +65,7 @@ impl HttpWire {
             }
             place.attempts += 1;
             if was_streaming {
-                request.reach.pause(place.retry);
+                request.back_channel.pause(place.retry);
             }
             sleep(place.retry).await;
             next = self.take_up(last_event).await?;
@@ -96,7 +96,7 @@ impl HttpWire {
         self: &Arc<Self>,
         response: Response,
         request: &WireRequest,
-        place: &mut Place,
+        place: &mut StreamPosition,
     ) -> Result<Option<Reply>, WireError> {
         let limit = request.limit.saturating_add(ENVELOPE_BYTES);
         let mut events = EventReader::new(response, limit);
@@ -119,7 +119,7 @@ impl HttpWire {
                 let broken = || WireError::Broken(NEITHER.to_owned());
                 return message.reply().map(Some).ok_or_else(broken);
             }
-            self.take_aside(&message, Some(&request.reach));
+            self.take_aside(&message, Some(&request.back_channel));
         }
         Ok(None)
     }

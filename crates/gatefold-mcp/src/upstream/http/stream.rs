@@ -39,7 +39,7 @@ struct SessionStream {
 }
 
 /// Why there is no stream.
-enum Closed {
+enum StreamRefusal {
     /// It may be there another time.
     ForNow,
     /// The server has none.
@@ -82,14 +82,14 @@ impl SessionStream {
                     // A stream that broke in the midst of something is taken up at once.
                     if has_told && self.retry.is_none() { SHORTEST_PAUSE } else { FIRST_PAUSE }
                 }
-                Err(Closed::Forgotten) => {
+                Err(StreamRefusal::Forgotten) => {
                     if let Some(wire) = self.wire.upgrade() {
                         wire.forget();
                     }
                     return;
                 }
                 // One that never was open is not tried again: hardly any server has one then.
-                Err(Closed::ForNow) if self.was_open => {
+                Err(StreamRefusal::ForNow) if self.was_open => {
                     failures = failures.saturating_add(1);
                     FIRST_PAUSE.saturating_mul(1 << failures.min(8)).min(LONGEST_PAUSE)
                 }
@@ -103,26 +103,26 @@ impl SessionStream {
         }
     }
 
-    async fn open(&self) -> Result<Response, Closed> {
-        let wire = self.wire.upgrade().ok_or(Closed::ForGood)?;
-        let mut headers = wire.session_headers().await.map_err(|_| Closed::ForNow)?;
+    async fn open(&self) -> Result<Response, StreamRefusal> {
+        let wire = self.wire.upgrade().ok_or(StreamRefusal::ForGood)?;
+        let mut headers = wire.session_headers().await.map_err(|_| StreamRefusal::ForNow)?;
         headers.insert(ACCEPT, HeaderValue::from_static(EVENT_STREAM));
         if let Some(event) = &self.last_event {
             insert(&mut headers, LAST_EVENT_ID, event);
         }
         let sent = wire.client.get(&*wire.url).headers(headers).send();
         drop(wire);
-        let response = sent.await.map_err(|_| Closed::ForNow)?;
+        let response = sent.await.map_err(|_| StreamRefusal::ForNow)?;
         let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.starts_with(EVENT_STREAM));
         match response.status() {
-            StatusCode::METHOD_NOT_ALLOWED => Err(Closed::ForGood),
+            StatusCode::METHOD_NOT_ALLOWED => Err(StreamRefusal::ForGood),
             // A server that never had such a stream says the same of the stream itself.
             StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST if self.was_open => {
-                Err(Closed::Forgotten)
+                Err(StreamRefusal::Forgotten)
             }
             status if status.is_success() && is_stream => Ok(response),
-            _ => Err(Closed::ForNow),
+            _ => Err(StreamRefusal::ForNow),
         }
     }
 

@@ -9,10 +9,10 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use super::super::message::Reply;
-use super::super::mirrored;
-use super::super::params::Params;
+use super::super::mirrored_arguments;
+use super::super::params::RequestParams;
 use super::super::request::WireError;
-use super::Session;
+use super::UpstreamSession;
 use crate::protocol::codes::METHOD_NOT_FOUND;
 use crate::protocol::{Era, RpcError, methods};
 
@@ -43,13 +43,13 @@ pub(crate) enum ListError {
 type Pages = Vec<Box<RawValue>>;
 
 /// What a list held when it was last had.
-struct Kept<'a> {
+struct FormerEntries<'a> {
     /// The member of a page that holds its entries.
     member: &'static str,
     entries: &'a [EntryDefinition],
 }
 
-impl Kept<'_> {
+impl FormerEntries<'_> {
     /// The entries as a page of the list.
     fn pages(&self) -> Pages {
         let entries: Vec<_> = self.entries.iter().map(EntryDefinition::raw).collect();
@@ -58,7 +58,7 @@ impl Kept<'_> {
     }
 }
 
-impl Session {
+impl UpstreamSession {
     /// Asks for all that the server lists. Tools must come. Any other list that cannot be had just
     /// now stays as it was in the former manifest: what is shown does not depend on what runs.
     pub(crate) async fn list(
@@ -77,10 +77,11 @@ impl Session {
         let (has_prompts, has_resources) = (offered.prompts.is_some(), offered.resources.is_some());
         let of_former =
             |entries: fn(&Manifest) -> &[EntryDefinition]| former.map_or(&[][..], entries);
-        let prompts = Kept { member: "prompts", entries: of_former(Manifest::prompts) };
-        let resources = Kept { member: "resources", entries: of_former(Manifest::resources) };
+        let prompts = FormerEntries { member: "prompts", entries: of_former(Manifest::prompts) };
+        let resources =
+            FormerEntries { member: "resources", entries: of_former(Manifest::resources) };
         let templates =
-            Kept { member: "resourceTemplates", entries: of_former(Manifest::templates) };
+            FormerEntries { member: "resourceTemplates", entries: of_former(Manifest::templates) };
         let (tools, prompts, resources, templates) = tokio::join!(
             tools,
             self.pages_if(has_prompts, methods::PROMPTS_LIST, limit, prompts),
@@ -103,7 +104,7 @@ impl Session {
             return page;
         }
         let server = &self.greeting.server.name;
-        mirrored::without_unusable(page, |tool, why| {
+        mirrored_arguments::without_unusable(page, |tool, why| {
             tracing::warn!(server, tool, why, "a tool was left out");
         })
     }
@@ -113,7 +114,7 @@ impl Session {
         is_offered: bool,
         method: &'static str,
         limit: Duration,
-        former: Kept<'_>,
+        former: FormerEntries<'_>,
     ) -> Pages {
         if !is_offered {
             return Pages::new();
@@ -161,14 +162,14 @@ impl Session {
         cursor: Option<&str>,
     ) -> Result<(Box<RawValue>, Option<String>), ListError> {
         #[derive(Deserialize)]
-        struct Page {
+        struct PageCursor {
             #[serde(rename = "nextCursor", default)]
             next: Option<String>,
         }
-        let params = Params { cursor, ..Params::default() };
+        let params = RequestParams { cursor, ..RequestParams::default() };
         match self.request(method, params, PAGE_BYTES).await? {
             Reply::Result(page) => {
-                let next = serde_json::from_str::<Page>(page.get()).ok().and_then(|p| p.next);
+                let next = serde_json::from_str::<PageCursor>(page.get()).ok().and_then(|p| p.next);
                 Ok((page, next.filter(|cursor| !cursor.is_empty())))
             }
             Reply::Error(error) => Err(ListError::Refused { method, error }),

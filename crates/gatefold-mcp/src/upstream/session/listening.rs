@@ -9,12 +9,12 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::super::back_channel::BackChannel;
 use super::super::handshake::AnnouncedLists;
 use super::super::http::STREAM_EVENT_BYTES;
 use super::super::message::Reply;
-use super::super::news::News;
-use super::super::params::{Client, ClientMeta, Meta, Params};
-use super::super::reach::Reach;
+use super::super::notices::ServerNotices;
+use super::super::params::{OutgoingMeta, RequestParams, RequestSender, SenderIdentity};
 use super::super::request::{RequestKind, WireError, WireRequest};
 use super::super::subscription_log::SubscriptionLog;
 use super::super::wire::Wire;
@@ -27,38 +27,39 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The standing request of one session, and the resources in it.
-pub(super) struct Listening {
-    wanted: watch::Sender<Wanted>,
-    heard: watch::Receiver<Heard>,
+pub(super) struct SubscriptionKeeper {
+    wanted: watch::Sender<WantedResources>,
+    heard: watch::Receiver<ConfirmedResources>,
 }
 
 /// What to listen to. Each change has a number.
 #[derive(Clone, Default)]
-struct Wanted {
+struct WantedResources {
     number: u64,
     uris: BTreeSet<Arc<str>>,
 }
 
 /// What the server acknowledged last.
 #[derive(Clone, Default)]
-struct Heard {
+struct ConfirmedResources {
     number: u64,
     uris: BTreeSet<Arc<str>>,
     /// Why it acknowledged nothing.
     error: Option<String>,
 }
 
-impl Listening {
+impl SubscriptionKeeper {
     pub(super) fn begin(
         wire: Wire,
-        client: Arc<ClientMeta>,
+        client: Arc<SenderIdentity>,
         announced: AnnouncedLists,
-        news: News,
+        notices: ServerNotices,
         ends: CancellationToken,
     ) -> Self {
-        let (wanted, changes) = watch::channel(Wanted::default());
-        let (acknowledged, heard) = watch::channel(Heard::default());
-        let listener = Listener { wire, client, announced, news, wanted: changes, acknowledged };
+        let (wanted, changes) = watch::channel(WantedResources::default());
+        let (acknowledged, heard) = watch::channel(ConfirmedResources::default());
+        let listener =
+            SubscriptionTask { wire, client, announced, notices, wanted: changes, acknowledged };
         tokio::spawn(async move { ends.run_until_cancelled(listener.run()).await });
         Self { wanted, heard }
     }
@@ -66,7 +67,7 @@ impl Listening {
     /// Listens to more resources. Returns when the server has acknowledged all of them; those that
     /// it has not are not listened to.
     pub(super) async fn add(&self, uris: &[Arc<str>]) -> Result<(), String> {
-        let mut adding = Adding { listening: self, uris: uris.to_vec() };
+        let mut adding = PendingAddition { listening: self, uris: uris.to_vec() };
         let mut number = 0;
         self.wanted.send_modify(|wanted| {
             wanted.number += 1;
@@ -95,25 +96,25 @@ impl Listening {
     }
 }
 
-/// Resources that are about to be listened to. Whoever gives up takes them back.
-struct Adding<'a> {
-    listening: &'a Listening,
+/// Resources that are about to be listened to. Dropping this takes back those not acknowledged yet.
+struct PendingAddition<'a> {
+    listening: &'a SubscriptionKeeper,
     uris: Vec<Arc<str>>,
 }
 
-impl Drop for Adding<'_> {
+impl Drop for PendingAddition<'_> {
     fn drop(&mut self) {
         self.listening.remove(&self.uris);
     }
 }
 
-struct Listener {
+struct SubscriptionTask {
     wire: Wire,
-    client: Arc<ClientMeta>,
+    client: Arc<SenderIdentity>,
     announced: AnnouncedLists,
-    news: News,
-    wanted: watch::Receiver<Wanted>,
-    acknowledged: watch::Sender<Heard>,
+    notices: ServerNotices,
+    wanted: watch::Receiver<WantedResources>,
+    acknowledged: watch::Sender<ConfirmedResources>,
 }
 
 /// A subscription that the server has acknowledged. Dropping it ends it.
@@ -133,15 +134,15 @@ enum ListenError {
 }
 
 /// Why a subscription is not read any more.
-enum Turn {
+enum SubscriptionEvent {
     /// Something else is wanted.
     Changed,
     Ended,
-    /// Nobody can want anything any more.
+    /// The session is gone, and with it everything that was wanted.
     Over,
 }
 
-impl Listener {
+impl SubscriptionTask {
     async fn run(mut self) {
         let mut pause = FIRST_PAUSE;
         // Read until the one that follows it is acknowledged, so that nothing falls between.
@@ -169,17 +170,17 @@ impl Listener {
                         }
                         self.read(&mut current, &mut pause).await
                     } else {
-                        Turn::Ended
+                        SubscriptionEvent::Ended
                     }
                 }
             };
-            if matches!(turn, Turn::Ended) {
+            if matches!(turn, SubscriptionEvent::Ended) {
                 current = None;
             }
             match turn {
-                Turn::Changed => {}
-                Turn::Over => return,
-                Turn::Ended => {
+                SubscriptionEvent::Changed => {}
+                SubscriptionEvent::Over => return,
+                SubscriptionEvent::Ended => {
                     is_gap = true;
                     tokio::select! {
                         () = sleep(pause) => {}
@@ -193,13 +194,13 @@ impl Listener {
 
     /// Tells of everything that is listened to: what changed while nobody listened is not known.
     fn may_have_changed(&self) {
-        self.news.list_changed.notify_one();
+        self.notices.list_changed.notify_one();
         for uri in &self.acknowledged.borrow().uris {
-            self.news.updated(uri);
+            self.notices.updated(uri);
         }
     }
 
-    fn filter(&self, wanted: &Wanted) -> Option<SubscriptionFilter> {
+    fn filter(&self, wanted: &WantedResources) -> Option<SubscriptionFilter> {
         let filter = SubscriptionFilter {
             tools_list_changed: self.announced.tools,
             prompts_list_changed: self.announced.prompts,
@@ -212,7 +213,7 @@ impl Listener {
     async fn listen(
         &self,
         filter: SubscriptionFilter,
-        wanted: &Wanted,
+        wanted: &WantedResources,
     ) -> Result<Option<Subscription>, ListenError> {
         let mut subscription = self.subscribe(&filter);
         let (told, error) = tokio::select! {
@@ -245,9 +246,10 @@ impl Listener {
     /// it. In a task of its own, because a stream is only read while somebody waits for its answer.
     fn subscribe(&self, filter: &SubscriptionFilter) -> Subscription {
         let id = self.wire.next_id();
-        let client = Some(Client { greeting: &self.client, capabilities: None });
-        let meta = Meta { client, ..Meta::default() };
-        let params = Params { notifications: Some(filter), meta, ..Params::default() };
+        let client = Some(RequestSender { greeting: &self.client, capabilities: None });
+        let meta = OutgoingMeta { client, ..OutgoingMeta::default() };
+        let params =
+            RequestParams { notifications: Some(filter), meta, ..RequestParams::default() };
         let log = Arc::new(SubscriptionLog::default());
         let request = WireRequest {
             id,
@@ -256,7 +258,7 @@ impl Listener {
             name: None,
             headers: Vec::new(),
             text: rpc::request(id, methods::LISTEN, &params),
-            reach: Arc::new(Reach::of_subscription(log.clone())),
+            back_channel: Arc::new(BackChannel::of_subscription(log.clone())),
             limit: STREAM_EVENT_BYTES,
         };
         let wire = self.wire.clone();
@@ -264,29 +266,37 @@ impl Listener {
         Subscription { request: AbortOnDropHandle::new(request), log }
     }
 
-    fn tell(&self, wanted: &Wanted, uris: BTreeSet<Arc<str>>, error: Option<String>) {
-        let _ = self.acknowledged.send(Heard { number: wanted.number, uris, error });
+    fn tell(&self, wanted: &WantedResources, uris: BTreeSet<Arc<str>>, error: Option<String>) {
+        let _ = self.acknowledged.send(ConfirmedResources { number: wanted.number, uris, error });
     }
 
-    async fn changed(&mut self) -> Turn {
-        if self.wanted.changed().await.is_ok() { Turn::Changed } else { Turn::Over }
+    async fn changed(&mut self) -> SubscriptionEvent {
+        if self.wanted.changed().await.is_ok() {
+            SubscriptionEvent::Changed
+        } else {
+            SubscriptionEvent::Over
+        }
     }
 
     /// Passes on what the server tells until something else is wanted.
-    async fn read(&mut self, current: &mut Option<Subscription>, pause: &mut Duration) -> Turn {
+    async fn read(
+        &mut self,
+        current: &mut Option<Subscription>,
+        pause: &mut Duration,
+    ) -> SubscriptionEvent {
         let Some(subscription) = current else {
             return self.changed().await;
         };
         tokio::select! {
             changed = self.wanted.changed() => {
-                if changed.is_ok() { Turn::Changed } else { Turn::Over }
+                if changed.is_ok() { SubscriptionEvent::Changed } else { SubscriptionEvent::Over }
             }
             _ = &mut subscription.request => {
                 // One that was of use is asked for again soon.
                 if subscription.log.has_told() {
                     *pause = FIRST_PAUSE;
                 }
-                Turn::Ended
+                SubscriptionEvent::Ended
             }
         }
     }

@@ -7,11 +7,11 @@ use gatefold_core::{CallError, Operation, Outcome, Target, UpstreamIdentity};
 use gatefold_dispatch::CallContext;
 use gatefold_policy::Permit;
 
+use super::super::back_channel::BackChannel;
 use super::super::message::Reply;
-use super::super::operation::{asked, is_null, lifetime, outcome};
-use super::super::reach::Reach;
+use super::super::operation::{is_null, lifetime, outcome, request_for};
 use super::super::request::WireError;
-use super::super::session::{Call, Session};
+use super::super::session::{SessionCall, UpstreamSession};
 use super::McpSource;
 use crate::protocol::{Era, RpcError, codes};
 
@@ -19,7 +19,7 @@ use crate::protocol::{Era, RpcError, codes};
 const DOUBTS: Duration = Duration::from_secs(30);
 
 /// What is left to do about an attempt.
-enum Attempt {
+enum AttemptOutcome {
     Ended(Result<Outcome, CallError>),
     /// Nothing was done about it, and another session may fare better.
     Again(WireError),
@@ -51,26 +51,26 @@ impl McpSource {
                 (Err(error), _) => return Err(error),
             };
             match self.attempt(&session, &permit, &context).await {
-                Attempt::Ended(result) => return result,
-                Attempt::Again(error) if first_error.is_some() => {
+                AttemptOutcome::Ended(result) => return result,
+                AttemptOutcome::Again(error) if first_error.is_some() => {
                     return Err(self.call_error(error, &target, context.result_bytes));
                 }
-                Attempt::Again(error) => first_error = Some(error),
+                AttemptOutcome::Again(error) => first_error = Some(error),
             }
         }
     }
 
     async fn attempt(
         self: &Arc<Self>,
-        session: &Arc<Session>,
+        session: &Arc<UpstreamSession>,
         permit: &Permit,
         context: &CallContext,
-    ) -> Attempt {
+    ) -> AttemptOutcome {
         let (call, target) = (permit.call(), permit.target());
         let era = session.era();
-        let Some(mut asked) = asked(&call.operation, target) else {
+        let Some(mut asked) = request_for(&call.operation, target) else {
             let error = self.unavailable("it cannot be asked for this".to_owned(), None);
-            return Attempt::Ended(Err(error));
+            return AttemptOutcome::Ended(Err(error));
         };
         if let (Era::Stateless, Some(resume)) = (era, &call.resume) {
             asked.params.input_responses =
@@ -79,14 +79,14 @@ impl McpSource {
         }
         let peer = (era == Era::Handshake).then(|| context.peer.clone());
         let log_level = context.meta.log_level.as_deref();
-        let request = Call {
+        let request = SessionCall {
             method: asked.method,
             name: asked.name,
             headers: self.mirrored(session, &call.operation, target),
             params: asked.params,
             caller: &context.meta,
             capabilities: context.peer.capabilities().raw(),
-            reach: Arc::new(Reach::new(context.events.clone(), peer, log_level)),
+            back_channel: Arc::new(BackChannel::new(context.events.clone(), peer, log_level)),
             is_heard: context.events.hears_progress(),
             limit: context.result_bytes,
         };
@@ -96,12 +96,12 @@ impl McpSource {
                     && is_of_another_era(error, era)
                     && self.speaks_another_era(&context.identity, session).await
                 {
-                    return Attempt::Again(WireError::Forgotten);
+                    return AttemptOutcome::Again(WireError::Forgotten);
                 }
                 self.note_answer();
                 let outcome = outcome(reply, &call.operation, target, era);
                 note_task(session, &call.operation, &outcome);
-                return Attempt::Ended(outcome);
+                return AttemptOutcome::Ended(outcome);
             }
             Err(error) => error,
         };
@@ -115,16 +115,16 @@ impl McpSource {
             self.forget(&context.identity, session, &error);
         }
         if is_unharmed {
-            Attempt::Again(error)
+            AttemptOutcome::Again(error)
         } else {
-            Attempt::Ended(Err(self.call_error(error, target, context.result_bytes)))
+            AttemptOutcome::Ended(Err(self.call_error(error, target, context.result_bytes)))
         }
     }
 
     /// The headers that mirror arguments of a tool.
     fn mirrored(
         &self,
-        session: &Session,
+        session: &UpstreamSession,
         operation: &Operation,
         target: &Target,
     ) -> Vec<(::http::HeaderName, ::http::HeaderValue)> {
@@ -141,7 +141,7 @@ impl McpSource {
     async fn speaks_another_era(
         self: &Arc<Self>,
         identity: &UpstreamIdentity,
-        session: &Arc<Session>,
+        session: &Arc<UpstreamSession>,
     ) -> bool {
         if !session.wire.has_headers() || !session.doubt(DOUBTS) {
             return false;
@@ -181,7 +181,11 @@ impl McpSource {
 }
 
 /// Keeps a session that gave out a task. Asking after the task does not make it live longer.
-fn note_task(session: &Session, operation: &Operation, outcome: &Result<Outcome, CallError>) {
+fn note_task(
+    session: &UpstreamSession,
+    operation: &Operation,
+    outcome: &Result<Outcome, CallError>,
+) {
     if let (Ok(Outcome::Task(task)), false) = (outcome, matches!(operation, Operation::Task(_))) {
         session.keep_for(lifetime(&task.json));
     }

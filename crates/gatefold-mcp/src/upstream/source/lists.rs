@@ -4,24 +4,24 @@ use std::sync::{Arc, PoisonError};
 
 use tokio::time::timeout;
 
-use super::super::mirrored;
-use super::super::session::{ListError, Session};
+use super::super::mirrored_arguments;
+use super::super::session::{ListError, UpstreamSession};
 use super::McpSource;
 use crate::protocol::methods;
 
 impl McpSource {
     /// Asks for the list unless this session gave it already.
-    pub(super) async fn list_once(&self, session: &Session) -> Result<(), ListError> {
+    pub(super) async fn list_once(&self, session: &UpstreamSession) -> Result<(), ListError> {
         let _listing = self.listing.lock().await;
         if session.is_listed() { Ok(()) } else { self.fetch_list(session).await }
     }
 
-    pub(super) async fn list(&self, session: &Session) -> Result<(), ListError> {
+    pub(super) async fn list(&self, session: &UpstreamSession) -> Result<(), ListError> {
         let _listing = self.listing.lock().await;
         self.fetch_list(session).await
     }
 
-    async fn fetch_list(&self, session: &Session) -> Result<(), ListError> {
+    async fn fetch_list(&self, session: &UpstreamSession) -> Result<(), ListError> {
         let limit = self.settings.connect_deadline;
         let former = self.manifest.borrow().clone();
         let listing = session.list(former.as_deref(), self.clock.now(), limit / 2);
@@ -31,7 +31,7 @@ impl McpSource {
         for alteration in manifest.alterations() {
             tracing::warn!(domain = %self.settings.domain, %alteration, "a definition was altered");
         }
-        let mirroring = Arc::new(mirrored::of_manifest(&manifest));
+        let mirroring = Arc::new(mirrored_arguments::of_manifest(&manifest));
         *self.mirroring.write().unwrap_or_else(PoisonError::into_inner) = mirroring;
         let digest = self.settings.config_digest;
         let is_new = self.manifest.send_if_modified(|current| {

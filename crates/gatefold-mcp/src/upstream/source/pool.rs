@@ -7,19 +7,20 @@ use futures::future::{BoxFuture, Shared};
 use gatefold_core::UpstreamIdentity;
 
 use super::super::ladder::ConnectError;
-use super::super::session::Session;
+use super::super::session::UpstreamSession;
 
 /// Sessions of one source at once. A local one is a process, so this is also how many processes one
 /// source may come to.
 pub(super) const SESSION_LIMIT: usize = 64;
 
 /// A session that is being opened. Everybody who waits for it gets the same one.
-pub(super) type Connecting = Shared<BoxFuture<'static, Result<Arc<Session>, Arc<ConnectError>>>>;
+pub(super) type Connecting =
+    Shared<BoxFuture<'static, Result<Arc<UpstreamSession>, Arc<ConnectError>>>>;
 
 #[derive(Clone)]
 pub(super) enum SessionSlot {
     Connecting(Connecting),
-    Open(Arc<Session>),
+    Open(Arc<UpstreamSession>),
 }
 
 impl SessionSlot {
@@ -66,12 +67,12 @@ impl SessionPool {
     }
 
     /// Makes room for one more identity where there is none: takes out the session that was unused
-    /// the longest among those that are idle. Whoever calls closes it.
+    /// the longest among those that are idle. The caller closes it.
     pub(super) fn make_room(
         &mut self,
         identity: &UpstreamIdentity,
-        is_idle: impl Fn(&UpstreamIdentity, &Session) -> bool,
-    ) -> Result<Option<Arc<Session>>, PoolFull> {
+        is_idle: impl Fn(&UpstreamIdentity, &UpstreamSession) -> bool,
+    ) -> Result<Option<Arc<UpstreamSession>>, PoolFull> {
         if self.slots.len() < SESSION_LIMIT || self.slots.contains_key(identity) {
             return Ok(None);
         }
@@ -97,7 +98,11 @@ impl SessionPool {
     }
 
     /// Whether this very session is the one in use for the identity.
-    pub(super) fn holds(&self, identity: &UpstreamIdentity, session: &Arc<Session>) -> bool {
+    pub(super) fn holds(
+        &self,
+        identity: &UpstreamIdentity,
+        session: &Arc<UpstreamSession>,
+    ) -> bool {
         matches!(self.get(identity), Some(SessionSlot::Open(own)) if Arc::ptr_eq(own, session))
     }
 

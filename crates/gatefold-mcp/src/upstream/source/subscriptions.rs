@@ -8,7 +8,7 @@ use gatefold_core::{CallError, Outcome, Payload, Target, UpstreamIdentity};
 use serde_json::value::RawValue;
 use tokio::time::{sleep, timeout};
 
-use super::super::session::{Session, SettingError};
+use super::super::session::{SettingError, UpstreamSession};
 use super::McpSource;
 use super::pool::{SESSION_LIMIT, SessionSlot};
 use crate::protocol::codes::INTERNAL_ERROR;
@@ -22,9 +22,9 @@ type Counts = BTreeMap<Arc<str>, usize>;
 
 /// Held in an own lock, which nothing else is taken under: what a wire reads is looked up here.
 #[derive(Clone, Default)]
-pub(super) struct Subscriptions(Arc<Mutex<HashMap<UpstreamIdentity, Counts>>>);
+pub(super) struct ResourceListeners(Arc<Mutex<HashMap<UpstreamIdentity, Counts>>>);
 
-impl Subscriptions {
+impl ResourceListeners {
     /// The resources that an identity listens to.
     pub(super) fn of(&self, identity: &UpstreamIdentity) -> Vec<Arc<str>> {
         let counts = self.lock();
@@ -48,10 +48,14 @@ impl Subscriptions {
 
     /// Notes a resource that is about to be listened to: what the server says right behind its
     /// answer counts.
-    fn begin<'a>(&'a self, identity: &'a UpstreamIdentity, uri: &'a Arc<str>) -> Beginning<'a> {
+    fn begin<'a>(
+        &'a self,
+        identity: &'a UpstreamIdentity,
+        uri: &'a Arc<str>,
+    ) -> PendingListener<'a> {
         let mut all = self.lock();
         all.entry(identity.clone()).or_default().entry(uri.clone()).or_default();
-        Beginning { subscriptions: self, identity, uri }
+        PendingListener { subscriptions: self, identity, uri }
     }
 
     /// One more for a resource that is listened to already. False for any other.
@@ -91,13 +95,13 @@ impl Subscriptions {
 }
 
 /// A resource that is about to be listened to. Dropped before it is, it is forgotten.
-struct Beginning<'a> {
-    subscriptions: &'a Subscriptions,
+struct PendingListener<'a> {
+    subscriptions: &'a ResourceListeners,
     identity: &'a UpstreamIdentity,
     uri: &'a Arc<str>,
 }
 
-impl Beginning<'_> {
+impl PendingListener<'_> {
     fn succeeded(self) {
         let mut all = self.subscriptions.lock();
         let counts = all.entry(self.identity.clone()).or_default();
@@ -106,7 +110,7 @@ impl Beginning<'_> {
     }
 }
 
-impl Drop for Beginning<'_> {
+impl Drop for PendingListener<'_> {
     fn drop(&mut self) {
         self.subscriptions.tidy(self.identity, self.uri);
     }
@@ -182,7 +186,11 @@ impl McpSource {
 
     /// Has a new session tell of what its predecessor told of. What changed in between is not
     /// known, so all of it may have.
-    pub(super) async fn resubscribe(&self, identity: &UpstreamIdentity, session: &Arc<Session>) {
+    pub(super) async fn resubscribe(
+        &self,
+        identity: &UpstreamIdentity,
+        session: &Arc<UpstreamSession>,
+    ) {
         if self.subscriptions.of(identity).is_empty() {
             return;
         }
@@ -196,7 +204,7 @@ impl McpSource {
             Err(_) => tracing::warn!(%domain, "subscribing again took too long"),
         }
         for uri in &uris {
-            session.news.updated(uri);
+            session.notices.updated(uri);
         }
     }
 
@@ -228,7 +236,7 @@ mod tests {
 
     #[test]
     fn resources_and_who_listens_to_them_are_bounded() {
-        let subscriptions = Subscriptions::default();
+        let subscriptions = ResourceListeners::default();
         let user =
             |n: usize| UpstreamIdentity::User(gatefold_core::UserId::new(format!("user-{n}")));
         for n in 0..SUBSCRIPTIONS {
@@ -245,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_resource_is_listened_to_until_the_last_has_left() {
-        let subscriptions = Subscriptions::default();
+        let subscriptions = ResourceListeners::default();
         let (identity, uri) = (UpstreamIdentity::Shared, Arc::from("a://b"));
         assert!(!subscriptions.join(&identity, &uri));
         drop(subscriptions.begin(&identity, &uri));

@@ -13,7 +13,7 @@ fn request(id: u64) -> WireRequest {
         name: None,
         headers: Vec::new(),
         text: crate::protocol::rpc::request(id, "tools/call", &()),
-        reach: Arc::default(),
+        back_channel: Arc::default(),
         limit: 1024,
     }
 }
@@ -23,9 +23,9 @@ async fn requests_under_way_are_bounded() {
     let (command, args) = ("sleep".to_owned(), vec!["60".to_owned()]);
     let settings = StdioSettings { command, args, ..StdioSettings::default() };
     let spawned = process::spawn(&settings).await.unwrap();
-    let news = News::new(broadcast::Sender::new(1), |_| false);
+    let notices = ServerNotices::new(broadcast::Sender::new(1), |_| false);
     let domain = Domain::parse("up").unwrap();
-    let wire = StdioWire::new(domain, spawned, news, &TaskTracker::new());
+    let wire = StdioWire::new(domain, spawned, notices, &TaskTracker::new());
     let mut pending = Vec::new();
     for _ in 0..PENDING_REQUESTS {
         let mut one = Box::pin(wire.request(request(wire.next_id())));

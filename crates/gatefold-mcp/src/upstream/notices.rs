@@ -5,9 +5,9 @@ use tokio::sync::{Notify, broadcast};
 use super::message::ServerMessage;
 use crate::protocol::methods;
 
-/// What a server says that belongs to no request.
+/// Where notifications go that belong to no request.
 #[derive(Clone)]
-pub(crate) struct News {
+pub(crate) struct ServerNotices {
     /// Rung when one of its lists has changed.
     pub(crate) list_changed: Arc<Notify>,
     /// The resources that have changed.
@@ -16,7 +16,7 @@ pub(crate) struct News {
     is_wanted: Arc<dyn Fn(&str) -> bool + Send + Sync>,
 }
 
-impl News {
+impl ServerNotices {
     pub(crate) fn new(
         updates: broadcast::Sender<Arc<str>>,
         is_wanted: impl Fn(&str) -> bool + Send + Sync + 'static,
@@ -28,7 +28,7 @@ impl News {
     /// what nobody asked for must not crowd out what others wait for.
     pub(crate) fn updated(&self, uri: &str) {
         if (self.is_wanted)(uri) {
-            // Nobody may be there any more.
+            // Without a receiver there is nobody to tell, which is fine.
             let _ = self.updates.send(uri.into());
         }
     }
@@ -63,9 +63,9 @@ mod tests {
     #[test]
     fn only_what_somebody_listens_to_is_passed_on() {
         let (updates, mut heard) = broadcast::channel(4);
-        let news = News::new(updates, |uri| uri == "a://wanted");
-        news.updated("a://flood");
-        news.updated("a://wanted");
+        let notices = ServerNotices::new(updates, |uri| uri == "a://wanted");
+        notices.updated("a://flood");
+        notices.updated("a://wanted");
         assert_eq!(&*heard.try_recv().unwrap(), "a://wanted");
         assert!(heard.try_recv().is_err());
     }

@@ -3,12 +3,12 @@ use tokio::sync::mpsc;
 
 use super::*;
 
-struct Client {
+struct TestClient {
     capabilities: ClientCapabilities,
     answer: Option<&'static str>,
 }
 
-impl Peer for Client {
+impl Peer for TestClient {
     fn capabilities(&self) -> &ClientCapabilities {
         &self.capabilities
     }
@@ -31,10 +31,10 @@ fn raw(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap()
 }
 
-fn reach(capabilities: &str, answer: Option<&'static str>) -> Arc<Reach> {
+fn back_channel(capabilities: &str, answer: Option<&'static str>) -> Arc<BackChannel> {
     let capabilities = ClientCapabilities::read(&raw(capabilities));
-    let peer = Arc::new(Client { capabilities, answer });
-    Arc::new(Reach::new(EventSink::none(), Some(peer), None))
+    let peer = Arc::new(TestClient { capabilities, answer });
+    Arc::new(BackChannel::new(EventSink::none(), Some(peer), None))
 }
 
 fn elicit() -> Question {
@@ -45,19 +45,21 @@ const FORMS: &str = r#"{"elicitation":{}}"#;
 
 #[tokio::test]
 async fn an_answer_is_passed_on_letter_for_letter() {
-    let reach = reach(FORMS, Some(r#"{"n": 1.10}"#));
-    reach.put(&raw(r#""q 1""#), elicit()).unwrap();
-    let Next::Send(answer) = Questions::of(reach).next().await else { panic!("not a message") };
+    let back_channel = back_channel(FORMS, Some(r#"{"n": 1.10}"#));
+    back_channel.put(&raw(r#""q 1""#), elicit()).unwrap();
+    let QuestionStep::Send(answer) = OpenQuestions::of(back_channel).next().await else {
+        panic!("not a message")
+    };
     assert_eq!(answer, r#"{"jsonrpc":"2.0","id":"q 1","result":{"n": 1.10}}"#);
 }
 
 #[tokio::test]
 async fn a_question_taken_back_is_not_answered() {
-    let reach = reach(FORMS, None);
-    let mut questions = Questions::of(reach.clone());
-    reach.put(&raw("1"), elicit()).unwrap();
-    reach.put(&raw("2"), elicit()).unwrap();
-    reach.withdraw(&raw("1"));
+    let back_channel = back_channel(FORMS, None);
+    let mut questions = OpenQuestions::of(back_channel.clone());
+    back_channel.put(&raw("1"), elicit()).unwrap();
+    back_channel.put(&raw("2"), elicit()).unwrap();
+    back_channel.withdraw(&raw("1"));
     let waited = tokio::time::timeout(std::time::Duration::ZERO, questions.next());
     waited.await.unwrap_err();
     // The withdrawn one is gone from those that are open once it is looked at.
@@ -86,12 +88,12 @@ async fn questions_that_are_answered_leave_nothing_behind_while_one_is_open() {
     }
     let capabilities = ClientCapabilities::read(&raw(FORMS));
     let peer = Arc::new(Hesitant(capabilities, AtomicBool::new(false)));
-    let reach = Arc::new(Reach::new(EventSink::none(), Some(peer), None));
-    let mut questions = Questions::of(reach.clone());
-    reach.put(&raw("0"), elicit()).unwrap();
+    let back_channel = Arc::new(BackChannel::new(EventSink::none(), Some(peer), None));
+    let mut questions = OpenQuestions::of(back_channel.clone());
+    back_channel.put(&raw("0"), elicit()).unwrap();
     for id in 1..1000 {
-        reach.put(&raw(&id.to_string()), elicit()).unwrap();
-        let Next::Send(answer) = questions.next().await else { panic!("not a message") };
+        back_channel.put(&raw(&id.to_string()), elicit()).unwrap();
+        let QuestionStep::Send(answer) = questions.next().await else { panic!("not a message") };
         assert!(answer.contains(&format!(r#""id":{id},"#)), "{answer}");
     }
     assert_eq!(questions.withdrawals.len(), 1, "the one that is open");
@@ -99,67 +101,67 @@ async fn questions_that_are_answered_leave_nothing_behind_while_one_is_open() {
 
 #[tokio::test(start_paused = true)]
 async fn requests_given_up_are_remembered_within_a_bound_and_in_doubt_beyond_it() {
-    let turns = Turns::new();
-    let own = reach(FORMS, None);
-    for id in 0..10 * GIVEN_UP as u64 {
-        turns.give_up(id, &own);
+    let router = QuestionRouter::new();
+    let own = back_channel(FORMS, None);
+    for id in 0..10 * ABANDONED_REQUESTS as u64 {
+        router.abandon(id, &own);
     }
-    assert_eq!(turns.given_up().by_id.len(), GIVEN_UP);
-    for id in 0..GIVEN_UP as u64 {
-        turns.answered(id);
+    assert_eq!(router.abandoned().by_id.len(), ABANDONED_REQUESTS);
+    for id in 0..ABANDONED_REQUESTS as u64 {
+        router.answered(id);
     }
-    assert!(turns.is_doubtful(&own), "those that are not remembered may still be at work");
+    assert!(router.is_doubtful(&own), "those that are not remembered may still be at work");
     tokio::time::advance(DOUBT).await;
-    assert!(!turns.is_doubtful(&own));
+    assert!(!router.is_doubtful(&own));
 }
 
 #[tokio::test]
 async fn more_questions_than_the_limit_are_refused() {
-    let reach = reach(FORMS, None);
+    let back_channel = back_channel(FORMS, None);
     for id in 0..OPEN_QUESTIONS {
-        reach.put(&raw(&id.to_string()), elicit()).unwrap();
+        back_channel.put(&raw(&id.to_string()), elicit()).unwrap();
     }
-    let refusal = reach.put(&raw("99"), elicit()).unwrap_err();
+    let refusal = back_channel.put(&raw("99"), elicit()).unwrap_err();
     assert!(refusal.contains(r#""id":99,"error":{"code":-32603"#), "{refusal}");
 }
 
 #[test]
 fn a_question_is_put_only_where_it_must_belong() {
-    let [one, other] = [(); 2].map(|()| reach(FORMS, None));
-    let mute = reach("{}", None);
-    let put = |turns: &Turns, under_way: &[&Arc<Reach>]| {
-        turns.put(under_way.iter().copied(), &raw("1"), elicit())
+    let [one, other] = [(); 2].map(|()| back_channel(FORMS, None));
+    let mute = back_channel("{}", None);
+    let put = |router: &QuestionRouter, under_way: &[&Arc<BackChannel>]| {
+        router.put(under_way.iter().copied(), &raw("1"), elicit())
     };
-    let turns = Turns::new();
-    put(&turns, &[&one]).unwrap();
-    put(&turns, &[&mute, &other]).unwrap();
+    let router = QuestionRouter::new();
+    put(&router, &[&one]).unwrap();
+    put(&router, &[&mute, &other]).unwrap();
     // Its client is asked in vain, and the call learns why.
-    put(&turns, &[&mute]).unwrap();
-    assert!(put(&turns, &[]).unwrap_err().contains("-32601"));
-    assert!(!turns.is_needed.load(Ordering::Acquire));
-    assert!(put(&turns, &[&one, &other]).unwrap_err().contains("several requests"));
-    assert!(turns.is_needed.load(Ordering::Acquire), "from now on, one at a time");
+    put(&router, &[&mute]).unwrap();
+    assert!(put(&router, &[]).unwrap_err().contains("-32601"));
+    assert!(!router.is_needed.load(Ordering::Acquire));
+    assert!(put(&router, &[&one, &other]).unwrap_err().contains("several requests"));
+    assert!(router.is_needed.load(Ordering::Acquire), "from now on, one at a time");
 }
 
 #[tokio::test]
 async fn once_they_were_mixed_up_requests_that_may_be_asked_take_turns() {
-    let turns = Turns::new();
-    let (one, mute) = (reach(FORMS, None), reach("{}", None));
-    assert!(turns.wait(&one).await.is_none(), "nothing was mixed up yet");
-    turns.is_needed.store(true, Ordering::Release);
-    let turn = turns.wait(&one).await.expect("the first has the turn");
-    assert!(turns.wait(&mute).await.is_none(), "nobody can ask this one");
-    let waited = tokio::time::timeout(std::time::Duration::ZERO, turns.wait(&one));
+    let router = QuestionRouter::new();
+    let (one, mute) = (back_channel(FORMS, None), back_channel("{}", None));
+    assert!(router.wait(&one).await.is_none(), "nothing was mixed up yet");
+    router.is_needed.store(true, Ordering::Release);
+    let turn = router.wait(&one).await.expect("the first has the turn");
+    assert!(router.wait(&mute).await.is_none(), "nobody can ask this one");
+    let waited = tokio::time::timeout(std::time::Duration::ZERO, router.wait(&one));
     assert!(waited.await.is_err());
     drop(turn);
-    assert!(turns.wait(&one).await.is_some());
+    assert!(router.wait(&one).await.is_some());
 }
 
 #[test]
 fn what_is_said_meanwhile_reaches_the_listener() {
     let (sender, mut events) = mpsc::channel(8);
-    let reach = Reach::new(EventSink::new(sender), None, Some("warning"));
-    let tell = |text: &str| reach.tell(&ServerMessage::read(text.as_bytes()).unwrap());
+    let back_channel = BackChannel::new(EventSink::new(sender), None, Some("warning"));
+    let tell = |text: &str| back_channel.tell(&ServerMessage::read(text.as_bytes()).unwrap());
     tell(r#"{"method":"notifications/message","params":{"level":"info","data":1}}"#);
     tell(r#"{"method":"notifications/message","params":{"level":"error","data":1.0}}"#);
     tell(r#"{"method":"notifications/elicitation/complete","params":{"elicitationId":"7"}}"#);

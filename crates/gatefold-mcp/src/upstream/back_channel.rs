@@ -1,4 +1,4 @@
-//! How a server reaches whoever made a request while it is under way: events, and questions.
+//! The way back from a server to the caller of a request that is under way: events, and questions.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,9 +22,9 @@ use crate::protocol::{LogLevel, methods, rpc};
 /// Questions of one request that are open at once. One more is refused.
 const OPEN_QUESTIONS: usize = 16;
 
-/// Whoever made a request, as far as its server may reach them.
+/// The way back to the caller of one request, as far as its server may use it.
 #[derive(Default)]
-pub(crate) struct Reach {
+pub(crate) struct BackChannel {
     events: EventSink,
     /// The client to ask. None for requests of our own, and in the stateless era, where servers ask
     /// by their results.
@@ -33,23 +33,23 @@ pub(crate) struct Reach {
     least_severe: Option<LogLevel>,
     /// Whether anybody made the request but the gateway itself.
     has_caller: bool,
-    asked: Mutex<VecDeque<Asked>>,
-    rung: Notify,
+    queue: Mutex<VecDeque<BackMessage>>,
+    queued: Notify,
     was_asked: AtomicBool,
     /// What the server says of the subscription that the request is, if it is one.
     subscription: Option<Arc<SubscriptionLog>>,
 }
 
-enum Asked {
-    Put(Box<RawValue>, Question),
-    Withdrawn(Box<RawValue>),
+enum BackMessage {
+    Question(Box<RawValue>, Question),
+    Withdrawal(Box<RawValue>),
     /// The request's own answer, which came elsewhere than where it was waited for.
-    Answered(Reply),
+    Answer(Reply),
 }
 
 /// What the questions of a request come to.
 #[derive(Debug)]
-pub(crate) enum Next {
+pub(crate) enum QuestionStep {
     /// A client's answer to send to the server.
     Send(String),
     /// An answer to a question that nobody was asked.
@@ -58,7 +58,7 @@ pub(crate) enum Next {
     Answer(Reply),
 }
 
-impl Reach {
+impl BackChannel {
     fn client(&self) -> Option<u64> {
         self.peer.as_ref().and_then(|peer| peer.client())
     }
@@ -134,23 +134,23 @@ impl Reach {
         if self.peer.is_none() {
             return Err(unsupported(id, &question.method));
         }
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if asked.len() == OPEN_QUESTIONS {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if queue.len() == OPEN_QUESTIONS {
             return Err(too_many(id));
         }
-        asked.push_back(Asked::Put(id.to_owned(), question));
+        queue.push_back(BackMessage::Question(id.to_owned(), question));
         self.was_asked.store(true, Ordering::Release);
-        self.rung.notify_one();
+        self.queued.notify_one();
         Ok(())
     }
 
     /// Takes back a question, if it is one of this request's.
     pub(crate) fn withdraw(&self, id: &RawValue) {
         if self.was_asked.load(Ordering::Acquire) {
-            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-            if asked.len() < OPEN_QUESTIONS {
-                asked.push_back(Asked::Withdrawn(id.to_owned()));
-                self.rung.notify_one();
+            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            if queue.len() < OPEN_QUESTIONS {
+                queue.push_back(BackMessage::Withdrawal(id.to_owned()));
+                self.queued.notify_one();
             }
         }
     }
@@ -158,19 +158,19 @@ impl Reach {
     /// Takes the request's own answer from a stream that belongs to no request: some servers go on
     /// there with an answer that they ended early.
     pub(crate) fn answer(&self, reply: Reply) {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whatever else waits is of no use any more.
-        asked.clear();
-        asked.push_back(Asked::Answered(reply));
-        self.rung.notify_one();
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        // With the answer there, questions that still wait in the queue are moot.
+        queue.clear();
+        queue.push_back(BackMessage::Answer(reply));
+        self.queued.notify_one();
     }
 
-    async fn asked(&self) -> Asked {
+    async fn next_message(&self) -> BackMessage {
         loop {
-            let next = self.asked.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let next = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             match next {
-                Some(asked) => return asked,
-                None => self.rung.notified().await,
+                Some(message) => return message,
+                None => self.queued.notified().await,
             }
         }
     }
@@ -185,11 +185,11 @@ fn too_many(id: &RawValue) -> String {
     refused(id, INTERNAL_ERROR, &message)
 }
 
-/// The questions that one request's server has put so far. Dropped, none of them is asked any more.
-pub(crate) struct Questions {
-    reach: Arc<Reach>,
+/// The questions that a server has put in the course of one request. Dropping this withdraws them all.
+pub(crate) struct OpenQuestions {
+    back_channel: Arc<BackChannel>,
     /// Made for the first one: most requests have none.
-    open: Option<FuturesUnordered<BoxFuture<'static, Answered>>>,
+    open: Option<FuturesUnordered<BoxFuture<'static, QuestionAnswer>>>,
     /// One for each open question.
     withdrawals: Vec<Withdrawal>,
     /// Questions put so far: a server may use the same id twice.
@@ -197,7 +197,7 @@ pub(crate) struct Questions {
 }
 
 /// The end of one question.
-struct Answered {
+struct QuestionAnswer {
     number: u64,
     /// The text for the server. None for a question that it took back.
     text: Option<String>,
@@ -211,36 +211,36 @@ struct Withdrawal {
     token: CancellationToken,
 }
 
-impl Questions {
-    pub(crate) fn of(reach: Arc<Reach>) -> Self {
-        Self { reach, open: None, withdrawals: Vec::new(), put: 0 }
+impl OpenQuestions {
+    pub(crate) fn of(back_channel: Arc<BackChannel>) -> Self {
+        Self { back_channel, open: None, withdrawals: Vec::new(), put: 0 }
     }
 
     /// Waits for the answer to one of them.
-    pub(crate) async fn next(&mut self) -> Next {
+    pub(crate) async fn next(&mut self) -> QuestionStep {
         loop {
-            let asked = match &mut self.open {
+            let message = match &mut self.open {
                 Some(open) if !open.is_empty() => tokio::select! {
-                    asked = self.reach.asked() => asked,
+                    message = self.back_channel.next_message() => message,
                     answered = open.next() => {
-                        let Some(Answered { number, text }) = answered else { continue };
+                        let Some(QuestionAnswer { number, text }) = answered else { continue };
                         self.withdrawals.retain(|own| own.number != number);
                         match text {
-                            Some(text) => return Next::Send(text),
+                            Some(text) => return QuestionStep::Send(text),
                             None => continue,
                         }
                     }
                 },
-                _ => self.reach.asked().await,
+                _ => self.back_channel.next_message().await,
             };
-            match asked {
-                Asked::Put(id, question) => {
+            match message {
+                BackMessage::Question(id, question) => {
                     if let Some(refusal) = self.begin(id, question) {
-                        return Next::Refuse(refusal);
+                        return QuestionStep::Refuse(refusal);
                     }
                 }
-                Asked::Answered(reply) => return Next::Answer(reply),
-                Asked::Withdrawn(id) => {
+                BackMessage::Answer(reply) => return QuestionStep::Answer(reply),
+                BackMessage::Withdrawal(id) => {
                     for own in self.withdrawals.iter().filter(|own| own.id == id.get()) {
                         own.token.cancel();
                     }
@@ -254,7 +254,7 @@ impl Questions {
         if open.len() == OPEN_QUESTIONS {
             return Some(too_many(&id));
         }
-        let Some(peer) = self.reach.peer.clone() else {
+        let Some(peer) = self.back_channel.peer.clone() else {
             return Some(unsupported(&id, &question.method));
         };
         self.put += 1;
@@ -266,7 +266,7 @@ impl Questions {
                 Ok(answer) => rpc::answer_with(&id, answer.0.get()),
                 Err(error) => refused(&id, code_of(&error), &error.to_string()),
             });
-            Answered { number, text }
+            QuestionAnswer { number, text }
         }));
         None
     }
@@ -284,74 +284,74 @@ fn code_of(error: &AskError) -> i64 {
 ///
 /// With one request under way there is no doubt, nor with one whose client offers what is asked.
 /// With several, nobody is asked: the wrong person's answer would be worse than none.
-pub(crate) struct Turns {
+pub(crate) struct QuestionRouter {
     /// Whether a question was refused because several requests might have been meant.
     is_needed: AtomicBool,
     turn: Semaphore,
-    given_up: Mutex<GivenUpRequests>,
+    abandoned: Mutex<AbandonedRequests>,
 }
 
 /// Requests that were given up lately and not answered.
 #[derive(Default)]
-struct GivenUpRequests {
-    by_id: HashMap<u64, GivenUp>,
+struct AbandonedRequests {
+    by_id: HashMap<u64, AbandonedRequest>,
     /// When one was given up that there was no place for. Until that is forgotten too, everything is
     /// in doubt.
     overflowed: Option<Instant>,
 }
 
 /// Requests that were given up and are remembered at once.
-const GIVEN_UP: usize = 256;
+const ABANDONED_REQUESTS: usize = 256;
 
 /// How long a server may still be at work on a request that was given up: what it says meanwhile may
 /// be about that one.
 const DOUBT: Duration = Duration::from_secs(2);
 
-struct GivenUp {
+struct AbandonedRequest {
     since: Instant,
     client: Option<u64>,
 }
 
-impl Turns {
+impl QuestionRouter {
     pub(crate) fn new() -> Self {
         let is_needed = AtomicBool::new(false);
-        Self { is_needed, turn: Semaphore::new(1), given_up: Mutex::default() }
+        Self { is_needed, turn: Semaphore::new(1), abandoned: Mutex::default() }
     }
 
     /// Notes that nobody waits for the answer to a request any more.
-    pub(crate) fn give_up(&self, id: u64, reach: &Reach) {
-        let mut given_up = self.given_up();
-        given_up.forget_old();
+    pub(crate) fn abandon(&self, id: u64, back_channel: &BackChannel) {
+        let mut abandoned = self.abandoned();
+        abandoned.forget_old();
         let since = Instant::now();
-        if given_up.by_id.len() < GIVEN_UP {
-            given_up.by_id.insert(id, GivenUp { since, client: reach.client() });
+        if abandoned.by_id.len() < ABANDONED_REQUESTS {
+            abandoned.by_id.insert(id, AbandonedRequest { since, client: back_channel.client() });
         } else {
-            given_up.overflowed = Some(since);
+            abandoned.overflowed = Some(since);
         }
     }
 
     /// Notes an answer, however late.
     pub(crate) fn answered(&self, id: u64) {
-        self.given_up().by_id.remove(&id);
+        self.abandoned().by_id.remove(&id);
     }
 
     /// Whether what belongs to no request may be about one that another client gave up.
-    fn is_doubtful(&self, reach: &Reach) -> bool {
-        let client = reach.client();
-        let mut given_up = self.given_up();
-        given_up.forget_old();
-        let is_other = |one: &GivenUp| one.client.is_none() || one.client != client;
-        given_up.overflowed.is_some() || given_up.by_id.values().any(is_other)
+    fn is_doubtful(&self, back_channel: &BackChannel) -> bool {
+        let client = back_channel.client();
+        let mut abandoned = self.abandoned();
+        abandoned.forget_old();
+        let is_other = |one: &AbandonedRequest| one.client.is_none() || one.client != client;
+        abandoned.overflowed.is_some() || abandoned.by_id.values().any(is_other)
     }
 
-    fn given_up(&self) -> MutexGuard<'_, GivenUpRequests> {
-        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
+    fn abandoned(&self) -> MutexGuard<'_, AbandonedRequests> {
+        self.abandoned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until no other request may be asked something, on a connection where that is not told
     /// apart. The call's own deadline ends the wait.
-    pub(crate) async fn wait(&self, reach: &Reach) -> Option<SemaphorePermit<'_>> {
-        if !self.is_needed.load(Ordering::Acquire) || !reach.answers_anything() {
+    pub(crate) async fn wait(&self, back_channel: &BackChannel) -> Option<SemaphorePermit<'_>> {
+        if !self.is_needed.load(Ordering::Acquire) || !back_channel.answers_anything() {
             return None;
         }
         self.turn.acquire().await.ok()
@@ -360,12 +360,13 @@ impl Turns {
     /// Puts a question to the request it must belong to, or gives the answer to send at once.
     pub(crate) fn put<'a>(
         &self,
-        under_way: impl Iterator<Item = &'a Arc<Reach>>,
+        under_way: impl Iterator<Item = &'a Arc<BackChannel>>,
         id: &RawValue,
         question: Question,
     ) -> Result<(), String> {
-        let askable: Vec<_> = under_way.filter(|reach| reach.peer.is_some()).collect();
-        let mut offering = askable.iter().filter(|reach| reach.offers(&question));
+        let askable: Vec<_> =
+            under_way.filter(|back_channel| back_channel.peer.is_some()).collect();
+        let mut offering = askable.iter().filter(|back_channel| back_channel.offers(&question));
         match (&askable[..], offering.next(), offering.next()) {
             // Its client may not offer it: then the call learns why it comes to nothing.
             ([only], _, _) | (_, Some(only), None) if self.is_doubtful(only) => {
@@ -388,10 +389,10 @@ impl Turns {
     /// made. Requests of our own, such as for lists, may be under way beside it.
     pub(crate) fn tell_only<'a>(
         &self,
-        under_way: impl Iterator<Item = &'a Arc<Reach>>,
+        under_way: impl Iterator<Item = &'a Arc<BackChannel>>,
         message: &ServerMessage<'_>,
     ) {
-        let mut callers = under_way.filter(|reach| reach.has_caller);
+        let mut callers = under_way.filter(|back_channel| back_channel.has_caller);
         if let (Some(only), None) = (callers.next(), callers.next())
             && !self.is_doubtful(only)
         {
@@ -402,7 +403,7 @@ impl Turns {
     }
 }
 
-impl GivenUpRequests {
+impl AbandonedRequests {
     fn forget_old(&mut self) {
         self.by_id.retain(|_, one| one.since.elapsed() < DOUBT);
         self.overflowed = self.overflowed.filter(|since| since.elapsed() < DOUBT);

@@ -13,20 +13,20 @@ use serde_json::value::RawValue;
 use crate::protocol::headers::{PARAMETER_ANNOTATION as ANNOTATION, PARAMETER_PREFIX, encoded};
 
 /// The tools that mirror arguments, by their own names. Most servers have none.
-pub(crate) type MirroringTools = HashMap<Arc<str>, Mirrored>;
+pub(crate) type MirroringTools = HashMap<Arc<str>, MirroredArguments>;
 
 /// Arguments of one tool that are mirrored at most: each is a header of every call.
 const MIRRORED_ARGUMENTS: usize = 64;
 
 /// Which arguments of one tool are mirrored: the path to each, and its header.
 #[derive(Debug)]
-pub(crate) struct Mirrored(Vec<(Vec<String>, HeaderName)>);
+pub(crate) struct MirroredArguments(Vec<(Vec<String>, HeaderName)>);
 
-impl Mirrored {
+impl MirroredArguments {
     /// Reads a tool's input schema. The error says why the tool must not be used.
     pub(crate) fn read(schema: &Value) -> Result<Self, String> {
         let mut found = Vec::new();
-        walk(schema, &mut Vec::new(), Chain::Root, &mut found)?;
+        walk(schema, &mut Vec::new(), SchemaPosition::Root, &mut found)?;
         if found.len() > MIRRORED_ARGUMENTS {
             return Err(format!("it mirrors more than {MIRRORED_ARGUMENTS} arguments in headers"));
         }
@@ -56,7 +56,7 @@ impl Mirrored {
 
 /// Where a schema stands: annotations count on properties of properties from the root alone.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Chain {
+enum SchemaPosition {
     Root,
     On,
     Off,
@@ -65,12 +65,12 @@ enum Chain {
 fn walk(
     schema: &Value,
     path: &mut Vec<String>,
-    chain: Chain,
+    chain: SchemaPosition,
     found: &mut Vec<(Vec<String>, String)>,
 ) -> Result<(), String> {
     match schema {
         Value::Array(items) => {
-            items.iter().try_for_each(|item| walk(item, path, Chain::Off, found))
+            items.iter().try_for_each(|item| walk(item, path, SchemaPosition::Off, found))
         }
         Value::Object(schema) => {
             if let Some(header) = schema.get(ANNOTATION) {
@@ -81,7 +81,11 @@ fn walk(
                     // What a value may be, which is no schema.
                     ("default" | "const" | "enum" | "examples", _) => {}
                     ("properties", Value::Object(properties)) => {
-                        let chain = if chain == Chain::Off { Chain::Off } else { Chain::On };
+                        let chain = if chain == SchemaPosition::Off {
+                            SchemaPosition::Off
+                        } else {
+                            SchemaPosition::On
+                        };
                         for (name, property) in properties {
                             path.push(name.clone());
                             walk(property, path, chain, found)?;
@@ -91,8 +95,10 @@ fn walk(
                     (
                         "$defs" | "definitions" | "dependentSchemas" | "patternProperties",
                         Value::Object(schemas),
-                    ) => schemas.values().try_for_each(|s| walk(s, path, Chain::Off, found))?,
-                    _ => walk(value, path, Chain::Off, found)?,
+                    ) => schemas
+                        .values()
+                        .try_for_each(|s| walk(s, path, SchemaPosition::Off, found))?,
+                    _ => walk(value, path, SchemaPosition::Off, found)?,
                 }
             }
             Ok(())
@@ -105,10 +111,10 @@ fn annotated(
     header: &Value,
     schema: &serde_json::Map<String, Value>,
     path: &[String],
-    chain: Chain,
+    chain: SchemaPosition,
 ) -> Result<String, String> {
     let path = path.join(".");
-    if chain != Chain::On {
+    if chain != SchemaPosition::On {
         return Err(format!("its `{ANNOTATION}` stands where no argument is (`{path}`)"));
     }
     let is_primitive = matches!(
@@ -125,7 +131,7 @@ fn annotated(
 }
 
 fn header_name(annotation: &str) -> Option<HeaderName> {
-    // Whatever makes a token makes a header's name, but for none at all.
+    // Any token is a header's name, and the prefix alone would be one too.
     if annotation.is_empty() {
         return None;
     }
@@ -156,7 +162,7 @@ pub(crate) fn of_manifest(manifest: &Manifest) -> MirroringTools {
     let mut mirroring = MirroringTools::new();
     for tool in manifest.tools().iter().filter(|tool| tool.raw().contains(ANNOTATION)) {
         let schema = serde_json::from_str(tool.input_schema()).unwrap_or(Value::Null);
-        if let Ok(mirrored) = Mirrored::read(&schema)
+        if let Ok(mirrored) = MirroredArguments::read(&schema)
             && !mirrored.0.is_empty()
         {
             mirroring.insert(tool.name().into(), mirrored);
@@ -171,12 +177,12 @@ pub(crate) fn without_unusable(
     mut tell: impl FnMut(&str, &str),
 ) -> Box<RawValue> {
     #[derive(Deserialize)]
-    struct Page<'a> {
+    struct ToolPage<'a> {
         #[serde(borrow)]
         tools: Vec<&'a RawValue>,
     }
     #[derive(Deserialize)]
-    struct Tool {
+    struct ToolSchema {
         #[serde(default)]
         name: Value,
         #[serde(default, rename = "inputSchema")]
@@ -185,12 +191,12 @@ pub(crate) fn without_unusable(
     if !page.get().contains(ANNOTATION) {
         return page;
     }
-    let Ok(Page { tools }) = serde_json::from_str(page.get()) else {
+    let Ok(ToolPage { tools }) = serde_json::from_str(page.get()) else {
         return page;
     };
     let is_usable = |tool: &&RawValue| {
-        let Ok(Tool { name, schema }) = serde_json::from_str(tool.get()) else { return true };
-        let Err(why) = Mirrored::read(&schema) else { return true };
+        let Ok(ToolSchema { name, schema }) = serde_json::from_str(tool.get()) else { return true };
+        let Err(why) = MirroredArguments::read(&schema) else { return true };
         tell(name.as_str().unwrap_or_default(), &why);
         false
     };
@@ -221,7 +227,7 @@ mod tests {
             }},
             "free": {"type": "string"},
         }));
-        let mirrored = Mirrored::read(&schema).unwrap();
+        let mirrored = MirroredArguments::read(&schema).unwrap();
         let arguments = r#"{"n": 12345678901234567890123 ,"on":false,"word":" \u00e9","none":null,
             "at":{"place":"us west"},"free":"x"}"#;
         let mut headers: Vec<_> = mirrored.headers(arguments);
@@ -270,10 +276,10 @@ mod tests {
                     .collect(),
             ),
         ] {
-            assert!(Mirrored::read(&bad).is_err(), "{bad}");
+            assert!(MirroredArguments::read(&bad).is_err(), "{bad}");
         }
         let data = schema(&json!({"a": {"type": "object", "default": {ANNOTATION: "no schema"}}}));
-        assert!(Mirrored::read(&data).unwrap().0.is_empty());
+        assert!(MirroredArguments::read(&data).unwrap().0.is_empty());
     }
 
     #[test]
