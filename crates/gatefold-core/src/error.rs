@@ -68,6 +68,9 @@ pub enum CallError {
         message: String,
         data: Option<Box<RawValue>>,
     },
+    /// The source did not accept the arguments. Whoever made the call can mend them.
+    #[error("`{tool}` refused the call: {message}")]
+    InvalidArguments { tool: ToolId, message: String, data: Option<Box<RawValue>> },
     /// The source has questions that the client is not bothered with.
     #[error("the questions of `{tool}` were not put to the client: {reason}")]
     Unasked { tool: ToolId, reason: String },
@@ -136,7 +139,7 @@ impl CallError {
             Self::Busy { .. } => "busy",
             Self::Deadline { .. } => "deadline",
             Self::Cancelled => "cancelled",
-            Self::Refused { .. } => "refused",
+            Self::Refused { .. } | Self::InvalidArguments { .. } => "refused",
             Self::Unasked { .. } | Self::Unanswered { .. } => "unanswered",
             Self::TooLarge { .. } => "too_large",
             Self::Protocol { .. } => "protocol",

@@ -324,7 +324,8 @@ fn told_why(
     };
     match result {
         Ok(Outcome::Done(payload)) if !payload.is_error => Ok(Outcome::Done(payload)),
-        Ok(Outcome::Done(_)) | Err(CallError::Refused { .. }) => {
+        Ok(Outcome::Done(_))
+        | Err(CallError::Refused { .. } | CallError::InvalidArguments { .. }) => {
             Err(unanswered(target.id.clone(), method.clone(), error))
         }
         other => other,

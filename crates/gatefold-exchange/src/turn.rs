@@ -235,6 +235,7 @@ fn is_the_protocols(error: &CallError) -> bool {
     matches!(
         error,
         CallError::Refused { .. }
+            | CallError::InvalidArguments { .. }
             | CallError::UnknownTool { .. }
             | CallError::Unknown { .. }
             | CallError::Resume(_)

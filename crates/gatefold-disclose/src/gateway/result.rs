@@ -12,9 +12,6 @@ use crate::arguments::{json_text, object, object_text, unquoted};
 use crate::surface::{Mend, Reply, text_block};
 use crate::wording::{BROWSE, unknown_tool};
 
-/// JSON-RPC's code for arguments that were not accepted.
-const INVALID_PARAMS: i64 = -32602;
-
 /// The protocol's code for a client that does not offer what a call needs (MCP 2026-07-28).
 const MISSING_CAPABILITY: i64 = -32021;
 
@@ -173,11 +170,12 @@ impl<'a> Rendering<'a> {
                 let body = self.source_error(&message, Signature::WhenArgumentsDiffer);
                 return Reply { is_error: true, ..Reply::text(&body) };
             }
-            CallError::Refused { code, message, .. } => {
-                let invalid = *code == INVALID_PARAMS;
-                let signature =
-                    if invalid { Signature::Always } else { Signature::WhenArgumentsDiffer };
-                let body = self.source_error(message, signature);
+            CallError::InvalidArguments { message, .. } => {
+                let body = self.source_error(message, Signature::Always);
+                return Reply { is_error: true, ..Reply::text(&body) };
+            }
+            CallError::Refused { message, .. } => {
+                let body = self.source_error(message, Signature::WhenArgumentsDiffer);
                 return Reply { is_error: true, ..Reply::text(&body) };
             }
             CallError::TooLarge { size, limit, .. } => too_large(name, *size, *limit),

@@ -408,7 +408,7 @@ fn a_tools_error_names_it_and_what_was_wrong_with_the_arguments() {
     let refused = || {
         let tool = ToolId::new("apollo_people_search");
         let message = "Invalid arguments".to_owned();
-        Err(CallError::Refused { tool, code: -32602, message, data: None })
+        Err(CallError::InvalidArguments { tool, message, data: None })
     };
     assert_snapshot!(text(&rendered("apollo_people_search", r#"{"name":"J"}"#, refused())), @r#"isError {"tool":"apollo_people_search","error":"Invalid arguments","signature":"apollo_people_search(name: string, filter?: object, limit?: integer = 10 [1..100])"}"#);
 }

@@ -77,6 +77,9 @@ impl RpcError {
             CallError::Refused { code, message, data, .. } => {
                 Self { data, ..Self::new(code, message) }
             }
+            CallError::InvalidArguments { message, data, .. } => {
+                Self { data, ..Self::invalid_params(message) }
+            }
             CallError::Unknown { kind: "resource", name } => {
                 let code = match era {
                     Era::Handshake => RESOURCE_NOT_FOUND,

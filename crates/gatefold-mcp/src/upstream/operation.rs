@@ -12,7 +12,8 @@ use serde_json::value::RawValue;
 
 use super::message::Reply;
 use super::params::{CompletionReference, RequestParams};
-use crate::protocol::{Era, methods};
+use crate::protocol::codes::INVALID_PARAMS;
+use crate::protocol::{Era, RpcError, methods};
 
 /// A request for an operation, without what depends on the session.
 pub(crate) struct OperationRequest<'a> {
@@ -130,8 +131,15 @@ pub(crate) fn outcome(
     let result = match reply {
         Reply::Result(result) => result,
         Reply::Error(error) => {
-            let (tool, code, message) = (target.id.clone(), error.code, error.message);
-            return Err(CallError::Refused { tool, code, message, data: error.data });
+            let RpcError { code, message, data, .. } = error;
+            let tool = target.id.clone();
+            return Err(match operation {
+                // The code says so of any parameters; a tool's are the caller's to mend.
+                Operation::Tool { .. } if code == INVALID_PARAMS => {
+                    CallError::InvalidArguments { tool, message, data }
+                }
+                _ => CallError::Refused { tool, code, message, data },
+            });
         }
     };
     let peek: ResultKind<'_> = serde_json::from_str(result.get())

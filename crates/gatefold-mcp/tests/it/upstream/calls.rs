@@ -81,7 +81,7 @@ async fn refusals(wire: Wire, era: Era) {
     let (_upstream, world) = connected(wire, era).await;
     let error = world.call("up__protocol_error", r#"{"code":-32602,"message":"`a` is missing"}"#);
     let error = error.await.unwrap_err();
-    assert!(matches!(error, CallError::Refused { code: -32602, .. }), "{error:?}");
+    assert!(matches!(error, CallError::InvalidArguments { .. }), "{error:?}");
     assert_eq!(error.to_string(), "`up__protocol_error` refused the call: `a` is missing");
 }
 
