@@ -25,12 +25,13 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ),
     ("gatefold-egress", &["rmcp", "sqlx", "axum", "gatefold-dispatch"]),
     ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
-    ("gatefold-mcp", &["sqlx", "gatefold-store"]),
+    ("gatefold-mcp", &["rmcp", "sqlx", "gatefold-store"]),
     ("gatefold-clients", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-demo", &["gatefold-dispatch", "gatefold-catalog"]),
     (
         "gatefold",
         &[
+            "rmcp",
             "clap",
             "inquire",
             "comfy-table",
