@@ -1,4 +1,4 @@
-//! Who may see and call what: rules, and the permit that proves a decision.
+//! Who may see and call what: rules, the permit that proves a decision, and what is secret.
 //!
 //! Policy is a function of its input. It knows no source, no storage and no clock: facts that
 //! change (approvals given, quotas used, the time) are gathered by dispatch and handed in. It
@@ -7,6 +7,7 @@
 mod admission;
 mod glob;
 mod rules;
+pub mod secrecy;
 
 pub use admission::{
     Admission, Approval, ApprovalRequest, Denial, Facts, Obligations, Permit, ResolvedCall,

@@ -1,0 +1,314 @@
+//! What a value looks like, whatever it is called.
+
+use super::names::Naming;
+use super::{REFERENCE, is_reference, is_secret, texts};
+
+/// Tokens of well-known services begin so, and nothing else does.
+const TOKEN_BEGINNINGS: &[&str] = &[
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "gldt-",
+    "sk-ant-",
+    "sk-proj-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "pk_live_",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xoxc-",
+    "xoxd-",
+    "xoxs-",
+    "xoxe-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "hf_",
+    "npm_",
+    "pypi-",
+    "dop_v1_",
+    "shpat_",
+    "lin_api_",
+    "ntn_",
+    "figd_",
+    "tvly-",
+    "pplx-",
+    "ATATT",
+    "BSA",
+];
+
+/// Tokens begin so and words do too, so a capital or a digit has to follow.
+const LIKELY_BEGINNINGS: &[&str] =
+    &["sk-", "sk_", "pk_", "rk_", "xox", "eyJ", "secret_", "r8_", "key-", "SG.", "api-", "token-"];
+
+/// How much of a token stands at least behind its beginning, in bytes.
+const TOKEN_REST: usize = 6;
+
+/// The least letters and digits of noise that a change of kind gives away.
+const RANDOM_LENGTH: usize = 20;
+
+/// The least letters and digits of noise that its entropy gives away as well.
+const DENSE_LENGTH: usize = 16;
+
+/// The least entropy of a random key, in bits a character (Shannon 1948, "A mathematical theory of
+/// communication"). Sixteen random hexadecimal digits have 3 or more nearly always.
+const RANDOM_BITS: f64 = 2.75;
+
+/// Whether a value begins as the tokens of a well-known service do.
+pub fn is_token(word: &str) -> bool {
+    let has_rest = |rest: &str| rest.len() >= TOKEN_REST;
+    let is_made = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase();
+    let begins = |beginning: &&str| word.strip_prefix(*beginning).is_some_and(has_rest);
+    TOKEN_BEGINNINGS.iter().any(begins)
+        || LIKELY_BEGINNINGS
+            .iter()
+            .any(|beginning| begins(beginning) && word[beginning.len()..].contains(is_made))
+}
+
+/// Whether a word is a token in any spelling: people and models copy tokens carelessly. Too strict for
+/// configuration, where `asia-southeast1` is a region.
+pub fn is_token_in_any_case(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let begins = |beginning: &&str| {
+        let rest = lower.strip_prefix(beginning.to_ascii_lowercase().as_str());
+        // Words begin so too, but do not go on with digits.
+        rest.is_some_and(|rest| {
+            rest.len() >= TOKEN_REST && rest.contains(|c: char| c.is_ascii_digit())
+        })
+    };
+    TOKEN_BEGINNINGS.iter().chain(LIKELY_BEGINNINGS).any(begins) || is_token(word)
+}
+
+/// Letters and digits without a pattern, as generated keys are. Names, dates and versions are not.
+pub fn is_random(word: &str) -> bool {
+    is_noise(word) || is_dense_noise(word)
+}
+
+fn is_noise(word: &str) -> bool {
+    let is_legal = |c: char| c.is_ascii_alphanumeric() || "_-+/=.~".contains(c);
+    if !word.chars().all(is_legal) {
+        return false;
+    }
+    let runs = word.split(|c: char| !c.is_ascii_alphanumeric());
+    let length = word.bytes().filter(u8::is_ascii_alphanumeric).count();
+    let breaks = runs.clone().map(breaks).sum::<usize>();
+    let has_digits = word.contains(|c: char| c.is_ascii_digit());
+    // In words written as one, a capital comes every few letters; in noise, all the time.
+    let share = if has_digits { 5 } else { 3 };
+    let is_noise = length >= RANDOM_LENGTH && breaks >= 4 && breaks * share >= length;
+    is_noise || runs.into_iter().any(is_random_run) || (word.ends_with('=') && length >= 16)
+}
+
+/// Shorter noise, by its entropy; and runs of letters that are too long for a word.
+fn is_dense_noise(word: &str) -> bool {
+    const LONGEST_WORD: usize = 32;
+    let runs: Vec<&str> = word.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    if runs.iter().any(|run| run.len() > LONGEST_WORD) {
+        return true;
+    }
+    let bytes: Vec<u8> = runs.iter().flat_map(|run| run.bytes()).collect();
+    if bytes.len() < DENSE_LENGTH || entropy(&bytes) < RANDOM_BITS {
+        return false;
+    }
+    let has_digits = bytes.iter().any(u8::is_ascii_digit);
+    let share = if has_digits { 5 } else { 3 };
+    let is_mixed = |run: &&str| {
+        let digits = run.bytes().filter(u8::is_ascii_digit).count();
+        run.len() >= DENSE_LENGTH && digits > 1 && digits < run.len()
+    };
+    runs.iter().map(|run| breaks(run)).sum::<usize>() * share >= bytes.len()
+        || runs.iter().any(is_mixed)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of characters are small")]
+fn entropy(bytes: &[u8]) -> f64 {
+    let mut counts = [0_usize; 256];
+    for byte in bytes {
+        counts[usize::from(*byte)] += 1;
+    }
+    let shares = counts.iter().filter(|count| **count > 0);
+    let shares = shares.map(|count| *count as f64 / bytes.len() as f64);
+    -shares.map(|share| share * share.log2()).sum::<f64>()
+}
+
+/// A run of letters and digits that no name has.
+fn is_random_run(run: &str) -> bool {
+    const LONGEST_WORD: usize = 28;
+    const KEY_LENGTH: usize = 16;
+    let digits = run.bytes().filter(u8::is_ascii_digit).count();
+    let is_mixed = digits > 0 && digits < run.len();
+    let is_hex = run.bytes().all(|b| b.is_ascii_hexdigit());
+    (digits == 0 && run.len() >= LONGEST_WORD)
+        || (is_mixed && run.len() >= RANDOM_LENGTH)
+        || (is_mixed && run.len() >= KEY_LENGTH && (is_hex || breaks(run) >= 4))
+}
+
+/// How often a run changes between digits, small and capital letters; a capital that begins a
+/// word is no change.
+fn breaks(run: &str) -> usize {
+    let kind = |b: u8| match b {
+        b'0'..=b'9' => 0,
+        b'a'..=b'z' => 1,
+        _ => 2,
+    };
+    let pairs = run.as_bytes().windows(2);
+    pairs
+        .filter(|pair| kind(pair[0]) != kind(pair[1]) && (kind(pair[0]), kind(pair[1])) != (2, 1))
+        .count()
+}
+
+/// The form of RFC 9562, section 4.
+pub fn is_uuid(value: &str) -> bool {
+    let lengths = value.split('-').map(str::len);
+    lengths.eq([8, 4, 4, 4, 12]) && value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+}
+
+/// Whether a word is a UUID, or one behind something else: some services make their tokens so.
+fn ends_with_uuid(word: &str) -> bool {
+    const LENGTH: usize = 36;
+    word.len().checked_sub(LENGTH).and_then(|start| word.get(start..)).is_some_and(is_uuid)
+}
+
+/// A value that a name such as `AUTH` may have without being a secret.
+pub fn is_switch(value: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "true", "false", "yes", "no", "on", "off", "none", "null", "auto", "0", "1", "enabled",
+        "disabled",
+    ];
+    WORDS.contains(&value.to_lowercase().as_str())
+}
+
+/// Stands for a byte of a reference in JSON, which has no control characters.
+const IN_JSON: &str = "\u{fdd0}";
+
+/// Whether a value is plainly no secret: words, numbers, paths, addresses, and lists of them.
+pub(super) fn is_harmless(value: &str) -> bool {
+    let value = value.trim();
+    if value.contains(|c: char| c.is_control() && c != REFERENCE) {
+        return false;
+    }
+    if value.starts_with(['{', '['])
+        && let Ok(json) = serde_json::from_str(&value.replace(REFERENCE, IN_JSON))
+    {
+        return is_harmless_json("", &json);
+    }
+    let is_mark = |c: char| "\"'()[]<>!?".contains(c);
+    let is_gap = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+    !texts::has_secret(value)
+        && value.split(is_gap).all(|word| is_plain(word.trim_matches(is_mark)))
+}
+
+fn is_harmless_json(name: &str, value: &serde_json::Value) -> bool {
+    use serde_json::Value;
+    match value {
+        Value::Object(members) => members.iter().all(|(name, value)| is_harmless_json(name, value)),
+        Value::Array(items) => items.iter().all(|item| is_harmless_json(name, item)),
+        Value::String(text) => {
+            !is_secret(name, &text.replace(IN_JSON, REFERENCE.encode_utf8(&mut [0; 4])))
+        }
+        Value::Number(number) => !is_secret(name, &number.to_string()),
+        Value::Bool(_) | Value::Null => true,
+    }
+}
+
+fn is_plain(word: &str) -> bool {
+    if word.contains("://") {
+        is_plain_address(word)
+    } else if is_path(word) {
+        is_plain_path(word)
+    } else {
+        is_plain_word(word)
+    }
+}
+
+/// Whether a text is a path that says so: from the root, the home or a folder.
+pub fn is_path(word: &str) -> bool {
+    let is_drive = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+            && chars.next() == Some(':')
+            && matches!(chars.next(), Some('\\' | '/'))
+    };
+    let begins =
+        ["/", "./", "../", "~/", "\\\\", ".\\"].iter().any(|start| word.starts_with(start));
+    begins || matches!(word, "." | ".." | "~") || is_drive(word)
+}
+
+/// One path or several, none of whose parts is a key by itself.
+pub(super) fn is_plain_path(path: &str) -> bool {
+    let is_legal = |c: char| {
+        c.is_alphanumeric()
+            || matches!(c, '.' | '_' | '-' | '@' | '+' | '~' | ' ' | '*' | REFERENCE)
+    };
+    // Names in the store of Nix begin with a hash.
+    let is_store = path.starts_with("/nix/store/");
+    path.split(['/', '\\', ':'])
+        .all(|part| part.chars().all(is_legal) && !is_token(part) && (is_store || !is_random(part)))
+}
+
+/// A word, a number, a version, a host with its port.
+fn is_plain_word(word: &str) -> bool {
+    let is_legal = |c: char| c.is_alphanumeric() || "_-.*+/\\:=%".contains(c) || c == REFERENCE;
+    let is_small = |end: &str| {
+        end == "latest" || end.chars().next().is_none_or(|c| c.is_ascii_digit() || c == REFERENCE)
+    };
+    word.chars().all(is_legal)
+        && !word.ends_with('=')
+        && !is_random(word)
+        && !ends_with_uuid(word)
+        && word.split_once(':').is_none_or(|(_, end)| is_small(end))
+        && word.split(|c: char| !c.is_alphanumeric()).all(is_calm)
+}
+
+/// A run of letters and digits that a name may have.
+fn is_calm(run: &str) -> bool {
+    let digits = run.bytes().filter(u8::is_ascii_digit).count();
+    if digits == run.len() {
+        run.len() <= 15
+    } else if digits == 0 {
+        run.chars().count() <= 24 && breaks(run) * 3 <= run.len()
+    } else {
+        run.len() <= 16 && breaks(run) <= 3
+    }
+}
+
+/// A URL with nothing in it that lets its holder in.
+fn is_plain_address(word: &str) -> bool {
+    let is_legal =
+        |c: char| c.is_alphanumeric() || "_-.*+/:=%?&#@[]~$".contains(c) || c == REFERENCE;
+    word.chars().all(is_legal) && !texts::has_secret(word)
+}
+
+/// Whether the value of a URL's parameter lets its holder in.
+pub(super) fn is_secret_parameter(name: &str, value: &str) -> bool {
+    if value.is_empty() || is_reference(value) || is_switch(value) {
+        return false;
+    }
+    match Naming::of_parameter(name) {
+        Naming::Secret => true,
+        Naming::Id if is_uuid(value) => false,
+        _ => {
+            // What is written as `%2F` is a mark.
+            let mut bytes = value.chars();
+            let mut plain = String::new();
+            while let Some(c) = bytes.next() {
+                if c == '%' {
+                    bytes.next();
+                    bytes.next();
+                }
+                plain.push(if c == '%' { '-' } else { c });
+            }
+            let words = plain.split([',', ' ', '~', '@', '!', '(', ')']);
+            !words.map(|word| word.trim_end_matches('=')).all(is_plain_word)
+                || value.ends_with("==")
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Secrets that show themselves in a longer text: in an argument, a command line, an address.
+
+use std::ops::Range;
+
+use super::names::Naming;
+use super::shapes::{
+    is_path, is_plain_path, is_random, is_secret_parameter, is_switch, is_token, is_uuid,
+};
+use super::{REFERENCE, is_reference};
+
+/// Where a secret stands in a text, in bytes, and what it seems to be called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretSpan {
+    pub range: Range<usize>,
+    pub name: String,
+}
+
+/// Schemes before a credential, as in `Authorization: Bearer ...`, in lower case.
+const SCHEMES: &[&str] = &["bearer ", "basic ", "token ", "apikey "];
+
+/// The longest label in front of a reference, in bytes.
+const LABEL_BYTES: usize = 12;
+
+/// The longest text that is looked through, in bytes. No server's arguments are longer, and the
+/// search takes time by the square of a text made for that.
+const TEXT_BYTES: usize = 16 * 1024;
+
+const PEM: &str = "-----BEGIN";
+
+/// Where a word of a text ends.
+fn is_end(c: char) -> bool {
+    c.is_whitespace() || is_quote(c) || matches!(c, '<' | '>' | '(' | ')' | '{' | '}' | '|' | ',')
+}
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`')
+}
+
+/// Whether there is a secret in a text.
+pub fn has_secret(text: &str) -> bool {
+    !secrets_in(text).is_empty()
+}
+
+/// The secrets in a text, in order and apart from each other. A text that is too long to be looked
+/// through counts as one.
+pub fn secrets_in(text: &str) -> Vec<SecretSpan> {
+    if text.len() > TEXT_BYTES {
+        return vec![SecretSpan { range: 0..text.len(), name: "SECRET".to_owned() }];
+    }
+    let mut spans = Vec::new();
+    let mut plain = Vec::new();
+    blocks(text, &mut spans);
+    addresses(text, &mut spans, &mut plain);
+    credentials(text, &mut spans);
+    for Pair { name, value } in pairs_in(text) {
+        let found = &text[value.clone()];
+        let is_plain = is_switch(found) || is_reference(found) || found.starts_with(['$', '`']);
+        match Naming::of(name) {
+            Naming::Secret if !is_plain => {
+                spans.push(SecretSpan { range: value, name: name.to_owned() });
+            }
+            Naming::Id if is_uuid(found) => plain.push(value),
+            _ => {}
+        }
+    }
+    flags(text, &mut spans);
+    words(text, &plain, &mut spans);
+    merged(spans)
+}
+
+/// Spans that overlap become one, under the name of the first.
+pub(super) fn merged(mut spans: Vec<SecretSpan>) -> Vec<SecretSpan> {
+    spans.retain(|span| !span.range.is_empty());
+    spans.sort_by_key(|span| (span.range.start, usize::MAX - span.range.end));
+    let mut merged: Vec<SecretSpan> = Vec::new();
+    for span in spans {
+        match merged.last_mut().filter(|last| span.range.start < last.range.end) {
+            Some(last) => last.range.end = last.range.end.max(span.range.end),
+            None => merged.push(span),
+        }
+    }
+    merged
+}
+
+/// Keys in the form of RFC 7468, from `BEGIN` to the end of the `END` line or of the text.
+pub(super) fn blocks(text: &str, spans: &mut Vec<SecretSpan>) {
+    let mut at = 0;
+    while let Some(start) = text[at..].find(PEM).map(|found| at + found) {
+        let rest = &text[start..];
+        let end = rest.find("-----END").and_then(|end| {
+            let label = end + "-----END".len();
+            rest[label..].find("-----").map(|close| start + label + close + "-----".len())
+        });
+        let end = end.unwrap_or(text.len());
+        spans.push(SecretSpan { range: start..end, name: "PRIVATE_KEY".to_owned() });
+        at = end;
+    }
+}
+
+/// Flags and their values in a command line: `--token VALUE`, `-u user:VALUE`.
+fn flags(text: &str, spans: &mut Vec<SecretSpan>) {
+    let mut before = "";
+    for range in split(text, 0..text.len(), &[' ', '\t', '\n', '"', '\'']) {
+        let word = &text[range.clone()];
+        if word.is_empty() {
+            continue;
+        }
+        let flag = std::mem::replace(&mut before, word);
+        let is_plain = word.starts_with(['-', '$', '`']) || is_reference(word) || is_switch(word);
+        if is_plain || !flag.starts_with('-') {
+            continue;
+        }
+        if flag.starts_with("--")
+            && !flag.contains(['=', ':'])
+            && Naming::of(flag) == Naming::Secret
+        {
+            spans.push(SecretSpan { range, name: flag.to_owned() });
+        } else if matches!(flag, "-u" | "--user")
+            && let Some((user, password)) = word.split_once(':')
+            && !is_reference(password)
+            && !(user.to_owned() + password).bytes().all(|b| b.is_ascii_digit())
+        {
+            let range = range.end - password.len()..range.end;
+            spans.push(SecretSpan { range, name: "PASSWORD".to_owned() });
+        }
+    }
+}
+
+/// What stands behind `Bearer` and its like. In prose these are words as others.
+fn credentials(text: &str, spans: &mut Vec<SecretSpan>) {
+    let lower = text.to_ascii_lowercase();
+    for scheme in SCHEMES {
+        for (found, _) in lower.match_indices(scheme) {
+            let before = text[..found].trim_end();
+            if text[..found].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-') {
+                continue;
+            }
+            let is_header = before.is_empty() || before.ends_with([':', '=', '"', '\'']);
+            let start = found + scheme.len();
+            let start = start + text[start..].len() - text[start..].trim_start().len();
+            let length = text[start..].find(|c: char| c.is_whitespace() || is_quote(c));
+            let end = length.map_or(text.len(), |length| start + length);
+            let word = &text[start..end];
+            let is_word =
+                word.trim_end_matches(['.', ',']).chars().all(|c| c.is_lowercase() || c == '-');
+            let is_said = *scheme == "token " || *scheme == "apikey ";
+            if !is_reference(word)
+                && !word.starts_with('$')
+                && (!is_word || (is_header && !is_said))
+            {
+                spans.push(SecretSpan { range: start..end, name: "AUTHORIZATION".to_owned() });
+            }
+        }
+    }
+}
+
+/// A name and its value somewhere in a text.
+#[derive(Debug, PartialEq, Eq)]
+struct Pair<'t> {
+    name: &'t str,
+    value: Range<usize>,
+}
+
+/// Every `K=V` and `K: V` of a text, in whatever notation: a shell's, a connection string's, a
+/// header's, JSON's.
+fn pairs_in(text: &str) -> Vec<Pair<'_>> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_mark = |c: char| is_quote(c) || c == '\\';
+    // Connection strings have spaces in their values.
+    let is_connection_string = is_connection_string(text);
+    let mut pairs = Vec::new();
+    for (at, sign) in text.match_indices(['=', ':']) {
+        let before = text[..at].trim_end_matches(is_mark).trim_end();
+        let name = before.rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
+        let after = &text[at + 1..];
+        let gap = after.len() - after.trim_start().len();
+        if name.is_empty()
+            || (sign == "=" && gap > 0 && !is_connection_string)
+            || after.starts_with("//")
+        {
+            continue;
+        }
+        let opened = &after[gap..];
+        let quotes = opened.len() - opened.trim_start_matches(is_mark).len();
+        let start = at + 1 + gap + quotes;
+        let value = &text[start..];
+        let end = match opened[..quotes].chars().next_back() {
+            Some(quote) if is_quote(quote) => value.find([quote, '\\']),
+            _ if is_connection_string => value.find([';', '"', '\'']),
+            _ => value.find(|c: char| c.is_whitespace() || is_quote(c) || c == ';'),
+        };
+        let end = start + end.unwrap_or(value.len());
+        let value = start..start + text[start..end].trim_end().len();
+        // The credential behind a scheme is found by itself, and the scheme may stay.
+        let has_scheme = SCHEMES.iter().any(|scheme| begins_with(&text[start..], scheme));
+        if !value.is_empty() && !has_scheme {
+            pairs.push(Pair { name, value });
+        }
+    }
+    pairs
+}
+
+/// Whether a text is `K=V;K=V`, as drivers of databases have it.
+pub fn is_connection_string(text: &str) -> bool {
+    let mut parts = text.split(';').filter(|part| !part.trim().is_empty());
+    text.contains(';') && parts.all(|part| part.contains('=')) && text.matches('=').count() > 1
+}
+
+fn begins_with(text: &str, scheme: &str) -> bool {
+    text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+}
+
+/// A value without the scheme that it begins with, or the label as in `value: ${NAME}`: `Bearer
+/// ${NAME}` reads better than one long reference, and the secret is the token.
+pub fn after_scheme(value: &str) -> &str {
+    if let Some(scheme) = SCHEMES.iter().find(|scheme| begins_with(value, scheme)) {
+        return value[scheme.len()..].trim_start();
+    }
+    let is_label =
+        |text: &str| text.len() <= LABEL_BYTES && text.bytes().all(|b| b.is_ascii_lowercase());
+    match value.split_once(": ") {
+        Some((label, rest)) if is_label(label) => rest.trim_start(),
+        _ => value,
+    }
+}
+
+/// What lets somebody in at an address: what stands before the host, random parts of the path,
+/// parameters.
+fn addresses(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usize>>) {
+    for (at, _) in text.match_indices("://") {
+        let start = at + "://".len();
+        let length = text[start..]
+            .find(|c: char| c.is_whitespace() || is_quote(c) || matches!(c, '<' | '>'));
+        let end = length.map_or(text.len(), |length| start + length);
+        let user_end = user(text, start..end, spans);
+        let address = user_end..end;
+        let path_end = text[address.clone()].find(['?', '#']).map_or(end, |found| user_end + found);
+        let path_start =
+            text[user_end..path_end].find('/').map_or(path_end, |found| user_end + found);
+        for part in split(text, path_start..path_end, &['/']) {
+            // A version of a repository is named by a hash.
+            let word = text[part.clone()].split('@').next().unwrap_or_default();
+            if is_token(word) || is_random(word) || is_uuid(word) {
+                spans.push(SecretSpan { range: part, name: "KEY".to_owned() });
+            }
+        }
+        for part in split(text, path_end..end, &['?', '#', '&']) {
+            let pair = &text[part.clone()];
+            let (name, value) = pair.split_once('=').unwrap_or(("", pair));
+            if is_secret_parameter(name, value) {
+                let name = if name.is_empty() { "KEY" } else { name };
+                let range = part.end - value.len()..part.end;
+                spans.push(SecretSpan { range, name: name.to_owned() });
+            }
+        }
+        plain.push(at..end);
+    }
+}
+
+/// Notes what stands before an address's host, and gives the place where the host begins.
+fn user(text: &str, address: Range<usize>, spans: &mut Vec<SecretSpan>) -> usize {
+    let rest = &text[address.clone()];
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_port = |port: &str| port.chars().all(|c| c.is_ascii_digit() || c == REFERENCE);
+    // A password may hold what would end the host.
+    let is_odd = authority.rsplit_once(':').is_some_and(|(_, port)| !is_port(port))
+        && !authority.starts_with('[');
+    let within = if is_odd && !authority.contains('@') { rest } else { authority };
+    let Some(at) = within.rfind('@') else {
+        return address.start;
+    };
+    let (user, end) = (&within[..at], address.start + at);
+    let (name, secret) = match user.split_once(':') {
+        Some((_, password)) => ("PASSWORD", password),
+        None => ("TOKEN", user),
+    };
+    if !secret.is_empty() && !is_reference(secret) && user != "git" {
+        spans.push(SecretSpan { range: end - secret.len()..end, name: name.to_owned() });
+    }
+    end + 1
+}
+
+/// The parts of a range between these marks.
+fn split(text: &str, range: Range<usize>, marks: &[char]) -> Vec<Range<usize>> {
+    let mut start = range.start;
+    let ends = text[range.clone()].match_indices(marks).map(|(at, _)| range.start + at);
+    let mut parts = Vec::new();
+    for end in ends.chain([range.end]) {
+        parts.push(start..end);
+        start = end + 1;
+    }
+    parts
+}
+
+/// Words that are keys by their look.
+fn words(text: &str, plain: &[Range<usize>], spans: &mut Vec<SecretSpan>) {
+    let is_gap = |c: char| {
+        is_end(c) || matches!(c, '=' | ':' | ';' | '&' | '?' | '[' | ']' | '\\' | REFERENCE)
+    };
+    let mut start = 0;
+    let ends = text.char_indices().filter(|(_, c)| is_gap(*c)).map(|(at, c)| (at, c.len_utf8()));
+    for (end, length) in ends.chain([(text.len(), 0)]) {
+        // A base64 text keeps the marks at its end.
+        let fill = text[end..].len() - text[end..].trim_start_matches('=').len();
+        let range = start..end;
+        start = end + length;
+        let word = &text[range.clone()];
+        let is_known = plain.iter().any(|plain| plain.start < range.end && range.start < plain.end);
+        let is_hash =
+            ["sha256:", "sha512:", "sha1:"].iter().any(|kind| text[..range.start].ends_with(kind));
+        if word.is_empty() || is_known || is_hash {
+            continue;
+        }
+        let filled = &text[range.start..end + fill];
+        let is_key = if is_path(word) || text[..range.start].ends_with('\\') {
+            !is_plain_path(word) && is_random(filled) || word.split('/').any(is_token)
+        } else {
+            is_token(word)
+                || is_random(filled)
+                || is_uuid(word)
+                || word.split(['/', '@']).any(is_token)
+        };
+        if is_key {
+            spans.push(SecretSpan { range: range.start..end + fill, name: "SECRET".to_owned() });
+        }
+    }
+}
