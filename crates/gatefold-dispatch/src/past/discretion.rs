@@ -1,6 +1,8 @@
 //! What of somebody's words may be kept. Doubt keeps nothing: a query too many that is not learnt
 //! from costs little, one with a secret in it a leak.
 
+use gatefold_policy::secrecy::{has_secret, is_random, is_secret_noun, is_token_in_any_case};
+
 /// The longest query that is kept, in characters. What is longer is a text, not a request.
 const LONGEST: usize = 200;
 
@@ -8,72 +10,14 @@ const LONGEST: usize = 200;
 const LONG_NUMBER: usize = 7;
 const LONG_PARTED_NUMBER: usize = 9;
 
-/// Beginnings of the tokens of well-known services, whatever stands behind.
-const TOKEN_BEGINNINGS: [&str; 24] = [
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "sk-",
-    "sk_",
-    "pk_live",
-    "rk_",
-    "xox",
-    "xapp-",
-    "akia",
-    "asia",
-    "aiza",
-    "ya29.",
-    "hf_",
-    "npm_",
-    "pypi-",
-    "eyj",
-    "shpat_",
-    "ntn_",
-    "atatt",
-];
+/// The least length of what follows `bearer` as a token does, in bytes.
+const BEARER_LENGTH: usize = 6;
 
-/// The shortest rest of a token behind such a beginning.
-const TOKEN_REST: usize = 6;
-
-/// What secrets are called. Behind one of these and `=`, `:` or `is`, something follows that is one.
-const SECRET_NAMES: [&str; 16] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "pwd",
-    "pass",
-    "secret",
-    "token",
-    "key",
-    "apikey",
-    "auth",
-    "authorization",
-    "bearer",
-    "credential",
-    "credentials",
-    "cookie",
-    "pin",
-];
-
-/// Those of them that people say a word behind, also one without digits.
+/// Names of secrets before which people say the secret itself, even one without digits.
 const SPOKEN_SECRETS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
 
 /// What stands before such a name where the secret itself follows: "log in with password swordfish".
 const GIVING: [&str; 5] = ["with", "using", "and", "by", "use"];
-
-/// The least letters and digits of a token that may be a random one.
-const RANDOM_LENGTH: usize = 16;
-
-/// The longest run of letters that may be a word.
-const LONGEST_WORD: usize = 32;
-
-/// The least entropy of a random token, in bits a character (Shannon 1948, "A mathematical theory
-/// of communication"). Sixteen random hexadecimal digits have 3 or more nearly always.
-const RANDOM_BITS: f64 = 2.75;
 
 /// A query as it is kept, on one line; none when it is too long, says nothing, is merely the name
 /// of a tool, or may hold a secret or somebody's data.
@@ -109,6 +53,7 @@ fn is_delicate(text: &str) -> bool {
         || names_a_secret(text)
         || text.split_whitespace().any(is_token)
         || text.split_whitespace().any(is_url_with_more)
+        || has_secret(text)
 }
 
 /// Whether a URL says more than where: its query and fragment may authorise.
@@ -138,18 +83,15 @@ fn names_a_secret(text: &str) -> bool {
     let lower = text.to_lowercase();
     let spaced = lower.replace(['=', ':'], " = ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
-    let is_name = |word: &str| {
-        let mut parts = word.split(|c: char| !c.is_alphanumeric());
-        parts.any(|part| SECRET_NAMES.contains(&part) || SECRET_NAMES.contains(&singular(part)))
-    };
-    let assigned = words.windows(3).any(|three| is_name(three[0]) && is_assignment(three[1]));
+    let assigned =
+        words.windows(3).any(|three| is_secret_noun(three[0]) && is_assignment(three[1]));
     // "password hunter2"
-    let valued = words.windows(2).any(|two| is_name(two[0]) && is_like_a_value(two[1]));
+    let valued = words.windows(2).any(|two| is_secret_noun(two[0]) && is_like_a_value(two[1]));
     let is_spoken = |word: &str| SPOKEN_SECRETS.contains(&word);
     let given = words.windows(3).any(|three| {
         GIVING.contains(&three[0]) && is_spoken(three[1]) || is_spoken(three[0]) && three[1] == "to"
     });
-    let borne = words.windows(2).any(|two| two[0] == "bearer" && two[1].len() >= TOKEN_REST);
+    let borne = words.windows(2).any(|two| two[0] == "bearer" && two[1].len() >= BEARER_LENGTH);
     assigned || valued || given || borne
 }
 
@@ -160,10 +102,6 @@ fn is_like_a_value(word: &str) -> bool {
     word.contains(is_odd)
 }
 
-fn singular(word: &str) -> &str {
-    word.strip_suffix('s').unwrap_or(word)
-}
-
 fn is_assignment(word: &str) -> bool {
     matches!(word, "=" | "is" | "are" | "was")
 }
@@ -171,61 +109,7 @@ fn is_assignment(word: &str) -> bool {
 /// Whether a word is a token: begins as those of well-known services, or is random.
 fn is_token(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-    let lower = word.to_ascii_lowercase();
-    let begins = |beginning: &&str| {
-        let rest = lower.strip_prefix(*beginning);
-        // Words begin so too, but do not go on with digits.
-        rest.is_some_and(|rest| {
-            rest.len() >= TOKEN_REST && rest.contains(|c: char| c.is_ascii_digit())
-        })
-    };
-    TOKEN_BEGINNINGS.iter().any(begins) || is_random(word)
-}
-
-/// Whether a word's letters and digits are without a pattern, as those of generated keys are.
-/// Names of several words are not, nor are versions and dates in them.
-fn is_random(word: &str) -> bool {
-    let runs: Vec<&str> = word.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    let is_long_word = |run: &&str| run.len() > LONGEST_WORD;
-    if runs.iter().any(is_long_word) {
-        return true;
-    }
-    let bytes: Vec<u8> = runs.iter().flat_map(|run| run.bytes()).collect();
-    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
-    if bytes.len() < RANDOM_LENGTH || entropy(&bytes) < RANDOM_BITS {
-        return false;
-    }
-    let changes: usize = runs.iter().map(|run| changes(run)).sum();
-    // In words written as one, a capital comes every few letters; in noise, all the time.
-    let share = if digits > 0 { 5 } else { 3 };
-    let is_mixed = |run: &&str| {
-        let digits = run.bytes().filter(u8::is_ascii_digit).count();
-        run.len() >= RANDOM_LENGTH && digits > 1 && digits < run.len()
-    };
-    changes * share >= bytes.len() || runs.iter().any(is_mixed)
-}
-
-/// How often a run changes between digits, small and capital letters; a capital that begins a word
-/// is no change.
-fn changes(run: &str) -> usize {
-    let kind = |byte: u8| match byte {
-        b'0'..=b'9' => 0,
-        b'a'..=b'z' => 1,
-        _ => 2,
-    };
-    let kinds: Vec<u8> = run.bytes().map(kind).collect();
-    kinds.windows(2).filter(|two| two[0] != two[1] && *two != [2, 1]).count()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of characters are small")]
-fn entropy(bytes: &[u8]) -> f64 {
-    let mut counts = [0_usize; 256];
-    for byte in bytes {
-        counts[usize::from(*byte)] += 1;
-    }
-    let shares = counts.iter().filter(|count| **count > 0);
-    let shares = shares.map(|count| *count as f64 / bytes.len() as f64);
-    -shares.map(|share| share * share.log2()).sum::<f64>()
+    is_token_in_any_case(word) || is_random(word)
 }
 
 #[cfg(test)]
@@ -272,6 +156,9 @@ mod tests {
             "clone with ghp_16C7e42F292c6912E7",
             "use sk-proj-4f9aQ2xY81",
             "AKIAIOSFODNN7EXAMPLE",
+            "tvly-dev-x8k2m4",
+            "run psql -u ann:swordfish",
+            "my otp is 4711",
             "log in, password=hunter2",
             "log in, password: hunter2",
             "my password is hunter2",
