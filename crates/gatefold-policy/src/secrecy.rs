@@ -5,6 +5,7 @@
 //! reference or a word, one too few is a leak. Everything here is a function of its input, and works
 //! on at most a named length of text.
 
+mod harmless;
 mod names;
 mod redaction;
 mod shapes;
@@ -48,7 +49,7 @@ pub fn reason(name: &str, value: &str) -> Option<Reason> {
             Some(Reason::Scheme)
         }
         Naming::Id | Naming::Plain | Naming::Unknown => {
-            (!shapes::is_harmless(value)).then_some(Reason::Shape)
+            (!harmless::is_harmless(value)).then_some(Reason::Shape)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a value looks like, whatever it is called.
 
 use super::names::Naming;
-use super::{REFERENCE, is_reference, is_secret, texts};
+use super::{REFERENCE, is_reference};
 
 /// Tokens of well-known services begin so, and nothing else does.
 const TOKEN_BEGINNINGS: &[&str] = &[
@@ -186,49 +186,6 @@ pub fn is_switch(value: &str) -> bool {
     WORDS.contains(&value.to_lowercase().as_str())
 }
 
-/// Stands for a byte of a reference in JSON, which has no control characters.
-const IN_JSON: &str = "\u{fdd0}";
-
-/// Whether a value is plainly no secret: words, numbers, paths, addresses, and lists of them.
-pub(super) fn is_harmless(value: &str) -> bool {
-    let value = value.trim();
-    if value.contains(|c: char| c.is_control() && c != REFERENCE) {
-        return false;
-    }
-    if value.starts_with(['{', '['])
-        && let Ok(json) = serde_json::from_str(&value.replace(REFERENCE, IN_JSON))
-    {
-        return is_harmless_json("", &json);
-    }
-    let is_mark = |c: char| "\"'()[]<>!?".contains(c);
-    let is_gap = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
-    !texts::has_secret(value)
-        && value.split(is_gap).all(|word| is_plain(word.trim_matches(is_mark)))
-}
-
-fn is_harmless_json(name: &str, value: &serde_json::Value) -> bool {
-    use serde_json::Value;
-    match value {
-        Value::Object(members) => members.iter().all(|(name, value)| is_harmless_json(name, value)),
-        Value::Array(items) => items.iter().all(|item| is_harmless_json(name, item)),
-        Value::String(text) => {
-            !is_secret(name, &text.replace(IN_JSON, REFERENCE.encode_utf8(&mut [0; 4])))
-        }
-        Value::Number(number) => !is_secret(name, &number.to_string()),
-        Value::Bool(_) | Value::Null => true,
-    }
-}
-
-fn is_plain(word: &str) -> bool {
-    if word.contains("://") {
-        is_plain_address(word)
-    } else if is_path(word) {
-        is_plain_path(word)
-    } else {
-        is_plain_word(word)
-    }
-}
-
 /// Whether a text is a path that says so: from the root, the home or a folder.
 pub fn is_path(word: &str) -> bool {
     let is_drive = |word: &str| {
@@ -255,7 +212,7 @@ pub(super) fn is_plain_path(path: &str) -> bool {
 }
 
 /// A word, a number, a version, a host with its port.
-fn is_plain_word(word: &str) -> bool {
+pub(super) fn is_plain_word(word: &str) -> bool {
     let is_legal = |c: char| c.is_alphanumeric() || "_-.*+/\\:=%".contains(c) || c == REFERENCE;
     let is_small = |end: &str| {
         end == "latest" || end.chars().next().is_none_or(|c| c.is_ascii_digit() || c == REFERENCE)
@@ -278,13 +235,6 @@ fn is_calm(run: &str) -> bool {
     } else {
         run.len() <= 16 && breaks(run) <= 3
     }
-}
-
-/// A URL with nothing in it that lets its holder in.
-fn is_plain_address(word: &str) -> bool {
-    let is_legal =
-        |c: char| c.is_alphanumeric() || "_-.*+/:=%?&#@[]~$".contains(c) || c == REFERENCE;
-    word.chars().all(is_legal) && !texts::has_secret(word)
 }
 
 /// Whether the value of a URL's parameter lets its holder in.
