@@ -7,6 +7,7 @@ mod naming;
 use std::path::{Path, PathBuf};
 
 use gatefold_clients::{Client, Scope};
+use gatefold_policy::secrecy::has_secret;
 
 pub use self::keep::{KeepFault, Unkept, keep};
 
@@ -120,7 +121,7 @@ fn planned(
 ) -> Planned {
     let key = known.add(&server, client);
     // Nobody needs the secret there, so that there is nothing to refer to.
-    server.description.take_if(|text| secrecy::has_secret(text));
+    server.description.take_if(|text| has_secret(text));
     let mut secrets = Vec::new();
     secrecy::take_out(&mut server.connection, &key, |name, value| {
         let name = names.keep(name, value, &key);

@@ -33,7 +33,6 @@ pub use import::{KeepFault, Unkept, keep};
 pub use import::{Plan, Planned, Skipped, Why, plan, user_config_file, variables_in};
 pub use needs::{Needs, needs};
 pub use rendered::{SecretStyle, append, write};
-pub(crate) use secrecy::has_secret;
 pub use secrecy::{FoundSecret, is_secret};
 pub use undo::Records;
 

@@ -8,19 +8,15 @@
 //! Texts are in Gatefold's notation here. What a reference refers to is no secret of the file.
 
 mod arguments;
-mod names;
 mod notation;
-mod shapes;
 #[cfg(test)]
 mod tests;
-mod texts;
-
-use gatefold_core::Secret;
 
 use gatefold::config::Connection;
-use names::{Naming, is_quantity, variable_name};
-use notation::{defaults, is_reference, masked, replaced};
-use texts::{Place, after_scheme};
+use gatefold_core::Secret;
+use gatefold_policy::secrecy::{self, Naming, SecretSpan, after_scheme, has_secret, is_path};
+
+use notation::{defaults, masked, replaced};
 
 /// A value that is not to stand in the configuration.
 #[derive(Debug, Clone)]
@@ -55,44 +51,10 @@ struct Named<'a> {
 /// Whether a variable of this name and value holds a secret. A reference to a variable is none,
 /// and a reference with a default is as secret as the default.
 pub fn is_secret(name: &str, value: &str) -> bool {
-    is_secret_masked(name, &masked(value))
-        || defaults(value).iter().any(|(name, range)| is_secret_masked(name, &value[range.clone()]))
-}
-
-fn is_secret_masked(name: &str, value: &str) -> bool {
-    let bare = after_scheme(value.trim_start());
-    if bare.is_empty() || is_reference(bare) {
-        return false;
-    }
-    match Naming::of(name) {
-        Naming::Secret => !is_plain_for_a_secret(name, bare),
-        Naming::Id if shapes::is_uuid(value) => false,
-        Naming::Id | Naming::Plain | Naming::Unknown => {
-            bare.len() < value.len() || !shapes::is_harmless(value)
-        }
-    }
-}
-
-/// What may stand under a secret's name without being one: a switch, a limit, the place of a key.
-fn is_plain_for_a_secret(name: &str, value: &str) -> bool {
-    let upper = name.to_uppercase();
-    let is_number = value.bytes().all(|b| b.is_ascii_digit());
-    let is_place = upper == "PWD"
-        || upper == "OLDPWD"
-        || upper.contains("CREDENTIALS")
-        || upper.contains("KEY");
-    let has_folders = value.matches(['/', '\\']).count() > 1;
-    shapes::is_switch(value)
-        || (is_number && is_quantity(name))
-        || (is_place
-            && shapes::is_path(value)
-            && shapes::is_plain_path(value)
-            && (has_folders || upper == "PWD"))
-}
-
-/// Whether a text for people has a secret in it.
-pub(crate) fn has_secret(text: &str) -> bool {
-    texts::has_secret(text)
+    secrecy::is_secret(name, &masked(value))
+        || defaults(value)
+            .iter()
+            .any(|(name, range)| secrecy::is_secret(name, &value[range.clone()]))
 }
 
 /// Whether a program's name has a secret in it, which cannot be taken out of there.
@@ -102,7 +64,7 @@ pub(super) fn has_secret_command(command: &str) -> bool {
     let mut reference = |_: String, _: &str| String::new();
     let mut named = Named { key: "", reference: &mut reference };
     arguments::take_out("", &mut words, &mut named);
-    words != before || (!shapes::is_path(command) && texts::has_secret(&masked(command)))
+    words != before || (!is_path(command) && has_secret(&masked(command)))
 }
 
 /// Takes every secret out of a connection, leaving `reference(name)` in its place. `key` is the
@@ -187,19 +149,33 @@ fn in_place(text: &str, named: &mut Named<'_>) -> String {
 }
 
 /// The secrets that show themselves in a text, the defaults of its references among them.
-fn places(text: &str) -> Vec<Place> {
-    let mut places = texts::secrets_in(&masked(text));
+fn places(text: &str) -> Vec<SecretSpan> {
+    let mut places = secrecy::secrets_in(&masked(text));
     for (name, range) in defaults(text) {
         let is_new = !places
             .iter()
             .any(|place| place.range.start < range.end && range.start < place.range.end);
         if is_new
-            && is_secret_masked(name, &text[range.clone()])
+            && secrecy::is_secret(name, &text[range.clone()])
             && Naming::of(name) == Naming::Secret
         {
-            places.push(Place { range, name: name.to_owned() });
+            places.push(SecretSpan { range, name: name.to_owned() });
         }
     }
     places.sort_by_key(|place| place.range.start);
     places
+}
+
+/// A name as variables have it: upper case, digits and `_`.
+fn variable_name(name: &str) -> String {
+    /// Keyrings and systems take more; people do not.
+    const LONGEST: usize = 64;
+    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let is_outside = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+    let name: String = name.trim_matches(is_outside).chars().map(upper).take(LONGEST).collect();
+    match name.chars().next() {
+        None => "SECRET".to_owned(),
+        Some(first) if first.is_ascii_digit() => format!("_{name}"),
+        Some(_) => name,
+    }
 }

@@ -8,9 +8,10 @@ use std::path::Path;
 use gatefold::Environment;
 use gatefold::config::{Config, ConfigError, Connection, Inputs, SourceConfig, load};
 use gatefold::files;
+use gatefold_policy::secrecy::has_secret;
 
 use super::{Finding, Level, Section};
-use crate::{Reached, has_secret, is_secret, shell};
+use crate::{Reached, is_secret, shell};
 
 /// Permissions of others than the owner.
 const OTHERS: u32 = 0o077;

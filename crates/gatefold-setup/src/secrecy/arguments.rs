@@ -1,10 +1,11 @@
 //! Secrets among a program's arguments.
 
-use super::names::{Naming, variable_name};
+use gatefold_policy::secrecy::{
+    Naming, has_secret, is_connection_string, is_path, is_switch, is_uuid,
+};
+
 use super::notation::masked;
-use super::shapes::{is_path, is_switch, is_uuid};
-use super::texts::is_connection_string;
-use super::{Named, header, in_place, is_secret, variable, whole};
+use super::{Named, header, in_place, is_secret, variable, variable_name, whole};
 
 /// Flags before `Name: value`.
 const HEADER_FLAGS: &[&str] = &["--header", "--headers", "-H"];
@@ -63,7 +64,7 @@ fn is_flag(arg: &str, before: &str) -> bool {
 
 /// Whether a value stands right behind a flag of one letter, and is a key by itself.
 fn is_joined(arg: &str) -> bool {
-    super::texts::has_secret(&masked(arg))
+    has_secret(&masked(arg))
 }
 
 fn taken(arg: &str, before: &Before, named: &mut Named<'_>) -> String {

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-/// Stands for every byte of a reference in a masked text, so that places stay the same.
-pub(super) const REFERENCE: char = '\u{1a}';
+use gatefold_policy::secrecy::REFERENCE;
 
 /// A piece of a text: what stands there, or a reference to what stands elsewhere.
 enum Part<'t> {
@@ -48,11 +47,6 @@ pub(super) fn masked(text: &str) -> String {
         }
     };
     parts(text).into_iter().map(one).collect()
-}
-
-/// Whether all that matters in a masked text comes from elsewhere.
-pub(super) fn is_reference(masked: &str) -> bool {
-    masked.contains(REFERENCE) && !masked.contains(char::is_alphanumeric)
 }
 
 /// The names of the references that have a default, and where it stands.
@@ -121,6 +115,8 @@ pub(super) fn replaced<'r>(
 
 #[cfg(test)]
 mod tests {
+    use gatefold_policy::secrecy::is_reference;
+
     use super::*;
 
     #[test]
