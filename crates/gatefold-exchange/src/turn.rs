@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use gatefold_catalog::{Request, View, address, read_address, token_bound};
 use gatefold_core::{
-    CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, SkillAct,
-    SkillRequest, Suspension, TaskHandle, ToolName, Uri, WaitsFor,
+    CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, ResumeError,
+    SkillAct, SkillRequest, Suspension, TaskHandle, ToolName, Uri, WaitsFor,
 };
 use gatefold_disclose::{Mend, Names, Reply, Step};
 use gatefold_dispatch::{Caller, Counters, Pinned};
@@ -126,7 +126,7 @@ impl Turn {
         caller: Caller,
     ) -> Result<ToolAnswer, CallError> {
         let result = self.pinned.call(request.clone(), call.resume, caller).await;
-        let result = result.inspect_err(log_failure);
+        let result = result.inspect_err(log_failure).map_err(without_owner);
         let disclosure = self.audience.disclosure();
         let result = match result {
             Ok(Outcome::Suspended(waiting)) if waiting.waits_for == WaitsFor::Client => {
@@ -160,7 +160,8 @@ impl Turn {
     ) -> Result<Outcome, CallError> {
         let request = self.pinned.resolve(operation);
         let result = self.pinned.call(request.clone(), resume, caller).await;
-        match result.inspect_err(log_failure).map_err(|error| self.under_asked_name(error))? {
+        let result = result.inspect_err(log_failure).map_err(without_owner);
+        match result.map_err(|error| self.under_asked_name(error))? {
             Outcome::Done(payload) => {
                 let payload = self.without_hidden(payload, &request);
                 Ok(Outcome::Done(self.readdressed(payload, &request)))
@@ -240,6 +241,15 @@ fn is_the_protocols(error: &CallError) -> bool {
             | CallError::Unknown { .. }
             | CallError::Resume(_)
     )
+}
+
+/// A state that was given out to somebody else reads as one that never was: whoever holds it is not
+/// told that such a call exists.
+fn without_owner(error: CallError) -> CallError {
+    match error {
+        CallError::Resume(ResumeError::Principal) => CallError::Resume(ResumeError::Forged),
+        error => error,
+    }
 }
 
 /// Logs what an operator must know of a failed call. What only concerns the caller is in its

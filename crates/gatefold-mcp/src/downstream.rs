@@ -5,11 +5,13 @@
 //! question of a source goes out on the stream of the very request that led to it, and both eras
 //! end in one place, [`server`].
 
+mod endpoint;
 mod era;
 mod extensions;
 mod greetings;
 mod guard;
 mod http;
+mod identity;
 mod listening;
 mod message;
 mod methods;
@@ -26,6 +28,8 @@ mod streams;
 mod subscriptions;
 mod working;
 
-pub use http::{HttpEndpoint, serve_http};
+pub use endpoint::HttpEndpoint;
+pub use http::serve_http;
+pub use identity::{Authenticator, SoleUser, Unauthenticated};
 pub use server::Server;
 pub use stdio::serve_stdio;

@@ -9,7 +9,9 @@ mod downstream;
 mod protocol;
 mod upstream;
 
-pub use downstream::{HttpEndpoint, Server, serve_http, serve_stdio};
+pub use downstream::{
+    Authenticator, HttpEndpoint, Server, SoleUser, Unauthenticated, serve_http, serve_stdio,
+};
 pub use upstream::{
     HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StdioSettings, Transport, end_children,
     kill_children,

@@ -137,7 +137,7 @@ pub async fn build(
     let disclosure = Arc::new(ReloadableGateway::new(&config));
     let gateway: Arc<dyn Disclosure> = disclosure.clone();
     let exchange = Exchange::new(dispatcher.clone(), Disclosures::standard(&gateway));
-    let server = Server::new(exchange.clone(), Principal::local());
+    let server = Server::new(exchange.clone());
     let nothing =
         Applied { config: Config::default(), encoder: None, sources: Vec::new(), at: clock.now() };
     let app = App {

@@ -1,9 +1,10 @@
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
 use gatefold::{App, Environment};
-use gatefold_core::Domain;
+use gatefold_core::{Domain, Principal};
 use gatefold_exchange::{Audience, Disclosures, Scope};
 use gatefold_mcp::{end_children, serve_stdio};
 
@@ -39,7 +40,9 @@ pub(super) async fn run(
         () = tokio::time::sleep(FIRST_TOOLS_WAIT) => {}
         () = stop.cancelled() => {}
     }
-    let served = serve_stdio(app.server(), audience, app.endpoint().drain, stop.clone()).await;
+    let principal = Arc::new(Principal::local());
+    let drain = app.endpoint().drain;
+    let served = serve_stdio(app.server(), principal, audience, drain, stop.clone()).await;
     following.abort();
     counting.abort();
     let hurrying = tokio::spawn(async move {

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::middleware::Next;
 
-use super::http::HttpEndpoint;
+use super::endpoint::HttpEndpoint;
 
 /// The headers that a request may have in all, in bytes.
 const HEADER_BYTES: usize = 64 * 1024;

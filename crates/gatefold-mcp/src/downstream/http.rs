@@ -9,15 +9,17 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::serve::ListenerExt as _;
 use futures::stream::unfold;
-use gatefold_core::Domain;
+use gatefold_core::{Domain, Principal};
 use gatefold_exchange::{Audience, Scope};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
+use super::endpoint::HttpEndpoint;
+use super::identity::{Authenticator, is_same_caller};
 use super::listening::Listening;
-use super::message::{Params, Request as Asked};
+use super::message::Request as Asked;
 use super::notices::{Notices, Wanted};
 use super::replays::{GRACE, Reader};
 use super::server::Server;
@@ -25,50 +27,29 @@ use super::sessions::{Session, Sessions};
 use super::streams::{Event, empty, json, plain, stream};
 use super::working::Client;
 use crate::protocol::headers::LAST_EVENT_ID;
-use crate::protocol::{Era, RpcError, methods, rpc};
+use crate::protocol::{Era, RpcError, rpc};
 use headers::{Refused, accepts, not_allowed, refused, session_id};
 
 mod headers;
 mod posts;
-
-/// How an HTTP endpoint behaves.
-#[derive(Debug, Clone)]
-pub struct HttpEndpoint {
-    /// Names by which browsers and clients may address this endpoint (the `Host` header).
-    pub allowed_hosts: Vec<String>,
-    /// Web pages that may use it (the `Origin` header). Requests without an origin always may.
-    pub allowed_origins: Vec<String>,
-    pub request_body_bytes: usize,
-    /// How long a session may be silent.
-    pub session_idle: Duration,
-    /// How long calls under way may take to finish once the endpoint is shut down.
-    pub drain: Duration,
-}
-
-impl Default for HttpEndpoint {
-    fn default() -> Self {
-        let loopback = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
-        let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
-        Self {
-            allowed_hosts: loopback.to_vec(),
-            allowed_origins: origins.map(str::to_owned).to_vec(),
-            request_body_bytes: 4 * 1024 * 1024,
-            session_idle: Duration::from_secs(30 * 60),
-            drain: Duration::from_secs(10),
-        }
-    }
-}
 
 /// How often silent sessions are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(30);
 /// How long connections may take to end once their calls have.
 const CLOSING: Duration = Duration::from_secs(2);
 
+/// Who makes a request, and what of the gateway it is for.
+struct Access {
+    principal: Arc<Principal>,
+    audience: Audience,
+}
+
 #[derive(Clone)]
 struct Endpoint(Arc<Inner>);
 
 struct Inner {
     server: Arc<Server>,
+    authenticator: Arc<dyn Authenticator>,
     sessions: Arc<Sessions>,
     /// How long answers wait for clients whose streams broke off.
     grace: Duration,
@@ -91,6 +72,7 @@ pub async fn serve_http(
     let inner = Arc::new(Inner {
         sessions: server.sessions.clone(),
         server,
+        authenticator: endpoint.authenticator.clone(),
         grace: GRACE.min(endpoint.session_idle),
         body_bytes: endpoint.request_body_bytes,
         requests: TaskTracker::new(),
@@ -150,24 +132,34 @@ async fn of_one_source(
     Path(domain): Path<String>,
     request: Request<Body>,
 ) -> Response<Body> {
-    let server = &endpoint.0.server;
-    let Some(domain) = Domain::parse(&domain).ok().filter(|domain| server.shows(domain)) else {
-        return plain(StatusCode::NOT_FOUND, "there is no such source");
-    };
-    endpoint.0.handle(Scope::Source(domain), request).await
+    match Domain::parse(&domain) {
+        Ok(domain) => endpoint.0.handle(Scope::Source(domain), request).await,
+        Err(_) => no_such_source(),
+    }
 }
 
 impl Inner {
     async fn handle(self: &Arc<Self>, scope: Scope, request: Request<Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
+        let principal = match self.authenticator.authenticate(&parts).await {
+            Ok(principal) => principal,
+            Err(unauthenticated) => return unauthenticated.response(),
+        };
+        // A source that this principal may not see is not told from one that is not there.
+        if let Scope::Source(domain) = &scope
+            && !self.server.shows(&principal, domain)
+        {
+            return no_such_source();
+        }
         let audience = match self.server.audience(scope, disclosure_name(parts.uri.query())) {
             Ok(audience) => audience,
             Err(unknown) => return plain(StatusCode::BAD_REQUEST, unknown.to_string()),
         };
+        let access = Access { principal, audience };
         match parts.method {
-            Method::POST => self.post(audience, parts, body).await,
-            Method::GET => self.get(audience, &parts.headers),
-            Method::DELETE => self.delete(&audience, &parts.headers),
+            Method::POST => self.post(access, parts, body).await,
+            Method::GET => self.get(access, &parts.headers),
+            Method::DELETE => self.delete(&access, &parts.headers),
             _ => not_allowed(),
         }
     }
@@ -187,14 +179,14 @@ impl Inner {
     }
 
     /// Opens a session's stream of notices. The session is not silent while its client holds it.
-    fn get(self: &Arc<Self>, audience: Audience, headers: &HeaderMap) -> Response<Body> {
+    fn get(self: &Arc<Self>, access: Access, headers: &HeaderMap) -> Response<Body> {
         if session_id(headers).is_none() {
             return not_allowed();
         }
         if !accepts(headers, "text/event-stream") {
             return plain(StatusCode::NOT_ACCEPTABLE, "a stream of notices is text/event-stream");
         }
-        let session = match self.session(&audience, headers) {
+        let session = match self.session(&access, headers) {
             Ok(session) => session,
             Err(refused) => return *refused,
         };
@@ -207,7 +199,8 @@ impl Inner {
             return resumable(reader);
         }
         let server = self.server.clone();
-        let (principal, subscriptions) = (session.principal.clone(), session.subscriptions.clone());
+        let (Access { principal, audience }, subscriptions) =
+            (access, session.subscriptions.clone());
         let notices = Notices::new(server, audience, principal, Wanted::ALL, subscriptions, None);
         let (held, end) = (session.listen(), self.end.clone());
         stream(unfold((notices, held, session, end), async |mut state| {
@@ -223,11 +216,11 @@ impl Inner {
         }))
     }
 
-    fn delete(&self, audience: &Audience, headers: &HeaderMap) -> Response<Body> {
+    fn delete(&self, access: &Access, headers: &HeaderMap) -> Response<Body> {
         if session_id(headers).is_none() {
             return not_allowed();
         }
-        match (self.session(audience, headers), session_id(headers)) {
+        match (self.session(access, headers), session_id(headers)) {
             (Ok(_), Some(id)) => {
                 self.sessions.close(id);
                 empty(StatusCode::NO_CONTENT)
@@ -237,15 +230,20 @@ impl Inner {
         }
     }
 
-    /// The session that a request names. It belongs to one audience alone.
-    fn session(&self, audience: &Audience, headers: &HeaderMap) -> Result<Arc<Session>, Refused> {
+    /// The session that a request names. It belongs to one principal and one audience: to any other
+    /// it is not there.
+    fn session(&self, access: &Access, headers: &HeaderMap) -> Result<Arc<Session>, Refused> {
         let Some(id) = session_id(headers) else {
             let text = "the request names no session: begin with `initialize` and send its \
                         `Mcp-Session-Id`, or send `_meta` of version 2026-07-28";
             let error = RpcError::invalid_request(text);
             return Err(Box::new(refused(None, &error, Era::Handshake)));
         };
-        let session = self.sessions.get(id).filter(|session| session.audience == *audience);
+        let is_own = |session: &Session| {
+            session.audience == access.audience
+                && is_same_caller(&session.principal, &access.principal)
+        };
+        let session = self.sessions.get(id, is_own);
         session.ok_or_else(|| {
             let error =
                 RpcError::invalid_request("there is no such session (any more): `initialize` anew");
@@ -254,17 +252,14 @@ impl Inner {
     }
 }
 
+fn no_such_source() -> Response<Body> {
+    plain(StatusCode::NOT_FOUND, "there is no such source")
+}
+
 /// The disclosure that the query of a request's address asks for, such as `disclosure=flat`.
 fn disclosure_name(query: Option<&str>) -> Option<&str> {
     let mut parts = query?.split('&').filter_map(|part| part.split_once('='));
     parts.find(|(key, _)| *key == "disclosure").map(|(_, name)| name)
-}
-
-/// Takes a client's notification. Most say nothing that the gateway needs to know.
-pub(super) fn notified(session: &Session, method: &str, params: &Params) {
-    if let (methods::CANCELLED, Some(id)) = (method, &params.request_id) {
-        session.cancel(id.get());
-    }
 }
 
 fn resumable(reader: Reader) -> Response<Body> {

@@ -15,7 +15,7 @@ use super::greetings;
 use super::message::Params;
 use super::results::{Caching, head};
 use super::server::{RequestScope, Server};
-use super::subscriptions::{SUBSCRIPTIONS, Subscriptions};
+use super::subscriptions::{Addition, SUBSCRIPTIONS, Subscriptions};
 use super::working::{Client, Standing};
 use crate::protocol::Era;
 use crate::protocol::LogLevel;
@@ -169,19 +169,17 @@ impl RequestScope {
             return Ok(());
         }
         if subscriptions.is_full() {
-            return Err(RpcError::invalid_params(format!(
-                "a client may be subscribed to {SUBSCRIPTIONS} resources at once"
-            )));
+            return Err(too_many_subscriptions());
         }
         let done = self.turn.operate(Operation::Subscribe(public), None, caller).await;
         done.map_err(|error| self.refusal(error))?;
-        if let Some(target) = target
-            && !subscriptions.add(target.domain.clone(), target.name.clone(), uri)
-        {
+        let Some(target) = target else { return Ok(()) };
+        let added = subscriptions.add(target.domain.clone(), target.name.clone(), uri);
+        if added != Addition::Added {
             // Another request of the same client was faster.
             self.turn.release(&target.domain, &target.name);
         }
-        Ok(())
+        if added == Addition::Full { Err(too_many_subscriptions()) } else { Ok(()) }
     }
 
     async fn unsubscribe(
@@ -199,6 +197,11 @@ impl RequestScope {
         }
         Ok(format!("{{{}}}", head(Era::Handshake, Caching::No)))
     }
+}
+
+fn too_many_subscriptions() -> RpcError {
+    let text = format!("a client may be subscribed to {SUBSCRIPTIONS} resources at once");
+    RpcError::invalid_params(text)
 }
 
 fn arguments(arguments: Option<&RawValue>) -> Result<&RawValue, RpcError> {

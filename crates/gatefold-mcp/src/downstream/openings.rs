@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use gatefold_core::ClientName;
+use gatefold_core::{ClientName, Principal};
 use gatefold_dispatch::ClientCapabilities;
 use gatefold_exchange::Audience;
 
@@ -21,10 +21,10 @@ const CLIENT_NAME_BYTES: usize = 64;
 pub(super) async fn opened(
     server: &Arc<Server>,
     audience: Audience,
+    principal: Arc<Principal>,
     params: &Params,
 ) -> Result<(Arc<Session>, String), RpcError> {
     let name = client_name(params.client_info.as_ref());
-    let principal = server.principal().clone();
     let scope = server.informed_scope(&audience, principal.clone(), Era::Handshake).await;
     let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
     let version = negotiated(params.protocol_version.as_deref());
@@ -37,8 +37,8 @@ pub(super) async fn opened(
 }
 
 /// A client whose request says all there is to know about it.
-pub(super) fn standing_alone(server: &Server, meta: &Meta) -> Client {
-    let (principal, name) = (server.principal().clone(), client_name(meta.client.as_ref()));
+pub(super) fn standing_alone(principal: Arc<Principal>, meta: &Meta) -> Client {
+    let name = client_name(meta.client.as_ref());
     let capabilities = meta.capabilities.as_deref().map(ClientCapabilities::read);
     let standing = Standing::Alone(Arc::new(capabilities.unwrap_or_default()));
     let mut hasher = DefaultHasher::new();

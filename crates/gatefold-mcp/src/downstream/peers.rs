@@ -10,7 +10,11 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use super::message::Refusal;
-use crate::protocol::{methods, rpc};
+use crate::protocol::{codes, methods, rpc};
+
+/// Questions that one client may have open at once. A source that asks more is told that the client
+/// does not answer.
+const QUESTIONS: usize = 256;
 
 /// A client that is asked by the answer to its request, and answers by another.
 pub(super) struct Retrying {
@@ -60,7 +64,7 @@ impl Peer for Connected {
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
         Box::pin(async move {
-            let open = self.questions.open(self.stream.clone()).ok_or(AskError::Gone)?;
+            let open = self.questions.open(self.stream.clone())?;
             let text = rpc::question(&open.id, &question.method, &question.params);
             self.stream.send(text).await.map_err(|_| AskError::Gone)?;
             open.answered().await
@@ -88,11 +92,19 @@ impl Default for Questions {
 }
 
 impl Questions {
-    fn open(self: &Arc<Self>, stream: mpsc::Sender<String>) -> Option<OpenQuestion> {
+    fn open(self: &Arc<Self>, stream: mpsc::Sender<String>) -> Result<OpenQuestion, AskError> {
         let id = format!("gatefold-{}", self.asked.fetch_add(1, Ordering::Relaxed));
         let (sender, answer) = oneshot::channel();
-        self.lock().as_mut()?.insert(id.clone(), sender);
-        Some(OpenQuestion { id, questions: self.clone(), answer: Some(answer), stream })
+        {
+            let mut questions = self.lock();
+            let open = questions.as_mut().ok_or(AskError::Gone)?;
+            if open.len() >= QUESTIONS {
+                let message = format!("it has {QUESTIONS} questions open, which is the limit");
+                return Err(AskError::Refused { code: codes::INTERNAL_ERROR, message });
+            }
+            open.insert(id.clone(), sender);
+        }
+        Ok(OpenQuestion { id, questions: self.clone(), answer: Some(answer), stream })
     }
 
     /// Gives up on every answer: the client is gone.
@@ -196,6 +208,17 @@ mod tests {
         assert!(matches!(answer, Err(AskError::Gone)), "{answer:?}");
         assert!(matches!(peer.ask(asked()).await, Err(AskError::Gone)));
         assert!(!questions.answer("gatefold-0", Ok(raw("1"))));
+    }
+
+    #[tokio::test]
+    async fn a_client_has_so_many_questions_open_and_no_more() {
+        let (questions, peer, _sent) = peer();
+        let open: Vec<_> =
+            (0..QUESTIONS).map(|_| questions.open(peer.stream.clone()).unwrap()).collect();
+        let refused = peer.ask(asked()).await;
+        assert!(matches!(refused, Err(AskError::Refused { .. })), "{refused:?}");
+        drop(open);
+        assert!(questions.open(peer.stream.clone()).is_ok());
     }
 
     #[tokio::test]

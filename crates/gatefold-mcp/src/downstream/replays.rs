@@ -1,7 +1,7 @@
 //! Answers of a session that can be taken up where they broke off (MCP 2025-11-25, "Resumability
 //! and Redelivery").
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -26,6 +26,13 @@ const REPLAYS: usize = 64;
 /// What is said before one answer and was not read yet, in bytes. With more, nothing is taken until
 /// somebody has read.
 const UNREAD_BYTES: usize = 256 * 1024;
+/// The same, counted in messages: each takes room beside its bytes.
+const UNREAD_MESSAGES: usize = 4096;
+/// What was read of one answer and is kept for a client that comes back, in bytes. A connection that
+/// breaks off loses what was on its way, which is less.
+const READ_BYTES: usize = 256 * 1024;
+/// The same, counted in messages.
+const READ_MESSAGES: usize = 1024;
 
 /// The answers of one session that are under way, or broke off before they were read.
 #[derive(Default)]
@@ -49,15 +56,9 @@ impl Replays {
             return Err(Box::new(working));
         }
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        let pieces = said.into_iter().map(|text| Piece::Message(text.into())).collect();
-        let log = Mutex::new(Log {
-            pieces,
-            unread_bytes: 0,
-            is_whole: false,
-            readers: 0,
-            deserted_since: None,
-            task: None,
-        });
+        let mut log = Log::default();
+        log.extend(said.map(|text| Piece::Message(text.into())));
+        let log = Mutex::new(log);
         let replay = Arc::new(Replay { log, changed: Notify::new(), grace });
         let written = replay.clone().write(working, id, self.clone(), number);
         let task = AbortOnDropHandle::new(tokio::spawn(written));
@@ -67,16 +68,17 @@ impl Replays {
         Ok(Reader::new(replay, self, number, 0))
     }
 
-    /// What follows the event of an id that was given out, if it is still there.
+    /// What follows the event of an id that was given out, as far as it is kept.
+    ///
+    /// What was read long ago is gone: then the oldest that is kept comes first. The specification
+    /// lets a server choose what it replays, and an answer is worth more than the notices before it:
+    /// told that nothing is there, the client would have to make its call a second time.
     pub(super) fn resume(self: &Arc<Self>, event: &str) -> Option<Reader> {
         let (number, place) = event.split_once('-')?;
         let (number, place) = (number.parse().ok()?, place.parse::<usize>().ok()?);
         let replay = self.lock().get(&number).cloned()?;
-        let is_sent = place <= replay.log().pieces.len();
-        if !is_sent {
-            return None;
-        }
-        Some(Reader::new(replay, self, number, place))
+        let is_sent = place <= replay.log().end();
+        is_sent.then(|| Reader::new(replay, self, number, place))
     }
 
     /// Cancels what is under way.
@@ -108,15 +110,64 @@ struct Replay {
     grace: Duration,
 }
 
+/// What was said, in places that count from the first piece of all.
+#[derive(Default)]
 struct Log {
-    pieces: Vec<Piece>,
-    /// How many bytes of them nobody has read.
+    pieces: VecDeque<Piece>,
+    /// The place of the first piece that is kept.
+    start: usize,
+    /// The first place that nobody has read.
+    read: usize,
+    /// The bytes of what was read and is kept.
+    read_bytes: usize,
+    /// The bytes of what nobody has read.
     unread_bytes: usize,
     is_whole: bool,
     readers: usize,
     /// Since when nobody reads.
     deserted_since: Option<Instant>,
     task: Option<AbortOnDropHandle<()>>,
+}
+
+impl Log {
+    /// The place behind the last piece.
+    fn end(&self) -> usize {
+        self.start + self.pieces.len()
+    }
+
+    fn has_room(&self) -> bool {
+        let unread = self.end() - self.read;
+        self.unread_bytes <= UNREAD_BYTES && unread <= UNREAD_MESSAGES
+    }
+
+    fn extend(&mut self, pieces: impl IntoIterator<Item = Piece>) {
+        for piece in pieces {
+            self.unread_bytes += piece.bytes();
+            self.pieces.push_back(piece);
+        }
+    }
+
+    /// The piece at a place, or the oldest that is kept, and the place behind it.
+    fn read(&mut self, place: usize) -> Option<(Piece, usize)> {
+        let place = place.max(self.start);
+        let piece = self.pieces.get(place - self.start)?.clone();
+        if place >= self.read {
+            self.read = place + 1;
+            self.unread_bytes -= piece.bytes();
+            self.read_bytes += piece.bytes();
+            self.trim();
+        }
+        Some((piece, place + 1))
+    }
+
+    /// Forgets what was read longest ago, for a call may talk for as long as it runs.
+    fn trim(&mut self) {
+        while self.read_bytes > READ_BYTES || self.read - self.start > READ_MESSAGES {
+            let Some(oldest) = self.pieces.pop_front() else { return };
+            self.read_bytes -= oldest.bytes();
+            self.start += 1;
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -175,7 +226,7 @@ impl Replay {
     async fn has_room(&self) {
         loop {
             let changed = self.changed.notified();
-            if self.log().unread_bytes <= UNREAD_BYTES {
+            if self.log().has_room() {
                 return;
             }
             changed.await;
@@ -185,8 +236,7 @@ impl Replay {
     fn say(&self, piece: Piece, is_whole: bool) {
         {
             let mut log = self.log();
-            log.unread_bytes += piece.bytes();
-            log.pieces.push(piece);
+            log.extend([piece]);
             log.is_whole = is_whole;
         }
         self.changed.notify_waiters();
@@ -254,20 +304,18 @@ impl Reader {
             let changed = replay.changed.notified();
             let (piece, is_last) = {
                 let mut log = self.replay.log();
-                let piece = log.pieces.get(self.place).cloned();
-                let bytes = piece.as_ref().map_or(0, Piece::bytes);
-                log.unread_bytes = log.unread_bytes.saturating_sub(bytes);
-                let read = self.place + usize::from(piece.is_some());
-                (piece, log.is_whole && read >= log.pieces.len())
+                let piece = log.read(self.place);
+                let next = piece.as_ref().map_or(self.place, |(_, next)| *next);
+                (piece, log.is_whole && next >= log.end())
             };
-            let Some(piece) = piece else {
+            let Some((piece, next)) = piece else {
                 if is_last {
                     return None;
                 }
                 changed.await;
                 continue;
             };
-            self.place += 1;
+            self.place = next;
             self.replay.changed.notify_waiters();
             return Some(match piece {
                 Piece::Message(text) => {
@@ -296,12 +344,82 @@ impl Drop for Reader {
             if log.readers == 0 {
                 log.deserted_since = Some(Instant::now());
             }
-            let is_read = log.is_whole && self.place >= log.pieces.len();
+            let is_read = log.is_whole && self.place >= log.end();
             is_read.then(|| log.task.take())
         };
         if let (Some(_task), Some(replays)) = (done, self.replays.upgrade()) {
             replays.forget(self.number);
         }
         self.replay.changed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> Piece {
+        Piece::Message(text.into())
+    }
+
+    fn text(piece: &Piece) -> &str {
+        match piece {
+            Piece::Message(text) => text,
+            Piece::Pause(_) => "pause",
+        }
+    }
+
+    #[test]
+    fn a_call_that_sends_a_hundred_thousand_notices_stays_under_the_bound() {
+        const NOTICES: usize = 100_000;
+        let (mut log, mut place, mut written) = (Log::default(), 0, 0);
+        while place < NOTICES {
+            // It says all that there is room for, and its reader reads a little.
+            while written < NOTICES && log.has_room() {
+                log.extend([message(&format!("notice {written}"))]);
+                written += 1;
+            }
+            for _ in 0..100 {
+                let Some((piece, next)) = log.read(place) else { break };
+                assert_eq!(text(&piece), format!("notice {place}"), "none is lost");
+                place = next;
+            }
+            assert!(log.pieces.len() <= READ_MESSAGES + UNREAD_MESSAGES + 1);
+        }
+        assert_eq!((log.pieces.len(), log.unread_bytes), (READ_MESSAGES, 0));
+    }
+
+    #[test]
+    fn large_messages_are_bound_by_their_bytes() {
+        let (mut log, mut place) = (Log::default(), 0);
+        let large = "x".repeat(READ_BYTES / 4);
+        for _ in 0..100 {
+            log.extend([message(&large)]);
+            place = log.read(place).unwrap().1;
+            assert!(log.pieces.iter().map(Piece::bytes).sum::<usize>() <= READ_BYTES);
+        }
+        for _ in 0..100 {
+            if !log.has_room() {
+                break;
+            }
+            log.extend([message(&large)]);
+        }
+        assert!(log.unread_bytes <= UNREAD_BYTES + large.len());
+    }
+
+    #[test]
+    fn whoever_comes_back_too_late_goes_on_with_the_oldest_that_is_kept() {
+        let (mut log, mut place) = (Log::default(), 0);
+        for at in 0..READ_MESSAGES + 10 {
+            log.extend([message(&at.to_string())]);
+            place = log.read(place).unwrap().1;
+        }
+        log.extend([message("answer")]);
+        let (piece, next) = log.read(3).unwrap();
+        assert_eq!((text(&piece), next), ("10", 11));
+        let unread = log.unread_bytes;
+        assert_eq!(unread, "answer".len(), "to read again is no progress");
+        assert_eq!(text(&log.read(place).unwrap().0), "answer");
+        assert!(log.read(place + 1).is_none());
     }
 }

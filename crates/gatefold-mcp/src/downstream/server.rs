@@ -25,8 +25,6 @@ use crate::protocol::rpc::to_text;
 /// Serves one exchange to clients of the protocol.
 pub struct Server {
     exchange: Arc<Exchange>,
-    /// Who everybody is that reaches this endpoint.
-    principal: Arc<Principal>,
     pub(super) sessions: Arc<Sessions>,
 }
 
@@ -51,8 +49,8 @@ struct CallResult<'a> {
 }
 
 impl Server {
-    pub fn new(exchange: Arc<Exchange>, principal: Principal) -> Arc<Self> {
-        Arc::new(Self { exchange, principal: Arc::new(principal), sessions: Arc::default() })
+    pub fn new(exchange: Arc<Exchange>) -> Arc<Self> {
+        Arc::new(Self { exchange, sessions: Arc::default() })
     }
 
     /// Sessions that clients of the handshake era have open over HTTP.
@@ -69,14 +67,9 @@ impl Server {
         self.exchange.audience(scope, disclosure)
     }
 
-    /// Who everybody is that reaches this endpoint.
-    pub(super) fn principal(&self) -> &Arc<Principal> {
-        &self.principal
-    }
-
-    /// Whether there is anything for whoever reaches this endpoint in a domain.
-    pub(super) fn shows(&self, domain: &Domain) -> bool {
-        let pinned = self.exchange.dispatcher().pin(self.principal.clone());
+    /// Whether there is anything for someone in a domain.
+    pub(super) fn shows(&self, principal: &Arc<Principal>, domain: &Domain) -> bool {
+        let pinned = self.exchange.dispatcher().pin(principal.clone());
         pinned.view().domain(domain.as_str()).is_some()
     }
 

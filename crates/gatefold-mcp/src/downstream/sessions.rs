@@ -10,14 +10,19 @@ use gatefold_exchange::Audience;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::message::Params;
 use super::peers::Questions;
 use super::replays::Replays;
 use super::subscriptions::Subscriptions;
-use crate::protocol::LogLevel;
+use crate::protocol::{LogLevel, RpcError, methods};
 
 /// Sessions open at once. With one more, the one that was silent longest is closed; when there is
 /// none, the new one is refused.
 const SESSIONS: usize = 10_000;
+
+/// Requests that one client has under way at once. One more is refused: to wait for a place would
+/// be to wait for a client that may have forgotten them.
+pub(super) const SESSION_REQUESTS: usize = 512;
 
 /// As many random bits as a session's id has.
 const ID_BYTES: usize = 16;
@@ -89,13 +94,23 @@ impl Session {
     }
 
     /// Notes a request, so that a notification can cancel it.
-    pub(super) fn begin(self: &Arc<Self>, id: &str) -> InRequest {
+    pub(super) fn begin(self: &Arc<Self>, id: &str) -> Result<InRequest, TooManyRequests> {
         let cancel = CancellationToken::new();
         let mut state = self.lock();
+        if state.requests.len() >= SESSION_REQUESTS {
+            return Err(TooManyRequests);
+        }
         state.begun += 1;
         let number = state.begun;
         state.requests.insert(number, (id.to_owned(), cancel.clone()));
-        InRequest { session: self.clone(), number, cancel }
+        Ok(InRequest { session: self.clone(), number, cancel })
+    }
+
+    /// Takes a client's notification. Most say nothing that the gateway needs to know.
+    pub(super) fn notified(&self, method: &str, params: &Params) {
+        if let (methods::CANCELLED, Some(id)) = (method, &params.request_id) {
+            self.cancel(id.get());
+        }
     }
 
     /// Cancels the requests of this id.
@@ -143,6 +158,16 @@ impl Session {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A client has as many requests under way as it may.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooManyRequests;
+
+impl From<TooManyRequests> for RpcError {
+    fn from(_: TooManyRequests) -> Self {
+        Self::internal(format!("{SESSION_REQUESTS} requests are under way, which is the limit"))
     }
 }
 
@@ -209,9 +234,17 @@ impl Sessions {
         session.inspect(|session| session.close()).is_some()
     }
 
-    /// A session that is open, which counts as a use of it.
-    pub(super) fn get(&self, id: &str) -> Option<Arc<Session>> {
+    /// A session that is open, if it is the caller's own, which counts as a use of it. Nobody else
+    /// keeps it from ending in silence.
+    pub(super) fn get(
+        &self,
+        id: &str,
+        is_own: impl FnOnce(&Session) -> bool,
+    ) -> Option<Arc<Session>> {
         let session = self.lock().get(id).cloned()?;
+        if !is_own(&session) {
+            return None;
+        }
         session.touch();
         Some(session)
     }
@@ -282,10 +315,10 @@ mod tests {
         let sessions = Sessions::default();
         let ((silent, ended), (_, calling), (_, listening)) =
             (open(&sessions), open(&sessions), open(&sessions));
-        let going_on = (calling.begin("1"), listening.listen());
+        let going_on = (calling.begin("1").unwrap(), listening.listen());
         tokio::time::advance(IDLE).await;
         sessions.expire(IDLE);
-        assert!(sessions.get(&silent).is_none() && ended.closed.is_cancelled());
+        assert!(sessions.get(&silent, |_| true).is_none() && ended.closed.is_cancelled());
         assert_eq!(sessions.count(), 2);
         drop(going_on);
         sessions.expire(IDLE);
@@ -298,12 +331,23 @@ mod tests {
     #[test]
     fn the_end_of_a_request_leaves_another_of_the_same_id_alone() {
         let (session, other) = (session(), session());
-        let (first, second) = (session.begin("7"), session.begin("7"));
+        let (first, second) = (session.begin("7").unwrap(), session.begin("7").unwrap());
         drop(first);
         other.cancel("7");
         assert!(!second.cancel.is_cancelled(), "another session's request is its own");
         session.cancel("7");
         assert!(second.cancel.is_cancelled());
+    }
+
+    #[test]
+    fn a_client_has_so_many_requests_under_way_and_no_more() {
+        let (session, other) = (session(), session());
+        let mut requests: Vec<_> =
+            (0..SESSION_REQUESTS).map(|_| session.begin("1").unwrap()).collect();
+        assert_eq!(session.begin("1").err(), Some(TooManyRequests));
+        assert!(other.begin("1").is_ok(), "another session has places of its own");
+        requests.pop();
+        assert!(session.begin("1").is_ok(), "a place is free again");
     }
 
     #[test]
@@ -318,7 +362,7 @@ mod tests {
     fn a_closed_session_cancels_what_goes_on_in_it() {
         let sessions = Sessions::default();
         let (id, session) = open(&sessions);
-        let request = session.begin("1");
+        let request = session.begin("1").unwrap();
         assert!(sessions.close(&id) && !sessions.close(&id));
         assert!(request.cancel.is_cancelled() && session.closed.is_cancelled());
     }
@@ -329,7 +373,7 @@ mod tests {
         let mut busy: Vec<_> = (0..SESSIONS)
             .map(|_| {
                 let session = open(&sessions).1;
-                (session.begin("1"), session)
+                (session.begin("1").unwrap(), session)
             })
             .collect();
         assert_eq!(sessions.open(session()).unwrap_err(), Full);

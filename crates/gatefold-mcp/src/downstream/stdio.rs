@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_core::BoxError;
+use gatefold_core::{BoxError, Principal};
 use gatefold_dispatch::ClientCapabilities;
 use gatefold_exchange::Audience;
 use serde_json::value::RawValue;
@@ -17,13 +17,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::era;
-use super::http::notified;
 use super::listening::Listening;
 use super::message::{self, Message, Meta, Request, Unreadable};
 use super::notices::{Notices, Wanted};
 use super::openings;
 use super::server::Server;
-use super::sessions::Session;
+use super::sessions::{SESSION_REQUESTS, Session, TooManyRequests};
 use super::working::{Client, Standing, Step, Working};
 use crate::protocol::{Era, RpcError, STATELESS_VERSION, methods, rpc};
 use crate::upstream::{Line, Lines};
@@ -32,24 +31,23 @@ use crate::upstream::{Line, Lines};
 const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 /// Messages that wait to be written.
 const WRITE_QUEUE: usize = 64;
-/// Requests that are worked on at once. One more is refused.
-const REQUESTS: usize = 512;
 
 /// How long calls under way may take to finish once a client has both closed its input and had us
 /// told to stop. What it sends next, some clients after a second, cannot be caught.
 const LEAVING: Duration = Duration::from_millis(250);
 
-/// Serves one client over standard input and output until it closes them or `shutdown` fires; then
+/// Serves one client, whose requests are this principal's, over standard input and output until it closes them or `shutdown` fires; then
 /// nothing more is begun, and calls under way may take as long as `drain` to finish, or a moment
 /// only once it came to both.
 pub async fn serve_stdio(
     server: Arc<Server>,
+    principal: Arc<Principal>,
     audience: Audience,
     drain: Duration,
     shutdown: CancellationToken,
 ) -> Result<(), BoxError> {
     let (input, output) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
-    let connection = |out| Connection::new(server, audience, out);
+    let connection = |out| Connection::new(server, principal, audience, out);
     Box::pin(serve(connection, input, output, drain, shutdown)).await.map_err(Into::into)
 }
 
@@ -123,8 +121,12 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(server: Arc<Server>, audience: Audience, out: mpsc::Sender<String>) -> Self {
-        let principal = server.principal().clone();
+    fn new(
+        server: Arc<Server>,
+        principal: Arc<Principal>,
+        audience: Audience,
+        out: mpsc::Sender<String>,
+    ) -> Self {
         let subscriptions = server.subscriptions(principal.clone());
         let capabilities = ClientCapabilities::default();
         let version = STATELESS_VERSION;
@@ -136,7 +138,7 @@ impl Connection {
             out,
             session: OnceLock::new(),
             alone,
-            places: Arc::new(Semaphore::new(REQUESTS)),
+            places: Arc::new(Semaphore::new(SESSION_REQUESTS)),
             tasks: TaskTracker::new(),
             end: CancellationToken::new(),
             closed: CancellationToken::new(),
@@ -172,14 +174,13 @@ impl Connection {
             Message::Request(request) => {
                 // Whoever waited here could not read what would make room.
                 let Ok(place) = self.places.clone().try_acquire_owned() else {
-                    let text = format!("{REQUESTS} requests are under way, which is the limit");
-                    return self.refuse(Some(&request.id), &RpcError::internal(text)).await;
+                    return self.refuse(Some(&request.id), &TooManyRequests.into()).await;
                 };
                 self.request(request, place).await;
             }
             Message::Notification { method, params } => {
                 for session in self.session.get().into_iter().chain([&self.alone]) {
-                    notified(session, &method, &params);
+                    session.notified(&method, &params);
                 }
             }
             Message::Response { id, answer } => {
@@ -197,7 +198,10 @@ impl Connection {
                 return self.refuse(Some(&request.id), &error).await;
             }
             let connection = Some(self.alone.questions.client);
-            let client = Client { connection, ..openings::standing_alone(&self.server, &meta) };
+            let client = Client {
+                connection,
+                ..openings::standing_alone(self.alone.principal.clone(), &meta)
+            };
             if request.method == methods::LISTEN {
                 return self.listen(client, request, place);
             }
@@ -224,8 +228,8 @@ impl Connection {
     }
 
     async fn initialize(self: &Arc<Self>, request: &Request) {
-        let (server, audience) = (&self.server, self.audience.clone());
-        let opened = openings::opened(server, audience, &request.params).await;
+        let (audience, principal) = (self.audience.clone(), self.alone.principal.clone());
+        let opened = openings::opened(&self.server, audience, principal, &request.params).await;
         match opened {
             Ok((session, result)) => {
                 let is_first = self.session.set(session.clone()).is_ok();
@@ -249,7 +253,8 @@ impl Connection {
         place: OwnedSemaphorePermit,
     ) {
         let id = request.id.clone();
-        let noted = client.session().unwrap_or(&self.alone).begin(id.get());
+        let session = client.session().unwrap_or(&self.alone);
+        let noted = session.begin(id.get()).expect("it has a place among as many");
         let (server, audience) = (self.server.clone(), self.audience.clone());
         let out = self.out.clone();
         let mut working = Working::begin(server, audience, client, request, meta, noted);
@@ -271,7 +276,7 @@ impl Connection {
 
     fn listen(self: &Arc<Self>, client: Client, request: Request, place: OwnedSemaphorePermit) {
         let Request { id, params, .. } = request;
-        let noted = self.alone.begin(id.get());
+        let noted = self.alone.begin(id.get()).expect("it has a place among as many");
         let (server, audience) = (self.server.clone(), self.audience.clone());
         let out = self.out.clone();
         let (filter, end) = (params.notifications.unwrap_or_default(), self.end.clone());

@@ -16,6 +16,14 @@ pub(super) struct Subscriptions {
     dispatcher: Option<(Arc<Dispatcher>, Arc<Principal>)>,
 }
 
+/// What came of noting a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Addition {
+    Added,
+    Present,
+    Full,
+}
+
 /// A resource as its source knows it.
 pub(super) type Own = (Domain, Arc<str>);
 
@@ -37,9 +45,19 @@ impl Subscriptions {
         self.lock().len() >= SUBSCRIPTIONS
     }
 
-    /// Notes a subscription and what the client calls the resource; false if it was there already.
-    pub(super) fn add(&self, domain: Domain, uri: Arc<str>, called: &str) -> bool {
-        self.lock().insert((domain, uri), called.to_owned()).is_none()
+    /// Notes a subscription and what the client calls the resource. Requests that ran at the same
+    /// time may all have found room, so the limit is checked once more.
+    pub(super) fn add(&self, domain: Domain, uri: Arc<str>, called: &str) -> Addition {
+        let mut held = self.lock();
+        let (count, key) = (held.len(), (domain, uri));
+        if held.contains_key(&key) {
+            return Addition::Present;
+        }
+        if count >= SUBSCRIPTIONS {
+            return Addition::Full;
+        }
+        held.insert(key, called.to_owned());
+        Addition::Added
     }
 
     /// Strikes off the subscription to what the client calls so.
@@ -86,5 +104,23 @@ impl Subscriptions {
 impl Drop for Subscriptions {
     fn drop(&mut self) {
         self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_subscribed_to_so_many_resources_and_no_more() {
+        let subscriptions = Subscriptions::detached();
+        let add = |at: usize| {
+            let uri = format!("a://{at}");
+            subscriptions.add(Domain::from_key("d"), uri.as_str().into(), &uri)
+        };
+        assert!((0..SUBSCRIPTIONS).all(|at| add(at) == Addition::Added));
+        assert_eq!((add(0), add(SUBSCRIPTIONS)), (Addition::Present, Addition::Full));
+        subscriptions.remove("a://0");
+        assert_eq!(add(SUBSCRIPTIONS), Addition::Added);
     }
 }

@@ -3,6 +3,7 @@
 mod apps;
 mod edge;
 mod errors;
+mod identity;
 mod listening;
 mod names;
 mod questions;
@@ -22,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
         apps::trials(),
         errors::trials(),
+        identity::trials(),
         listening::trials(),
         names::trials(),
         questions::trials(),

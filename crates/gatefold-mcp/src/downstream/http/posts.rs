@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::headers::{check_types, full, refused, session_id, unread};
-use super::{Inner, notified, resumable};
+use super::{Access, Inner, resumable};
 use crate::downstream::era;
 use crate::downstream::message::{self, Incoming, Message, Meta, Request as Asked, Unreadable};
-use crate::downstream::sessions::{Full, InRequest, Session};
+use crate::downstream::sessions::{Full, InRequest, Session, TooManyRequests};
 use crate::downstream::streams::{Event, KEEP_ALIVE, empty, json, stream};
 use crate::downstream::working::{Client, Held, Standing, Step, Working};
 use crate::downstream::{openings, params};
@@ -30,7 +30,7 @@ const BATCH: usize = 100;
 impl Inner {
     pub(super) async fn post(
         self: &Arc<Self>,
-        audience: Audience,
+        access: Access,
         parts: Parts,
         body: Body,
     ) -> Response<Body> {
@@ -43,32 +43,32 @@ impl Inner {
         };
         match message::unpack(&body) {
             Ok(Incoming::One(text)) => match message::read(text) {
-                Ok(message) => self.take(audience, &parts.headers, message).await,
+                Ok(message) => self.take(access, &parts.headers, message).await,
                 Err(Unreadable { id, error }) => refused(id.as_deref(), &error, Era::Stateless),
             },
-            Ok(Incoming::Batch(batch)) => self.batch(&audience, &parts.headers, &batch).await,
+            Ok(Incoming::Batch(batch)) => self.batch(&access, &parts.headers, &batch).await,
             Err(error) => refused(None, &error, Era::Stateless),
         }
     }
 
     async fn take(
         self: &Arc<Self>,
-        audience: Audience,
+        access: Access,
         headers: &HeaderMap,
         message: Message,
     ) -> Response<Body> {
         match message {
-            Message::Request(request) => self.request(audience, headers, request).await,
+            Message::Request(request) => self.request(access, headers, request).await,
             Message::Notification { method, params } => {
-                match session_id(headers).map(|_| self.session(&audience, headers)) {
+                match session_id(headers).map(|_| self.session(&access, headers)) {
                     Some(Err(refused)) => return *refused,
-                    Some(Ok(session)) => notified(&session, &method, &params),
+                    Some(Ok(session)) => session.notified(&method, &params),
                     // In the stateless era a closed connection is what cancels.
                     None => {}
                 }
                 empty(StatusCode::ACCEPTED)
             }
-            Message::Response { id, answer } => match self.session(&audience, headers) {
+            Message::Response { id, answer } => match self.session(&access, headers) {
                 Ok(session) => {
                     session.questions.answer(&id, answer);
                     empty(StatusCode::ACCEPTED)
@@ -80,7 +80,7 @@ impl Inner {
 
     async fn request(
         self: &Arc<Self>,
-        audience: Audience,
+        access: Access,
         headers: &HeaderMap,
         mut request: Asked,
     ) -> Response<Body> {
@@ -92,11 +92,19 @@ impl Inner {
         };
         if era::of_request(&request, &meta, version) == Era::Handshake {
             if request.method == methods::INITIALIZE {
-                return self.initialize(audience, &request).await;
+                return self.initialize(access, &request).await;
             }
-            return match self.session(&audience, headers) {
+            return match self.session(&access, headers) {
                 Ok(session) => match era::check_session_headers(headers) {
-                    Ok(()) => self.work(audience, of_session(session), request, meta).await,
+                    Ok(()) => {
+                        self.work(
+                            access.audience.clone(),
+                            of_session(session, &access),
+                            request,
+                            meta,
+                        )
+                        .await
+                    }
                     Err(error) => refused(Some(&id), &error, Era::Handshake),
                 },
                 Err(refused) => *refused,
@@ -105,7 +113,8 @@ impl Inner {
         if let Err(error) = era::check_headers(headers, &request, &meta) {
             return refused(Some(&id), &error, Era::Stateless);
         }
-        let client = openings::standing_alone(&self.server, &meta);
+        let Access { principal, audience } = access;
+        let client = openings::standing_alone(principal, &meta);
         if let Err(error) = params::check(&self.server, &audience, &client, &request, headers) {
             return refused(Some(&id), &error, Era::Stateless);
         }
@@ -115,8 +124,10 @@ impl Inner {
         self.work(audience, client, request, meta).await
     }
 
-    async fn initialize(self: &Arc<Self>, audience: Audience, request: &Asked) -> Response<Body> {
-        let opened = openings::opened(&self.server, audience, &request.params).await;
+    async fn initialize(self: &Arc<Self>, access: Access, request: &Asked) -> Response<Body> {
+        let opened =
+            openings::opened(&self.server, access.audience, access.principal, &request.params)
+                .await;
         let (session, result) = match opened {
             Ok(opened) => opened,
             Err(error) => return refused(Some(&request.id), &error, Era::Handshake),
@@ -144,7 +155,10 @@ impl Inner {
     ) -> Response<Body> {
         let (id, era) = (request.id.clone(), client.era());
         let is_direct = audience.own_source().is_some();
-        let held = self.held(&client, &id);
+        let held = match self.held(&client, &id) {
+            Ok(held) => held,
+            Err(full) => return refused(Some(&id), &full.into(), era),
+        };
         let replays = client.session().filter(|session| session.version == RESUMABLE_VERSION);
         let replays = replays.map(|session| session.replays.clone());
         let mut working =
@@ -177,19 +191,19 @@ impl Inner {
         unresumable(first, working, id)
     }
 
-    fn held(&self, client: &Client, id: &RawValue) -> HeldRequest {
-        let noted = client.session().map(|session| session.begin(id.get()));
-        HeldRequest { noted, _counted: self.requests.token() }
+    fn held(&self, client: &Client, id: &RawValue) -> Result<HeldRequest, TooManyRequests> {
+        let noted = client.session().map(|session| session.begin(id.get())).transpose()?;
+        Ok(HeldRequest { noted, _counted: self.requests.token() })
     }
 
     /// Answers several messages as one, which clients of one version may send.
     async fn batch(
         self: &Arc<Self>,
-        audience: &Audience,
+        access: &Access,
         headers: &HeaderMap,
         batch: &[&RawValue],
     ) -> Response<Body> {
-        let session = match self.session(audience, headers) {
+        let session = match self.session(access, headers) {
             Ok(session) => session,
             Err(refused) => return *refused,
         };
@@ -199,7 +213,7 @@ impl Inner {
             );
             return refused(None, &RpcError::invalid_request(text), Era::Handshake);
         }
-        let answers = batch.iter().map(async |text| self.of_batch(audience, &session, text).await);
+        let answers = batch.iter().map(async |text| self.of_batch(access, &session, text).await);
         let answers: Vec<_> =
             futures::future::join_all(answers).await.into_iter().flatten().collect();
         if answers.is_empty() {
@@ -210,14 +224,14 @@ impl Inner {
 
     async fn of_batch(
         self: &Arc<Self>,
-        audience: &Audience,
+        access: &Access,
         session: &Arc<Session>,
         text: &RawValue,
     ) -> Option<String> {
         match message::read(text.get().as_bytes()) {
             Err(Unreadable { id, error }) => Some(rpc::refusal(id.as_deref(), &error)),
             Ok(Message::Notification { method, params }) => {
-                notified(session, &method, &params);
+                session.notified(&method, &params);
                 None
             }
             Ok(Message::Response { id, answer }) => {
@@ -226,8 +240,12 @@ impl Inner {
             }
             Ok(Message::Request(mut request)) => {
                 let (id, meta) = (request.id.clone(), request.params.take_meta());
-                let (audience, client) = (audience.clone(), of_session(session.clone()));
-                let held = self.held(&client, &id);
+                let (audience, client) =
+                    (access.audience.clone(), of_session(session.clone(), access));
+                let held = match self.held(&client, &id) {
+                    Ok(held) => held,
+                    Err(full) => return Some(rpc::refusal(Some(&id), &full.into())),
+                };
                 let server = self.server.clone();
                 // Nothing can be asked on the way: several answers come as one.
                 let working = Working::unasked(server, audience, client, request, meta, held);
@@ -250,8 +268,9 @@ impl Held for HeldRequest {
     }
 }
 
-fn of_session(session: Arc<Session>) -> Client {
-    let (principal, name) = (session.principal.clone(), session.client.clone());
+/// A request of a session is judged by the rights it has now, whatever they were when it began.
+fn of_session(session: Arc<Session>, access: &Access) -> Client {
+    let (principal, name) = (access.principal.clone(), session.client.clone());
     Client { principal, name, standing: Standing::Session(session), connection: None }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use gatefold_core::Principal;
 use gatefold_disclose::{Disclosure, Gateway};
 use gatefold_exchange::{Disclosures, Exchange};
 use gatefold_mcp::{HttpEndpoint, McpSettings, Server, serve_http};
@@ -81,7 +80,7 @@ impl Edge {
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let gateway = Server::new(exchange(&world), Principal::local());
+        let gateway = Server::new(exchange(&world));
         let shutdown = CancellationToken::new();
         let end = shutdown.clone();
         let served = tokio::spawn(serve_http(gateway, listener, endpoint, Router::new(), end));

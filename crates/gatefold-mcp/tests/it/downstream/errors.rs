@@ -1,13 +1,16 @@
 //! What is refused, and how.
 
+use futures::future::join_all;
 use gatefold_mcp::HttpEndpoint;
 use gatefold_policy::Policy;
 use libtest_mimic::Trial;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::edge::{Edge, Reply, STATELESS, request, standing_alone, trial};
 use super::scripted::Scripted;
+use crate::upstream::support::LONG;
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
@@ -22,6 +25,8 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("the_types_of_bodies_are_settled_first", types),
         trial("methods_that_need_a_session_are_not_allowed_without", not_allowed),
         trial("a_body_too_large_is_refused", too_large),
+        trial("a_tool_name_too_long_is_refused_by_every_disclosure", long_name),
+        trial("a_client_with_too_many_requests_under_way_is_refused_one_more", crowded),
         trial("headers_too_large_are_refused", headers_too_large),
         trial("foreign_hosts_and_pages_are_kept_out", foreign),
     ]
@@ -36,6 +41,61 @@ async fn edge() -> (Scripted, Edge) {
 #[track_caller]
 fn refused(reply: &Reply, status: u16, code: i64, what: &str) {
     assert_eq!((reply.status, reply.code()), (status, Some(code)), "{what}: {}", reply.body);
+}
+
+async fn long_name() {
+    let (up, edge) = edge().await;
+    let session = edge.session("/mcp").await;
+    for length in [513, 1_000_000] {
+        let name = "n".repeat(length);
+        let message = format!("a tool name has {length} bytes, more than the limit: 512");
+        for path in ["/mcp", "/mcp?disclosure=flat", "/mcp/source/up"] {
+            let session = edge.session(path).await;
+            let reply = session.ask(1, "tools/call", json!({"name": name})).await;
+            let error = &reply.message()["error"];
+            assert_eq!((&error["code"], &error["message"]), (&json!(-32602), &json!(message)));
+        }
+        let behind = json!({"name": "execute_tool", "arguments": {"tool_name": name}});
+        let result = session.result("tools/call", behind).await;
+        assert_eq!(result["isError"], true);
+        assert!(result.to_string().len() < 1000, "what was asked is not repeated whole");
+    }
+    assert_eq!(up.script.count("tools/call"), 0);
+}
+
+async fn crowded() {
+    // Batches, so that the test needs no connection for each request.
+    const BATCHES: [usize; 6] = [100, 100, 100, 100, 100, 12];
+    let (up, edge) = edge().await;
+    let session = edge.session_of("/mcp", "2025-03-26", json!({})).await;
+    let hold = json!({"name": "execute_tool", "arguments": {"tool_name": "up__hold"}});
+    let batches = BATCHES.map(async |calls| {
+        let calls = vec![request(1, "tools/call", &hold); calls];
+        let reply = session.post(&format!("[{}]", calls.join(","))).await;
+        serde_json::from_str::<Vec<Value>>(&reply.body).unwrap()
+    });
+    let one_more = async {
+        let refused = async {
+            loop {
+                let reply = session.ask(9, "ping", json!({})).await;
+                if reply.code().is_some() {
+                    return reply;
+                }
+            }
+        };
+        let refused = timeout(LONG, refused).await.expect("there is a limit");
+        let other = edge.session("/mcp").await;
+        assert_eq!(other.ask(1, "ping", json!({})).await.code(), None, "it has its own places");
+        up.script.release();
+        refused
+    };
+    let (answers, refused) = tokio::join!(join_all(batches), one_more);
+    let error = &refused.message()["error"];
+    assert_eq!(error["message"], "512 requests are under way, which is the limit");
+    let is_answered = |answer: &Value| answer["result"]["content"].is_array();
+    let answers = answers.iter().map(|answers| answers.iter().filter(|a| is_answered(a)).count());
+    assert_eq!(answers.collect::<Vec<_>>(), BATCHES);
+    assert_eq!(session.ask(9, "ping", json!({})).await.code(), None, "a place is free again");
 }
 
 async fn unreadable() {

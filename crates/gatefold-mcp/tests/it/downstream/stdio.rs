@@ -1,6 +1,7 @@
 //! The gateway over the pipes of a process of its own: the running binary, started again.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::Principal;
@@ -46,10 +47,11 @@ pub(crate) fn run_if_asked() -> Option<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let served = runtime.block_on(async {
         let world = World::connected(&http("up", &url)).await;
-        let server = Server::new(exchange(&world), Principal::local());
+        let server = Server::new(exchange(&world));
         let audience = server.audience(Scope::Everything, None).unwrap();
         let drain = Duration::from_millis(drain);
-        serve_stdio(server, audience, drain, CancellationToken::new()).await
+        let principal = Arc::new(Principal::local());
+        serve_stdio(server, principal, audience, drain, CancellationToken::new()).await
     });
     // A read of stdin may be under way in a thread that nothing can stop.
     std::mem::forget(runtime);
