@@ -1,5 +1,6 @@
 //! Measurements whose figures stand in `docs/benchmarks.md`.
 
+pub(crate) mod allocations;
 pub(crate) mod calls;
 mod load;
 mod process;

@@ -22,7 +22,10 @@ usage: cargo xtask <chore>
   bench search   measure the ranking over the sets in SETS or $GATEFOLD_SETS, and its cost over
                  $GATEFOLD_CATALOGS [SETS] [--write]
   bench calls    measure the call path against a direct call and a peer; --write keeps the table
-                 [--seconds N] [--rounds N] [--clients 1,32,256] [--peer COMMAND] [--write]";
+                 [--seconds N] [--rounds N] [--clients 1,32,256] [--peer COMMAND] [--write]
+  bench allocations
+                 count allocations and instructions a call, under valgrind; --peer compares two builds
+                 [--binary PATH] [--peer PATH] [--calls N] [--write]";
 
 fn main() -> ExitCode {
     // The load's upstream is this very binary.
@@ -48,6 +51,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "tokens", options @ ..] => bench::tokens::run(&root(), options),
         ["bench", "search", options @ ..] => bench::search::run(&root(), options),
         ["bench", "calls", options @ ..] => bench::calls::run(&root(), options),
+        ["bench", "allocations", options @ ..] => bench::allocations::run(&root(), options),
         _ => bail!("{USAGE}"),
     }
 }
