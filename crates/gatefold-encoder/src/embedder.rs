@@ -5,9 +5,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rten::ThreadPool;
 use sha2::{Digest as _, Sha256};
 
+use crate::network::Threads;
 use crate::shelf::PASSAGE_TOKENS;
 use crate::{EncoderError, Key, Model, Quantized, Shelf, Vector, passage_key};
 
@@ -28,13 +28,13 @@ const NICENESS: i32 = 10;
 
 /// What an embedder needs of a model; tests bring their own.
 trait Encode: Send + Sync {
-    fn passage(&self, pool: &Arc<ThreadPool>, text: &str) -> Result<Vector, EncoderError>;
+    fn passage(&self, threads: &Threads, text: &str) -> Result<Vector, EncoderError>;
     fn request(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError>;
 }
 
 impl Encode for Model {
-    fn passage(&self, pool: &Arc<ThreadPool>, text: &str) -> Result<Vector, EncoderError> {
-        self.encode_on(pool, text, PASSAGE_TOKENS)
+    fn passage(&self, threads: &Threads, text: &str) -> Result<Vector, EncoderError> {
+        self.encode_on(threads, text, PASSAGE_TOKENS)
     }
 
     fn request(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError> {
@@ -203,10 +203,10 @@ impl Shared {
 
     /// The background thread: one text after the other until the embedder is dropped.
     fn run(&self) {
-        let pool = Arc::new(ThreadPool::with_num_threads(1));
-        pool.run(step_back);
+        let threads = Threads::start(1);
+        threads.run(step_back);
         while let Some((key, text)) = self.next() {
-            let vector = self.model.passage(&pool, &text);
+            let vector = self.model.passage(&threads, &text);
             let is_embedded = match vector {
                 Ok(vector) => {
                     let mut vectors = self.shelf.write().unwrap_or_else(PoisonError::into_inner);

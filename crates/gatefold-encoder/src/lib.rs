@@ -4,6 +4,9 @@
 //! passages on disk, and an [`Embedder`] fills it in the background. [`mod@reference`] takes the
 //! model that Gatefold is measured with out of packages that someone downloaded.
 //!
+//! The runtime of models takes long to build, so it is a feature, `runtime`, that is on by default.
+//! Without it everything is there but a model cannot be opened, and the error says so.
+//!
 //! Everything is bounded: files, texts, tokens, vectors, queues. This crate must not know
 //! catalogs, tools, the configuration, an async runtime, the network or the rest of the
 //! workspace; it has std threads and files.
@@ -12,6 +15,11 @@ mod embedder;
 mod error;
 mod files;
 mod model;
+#[cfg(feature = "runtime")]
+mod network;
+#[cfg(not(feature = "runtime"))]
+#[path = "network/absent.rs"]
+mod network;
 mod pooling;
 pub mod reference;
 mod shelf;

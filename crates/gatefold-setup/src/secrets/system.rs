@@ -9,19 +9,19 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::Keyring;
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "keyring", target_os = "linux"))]
 mod secret_service;
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "keyring", target_os = "linux"))]
 use secret_service as native;
 
-#[cfg(target_os = "macos")]
+#[cfg(all(feature = "keyring", target_os = "macos"))]
 mod keychain;
-#[cfg(target_os = "macos")]
+#[cfg(all(feature = "keyring", target_os = "macos"))]
 use keychain as native;
 
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[cfg(not(all(feature = "keyring", any(target_os = "linux", target_os = "macos"))))]
 mod none;
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+#[cfg(not(all(feature = "keyring", any(target_os = "linux", target_os = "macos"))))]
 use none as native;
 
 pub(super) struct SystemKeyring;

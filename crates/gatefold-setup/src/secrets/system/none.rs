@@ -1,4 +1,4 @@
-//! A system whose keyring Gatefold does not know.
+//! In place of a keyring on a system whose own is not known, or in a program built without.
 
 use std::time::Duration;
 
@@ -27,5 +27,10 @@ pub(super) fn answers(_: Duration) -> Result<(), SecretError> {
 }
 
 fn none<T>() -> Result<T, SecretError> {
-    Err(SecretError::NoKeyring("this system's keyring is not supported".to_owned()))
+    let reason = if cfg!(feature = "keyring") {
+        "this system's keyring is not supported"
+    } else {
+        "this program was built without it"
+    };
+    Err(SecretError::NoKeyring(reason.to_owned()))
 }

@@ -1,0 +1,35 @@
+//! In place of the network where this crate is built without its runtime: no model can be loaded.
+
+use std::convert::Infallible;
+use std::path::Path;
+
+use crate::EncoderError;
+
+/// Never there, so that nothing has to say what it would do.
+pub(crate) struct Network(Infallible);
+
+pub(crate) struct Threads;
+
+impl Threads {
+    pub(crate) fn start(_: usize) -> Self {
+        Self
+    }
+
+    pub(crate) fn run<T: Send>(&self, act: impl FnOnce() -> T + Send) -> T {
+        act()
+    }
+}
+
+impl Network {
+    pub(crate) fn load(_: &Path, _: Vec<u8>) -> Result<Self, EncoderError> {
+        Err(EncoderError::NoRuntime)
+    }
+
+    pub(crate) fn states(
+        &self,
+        _: &[u32],
+        _: &Threads,
+    ) -> Result<(Vec<f32>, usize), EncoderError> {
+        match self.0 {}
+    }
+}
