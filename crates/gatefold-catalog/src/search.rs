@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gatefold_search::{Aids, Judge, Mode, Reader};
+use gatefold_search::{Aids, Judge, Mode, PastJudge};
 
 use crate::nearest;
 use crate::snapshot::{Snapshot, Tool};
@@ -112,7 +112,7 @@ fn bonuses(
     let place = |id: &str| view.place_of(id).filter(|at| shows(*at));
     let encoder = view.snapshot().encoder();
     let reader = encoder.map(|encoder| |past: &[&str]| encoder.past_likenesses(request, past));
-    let reader = reader.as_ref().map(|reader| reader as &Reader<'_>);
+    let reader = reader.as_ref().map(|reader| reader as &PastJudge<'_>);
     let counts = |id: &str| place(id).is_some();
     let bonuses = past.bonuses(request, mode, view.tool_count(), counts, reader);
     bonuses.into_iter().filter_map(|(id, bonus)| Some((place(id)?, bonus))).collect()

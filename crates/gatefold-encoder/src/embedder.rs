@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::network::Threads;
 use crate::shelf::PASSAGE_TOKENS;
-use crate::{EncoderError, Key, Model, Quantized, Shelf, Vector, passage_key};
+use crate::{EncoderError, Key, Model, QuantizedVector, Shelf, Vector, passage_key};
 
 /// Texts that wait for their vectors; more are left out.
 pub const QUEUE_TEXTS: usize = 100_000;
@@ -63,13 +63,13 @@ pub struct Progress {
 struct Shared {
     model: Arc<dyn Encode>,
     shelf: RwLock<Shelf>,
-    work: Mutex<Work>,
+    work: Mutex<PendingTexts>,
     changed: Condvar,
     requests: Mutex<Requests>,
 }
 
 #[derive(Default)]
-struct Work {
+struct PendingTexts {
     queue: VecDeque<(Key, Arc<str>)>,
     progress: Progress,
     /// The text under work, and whether it counts to what was last wanted.
@@ -135,7 +135,7 @@ impl Embedder {
     }
 
     /// The vector of a passage, once it is there.
-    pub fn vector(&self, key: &Key) -> Option<Arc<Quantized>> {
+    pub fn vector(&self, key: &Key) -> Option<Arc<QuantizedVector>> {
         self.shared.shelf.read().unwrap_or_else(PoisonError::into_inner).get(key)
     }
 
@@ -146,7 +146,7 @@ impl Embedder {
     /// Waits until nothing is left to do, at most as long as said. Whether all that was wanted
     /// has a vector then: `false` also where a text failed or was left out.
     pub fn wait(&self, limit: Duration) -> bool {
-        let is_busy = |work: &mut Work| !work.queue.is_empty() || work.current.is_some();
+        let is_busy = |work: &mut PendingTexts| !work.queue.is_empty() || work.current.is_some();
         let limit = if self.thread.is_some() { limit } else { Duration::ZERO };
         let waited = self.shared.changed.wait_timeout_while(self.shared.work(), limit, is_busy);
         let (work, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +193,7 @@ impl std::fmt::Debug for Embedder {
 }
 
 impl Shared {
-    fn work(&self) -> MutexGuard<'_, Work> {
+    fn work(&self) -> MutexGuard<'_, PendingTexts> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -203,8 +203,7 @@ impl Shared {
 
     /// The background thread: one text after the other until the embedder is dropped.
     fn run(&self) {
-        let threads = Threads::start(1);
-        threads.run(step_back);
+        let threads = Threads::start_with(step_back);
         while let Some((key, text)) = self.next() {
             let vector = self.model.passage(&threads, &text);
             let is_embedded = match vector {
@@ -228,10 +227,10 @@ impl Shared {
     }
 
     fn next(&self) -> Option<(Key, Arc<str>)> {
-        let is_asked = |work: &mut Work| work.requests > 0 && !work.is_over;
+        let is_asked = |work: &mut PendingTexts| work.requests > 0 && !work.is_over;
         let waited = self.changed.wait_timeout_while(self.work(), GIVE_WAY, is_asked);
         let (work, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let is_idle = |work: &mut Work| work.queue.is_empty() && !work.is_over;
+        let is_idle = |work: &mut PendingTexts| work.queue.is_empty() && !work.is_over;
         let work = self.changed.wait_while(work, is_idle);
         let mut work = work.unwrap_or_else(PoisonError::into_inner);
         if work.is_over {

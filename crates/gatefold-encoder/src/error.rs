@@ -9,7 +9,9 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EncoderError {
-    #[error("this program was built without the encoder: build it with its default features, or install a package")]
+    #[error(
+        "this program was built without the encoder: build it with its default features, or install a package"
+    )]
     NoRuntime,
     #[error("`{}` could not be read: check that it exists and may be read", path.display())]
     Read { path: PathBuf, source: io::Error },

@@ -30,6 +30,6 @@ pub use embedder::{Embedder, Pause, Progress, QUEUE_TEXTS, REQUEST_TOKENS, REQUE
 pub use error::EncoderError;
 pub use model::{MODEL_FILE, Model, TOKENS, VOCABULARY_FILE};
 pub use shelf::{Key, PASSAGE_TOKENS, SHELF_RECORDS, Shelf, passage_key};
-pub use vector::{Quantized, Vector};
+pub use vector::{QuantizedVector, Vector};
 
 use pooling::Pooling;

@@ -59,7 +59,8 @@ impl Model {
         let threads = Threads::start(cores.min(THREADS));
         let network = Network::load(&path, bytes)?;
         // Tried on a text, a model that cannot run is known now and not at the first search.
-        let (_, dimensions) = network.states(&vocabulary.tokens("a short text", TOKENS), &threads)?;
+        let (_, dimensions) =
+            network.states(&vocabulary.tokens("a short text", TOKENS), &threads)?;
         Ok(Self { network, vocabulary, pooling, dimensions, digest, threads })
     }
 

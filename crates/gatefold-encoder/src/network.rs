@@ -35,17 +35,19 @@ impl Threads {
         Self(Arc::new(ThreadPool::with_num_threads(count)))
     }
 
-    /// Does something on these threads.
-    pub(crate) fn run<T: Send>(&self, act: impl FnOnce() -> T + Send) -> T {
-        self.0.run(act)
+    /// One thread, which does this first.
+    pub(crate) fn start_with(first: impl FnOnce() + Send) -> Self {
+        let threads = Self::start(1);
+        threads.0.run(first);
+        threads
     }
 }
 
 impl Network {
     pub(crate) fn load(path: &Path, bytes: Vec<u8>) -> Result<Self, EncoderError> {
         let load = || ModelOptions::with_all_ops().prepack_weights(true).load(bytes);
-        let model = guarded(load)
-            .map_err(|source| EncoderError::Load { path: path.to_owned(), source })?;
+        let model =
+            guarded(load).map_err(|source| EncoderError::Load { path: path.to_owned(), source })?;
         let unfit = |fault: String| EncoderError::Unfit { path: path.to_owned(), fault };
         let inputs = Inputs::of(&model).map_err(unfit)?;
         let outputs = model.output_ids();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{EncoderError, Model, Quantized};
+use crate::{EncoderError, Model, QuantizedVector};
 
 /// What a vector is found by.
 pub type Key = [u8; 32];
@@ -38,7 +38,7 @@ pub fn passage_key(text: &str) -> Key {
 /// The vectors of one model's passages.
 #[derive(Debug)]
 pub struct Shelf {
-    vectors: HashMap<Key, Arc<Quantized>>,
+    vectors: HashMap<Key, Arc<QuantizedVector>>,
     /// The keys in the order of the file, for the oldest half to go.
     order: Vec<Key>,
     dimensions: usize,
@@ -112,7 +112,7 @@ impl Shelf {
         Ok(shelf)
     }
 
-    pub fn get(&self, key: &Key) -> Option<Arc<Quantized>> {
+    pub fn get(&self, key: &Key) -> Option<Arc<QuantizedVector>> {
         self.vectors.get(key).cloned()
     }
 
@@ -128,7 +128,7 @@ impl Shelf {
     ///
     /// A full shelf forgets its older half in memory and writes no more; the file loses its half
     /// when it is opened next.
-    pub fn put(&mut self, key: Key, vector: Arc<Quantized>) {
+    pub fn put(&mut self, key: Key, vector: Arc<QuantizedVector>) {
         if vector.dimensions() != self.dimensions || self.vectors.contains_key(&key) {
             return;
         }
@@ -212,7 +212,7 @@ fn header(digest: &str, dimensions: usize) -> [u8; HEADER_BYTES] {
     header
 }
 
-fn record(key: &Key, vector: &Quantized) -> Vec<u8> {
+fn record(key: &Key, vector: &QuantizedVector) -> Vec<u8> {
     let mut record = Vec::with_capacity(KEY_BYTES + SCALE_BYTES + vector.dimensions() + 8);
     record.extend(key);
     record.extend(vector.scale().to_le_bytes());
@@ -221,7 +221,7 @@ fn record(key: &Key, vector: &Quantized) -> Vec<u8> {
     record
 }
 
-fn parse(record: &[u8]) -> Option<(Key, Quantized)> {
+fn parse(record: &[u8]) -> Option<(Key, QuantizedVector)> {
     let (content, sum) = record.split_last_chunk::<CHECKSUM_BYTES>()?;
     if checksum(content) != u64::from_le_bytes(*sum) {
         return None;
@@ -229,7 +229,7 @@ fn parse(record: &[u8]) -> Option<(Key, Quantized)> {
     let (key, rest) = content.split_first_chunk::<KEY_BYTES>()?;
     let (scale, values) = rest.split_first_chunk::<SCALE_BYTES>()?;
     let values = values.iter().map(|value| value.cast_signed()).collect();
-    Some((*key, Quantized::stored(f32::from_le_bytes(*scale), values)?))
+    Some((*key, QuantizedVector::stored(f32::from_le_bytes(*scale), values)?))
 }
 
 /// FNV-1a: it finds torn and damaged records and is no defence against anyone.

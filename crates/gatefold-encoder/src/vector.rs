@@ -32,13 +32,13 @@ impl Vector {
 
     /// Rounds to int8, the largest component to 127. Cosines move by less than 0.01, usually by
     /// less than 0.001.
-    pub fn quantize(&self) -> Quantized {
+    pub fn quantize(&self) -> QuantizedVector {
         let largest = self.0.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
         #[expect(clippy::cast_possible_truncation, reason = "between -127 and 127 by the division")]
         let values: Box<[i8]> =
             self.0.iter().map(|value| (value / largest * 127.0).round() as i8).collect();
         let squares: f32 = values.iter().map(|&value| f32::from(value).powi(2)).sum();
-        Quantized { scale: squares.sqrt().recip(), values }
+        QuantizedVector { scale: squares.sqrt().recip(), values }
     }
 }
 
@@ -60,12 +60,12 @@ fn product(left: &[f32], right: &[f32]) -> f32 {
 /// The scale is one over the length of the rounded values, so rounding turns the vector a little
 /// and does not stretch it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Quantized {
+pub struct QuantizedVector {
     scale: f32,
     values: Box<[i8]>,
 }
 
-impl Quantized {
+impl QuantizedVector {
     /// From what was stored; `None` for a scale that no vector has.
     pub(crate) fn stored(scale: f32, values: Box<[i8]>) -> Option<Self> {
         (scale.is_finite() && scale > 0.0).then_some(Self { scale, values })

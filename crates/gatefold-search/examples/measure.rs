@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use gatefold_search::measure::{DEPTH, Figures, Listed, ask, read_requests, read_tools};
+use gatefold_search::measure::{DEPTH, Figures, ListedTool, ask, read_requests, read_tools};
 use gatefold_search::{Analysis, Entry, Index, Mode, Tuning};
 
 /// How many requests of a set are asked, so that a large one does not take long.
@@ -62,7 +62,7 @@ fn set(tuning: &mut Tuning, name: &str, value: f32) -> Result<(), String> {
     Ok(())
 }
 
-fn entry<'a>((tool, analysis): (&'a Listed, &Arc<Analysis>)) -> Entry<'a> {
+fn entry<'a>((tool, analysis): (&'a ListedTool, &Arc<Analysis>)) -> Entry<'a> {
     let domain = tool.server.as_deref().unwrap_or_default();
     Entry { id: &tool.id, domain, analysis: Arc::clone(analysis) }
 }

@@ -68,7 +68,7 @@ pub struct Analysis {
 impl Analysis {
     /// Reads a tool.
     pub fn of<'a>(document: &Document<'a>) -> Arc<Self> {
-        let mut reader = Reader::default();
+        let mut reader = FieldReader::default();
         reader.read(Field::Name, [document.name]);
         reader.read(Field::Domain, document.domain.iter().copied());
         reader.read(Field::DomainDescription, [document.domain_description]);
@@ -146,13 +146,13 @@ pub(crate) fn meaning(document: &Document<'_>) -> Vec<f32> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct FieldReader {
     /// [`FIELD_WORDS`] are too few for anyone to gain by making their hashes meet.
     counts: FxHashMap<String, [u8; FIELDS]>,
     lengths: [u16; FIELDS],
 }
 
-impl Reader {
+impl FieldReader {
     fn read<'a>(&mut self, field: Field, texts: impl IntoIterator<Item = &'a str>) {
         let at = field as usize;
         for text in texts {

@@ -25,8 +25,8 @@ pub use embedding::TableError;
 pub use index::{Entry, Index};
 pub use names::Naming;
 pub use passage::passage;
-pub use past::{Past, PastQuery, Reader};
-pub use ranking::{Aids, Found, Judge, Match, Mode};
+pub use past::{Past, PastJudge, PastQuery};
+pub use ranking::{Aids, Findings, Judge, Match, Mode};
 pub use schema::Parameters;
 pub use tuning::Tuning;
 

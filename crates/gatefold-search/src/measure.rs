@@ -4,9 +4,9 @@ mod asking;
 mod learning;
 mod sets;
 
-pub use asking::{Asked, ask};
+pub use asking::{AnsweredRequest, ask};
 pub use learning::{Gain, Learning, Likenesses, Trial, learning};
-pub use sets::{Listed, Request, SetError, read_requests, read_tools};
+pub use sets::{ListedTool, Request, SetError, read_requests, read_tools};
 
 use std::time::Duration;
 

@@ -62,7 +62,7 @@ pub struct PastQuery<'a> {
 
 /// How like a request texts are, as a sentence encoder has it: cosines, in their order; none for a
 /// text that it has not read yet.
-pub type Reader<'a> = dyn Fn(&[&str]) -> Vec<Option<f32>> + 'a;
+pub type PastJudge<'a> = dyn Fn(&[&str]) -> Vec<Option<f32>> + 'a;
 
 /// Past queries, read for ranking.
 #[derive(Debug)]
@@ -127,10 +127,10 @@ impl Past {
         mode: Mode,
         tools: usize,
         shows: impl Fn(&str) -> bool,
-        reader: Option<&Reader<'_>>,
+        reader: Option<&PastJudge<'_>>,
     ) -> Vec<(&str, f32)> {
         let counts: Vec<bool> = self.tools.iter().map(|tool| shows(tool)).collect();
-        let asked = Asked::new(request, mode);
+        let asked = ComparedRequest::new(request, mode);
         let mut fields = asked.likenesses(&self.fields, &|tool| counts[tool]);
         for (field, belief) in fields.iter_mut().zip(&self.belief) {
             *field *= belief;
@@ -159,7 +159,7 @@ impl Past {
 
     /// Puts an encoder's judgement in the place of our own, of the past queries that it knows, if these
     /// are most: the two are on scales of their own. Whether they are.
-    fn read_again(&self, likenesses: &mut [f32], counts: &[bool], reader: &Reader<'_>) -> bool {
+    fn read_again(&self, likenesses: &mut [f32], counts: &[bool], reader: &PastJudge<'_>) -> bool {
         let counted = |at: &usize| counts[self.origins[*at].0 as usize];
         let places: Vec<usize> = (0..self.texts.len()).filter(counted).collect();
         let texts: Vec<&str> = places.iter().map(|at| &*self.texts[*at]).collect();
@@ -176,13 +176,13 @@ impl Past {
 }
 
 /// A request, to be compared with past ones.
-struct Asked {
+struct ComparedRequest {
     words: Query,
     meaning: Meaning,
     mode: Mode,
 }
 
-impl Asked {
+impl ComparedRequest {
     fn new(request: &str, mode: Mode) -> Self {
         let words = Query::of(request);
         Self { meaning: Meaning::of(words.text()), words, mode }
@@ -345,7 +345,7 @@ mod tests {
         let of_one = |texts: &[&str]| {
             texts.iter().map(|text| text.contains("printer").then_some(0.9_f32)).collect()
         };
-        for reader in [None, Some(&of_one as &Reader<'_>)] {
+        for reader in [None, Some(&of_one as &PastJudge<'_>)] {
             let bonuses = past.bonuses("toner smears", Mode::Hybrid, SHOWN, shows, reader);
             assert_eq!(raised(&bonuses), [""; 0], "it has read too few of them");
         }

@@ -36,7 +36,7 @@ impl Match {
 
 /// What a ranking found.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
+pub struct Findings {
     /// The tools, best first.
     pub matches: Vec<Match>,
     /// Whether any of them fits; else they are merely the likeliest.
@@ -105,7 +105,7 @@ const RESCORED: usize = 100;
 const SPEAKERS: usize = 3;
 
 /// What each tool gets for a request.
-struct Scored {
+struct RequestScores {
     scores: Vec<f32>,
     /// Whether a tool that is shown fits well.
     fits: bool,
@@ -125,7 +125,7 @@ impl Index {
         mode: Mode,
         shows: impl Fn(usize) -> bool,
         limit: usize,
-    ) -> Found {
+    ) -> Findings {
         self.search_with(request, mode, shows, &Aids::default(), limit)
     }
 
@@ -138,8 +138,9 @@ impl Index {
         shows: impl Fn(usize) -> bool,
         aids: &Aids<'_>,
         limit: usize,
-    ) -> Found {
-        let Scored { mut scores, mut fits, fusion } = self.scores(request, mode, &shows, limit);
+    ) -> Findings {
+        let RequestScores { mut scores, mut fits, fusion } =
+            self.scores(request, mode, &shows, limit);
         if let Some(judge) = aids.judge.filter(|_| mode != Mode::Keyword) {
             let judged = self.rescore(&mut scores, &fusion, &shows, judge);
             // Scores by meaning alone are on another scale.
@@ -158,7 +159,7 @@ impl Index {
         self.name(request, &shows, &mut found, &scores);
         let matches = self.best(found, limit);
         let is_named = matches.first().is_some_and(|first| first.naming != Naming::Other);
-        Found { fits: fits || is_named, matches }
+        Findings { fits: fits || is_named, matches }
     }
 
     /// What each tool gets for a request: for the whole, and for the clause that fits it best; and
@@ -169,7 +170,7 @@ impl Index {
         mode: Mode,
         shows: impl Fn(usize) -> bool,
         limit: usize,
-    ) -> Scored {
+    ) -> RequestScores {
         let (whole, clauses) = (Query::of(request), Query::clauses(request));
         let (words, by_clause, weight) = match mode {
             Mode::Semantic => (vec![0.0; self.tools], vec![0.0; self.tools], 0.0),
@@ -202,7 +203,7 @@ impl Index {
         if share > 0.0 && mode != Mode::Keyword {
             self.add_meaning_of_clauses(&mut scores, &clauses, &fusion, shows, limit);
         }
-        Scored { scores, fits: something_fits, fusion }
+        RequestScores { scores, fits: something_fits, fusion }
     }
 
     /// Moves the likeliest tools up or down as an encoder finds them more like the request than the

@@ -33,20 +33,20 @@ impl Parameters {
     pub fn of_schema(schema: &str) -> Self {
         let root: Value = serde_json::from_str(schema).unwrap_or_default();
         let mut reader =
-            Reader { root: &root, found: Self::default(), left: PARAMETERS, steps: STEPS };
+            SchemaReader { root: &root, found: Self::default(), left: PARAMETERS, steps: STEPS };
         reader.members(&root, DEPTH);
         reader.found
     }
 }
 
-struct Reader<'a> {
+struct SchemaReader<'a> {
     root: &'a Value,
     found: Parameters,
     left: usize,
     steps: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SchemaReader<'a> {
     /// The parameters that a schema, its alternatives and its items have.
     fn members(&mut self, schema: &'a Value, depth: usize) {
         if depth == 0 || !self.step() {

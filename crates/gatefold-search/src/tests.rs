@@ -113,8 +113,8 @@ fn of_equals_the_lower_id_comes_first() {
 #[test]
 fn an_empty_index_finds_nothing() {
     let index = Index::build(&[]);
-    assert_eq!(index.search("anything", Mode::Hybrid, |_| true, 10), crate::Found::default());
-    assert_eq!(index.search("", Mode::Semantic, |_| true, 0), crate::Found::default());
+    assert_eq!(index.search("anything", Mode::Hybrid, |_| true, 10), crate::Findings::default());
+    assert_eq!(index.search("", Mode::Semantic, |_| true, 0), crate::Findings::default());
 }
 
 fn modes() -> impl Strategy<Value = Mode> {

@@ -28,7 +28,7 @@
 //! | `--repeat-cursor` | every page has the same tools and the same cursor |
 //! | `--shuffle SEED` | shuffles the tools, and the keys of every object in them |
 //! | `--drift` | the second `tools/list` shows the first tool with another description and schema |
-//! | `--log FILE` | appends each message received as one line of JSON, see [`Received`] |
+//! | `--log FILE` | appends each message received as one line of JSON, see [`ReceivedMessage`] |
 //! | `--http` | serves over HTTP in this process and prints its address, see [`crate::http`] |
 //! | `--sse` | over HTTP, answers with an event stream even where it need not |
 //! | `--bearer TOKEN` | over HTTP, answers 401 unless the token is sent |
@@ -57,7 +57,7 @@ pub(crate) use self::args::{Behaviour, Start, Streaming, Transport};
 pub(crate) use self::calls::may_speak;
 pub(crate) use self::eras::{Era, STATELESS_VERSION};
 pub(crate) use self::jsonrpc::{Fault, Incoming, Request, quoted, read};
-pub use self::log::{Kind, Received, read_log};
+pub use self::log::{Kind, ReceivedMessage, read_log};
 pub(crate) use self::peer::{OUTLET_LIMIT, Outlet, Peer, lock};
 pub(crate) use self::server::{GARBAGE, Reply, Server};
 pub(crate) use self::stdio::DEATH_EXIT;

@@ -67,7 +67,7 @@ const CLOSING_LIMIT: Duration = Duration::from_secs(2);
 
 /// Which revisions of the protocol are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub enum ServedEras {
     Both,
     /// 2025-11-25 and older only.
     Handshake,
@@ -131,8 +131,8 @@ async fn run_from_args(args: impl Iterator<Item = String>) -> Result<(), Error> 
     }
 }
 
-fn parse(mut args: impl Iterator<Item = String>) -> Result<(Transport, Era), Error> {
-    let (mut transport, mut era) = (None, Era::Both);
+fn parse(mut args: impl Iterator<Item = String>) -> Result<(Transport, ServedEras), Error> {
+    let (mut transport, mut era) = (None, ServedEras::Both);
     while let Some(flag) = args.next() {
         match flag.as_str() {
             "--stdio" => transport = Some(Transport::Stdio),
@@ -159,17 +159,17 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<(Transport, Era), Err
     Ok((transport.ok_or(Error::NoTransport)?, era))
 }
 
-fn parse_era(name: &str) -> Option<Era> {
+fn parse_era(name: &str) -> Option<ServedEras> {
     match name {
-        "both" => Some(Era::Both),
-        "handshake" => Some(Era::Handshake),
-        "stateless" => Some(Era::Stateless),
+        "both" => Some(ServedEras::Both),
+        "handshake" => Some(ServedEras::Handshake),
+        "stateless" => Some(ServedEras::Stateless),
         _ => None,
     }
 }
 
 /// Serves standard input and output until the input ends.
-pub async fn serve_stdio(era: Era) -> Result<(), Error> {
+pub async fn serve_stdio(era: ServedEras) -> Result<(), Error> {
     let reference = Reference::new(era, Arc::new(Shared::new()));
     let service = reference
         .serve(rmcp::transport::stdio())
@@ -184,7 +184,7 @@ pub async fn serve_stdio(era: Era) -> Result<(), Error> {
 /// Every connection sees the same tools, prompts, resources and tasks.
 pub async fn serve_http(
     listener: TcpListener,
-    era: Era,
+    era: ServedEras,
     cancellation: CancellationToken,
 ) -> Result<(), Error> {
     let shared = Arc::new(Shared::new());

@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use gatefold_encoder::Embedder;
-use gatefold_search::measure::{DEPTH, Figures, Listed, Request, ask, read_requests, read_tools};
-use gatefold_search::{Analysis, Document, Entry, Found, Index, Mode, Parameters, passage};
+use gatefold_search::measure::{
+    DEPTH, Figures, ListedTool, Request, ask, read_requests, read_tools,
+};
+use gatefold_search::{Analysis, Document, Entry, Findings, Index, Mode, Parameters, passage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -108,14 +110,14 @@ fn quality(sets: &[PathBuf], encoder: Option<&Embedder>) -> Result<(String, Vec<
 }
 
 /// The tools of a set and its first requests.
-fn read_set(set: &Path) -> Result<(Vec<Listed>, Vec<Request>)> {
+fn read_set(set: &Path) -> Result<(Vec<ListedTool>, Vec<Request>)> {
     let tools = read_tools(&std::fs::read_to_string(set.join("tools.jsonl"))?)?;
     let mut requests = read_requests(&std::fs::read_to_string(set.join("queries.jsonl"))?)?;
     requests.truncate(REQUESTS);
     Ok((tools, requests))
 }
 
-fn index_of(tools: &[Listed]) -> Index {
+fn index_of(tools: &[ListedTool]) -> Index {
     let entries = tools.iter().map(|tool| Entry {
         id: &tool.id,
         domain: tool.server.as_deref().unwrap_or_default(),
@@ -133,13 +135,13 @@ fn measure(set: &Path, encoder: Option<&Embedder>) -> Result<(Vec<Figures>, Vec<
         let answers = ask(&requests, |text| ids(search(text)));
         Figures::of(&answers.into_iter().map(|asked| asked.answer).collect::<Vec<_>>())
     };
-    let found = |found: Found| found.matches.iter().map(|one| one.place).collect();
+    let found = |found: Findings| found.matches.iter().map(|one| one.place).collect();
     let mut measured: Vec<_> = MODES
         .iter()
         .map(|(_, mode)| figures(&|text| found(index.search(text, *mode, |_| true, DEPTH))))
         .collect();
     if let Some(encoder) = encoder {
-        let passages: Vec<_> = tools.iter().map(Listed::passage).collect();
+        let passages: Vec<_> = tools.iter().map(ListedTool::passage).collect();
         encoded::read(encoder, passages.iter().map(String::as_str));
         let search = |text: &str| encoded::search(encoder, &index, &passages, text, DEPTH);
         measured.push(figures(&|text| found(search(text))));

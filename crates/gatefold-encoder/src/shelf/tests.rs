@@ -4,7 +4,7 @@ use crate::Vector;
 const DIMENSIONS: usize = 5;
 const CAPACITY: usize = 8;
 
-fn vector(number: usize) -> Arc<Quantized> {
+fn vector(number: usize) -> Arc<QuantizedVector> {
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let values = (0..DIMENSIONS).map(|at| (number + at) as f32 - 3.5).collect();
     Arc::new(Vector::unit(values).unwrap().quantize())

@@ -5,14 +5,14 @@ use super::{Answer, DEPTH, Request};
 
 /// One request, what was found for it, and how good that is.
 #[derive(Debug)]
-pub struct Asked<'a> {
+pub struct AnsweredRequest<'a> {
     pub request: &'a Request,
     /// The ids of the tools found, best first, at most [`DEPTH`].
     pub found: Vec<String>,
     pub answer: Answer,
 }
 
-impl Asked<'_> {
+impl AnsweredRequest<'_> {
     /// Whether none of the tools that fit was found.
     pub fn is_miss(&self) -> bool {
         !self.answer.fits.contains(&true)
@@ -24,7 +24,7 @@ impl Asked<'_> {
 pub fn ask<'a>(
     requests: &'a [Request],
     mut search: impl FnMut(&str) -> Vec<String>,
-) -> Vec<Asked<'a>> {
+) -> Vec<AnsweredRequest<'a>> {
     let one = |request: &'a Request| {
         let start = Instant::now();
         let mut found = search(&request.text);
@@ -32,7 +32,7 @@ pub fn ask<'a>(
         found.truncate(DEPTH);
         let relevant: HashSet<&str> = request.relevant.iter().map(String::as_str).collect();
         let fits = found.iter().map(|id| relevant.contains(id.as_str())).collect();
-        Asked { request, found, answer: Answer { fits, relevant: relevant.len(), took } }
+        AnsweredRequest { request, found, answer: Answer { fits, relevant: relevant.len(), took } }
     };
     requests.iter().map(one).collect()
 }

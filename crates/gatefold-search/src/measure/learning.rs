@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Answer, DEPTH, Figures, Listed, Request};
+use super::{Answer, DEPTH, Figures, ListedTool, Request};
 use crate::document::Analysis;
 use crate::index::{Entry, Index};
-use crate::past::{Past, PastQuery, Reader};
+use crate::past::{Past, PastJudge, PastQuery};
 use crate::ranking::{Aids, Judge, Mode};
 
 /// How a set is split.
@@ -42,7 +42,7 @@ pub type Likenesses<'a> = dyn Fn(&str, &[&str]) -> Vec<Option<f32>> + 'a;
 
 /// Takes the first requests that each learning tool fits for its past queries, and asks others.
 pub fn learning(
-    tools: &[Listed],
+    tools: &[ListedTool],
     requests: &[Request],
     trial: &Trial,
     encoder: Option<&Likenesses<'_>>,
@@ -60,7 +60,7 @@ pub fn learning(
     let past = Past::of(past.iter().map(|(tool, query)| PastQuery { tool, query, weight: 1.0 }));
     let nothing = Past::of([]);
     let places = tools.iter().zip(0..).map(|(tool, place)| (tool.id.as_str(), place)).collect();
-    let passages: Vec<_> = tools.iter().map(Listed::passage).collect();
+    let passages: Vec<_> = tools.iter().map(ListedTool::passage).collect();
     let passages = passages.iter().map(String::as_str).collect();
     let mode = trial.mode;
     let ranking = Ranking { tools, index: &index, places: &places, passages, encoder, mode };
@@ -78,7 +78,7 @@ pub fn learning(
 }
 
 struct Ranking<'a> {
-    tools: &'a [Listed],
+    tools: &'a [ListedTool],
     index: &'a Index,
     places: &'a HashMap<&'a str, usize>,
     passages: Vec<&'a str>,
@@ -95,7 +95,7 @@ impl Ranking<'_> {
         let judge = |places: &[usize]| {
             likenesses(&places.iter().map(|at| self.passages[*at]).collect::<Vec<_>>())
         };
-        let reader: Option<&Reader<'_>> = self.encoder.is_some().then_some(&likenesses);
+        let reader: Option<&PastJudge<'_>> = self.encoder.is_some().then_some(&likenesses);
         let judge: Option<&Judge<'_>> = self.encoder.is_some().then_some(&judge);
         let bonuses = past.bonuses(&request.text, self.mode, self.tools.len(), |_| true, reader);
         let placed = |(id, bonus): (&str, f32)| Some((*self.places.get(id)?, bonus));

@@ -9,7 +9,7 @@ use crate::schema::Parameters;
 
 /// One tool of a set, a line of its `tools.jsonl`.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Listed {
+pub struct ListedTool {
     pub id: String,
     pub name: String,
     #[serde(default)]
@@ -49,8 +49,8 @@ pub enum SetError {
 }
 
 /// Reads `tools.jsonl`. Fields that are not known here do not count.
-pub fn read_tools(text: &str) -> Result<Vec<Listed>, SetError> {
-    let tools: Vec<Listed> = read(text)?;
+pub fn read_tools(text: &str) -> Result<Vec<ListedTool>, SetError> {
+    let tools: Vec<ListedTool> = read(text)?;
     let mut seen = HashSet::new();
     for (at, tool) in tools.iter().enumerate() {
         if !seen.insert(&tool.id) {
@@ -73,7 +73,7 @@ fn read<T: for<'a> Deserialize<'a>>(text: &str) -> Result<Vec<T>, SetError> {
     lines.map(line).collect()
 }
 
-impl Listed {
+impl ListedTool {
     /// What an encoder reads of the tool.
     pub fn passage(&self) -> String {
         let server = self.server_title.as_deref().or(self.server.as_deref()).unwrap_or_default();

@@ -42,7 +42,7 @@ impl Speaker {
     /// Adds what every stateless request carries, and changes no other byte.
     fn with_meta(&self, params: &str) -> String {
         #[derive(Deserialize)]
-        struct Params<'a> {
+        struct MessageParams<'a> {
             #[serde(rename = "_meta", borrow, default)]
             meta: Option<&'a RawValue>,
         }
@@ -53,7 +53,8 @@ impl Speaker {
         let meta = format!(
             r#""io.modelcontextprotocol/protocolVersion":"{STATELESS_VERSION}","io.modelcontextprotocol/clientInfo":{{"name":"gatefold-raw-client","version":"1"}},"io.modelcontextprotocol/clientCapabilities":{capabilities}"#
         );
-        let given = serde_json::from_str::<Params<'_>>(params).ok().and_then(|params| params.meta);
+        let given =
+            serde_json::from_str::<MessageParams<'_>>(params).ok().and_then(|params| params.meta);
         match given {
             Some(given) => {
                 let start = given.get().as_ptr() as usize - params.as_ptr() as usize;

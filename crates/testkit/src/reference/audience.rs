@@ -24,14 +24,14 @@ const ARRIVAL_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 pub(super) struct Audience {
-    seats: Mutex<Seats>,
+    seats: Mutex<SeatTable>,
     /// Subscriptions that were acknowledged and have no seat yet: the SDK acknowledges them first,
     /// and who hears that may cause a change before they are seated.
     arriving: watch::Sender<usize>,
 }
 
 #[derive(Default)]
-struct Seats {
+struct SeatTable {
     taken: Vec<(u64, Listener)>,
     next: u64,
 }

@@ -23,7 +23,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use super::audience::Listener;
 use super::call::Call;
 use super::shared::Shared;
-use super::{Era, prompts, resources, skills, tools};
+use super::{ServedEras, prompts, resources, skills, tools};
 use crate::fixture::lock;
 
 /// How many resources one session may watch.
@@ -32,7 +32,7 @@ const WATCHED_LIMIT: usize = 256;
 /// The server as one connection sees it.
 #[derive(Clone)]
 pub(super) struct Reference {
-    era: Era,
+    era: ServedEras,
     pub(super) shared: Arc<Shared>,
     pub(super) session: Arc<Session>,
 }
@@ -44,7 +44,7 @@ pub(super) struct Session {
 }
 
 impl Reference {
-    pub(super) fn new(era: Era, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(era: ServedEras, shared: Arc<Shared>) -> Self {
         let session =
             Session { level: Mutex::new(LoggingLevel::Info), watched: Mutex::new(HashSet::new()) };
         Self { era, shared, session: Arc::new(session) }
@@ -54,7 +54,7 @@ impl Reference {
     ///
     /// The SDK's own refusal is that of a server that knows the other era exists.
     fn admit(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        if self.era == Era::Handshake && is_stateless(context) {
+        if self.era == ServedEras::Handshake && is_stateless(context) {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None));
         }
         Ok(())
@@ -83,8 +83,8 @@ impl ServerHandler for Reference {
             .enable_skills_with_directory_read()
             .build();
         let version = match self.era {
-            Era::Stateless => ProtocolVersion::V_2026_07_28,
-            Era::Both | Era::Handshake => ProtocolVersion::V_2025_11_25,
+            ServedEras::Stateless => ProtocolVersion::V_2026_07_28,
+            ServedEras::Both | ServedEras::Handshake => ProtocolVersion::V_2025_11_25,
         };
         ServerConfig::new(capabilities)
             .with_protocol_version(version)
@@ -94,10 +94,12 @@ impl ServerHandler for Reference {
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         match self.era {
-            Era::Stateless => Cow::Owned(vec![ProtocolVersion::V_2026_07_28]),
+            ServedEras::Stateless => Cow::Owned(vec![ProtocolVersion::V_2026_07_28]),
             // The handshake era has every version too: otherwise the SDK answers a stateless
             // request with the versions to choose from, which no old server could.
-            Era::Both | Era::Handshake => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
+            ServedEras::Both | ServedEras::Handshake => {
+                Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
+            }
         }
     }
 
@@ -105,7 +107,7 @@ impl ServerHandler for Reference {
         &self,
         _context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
-        if self.era == Era::Handshake {
+        if self.era == ServedEras::Handshake {
             return Err(ErrorData::method_not_found::<DiscoverRequestMethod>());
         }
         let versions = self.supported_protocol_versions().into_owned();
@@ -220,7 +222,7 @@ impl ServerHandler for Reference {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        (self.era != Era::Handshake).then(|| {
+        (self.era != ServedEras::Handshake).then(|| {
             self.shared.audience.let_in();
             requested.clone()
         })

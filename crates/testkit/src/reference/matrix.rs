@@ -120,7 +120,7 @@ async fn progress(call: &Call) -> Result<CallToolResponse, Early> {
 }
 
 async fn wait(call: &Call) -> Result<CallToolResponse, Early> {
-    let mut waiting = Waiting::begin(&call.server.shared);
+    let mut waiting = WaitGuard::begin(&call.server.shared);
     tokio::select! {
         () = call.context.ct.cancelled() => Err(Early::Failure("cancelled".to_owned())),
         () = sleep(WAIT_LIMIT) => {
@@ -132,19 +132,19 @@ async fn wait(call: &Call) -> Result<CallToolResponse, Early> {
 
 /// Counts a call while it waits, and if it ended before its time, whether it was told to or just
 /// dropped.
-struct Waiting<'a> {
+struct WaitGuard<'a> {
     shared: &'a Shared,
     ended: bool,
 }
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitGuard<'a> {
     fn begin(shared: &'a Shared) -> Self {
         shared.waiting.fetch_add(1, Ordering::SeqCst);
         Self { shared, ended: false }
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
         self.shared.waiting.fetch_sub(1, Ordering::SeqCst);
         if !self.ended {

@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 
-use gatefold_testkit::reference::{Era as Served, serve_http};
+use gatefold_testkit::reference::{ServedEras, serve_http};
 use gatefold_testkit::{Exchange, RawClient, StdioClient, reference_command};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
@@ -64,11 +64,11 @@ impl Client {
     async fn connect(wire: Wire, era: Era, capabilities: &str, answer: &str) -> Self {
         let mut client = match wire {
             Wire::Stdio => {
-                let client = stdio(Served::Both).with_capabilities(capabilities);
+                let client = stdio(ServedEras::Both).with_capabilities(capabilities);
                 Self::Stdio(Box::new(client.with_answer(answer)))
             }
             Wire::Http => {
-                let (client, server) = http(Served::Both).await;
+                let (client, server) = http(ServedEras::Both).await;
                 let client = client.with_capabilities(capabilities).with_answer(answer);
                 Self::Http { client, _server: server }
             }
@@ -94,17 +94,17 @@ impl Client {
     }
 }
 
-fn stdio(served: Served) -> StdioClient {
+fn stdio(served: ServedEras) -> StdioClient {
     let era = match served {
-        Served::Both => "both",
-        Served::Handshake => "handshake",
-        Served::Stateless => "stateless",
+        ServedEras::Both => "both",
+        ServedEras::Handshake => "handshake",
+        ServedEras::Stateless => "stateless",
     };
     let command = reference_command(&["--stdio", "--era", era]);
     StdioClient::spawn(command).expect("the server starts")
 }
 
-async fn http(served: Served) -> (RawClient, DropGuard) {
+async fn http(served: ServedEras) -> (RawClient, DropGuard) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port is free");
     let address = listener.local_addr().expect("it is bound");
     let stop = CancellationToken::new();
@@ -174,7 +174,7 @@ async fn meta(wire: Wire, era: Era) {
 }
 
 async fn subscription() {
-    let (client, _server) = http(Served::Both).await;
+    let (client, _server) = http(ServedEras::Both).await;
     let wanted = r#"{"notifications":{"toolsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["test://watched-resource"]}}"#;
     let mut stream = client.open("subscriptions/listen", wanted).await.expect("it streams");
     let mut heard = vec![stream.next().await.expect("it is acknowledged")];
@@ -204,7 +204,7 @@ async fn subscription() {
 }
 
 async fn session() {
-    let mut client = stdio(Served::Both);
+    let mut client = stdio(ServedEras::Both);
     client.initialize().await.expect("it answers");
     let watched = r#"{"uri":"test://watched-resource"}"#;
     client.request("resources/subscribe", watched).await.expect("it answers");
@@ -225,7 +225,7 @@ async fn session() {
 }
 
 async fn disconnect() {
-    let (client, _server) = http(Served::Both).await;
+    let (client, _server) = http(ServedEras::Both).await;
     let client = client.with_limit(SHORT);
     client.call("matrix_wait", "{}").await.expect_err("it waits");
     let client = client.with_limit(LONG);
@@ -238,7 +238,7 @@ async fn disconnect() {
 }
 
 async fn cancel() {
-    let mut client = stdio(Served::Both);
+    let mut client = stdio(ServedEras::Both);
     client.initialize().await.expect("it answers");
     let id = client.start("tools/call", r#"{"name":"matrix_wait"}"#).await.expect("it is sent");
     // Answered after the call has begun, as requests are taken in order.
@@ -252,7 +252,7 @@ async fn cancel() {
 }
 
 async fn log_level() {
-    let mut client = stdio(Served::Both);
+    let mut client = stdio(ServedEras::Both);
     client.initialize().await.expect("it answers");
     for (level, heard) in [("debug", 8), ("warning", 5), ("emergency", 1)] {
         let params = json!({ "level": level }).to_string();
@@ -263,7 +263,7 @@ async fn log_level() {
 }
 
 async fn request_log_level() {
-    let (client, _server) = http(Served::Both).await;
+    let (client, _server) = http(ServedEras::Both).await;
     for (meta, heard) in [("", 0), (r#","_meta":{"io.modelcontextprotocol/logLevel":"error"}"#, 4)]
     {
         let params = format!(r#"{{"name":"matrix_log"{meta}}}"#);
@@ -274,7 +274,7 @@ async fn request_log_level() {
 }
 
 async fn handshake_only() {
-    let (mut client, _server) = http(Served::Handshake).await;
+    let (mut client, _server) = http(ServedEras::Handshake).await;
     for method in ["server/discover", "tools/list", "subscriptions/listen"] {
         let refused = client.request(method, r#"{"notifications":{}}"#).await.expect("it answers");
         assert_eq!(refused.error_code(), Some(-32601), "{method}");
@@ -282,7 +282,7 @@ async fn handshake_only() {
     let opened = client.initialize().await.expect("it answers");
     assert_eq!(opened.result()["protocolVersion"], "2025-11-25");
 
-    let mut client = stdio(Served::Handshake);
+    let mut client = stdio(ServedEras::Handshake);
     let refused = client.request("server/discover", "{}").await.expect("it answers");
     assert_eq!(refused.error_code(), Some(-32601));
     client.initialize().await.expect("it answers");
@@ -291,7 +291,7 @@ async fn handshake_only() {
 }
 
 async fn stateless_only() {
-    let (client, _server) = http(Served::Stateless).await;
+    let (client, _server) = http(ServedEras::Stateless).await;
     let discovered = client.request("server/discover", "{}").await.expect("it answers");
     assert_eq!(discovered.result()["supportedVersions"], json!(["2026-07-28"]));
     let called = client.call("test_simple_text", "{}").await.expect("it answers");
@@ -300,10 +300,10 @@ async fn stateless_only() {
     let refused = client.initialize().await;
     assert!(!matches!(&refused, Ok(opened) if opened.error_code().is_none()), "{refused:?}");
 
-    let mut client = stdio(Served::Stateless);
+    let mut client = stdio(ServedEras::Stateless);
     let called = client.call("test_simple_text", "{}").await.expect("it answers");
     assert!(called.text().starts_with("This is a simple text"), "{}", called.text());
-    let mut client = stdio(Served::Stateless);
+    let mut client = stdio(ServedEras::Stateless);
     let refused = client.initialize().await.expect("it answers");
     assert_eq!(refused.error_code(), Some(-32022));
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use gatefold_encoder::{Embedder, Model, REQUEST_TOKENS, Shelf, Vector, passage_key};
-use gatefold_search::{Aids, Found, Index, Mode};
+use gatefold_search::{Aids, Findings, Index, Mode};
 
 use super::{RESULTS, Tool, entries};
 use crate::bench::say;
@@ -52,7 +52,7 @@ pub(super) fn search(
     passages: &[String],
     request: &str,
     limit: usize,
-) -> Found {
+) -> Findings {
     let judge = |places: &[usize]| {
         let texts: Vec<_> = places.iter().map(|at| passages[*at].as_str()).collect();
         likenesses(encoder, request, &texts)

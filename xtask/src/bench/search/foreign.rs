@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use gatefold_encoder::Embedder;
-use gatefold_search::measure::{DEPTH, Listed, Request};
+use gatefold_search::measure::{DEPTH, ListedTool, Request};
 use gatefold_search::{Index, Mode};
 
 use super::{encoded, index_of, read_set};
@@ -28,7 +28,7 @@ pub(super) fn table(sets: &[PathBuf], encoder: Option<&Embedder>) -> Result<Stri
         let foreign: Vec<_> = all.filter(fits_none).collect();
         let own: Vec<_> = own.iter().collect();
         let index = index_of(tools);
-        let passages: Vec<_> = tools.iter().map(Listed::passage).collect();
+        let passages: Vec<_> = tools.iter().map(ListedTool::passage).collect();
         if let Some(encoder) = encoder {
             encoded::read(encoder, passages.iter().map(String::as_str));
         }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use gatefold_encoder::Embedder;
 use gatefold_search::Mode;
 use gatefold_search::measure::{
-    Gain, Learning, Likenesses, Listed, Request, Trial, learning, read_requests, read_tools,
+    Gain, Learning, Likenesses, ListedTool, Request, Trial, learning, read_requests, read_tools,
 };
 
 use super::encoded;
@@ -38,7 +38,7 @@ pub(super) fn table(
         let mut rankings: Vec<(&str, Option<&Likenesses<'_>>)> = vec![("", None)];
         let likenesses;
         if let Some(encoder) = encoder {
-            let passages: Vec<_> = tools.iter().map(Listed::passage).collect();
+            let passages: Vec<_> = tools.iter().map(ListedTool::passage).collect();
             let texts = requests.iter().map(|request| &*request.text);
             encoded::read(encoder, passages.iter().map(String::as_str).chain(texts));
             likenesses =
@@ -58,7 +58,7 @@ pub(super) fn table(
 
 fn row(
     name: &str,
-    tools: &[Listed],
+    tools: &[ListedTool],
     requests: &[Request],
     (past_queries, one_in): (usize, usize),
     encoder: Option<&Likenesses<'_>>,

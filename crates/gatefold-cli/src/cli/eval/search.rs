@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use gatefold::{EncoderTier, Environment};
 use gatefold_catalog::{Encoder, Scope, SearchMode, View, search};
 use gatefold_search::measure::{
-    Asked, DEPTH, Figures, Listed, Request, SetError, ask, read_requests, read_tools,
+    AnsweredRequest, DEPTH, Figures, ListedTool, Request, SetError, ask, read_requests, read_tools,
 };
 use gatefold_search::{Aids, Analysis, Entry, Index, Judge};
 use gatefold_store::create_private_directory;
@@ -77,7 +77,7 @@ pub(super) async fn run(
         let ids = listed.iter().map(|tool| tool.id.as_str()).collect();
         warn_of_unknown(&ids, &requests, output);
         let index = index(&listed);
-        let passages: Vec<_> = listed.iter().map(Listed::passage).collect();
+        let passages: Vec<_> = listed.iter().map(ListedTool::passage).collect();
         let encoder = match &asked.encoder {
             Some(folder) => Some(encoder(folder, passages.clone(), shared, environment, output)?),
             None => None,
@@ -146,7 +146,7 @@ fn found_in(view: &View, text: &str, mode: SearchMode) -> Vec<String> {
     hits.iter().map(|hit| hit.tool.id().to_string()).collect()
 }
 
-fn index(listed: &[Listed]) -> Index {
+fn index(listed: &[ListedTool]) -> Index {
     let analyses: Vec<_> = listed.iter().map(|tool| tool.with_document(Analysis::of)).collect();
     let entries: Vec<_> = listed
         .iter()
@@ -196,7 +196,7 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-fn print(answers: &[Asked<'_>], tools: usize, mode: ModeName, output: &Output) {
+fn print(answers: &[AnsweredRequest<'_>], tools: usize, mode: ModeName, output: &Output) {
     let rated: Vec<_> = answers.iter().map(|asked| asked.answer.clone()).collect();
     let figures = Figures::of(&rated);
     let misses: Vec<_> = answers.iter().filter(|asked| asked.is_miss()).collect();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use gatefold_dispatch::{Answer, AskError, Caller, ClientCapabilities, Manner, Peer, Question};
 use gatefold_mcp::{McpSettings, StdioSettings, Transport};
-use gatefold_testkit::reference::{Era as Served, serve_http};
+use gatefold_testkit::reference::{ServedEras, serve_http};
 use gatefold_testkit::reference_command;
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -121,8 +121,8 @@ async fn serve(address: SocketAddr, era: Era) -> (SocketAddr, DropGuard) {
     let address = listener.local_addr().unwrap();
     let token = CancellationToken::new();
     let served = match era {
-        Era::Handshake => Served::Handshake,
-        Era::Stateless => Served::Stateless,
+        Era::Handshake => ServedEras::Handshake,
+        Era::Stateless => ServedEras::Stateless,
     };
     tokio::spawn(serve_http(listener, served, token.clone()));
     (address, token.drop_guard())

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gatefold_core::{Digest, Domain, Secret};
 use gatefold_mcp::{HttpSettings, McpSettings, StdioSettings, Transport};
-use gatefold_testkit::fixture::{Kind, Received};
+use gatefold_testkit::fixture::{Kind, ReceivedMessage};
 use gatefold_testkit::{Fixture, HttpFixture, fixture, fixture_command, serve_http};
 use libtest_mimic::Trial;
 
@@ -96,7 +96,7 @@ impl Upstream {
     }
 
     /// What the fixture has received so far.
-    pub(crate) fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<ReceivedMessage> {
         read(&self.log)
     }
 
@@ -114,7 +114,8 @@ impl Upstream {
 
     /// The messages of this method.
     pub(crate) fn messages(&self, method: &str) -> Vec<serde_json::Value> {
-        let own = |received: Received| (received.method == method).then_some(received.message);
+        let own =
+            |received: ReceivedMessage| (received.method == method).then_some(received.message);
         self.received().into_iter().filter_map(own).collect()
     }
 
@@ -125,7 +126,7 @@ impl Upstream {
     }
 }
 
-fn read(log: &Path) -> Vec<Received> {
+fn read(log: &Path) -> Vec<ReceivedMessage> {
     fixture::read_log(log)
 }
 
