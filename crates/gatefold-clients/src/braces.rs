@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use crate::EditError;
-use crate::edit::{Insertion, Piece, PieceKind, Position};
 use crate::entry::Notation;
+use crate::piece::{Insertion, Piece, PieceKind, Position};
 
 /// A table in braces.
 #[derive(Debug)]

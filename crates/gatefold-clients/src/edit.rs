@@ -1,10 +1,11 @@
-//! Connecting, disconnecting, and what is kept for the way back.
+//! Connecting and disconnecting, and what is kept for the way back.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::entry::{Value, shape};
+use crate::entry::shape;
+use crate::piece::{Insertion, Piece, Position};
 use crate::tree::Tree;
 use crate::{ConfigFile, EditError, Entry, FILE_BYTES, Format, SERVERS, json, toml, yaml};
 
@@ -27,74 +28,19 @@ pub struct Undo {
     original: Option<String>,
     written: String,
     name: String,
-    /// How many of the members that lead to the servers were there already.
+    /// How many of the members that lead to the servers existed before.
     found: usize,
     /// In the file's order.
-    taken: Vec<Taken>,
+    taken: Vec<RemovedServer>,
 }
 
 /// A server that was taken out.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Taken {
+struct RemovedServer {
     name: String,
     /// The servers that stood before it.
     before: Vec<String>,
     pieces: Vec<Piece>,
-}
-
-/// A part of a text that belongs to one server, to the byte.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Piece {
-    pub text: String,
-    pub kind: PieceKind,
-}
-
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum PieceKind {
-    /// Key and value from between braces.
-    Braced,
-    /// Whole lines of YAML whose key stands in this column.
-    Block { column: usize },
-    /// Whole lines of TOML, keys and values of the table `home`.
-    Pairs { home: Vec<String> },
-    /// Whole lines of TOML that begin with a table's header.
-    Sections,
-}
-
-/// What is inserted.
-#[derive(Clone, Copy)]
-pub(crate) enum Insertion<'a> {
-    New(&'a Value),
-    Restored(&'a [Piece]),
-}
-
-/// Where it is inserted.
-#[derive(Clone, Copy)]
-pub(crate) enum Position<'a> {
-    End,
-    /// After the last of these that is there; if none is, before everything else.
-    After(&'a [String]),
-}
-
-impl Insertion<'_> {
-    /// The text of a member between braces. `write` writes a new one.
-    pub(crate) fn member(self, write: impl FnOnce(&Value) -> String) -> Result<String, EditError> {
-        match self {
-            Self::New(value) => Ok(write(value)),
-            Self::Restored([Piece { text, kind: PieceKind::Braced }]) => Ok(text.clone()),
-            Self::Restored(_) => Err(EditError::unlike()),
-        }
-    }
-}
-
-impl Position<'_> {
-    /// Whether this is behind the member `name`.
-    pub(crate) fn is_behind(self, name: &str) -> bool {
-        match self {
-            Self::End => true,
-            Self::After(before) => before.iter().any(|before| before == name),
-        }
-    }
 }
 
 impl Undo {
@@ -118,7 +64,7 @@ impl Undo {
         &self.written
     }
 
-    /// Whether the text has the entry, and says the same of it as when it was put in.
+    /// Whether the text has the entry and says the same of it as when it went in.
     pub fn is_in(&self, file: &ConfigFile, text: &str) -> Result<bool, EditError> {
         if text == self.written {
             return Ok(true);
@@ -143,7 +89,7 @@ impl fmt::Debug for Undo {
 
 /// What [`disconnect`] made of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Undone {
+pub struct Restoration {
     /// `None` when the file is to be deleted: it was not there before and holds nothing now.
     pub text: Option<String>,
     /// Whether this is the file as it was before, to the byte. Otherwise the file had been
@@ -209,7 +155,7 @@ fn change(
     for (index, name) in names.iter().enumerate().filter(|(_, name)| take_out.contains(name)) {
         let (rest, pieces) = take(file.format, &after, path, name)?;
         after = rest;
-        taken.push(Taken { name: name.clone(), before: names[..index].to_vec(), pieces });
+        taken.push(RemovedServer { name: name.clone(), before: names[..index].to_vec(), pieces });
         if name == entry {
             let position = Position::After(&names[..index]);
             after = insert(file, &after, name, insertion, position)?;
@@ -231,9 +177,9 @@ fn change(
 ///
 /// A file that is still as `connect` wrote it becomes what it was, to the byte. In one that was
 /// changed since, the members are put right one by one and everything else stays.
-pub fn disconnect(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Undone, EditError> {
+pub fn disconnect(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Restoration, EditError> {
     if text == undo.written {
-        return Ok(Undone {
+        return Ok(Restoration {
             text: undo.original.clone(),
             is_exact: true,
             not_restored: Vec::new(),
@@ -249,7 +195,7 @@ pub fn disconnect(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Undone, 
 }
 
 /// Puts back what [`connect`] took out and nobody put back since, and leaves the entry alone.
-pub fn restore(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Undone, EditError> {
+pub fn restore(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Restoration, EditError> {
     let (mark, text) = split_mark(text)?;
     let mut now = text.to_owned();
     let mut tree = parse(file.format, &now)?;
@@ -273,7 +219,7 @@ pub fn restore(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Undone, Edi
         }
         _ => Some(format!("{mark}{now}")),
     };
-    Ok(Undone { is_exact: text.as_deref() == original, text, not_restored })
+    Ok(Restoration { is_exact: text.as_deref() == original, text, not_restored })
 }
 
 /// Takes the server `name` out, for an entry that was made by hand.
@@ -296,7 +242,7 @@ fn put_back(
     file: &ConfigFile,
     text: &str,
     tree: &Tree,
-    taken: &Taken,
+    taken: &RemovedServer,
 ) -> Result<String, EditError> {
     if order(file, tree)?.contains(&taken.name) {
         return Err(EditError::NameTaken(taken.name.clone()));
@@ -307,8 +253,8 @@ fn put_back(
     Ok(after)
 }
 
-/// The text without the tables that were made on the way to the servers, as far as nobody has put
-/// anything into them, not even a comment.
+/// The text without the tables that connecting made on the way to the servers. One that has
+/// something in it by now stays, even if that is a comment.
 fn without_empty(file: &ConfigFile, text: String, found: usize) -> Result<String, EditError> {
     let mut now = text;
     for depth in (found..file.servers.len()).rev() {
@@ -331,8 +277,8 @@ fn without_empty(file: &ConfigFile, text: String, found: usize) -> Result<String
     Ok(now)
 }
 
-/// Holds what came out against what should have: apart from the servers `gone` and `new` the two
-/// texts must say the same, and of these the new ones must be there and the others not.
+/// Proves an edit by parsing its result: the `new` servers must be there, the ones that are `gone`
+/// must not, and everything else must say what it said before.
 fn prove(
     file: &ConfigFile,
     before: Tree,

@@ -13,8 +13,8 @@ use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use crate::EditError;
-use crate::edit::{Insertion, Piece, PieceKind, Position};
 use crate::entry::{Notation, Value};
+use crate::piece::{Insertion, Piece, PieceKind, Position};
 use crate::text::{indent, newline, place, quoted};
 use crate::tree::Tree;
 

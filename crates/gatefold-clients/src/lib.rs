@@ -12,6 +12,7 @@ mod edit;
 mod entry;
 mod error;
 mod json;
+mod piece;
 mod places;
 mod text;
 mod toml;
@@ -19,7 +20,7 @@ mod tree;
 mod yaml;
 
 pub use client::Client;
-pub use edit::{Change, Undo, Undone, connect, disconnect, remove, repeat, restore};
+pub use edit::{Change, Restoration, Undo, connect, disconnect, remove, repeat, restore};
 pub use entry::{Entry, Launch};
 pub use error::EditError;
 pub use places::{ConfigFile, Format, Machine, Os, Scope, Variables, config_files};

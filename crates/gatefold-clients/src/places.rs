@@ -49,7 +49,7 @@ impl Variables {
     }
 }
 
-/// Whom a file's servers are for.
+/// Who a file's servers are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// The user, in every project.

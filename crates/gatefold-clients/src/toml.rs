@@ -9,8 +9,8 @@ use toml_edit::{Document, InlineTable, Item, Table, Value as TomlValue};
 
 use crate::EditError;
 use crate::braces::{Braces, Member};
-use crate::edit::{Insertion, Piece, PieceKind, Position};
 use crate::entry::{Notation, Value};
+use crate::piece::{Insertion, Piece, PieceKind, Position};
 use crate::text::{is_blank, line_start, newline, next_line, place, quoted};
 use crate::tree::Tree;
 

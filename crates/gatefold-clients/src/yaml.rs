@@ -4,8 +4,8 @@ mod node;
 mod write;
 
 use crate::EditError;
-use crate::edit::{Insertion, Piece, PieceKind, Position};
 use crate::entry::{Notation, Value};
+use crate::piece::{Insertion, Piece, PieceKind, Position};
 use crate::text::{is_blank, line_end, line_start, newline, next_line, quoted};
 use crate::tree::Tree;
 
@@ -31,9 +31,9 @@ pub(crate) fn insert(
     for depth in 0..=path.len() {
         let document = node::read(&text)?;
         let missing = match find(&document, &path[..depth]) {
-            Found::Missing => true,
-            Found::Nothing { .. } | Found::Table { .. } => false,
-            Found::Other(depth) => {
+            Target::Missing => true,
+            Target::Nothing { .. } | Target::Table { .. } => false,
+            Target::Other(depth) => {
                 return Err(EditError::NotATable { path: path[..depth].to_vec() });
             }
         };
@@ -53,7 +53,7 @@ pub(crate) fn take(
 ) -> Result<(String, Vec<Piece>), EditError> {
     let document = node::read(text)?;
     let missing = || EditError::NoSuchServer(name.to_owned());
-    let Found::Table { table, limit, key } = find(&document, path) else { return Err(missing()) };
+    let Target::Table { table, limit, key } = find(&document, path) else { return Err(missing()) };
     if table.is_flow {
         return table.braces().take(text, name);
     }
@@ -72,7 +72,7 @@ pub(crate) fn take(
 }
 
 /// What stands at a path.
-enum Found<'a> {
+enum Target<'a> {
     Missing,
     /// A key without a value, or an empty document; `key` is the key's end.
     Nothing {
@@ -90,24 +90,24 @@ enum Found<'a> {
     Other(usize),
 }
 
-fn find<'a>(document: &'a Document, path: &[String]) -> Found<'a> {
+fn find<'a>(document: &'a Document, path: &[String]) -> Target<'a> {
     let mut node = &document.root;
     let (mut limit, mut column, mut key) = (document.end, 0, None);
     for (depth, name) in path.iter().enumerate() {
         let table = match node {
             Node::Table(table) => table,
-            Node::Nothing => return Found::Missing,
-            _ => return Found::Other(depth),
+            Node::Nothing => return Target::Missing,
+            _ => return Target::Other(depth),
         };
-        let Some(index) = table.position(name) else { return Found::Missing };
+        let Some(index) = table.position(name) else { return Target::Missing };
         let item = &table.items[index];
         limit = table.items.get(index + 1).map_or(limit, |next| next.start);
         (column, key, node) = (item.column, Some(item.key_end), &item.value);
     }
     match node {
-        Node::Table(table) => Found::Table { table, limit, key },
-        Node::Nothing => Found::Nothing { column, limit, key },
-        _ => Found::Other(path.len()),
+        Node::Table(table) => Target::Table { table, limit, key },
+        Node::Nothing => Target::Nothing { column, limit, key },
+        _ => Target::Other(path.len()),
     }
 }
 
@@ -121,7 +121,7 @@ fn insert_member(
     let document = node::read(text)?;
     let unit = unit(&document);
     match find(&document, path) {
-        Found::Table { table, limit, .. } if !table.is_flow => {
+        Target::Table { table, limit, .. } if !table.is_flow => {
             let column = table.items.first().map_or(0, |item| item.column);
             let block = block(text, name, insertion, column, unit)?;
             let last = table.items.iter().rposition(|item| position.is_behind(&item.name));
@@ -131,7 +131,7 @@ fn insert_member(
             };
             Ok(with_lines(text, at, &block))
         }
-        Found::Table { table, key, .. } if table.items.is_empty() => {
+        Target::Table { table, key, .. } if table.items.is_empty() => {
             // `{}` opens up, as nothing would be served by one long line.
             let inside = &text[table.start + 1..table.end - 1];
             if !is_blank(inside) || !is_blank(&text[table.end..line_end(text, table.end)]) {
@@ -149,16 +149,18 @@ fn insert_member(
             }
             Ok(with_lines(&bare, at, &block))
         }
-        Found::Table { table, .. } => table.braces().insert(text, name, insertion, position, &FLOW),
-        Found::Nothing { key: Some(key), column, .. } => {
+        Target::Table { table, .. } => {
+            table.braces().insert(text, name, insertion, position, &FLOW)
+        }
+        Target::Nothing { key: Some(key), column, .. } => {
             let block = block(text, name, insertion, column + unit, unit)?;
             Ok(with_lines(text, next_line(text, key), &block))
         }
-        Found::Nothing { limit, key: None, .. } => {
+        Target::Nothing { limit, key: None, .. } => {
             let block = block(text, name, insertion, 0, unit)?;
             Ok(with_lines(text, limit, &block))
         }
-        Found::Missing | Found::Other(_) => Err(unfit()),
+        Target::Missing | Target::Other(_) => Err(unfit()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gatefold::Environment;
 use gatefold::config::{ClientServer, ConfigError, Connection};
-use gatefold_clients::{ConfigFile, EditError, Entry, Undo, Undone};
+use gatefold_clients::{ConfigFile, EditError, Entry, Restoration, Undo};
 
 use super::found::is_gatefold;
 use super::undo::Records;
@@ -189,7 +189,7 @@ impl Connector<'_> {
         let is_there = self.is_there(file, now, &before)?;
         let above = above(file, now, &before, records);
         let undone = match &above {
-            Some(_) => Undone {
+            Some(_) => Restoration {
                 text: before.original().map(str::to_owned),
                 is_exact: true,
                 not_restored: Vec::new(),
@@ -285,7 +285,7 @@ impl Connector<'_> {
         };
         let above = now.and_then(|now| above(file, now, before, records));
         let undone = match now {
-            Some(_) if above.is_some() => Undone {
+            Some(_) if above.is_some() => Restoration {
                 text: before.original().map(str::to_owned),
                 is_exact: true,
                 not_restored: Vec::new(),

@@ -118,11 +118,11 @@ fn offsets(text: &str) -> Vec<usize> {
 struct Reader<'a> {
     text: &'a str,
     offsets: Vec<usize>,
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     root: Option<Node>,
 }
 
-enum Open {
+enum OpenNode {
     Table { table: Table, key: Option<Key> },
     List { items: Vec<Node> },
 }
@@ -143,16 +143,16 @@ impl Reader<'_> {
             Event::MappingStart(..) => {
                 let is_flow = self.text[start..].starts_with('{');
                 let table = Table { is_flow, start, end, items: Vec::new() };
-                self.open.push(Open::Table { table, key: None });
+                self.open.push(OpenNode::Table { table, key: None });
             }
-            Event::SequenceStart(..) => self.open.push(Open::List { items: Vec::new() }),
+            Event::SequenceStart(..) => self.open.push(OpenNode::List { items: Vec::new() }),
             Event::MappingEnd | Event::SequenceEnd => {
                 let node = match self.open.pop() {
-                    Some(Open::Table { mut table, .. }) => {
+                    Some(OpenNode::Table { mut table, .. }) => {
                         table.end = end;
                         Node::Table(table)
                     }
-                    Some(Open::List { items }) => Node::List(items),
+                    Some(OpenNode::List { items }) => Node::List(items),
                     None => Node::Nothing,
                 };
                 self.place(node, None, start, end);
@@ -176,8 +176,8 @@ impl Reader<'_> {
     fn place(&mut self, node: Node, name: Option<String>, start: usize, end: usize) {
         match self.open.last_mut() {
             None => self.root = Some(node),
-            Some(Open::List { items }) => items.push(node),
-            Some(Open::Table { table, key }) => match key.take() {
+            Some(OpenNode::List { items }) => items.push(node),
+            Some(OpenNode::Table { table, key }) => match key.take() {
                 None => {
                     // A key that is no scalar has no name of its own; its place tells it apart.
                     let name = name.unwrap_or_else(|| format!("? {start}"));
