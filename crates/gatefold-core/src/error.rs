@@ -48,7 +48,7 @@ pub enum CallError {
     },
     /// The source failed lately and is left alone for a while: nothing was attempted.
     #[error("`{domain}` is unavailable: {reason}")]
-    Resting { domain: Domain, reason: String },
+    CircuitOpen { domain: Domain, reason: String },
     /// The call was sent, and nobody knows what came of it.
     #[error(
         "the connection ended while `{tool}` was under way; it may have taken effect: {reason}"
@@ -134,7 +134,7 @@ impl CallError {
                 "approval"
             }
             Self::Resume(_) => "resume",
-            Self::Unavailable { .. } | Self::Resting { .. } => "unavailable",
+            Self::Unavailable { .. } | Self::CircuitOpen { .. } => "unavailable",
             Self::Lost { .. } => "lost",
             Self::Busy { .. } => "busy",
             Self::Deadline { .. } => "deadline",

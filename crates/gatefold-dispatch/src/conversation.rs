@@ -6,8 +6,8 @@ use gatefold_catalog::{Request, ResolvedEntry};
 use gatefold_core::{Call, CallError, Operation, Outcome, Resume, Suspension, ToolId, WaitsFor};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::asking::{Asking, OPEN_QUESTIONS, Vain, read_questions};
 use crate::nested::Chain;
+use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS, read_questions};
 use crate::{AskError, Caller, Manner, Peer, Pinned};
 
 /// How often in a row a source may suspend one call to ask its client something.
@@ -95,13 +95,13 @@ impl Pinned {
         if round >= ROUNDS {
             return Err(unasked(format!("it asked {ROUNDS} times in a row, which is the limit")));
         }
-        let asking = Asking {
+        let asking = ClientQuestions {
             peer: caller.peer.clone(),
             timer: chain.timer.clone(),
             // Between its rounds a call is not at its source.
             place: Arc::default(),
             limit: chain.patience.unwrap_or(self.runtime.limits.question),
-            vain: Vain::default(),
+            failed: FailedQuestion::default(),
             parked: None,
         };
         let questions = read_questions(&suspension.questions)

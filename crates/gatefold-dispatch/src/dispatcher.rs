@@ -260,7 +260,7 @@ fn removed(old: &Slots, new: &Slots) -> Vec<Arc<Slot>> {
 }
 
 async fn retire(slot: Arc<Slot>, drain: Duration, closing: CancellationToken) {
-    let drained = tokio::time::timeout(drain, slot.gate.drain());
+    let drained = tokio::time::timeout(drain, slot.bulkhead.drain());
     if !matches!(closing.run_until_cancelled(drained).await, Some(Ok(()))) {
         tracing::warn!(domain = %slot.setup.source.domain(), "closed a source with calls under way");
     }

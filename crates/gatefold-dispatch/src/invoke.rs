@@ -10,12 +10,12 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::asking::{Asking, OPEN_QUESTIONS, Vain};
 use crate::audit::OpenRecord;
+use crate::bulkhead::{BulkheadPlace, BulkheadRefusal};
 use crate::conversation::unanswered;
-use crate::gate::{Place, Shut};
 use crate::nested::{Chain, label_of};
-use crate::parking::{NotParked, Running, Turn};
+use crate::parking::{NotParked, RunningCall, RunningStep};
+use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS};
 use crate::run::Bound;
 use crate::runtime::Slot;
 use crate::seal::{Sealed, SealedState, principal_digest};
@@ -43,7 +43,7 @@ impl Pinned {
     /// Goes on with a call that its source has already, once its record is open again.
     pub(crate) async fn take_up(
         &self,
-        mut running: Running,
+        mut running: RunningCall,
         permit: &Permit,
         opened: CallOpened,
         chain: &Chain,
@@ -85,7 +85,7 @@ impl Pinned {
     }
 
     /// A call that is its own, so that it can outlive the request it came with.
-    fn start(&self, permit: Permit, chain: &Chain, caller: Caller) -> Running {
+    fn start(&self, permit: Permit, chain: &Chain, caller: Caller) -> RunningCall {
         let Caller { events, peer, cancel, meta, lineage, label } = caller;
         let (sender, questions) = mpsc::channel(OPEN_QUESTIONS);
         let limits = &self.runtime.limits;
@@ -102,45 +102,46 @@ impl Pinned {
         }
         let parked = waits.then_some(sender);
         let limit = chain.patience.unwrap_or(limits.question);
-        let vain = Vain::default();
-        let (timer, place) = (chain.timer.clone(), Arc::<Place>::default());
+        let failed = FailedQuestion::default();
+        let (timer, place) = (chain.timer.clone(), Arc::<BulkheadPlace>::default());
         chain.place = place.clone();
-        let peer = Arc::new(Asking { peer, timer, place, limit, vain: vain.clone(), parked });
+        let peer =
+            Arc::new(ClientQuestions { peer, timer, place, limit, failed: failed.clone(), parked });
         let caller = Caller { events: events.clone(), peer, cancel, meta, lineage, label };
         let pinned = self.clone();
         let call = async move {
             let target = permit.target().clone();
             let result = pinned.pass_through(permit, &chain, caller).await;
-            told_why(result, &vain, &target)
+            told_why(result, &failed, &target)
         };
-        Running::new(Box::pin(call), questions, events, abandoned)
+        RunningCall::new(Box::pin(call), questions, events, abandoned)
     }
 
     /// Follows a call to its end, or to a question that its client will answer with another request.
     async fn follow(
         &self,
-        mut running: Running,
+        mut running: RunningCall,
         record: OpenRecord,
         bound: Bound,
         cancel: &CancellationToken,
     ) -> Result<Outcome, CallError> {
-        let turn = tokio::select! {
+        let step = tokio::select! {
             biased;
-            () = cancel.cancelled() => Turn::Ended(Err(CallError::Cancelled)),
-            turn = running.turn() => turn,
+            () = cancel.cancelled() => RunningStep::Ended(Err(CallError::Cancelled)),
+            step = running.next_step() => step,
         };
-        let (result, outcome, result_bytes) = match turn {
-            Turn::Ended(result) => {
+        let (result, outcome, result_bytes) = match step {
+            RunningStep::Ended(result) => {
                 let result = result.and_then(|outcome| self.check_size(outcome, &bound.target));
                 self.settle(result, &bound)
             }
-            Turn::Asks(questions) => self.park(running, &bound, questions),
+            RunningStep::Asks(questions) => self.park(running, &bound, questions),
         };
         record.close(outcome, result_bytes);
         result
     }
 
-    fn park(&self, running: Running, bound: &Bound, questions: Box<RawValue>) -> Settled {
+    fn park(&self, running: RunningCall, bound: &Bound, questions: Box<RawValue>) -> Settled {
         let Dispatcher { parking, owner, .. } = &*self.dispatcher;
         let domain = || bound.target.domain.clone();
         let limit = self.runtime.limits.suspension;
@@ -181,7 +182,7 @@ impl Pinned {
         CallError::Deadline { tool: target.id.clone(), limit: chain.limit }
     }
 
-    /// Takes the call past the source's breaker and gate and waits for its outcome.
+    /// Takes the call past the circuit breaker and the bulkhead of its source and waits for its outcome.
     async fn pass_through(
         &self,
         permit: Permit,
@@ -192,11 +193,11 @@ impl Pinned {
         let slot = self.runtime.slots.get(&target.domain);
         let slot = slot.expect("a snapshot is built from its runtime's slots");
         let pass = slot.breaker.pass().map_err(|wait| paused(slot, wait))?;
-        let place = chain.timer.within(slot.gate.enter()).await;
+        let place = chain.timer.within(slot.bulkhead.enter()).await;
         let place = place
             .map_err(|_| Self::late(&target, chain))?
             .map_err(|shut| turned_away(&target, &shut))?;
-        let _inside = chain.place.take(slot.gate.clone(), place);
+        let _inside = chain.place.take(slot.bulkhead.clone(), place);
         if chain.timer.is_over() {
             // A place that came free in the last moment: nothing is sent any more.
             return Err(Self::late(&target, chain));
@@ -219,7 +220,7 @@ impl Pinned {
                 | CallError::Protocol { .. }
                 | CallError::Deadline { .. },
             ) => pass.failed(),
-            Err(CallError::Cancelled | CallError::Busy { .. } | CallError::Resting { .. }) => {
+            Err(CallError::Cancelled | CallError::Busy { .. } | CallError::CircuitOpen { .. }) => {
                 drop(pass);
             }
             _ => pass.succeeded(),
@@ -316,10 +317,10 @@ type Settled = (Result<Outcome, CallError>, AuditOutcome, usize);
 /// A call that failed for want of an answer says so, whatever its source made of it.
 fn told_why(
     result: Result<Outcome, CallError>,
-    vain: &Vain,
+    failed: &FailedQuestion,
     target: &Target,
 ) -> Result<Outcome, CallError> {
-    let Some((method, error)) = vain.get() else {
+    let Some((method, error)) = failed.get() else {
         return result;
     };
     match result {
@@ -332,11 +333,11 @@ fn told_why(
     }
 }
 
-fn turned_away(target: &Target, shut: &Shut) -> CallError {
+fn turned_away(target: &Target, shut: &BulkheadRefusal) -> CallError {
     let domain = target.domain.clone();
     match shut {
-        Shut::Full => CallError::Busy { domain },
-        Shut::Removed => CallError::Unavailable {
+        BulkheadRefusal::Full => CallError::Busy { domain },
+        BulkheadRefusal::Removed => CallError::Unavailable {
             domain,
             reason: "it was removed from the configuration".to_owned(),
             source: None,
@@ -345,7 +346,7 @@ fn turned_away(target: &Target, shut: &Shut) -> CallError {
 }
 
 fn paused(slot: &Slot, wait: Duration) -> CallError {
-    CallError::Resting {
+    CallError::CircuitOpen {
         domain: slot.setup.source.domain().clone(),
         reason: format!("its last calls failed; it is tried again in {} s", wait.as_secs() + 1),
     }

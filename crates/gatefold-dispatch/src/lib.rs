@@ -6,22 +6,22 @@
 //! library; those stand behind the [`Source`] trait and the ports.
 
 mod approvals;
-mod asking;
 mod audit;
-mod breaker;
+mod bulkhead;
 mod caller;
 mod capabilities;
+mod circuit_breaker;
 mod conversation;
 mod counters;
 mod credentials;
 mod dispatcher;
-mod gate;
 mod invoke;
 mod limits;
 mod nested;
 mod parking;
 mod past;
 mod pinned;
+mod questions;
 mod resolution;
 mod run;
 mod runtime;
@@ -38,12 +38,12 @@ pub use audit::{
     AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened, DecidedBy,
     DiscoveryRecord,
 };
-pub use breaker::BreakerState;
 pub use caller::{
     Answer, AskError, Caller, Event, EventSink, Manner, NoPeer, Peer, Question, RequestMeta,
     SharedLabel,
 };
 pub use capabilities::ClientCapabilities;
+pub use circuit_breaker::BreakerState;
 pub use counters::Counters;
 pub use credentials::{Credential, CredentialError, CredentialSet, Credentials, StaticCredentials};
 pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};

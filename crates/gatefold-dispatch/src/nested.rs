@@ -8,7 +8,7 @@ use gatefold_core::{
 };
 use tokio::time::Instant;
 
-use crate::gate::Place;
+use crate::bulkhead::BulkheadPlace;
 use crate::timer::Timer;
 use crate::{Caller, Pinned, SharedLabel};
 
@@ -49,7 +49,7 @@ pub(crate) struct Chain {
     /// How long that is without the time that questions take.
     pub(crate) limit: Duration,
     /// The place that the innermost call has at its source.
-    pub(crate) place: Arc<Place>,
+    pub(crate) place: Arc<BulkheadPlace>,
     /// How long a question may stay open, where the outermost client answers by another request.
     pub(crate) patience: Option<Duration>,
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::DropGuard;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::EventSink;
-use crate::asking::{Asked, OpenQuestions};
+use crate::questions::{OpenQuestions, PendingQuestion};
 
 /// Calls that are parked at once. One more is not begun to wait.
 const PARKED: usize = 1024;
@@ -21,9 +21,9 @@ const PARKED: usize = 1024;
 const PARKED_EACH: usize = 128;
 
 /// A call at its source, followed from one request of its client's to the next.
-pub(crate) struct Running {
+pub(crate) struct RunningCall {
     call: BoxFuture<'static, Result<Outcome, CallError>>,
-    questions: mpsc::Receiver<Asked>,
+    questions: mpsc::Receiver<PendingQuestion>,
     open: OpenQuestions,
     events: EventSink,
     /// Fires the call's own token if it is dropped before its end.
@@ -32,16 +32,16 @@ pub(crate) struct Running {
 }
 
 /// How far a running call has come.
-pub(crate) enum Turn {
+pub(crate) enum RunningStep {
     Ended(Result<Outcome, CallError>),
     /// The source waits for answers to these.
     Asks(Box<RawValue>),
 }
 
-impl Running {
+impl RunningCall {
     pub(crate) fn new(
         call: BoxFuture<'static, Result<Outcome, CallError>>,
-        questions: mpsc::Receiver<Asked>,
+        questions: mpsc::Receiver<PendingQuestion>,
         events: EventSink,
         abandoned: Option<DropGuard>,
     ) -> Self {
@@ -50,7 +50,7 @@ impl Running {
     }
 
     /// Follows the call until it ends or asks something.
-    pub(crate) async fn turn(&mut self) -> Turn {
+    pub(crate) async fn next_step(&mut self) -> RunningStep {
         loop {
             while self.open.has_room()
                 && let Ok(asked) = self.questions.try_recv()
@@ -59,13 +59,13 @@ impl Running {
             }
             self.open.forget_abandoned();
             if !self.open.is_empty() {
-                return Turn::Asks(self.open.written());
+                return RunningStep::Asks(self.open.written());
             }
             tokio::select! {
                 biased;
                 result = &mut self.call => {
                     self.abandoned.take().map(DropGuard::disarm);
-                    return Turn::Ended(result);
+                    return RunningStep::Ended(result);
                 }
                 Some(asked) = self.questions.recv() => self.open.take_up(asked),
             }
@@ -92,18 +92,18 @@ impl Running {
 
 /// The calls that wait for their clients.
 #[derive(Default)]
-pub(crate) struct Parking(Mutex<Places>);
+pub(crate) struct Parking(Mutex<ParkingPlaces>);
 
 #[derive(Default)]
-struct Places {
-    parked: HashMap<CallId, Parked>,
+struct ParkingPlaces {
+    parked: HashMap<CallId, ParkedCall>,
     count: u64,
     is_closed: bool,
 }
 
-struct Parked {
+struct ParkedCall {
     number: u64,
-    running: Running,
+    running: RunningCall,
     principal: Arc<Principal>,
     _expiry: AbortOnDropHandle<()>,
 }
@@ -123,7 +123,7 @@ impl Parking {
         self: &Arc<Self>,
         id: CallId,
         principal: &Arc<Principal>,
-        running: Running,
+        running: RunningCall,
         limit: Duration,
     ) -> Result<(), NotParked> {
         let mut places = self.lock();
@@ -146,13 +146,13 @@ impl Parking {
             }
         }));
         let (running, principal) = (running.detached(), principal.clone());
-        let parked = Parked { number, running, principal, _expiry: expiry };
+        let parked = ParkedCall { number, running, principal, _expiry: expiry };
         places.parked.insert(id, parked);
         Ok(())
     }
 
     /// Gives a call back to the principal that it belongs to. For anybody else it is not there.
-    pub(crate) fn take(&self, id: CallId, principal: &Principal) -> Option<Running> {
+    pub(crate) fn take(&self, id: CallId, principal: &Principal) -> Option<RunningCall> {
         let mut places = self.lock();
         // The seal says whose it is already; this holds even for whoever has the key.
         let is_own = places.parked.get(&id).is_some_and(|parked| *parked.principal == *principal);
@@ -181,7 +181,30 @@ impl Parking {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Places> {
+    fn lock(&self) -> MutexGuard<'_, ParkingPlaces> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::{Timestamp, UserId};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_parked_call_is_not_there_for_another_principal() {
+        let parking = Arc::<Parking>::default();
+        let [ann, bob] = ["ann", "bob"].map(|user| Arc::new(Principal::user(UserId::new(user))));
+        let id = CallId::new(Timestamp::from_millis(1), 7);
+        let (_asks, questions) = mpsc::channel(1);
+        let call = std::future::pending().boxed();
+        let running = RunningCall::new(call, questions, EventSink::none(), None);
+        parking.park(id, &ann, running, Duration::from_mins(1)).unwrap();
+        assert!(parking.take(id, &bob).is_none());
+        assert!(parking.take(CallId::new(Timestamp::from_millis(1), 8), &ann).is_none());
+        assert_eq!(parking.count(), 1, "it stays with its own");
+        assert!(parking.take(id, &ann).is_some());
+        assert!(parking.take(id, &ann).is_none());
     }
 }

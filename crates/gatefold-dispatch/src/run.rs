@@ -18,7 +18,7 @@ use tracing::{Instrument as _, Span};
 use crate::approvals::{self, ApprovalFinding};
 use crate::audit::RECORD_WAIT;
 use crate::nested::Chain;
-use crate::parking::Running;
+use crate::parking::RunningCall;
 use crate::seal::{Sealed, SealedState, digest};
 use crate::{AuditOutcome, CallClosed, CallOpened, Caller, DecidedBy, Pinned};
 
@@ -33,7 +33,7 @@ struct Decision {
 enum Admitted {
     Ready(Permit),
     /// The source waits for this call's answers already.
-    Parked(Permit, Running),
+    Parked(Permit, RunningCall),
     /// Someone must say yes first.
     NeedsApproval(ResolvedCall),
 }
@@ -319,7 +319,7 @@ impl Pinned {
     }
 
     /// The live call that a sealed state stands for.
-    fn parked(&self, id: CallId, owner: u64) -> Result<Running, ResumeError> {
+    fn parked(&self, id: CallId, owner: u64) -> Result<RunningCall, ResumeError> {
         if owner != self.dispatcher.owner {
             return Err(ResumeError::Ended);
         }

@@ -7,8 +7,8 @@ use gatefold_core::{BoundedCache, Domain, Principal, UpstreamIdentity};
 use gatefold_policy::{ApplicableRules, Policy};
 use serde::Serialize;
 
-use crate::breaker::{Breaker, BreakerState};
-use crate::gate::Gate;
+use crate::bulkhead::Bulkhead;
+use crate::circuit_breaker::{BreakerState, CircuitBreaker};
 use crate::traffic::Traffic;
 use crate::{Limits, Source, SourceStatus, TrafficReport};
 
@@ -61,11 +61,11 @@ const VIEWS: usize = 1024;
 
 pub(crate) type Slots = BTreeMap<Domain, Arc<Slot>>;
 
-/// A source with its door and its breaker, which outlive reloads that leave the source alone.
+/// A source with its bulkhead and its circuit breaker, which outlive reloads that leave the source alone.
 pub(crate) struct Slot {
     pub(crate) setup: SourceSetup,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) breaker: Arc<Breaker>,
+    pub(crate) bulkhead: Arc<Bulkhead>,
+    pub(crate) breaker: Arc<CircuitBreaker>,
     pub(crate) traffic: Arc<Traffic>,
 }
 
@@ -120,14 +120,14 @@ impl Runtime {
             let same = same.filter(|old| Arc::ptr_eq(&old.setup.source, &source.source));
             let traffic = same.map(|old| old.traffic.clone()).unwrap_or_default();
             let old = same.filter(|_| keeps_limits);
-            let (gate, breaker) = match old {
-                Some(old) => (old.gate.clone(), old.breaker.clone()),
+            let (bulkhead, breaker) = match old {
+                Some(old) => (old.bulkhead.clone(), old.breaker.clone()),
                 None => (
-                    Arc::new(Gate::new(limits.calls_in_flight, limits.calls_waiting)),
-                    Arc::new(Breaker::new(limits.breaker_failures, limits.breaker_pause)),
+                    Arc::new(Bulkhead::new(limits.calls_in_flight, limits.calls_waiting)),
+                    Arc::new(CircuitBreaker::new(limits.breaker_failures, limits.breaker_pause)),
                 ),
             };
-            (domain, Arc::new(Slot { setup: source, gate, breaker, traffic }))
+            (domain, Arc::new(Slot { setup: source, bulkhead, breaker, traffic }))
         });
         let slots = Arc::new(slots.collect::<Slots>());
         Self {
@@ -199,8 +199,8 @@ fn report(slot: &Slot) -> SourceReport {
         alterations: manifest
             .map(|m| m.alterations().iter().map(ToString::to_string).collect())
             .unwrap_or_default(),
-        calls_in_flight: slot.gate.in_flight(),
-        calls_waiting: slot.gate.waiting(),
+        calls_in_flight: slot.bulkhead.in_flight(),
+        calls_waiting: slot.bulkhead.waiting(),
         traffic: slot.traffic.report(),
     }
 }

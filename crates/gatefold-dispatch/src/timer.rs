@@ -51,7 +51,7 @@ impl Timer {
     }
 
     /// Stops the time until the guard is dropped.
-    pub(crate) fn pause(self: &Arc<Self>) -> Paused {
+    pub(crate) fn pause(self: &Arc<Self>) -> TimerPause {
         let mut state = self.lock();
         if state.paused == 0 {
             state.since = Instant::now();
@@ -60,7 +60,7 @@ impl Timer {
         drop(state);
         self.changed.notify_waiters();
         let parent = self.parent.as_ref().map(|parent| Box::new(parent.pause()));
-        Paused { timer: self.clone(), _parent: parent }
+        TimerPause { timer: self.clone(), _parent: parent }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -69,7 +69,10 @@ impl Timer {
     }
 
     /// Waits for something, for as long as there is time.
-    pub(crate) async fn within<T>(&self, something: impl Future<Output = T>) -> Result<T, Over> {
+    pub(crate) async fn within<T>(
+        &self,
+        something: impl Future<Output = T>,
+    ) -> Result<T, TimeOver> {
         let mut something = std::pin::pin!(something);
         loop {
             let changed = self.changed.notified();
@@ -83,7 +86,7 @@ impl Timer {
                 () = changed => {}
                 () = sleep_until(deadline), if !is_paused => {
                     if self.is_over() {
-                        return Err(Over);
+                        return Err(TimeOver);
                     }
                 }
             }
@@ -97,16 +100,16 @@ impl Timer {
 
 /// The time has run out.
 #[derive(Debug)]
-pub(crate) struct Over;
+pub(crate) struct TimeOver;
 
 /// While it lives, its timer stands still.
 #[derive(Debug)]
-pub(crate) struct Paused {
+pub(crate) struct TimerPause {
     timer: Arc<Timer>,
-    _parent: Option<Box<Paused>>,
+    _parent: Option<Box<TimerPause>>,
 }
 
-impl Drop for Paused {
+impl Drop for TimerPause {
     fn drop(&mut self) {
         let mut state = self.timer.lock();
         state.paused -= 1;

@@ -146,10 +146,12 @@ impl<'a> Rendering<'a> {
                 format!("{} {BROWSE}", unknown_tool(name.as_str(), nearest))
             }
             CallError::UnknownTool { name, nearest } => unknown_tool(name.as_str(), nearest),
-            CallError::Unavailable { domain, .. } | CallError::Resting { domain, .. } => format!(
-                "Tool '{name}' is temporarily unavailable: upstream server '{domain}' is \
+            CallError::Unavailable { domain, .. } | CallError::CircuitOpen { domain, .. } => {
+                format!(
+                    "Tool '{name}' is temporarily unavailable: upstream server '{domain}' is \
                  unreachable. Other domains are still available."
-            ),
+                )
+            }
             CallError::Busy { domain } => format!(
                 "Tool '{name}' is busy: upstream server '{domain}' has too many calls waiting. \
                  Try again shortly."

@@ -18,9 +18,9 @@ const TENANTS: usize = 256;
 
 /// The past queries of those tenants who asked lately.
 #[derive(Default)]
-pub(crate) struct Overlays(Mutex<HashMap<Tenant, Held>>);
+pub(crate) struct Overlays(Mutex<HashMap<Tenant, TenantPast>>);
 
-struct Held {
+struct TenantPast {
     past: Option<Arc<Past>>,
     /// The version that it was read at; none before the first time.
     version: Option<u64>,
@@ -35,7 +35,7 @@ impl Overlays {
             tenants.clear();
         }
         let Some(held) = tenants.get_mut(tenant) else {
-            tenants.insert(tenant.clone(), Held { past: None, version: None, checked: now });
+            tenants.insert(tenant.clone(), TenantPast { past: None, version: None, checked: now });
             return (None, true);
         };
         let is_due = now.since(held.checked) >= LAG;
@@ -65,7 +65,7 @@ impl Overlays {
         })
         .await?;
         let past = (!past.is_empty()).then(|| Arc::new(past));
-        let held = Held { past, version: Some(version), checked: now };
+        let held = TenantPast { past, version: Some(version), checked: now };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(tenant.clone(), held);
         Ok(())
     }

@@ -238,7 +238,7 @@ impl FakeSource {
                 message: "as asked".to_owned(),
                 data: None,
             }),
-            "rest" => Err(CallError::Resting {
+            "rest" => Err(CallError::CircuitOpen {
                 domain: self.domain.clone(),
                 reason: "as asked".to_owned(),
             }),

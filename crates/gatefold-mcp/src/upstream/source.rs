@@ -164,7 +164,7 @@ impl McpSource {
         if let Some(wait) = state.backoff.wait() {
             let error = state.status.error.as_deref().unwrap_or("it ended soon after its start");
             let reason = format!("{error} (tried again in {} s)", wait.as_secs() + 1);
-            return Err(CallError::Resting { domain: self.settings.domain.clone(), reason });
+            return Err(CallError::CircuitOpen { domain: self.settings.domain.clone(), reason });
         }
         self.make_room(&mut state, identity)?;
         // A task of its own: a caller may give up waiting, and the others still get the session.

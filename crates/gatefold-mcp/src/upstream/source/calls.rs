@@ -45,7 +45,7 @@ impl McpSource {
                     session
                 }
                 // What became of the call says more than why it was not made again.
-                (Err(CallError::Resting { .. }), Some(first)) => {
+                (Err(CallError::CircuitOpen { .. }), Some(first)) => {
                     return Err(self.call_error(first, &target, context.result_bytes));
                 }
                 (Err(error), _) => return Err(error),

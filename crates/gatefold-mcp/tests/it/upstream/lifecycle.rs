@@ -92,7 +92,7 @@ async fn counted() {
     }
     for _ in 0..10 {
         let error = world.call("up__echo", "{}").await.unwrap_err();
-        assert!(matches!(error, CallError::Resting { .. }), "{error}");
+        assert!(matches!(error, CallError::CircuitOpen { .. }), "{error}");
         assert!(error.to_string().contains("(tried again in "), "{error}");
     }
     assert_eq!(upstream.processes().len(), 2);

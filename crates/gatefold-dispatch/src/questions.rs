@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::gate::Place;
+use crate::bulkhead::BulkheadPlace;
 use crate::timer::Timer;
 use crate::{Answer, AskError, ClientCapabilities, Manner, Peer, Question};
 
@@ -19,28 +19,28 @@ pub(crate) const OPEN_QUESTIONS: usize = 16;
 
 /// A caller's client as a source sees it: it is asked only what it declared, within a time, and the
 /// call's own clock stands still meanwhile.
-pub(crate) struct Asking {
+pub(crate) struct ClientQuestions {
     pub(crate) peer: Arc<dyn Peer>,
     pub(crate) timer: Arc<Timer>,
     /// Given free while somebody thinks.
-    pub(crate) place: Arc<Place>,
+    pub(crate) place: Arc<BulkheadPlace>,
     pub(crate) limit: Duration,
-    pub(crate) vain: Vain,
+    pub(crate) failed: FailedQuestion,
     /// Where questions wait for a client that answers by making its request again.
-    pub(crate) parked: Option<mpsc::Sender<Asked>>,
+    pub(crate) parked: Option<mpsc::Sender<PendingQuestion>>,
 }
 
 /// Why a question of a call stayed without an answer, if one did.
-pub(crate) type Vain = Arc<OnceLock<(String, AskError)>>;
+pub(crate) type FailedQuestion = Arc<OnceLock<(String, AskError)>>;
 
 /// A question and where its answer is to go.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PendingQuestion {
     pub(crate) question: Question,
     pub(crate) answer: oneshot::Sender<Answer>,
 }
 
-impl Asking {
+impl ClientQuestions {
     async fn put(&self, question: Question) -> Result<Answer, AskError> {
         if let Some(needed) = self.peer.capabilities().lacks(&question) {
             return Err(AskError::Unsupported(needed.to_owned()));
@@ -52,7 +52,7 @@ impl Asking {
                 return self.peer.ask(question).await;
             };
             let (answer, answered) = oneshot::channel();
-            let asked = Asked { question, answer };
+            let asked = PendingQuestion { question, answer };
             parked.send(asked).await.map_err(|_| AskError::Gone)?;
             answered.await.map_err(|_| AskError::Gone)
         };
@@ -64,7 +64,7 @@ impl Asking {
     }
 }
 
-impl Peer for Asking {
+impl Peer for ClientQuestions {
     fn capabilities(&self) -> &ClientCapabilities {
         self.peer.capabilities()
     }
@@ -85,7 +85,7 @@ impl Peer for Asking {
             let answer = self.put(question).await;
             answer.inspect_err(|error| {
                 // The first one tells why the call came to nothing.
-                let _ = self.vain.set((method, error.clone()));
+                let _ = self.failed.set((method, error.clone()));
             })
         })
     }
@@ -101,12 +101,12 @@ struct Written<'a> {
 /// Questions that are open, by the keys that their answers come with.
 #[derive(Default)]
 pub(crate) struct OpenQuestions {
-    asked: BTreeMap<String, Asked>,
+    asked: BTreeMap<String, PendingQuestion>,
     count: usize,
 }
 
 impl OpenQuestions {
-    pub(crate) fn take_up(&mut self, asked: Asked) {
+    pub(crate) fn take_up(&mut self, asked: PendingQuestion) {
         self.count += 1;
         self.asked.insert(format!("question-{}", self.count), asked);
     }
@@ -129,7 +129,7 @@ impl OpenQuestions {
         let written: BTreeMap<_, _> = self
             .asked
             .iter()
-            .map(|(key, Asked { question, .. })| {
+            .map(|(key, PendingQuestion { question, .. })| {
                 (key, Written { method: &question.method, params: &question.params })
             })
             .collect();

@@ -3,9 +3,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A source's door: so many calls at once, so many waiting, the next one is turned away.
+/// A bulkhead round a source: so many calls at once, so many waiting, the next one is turned away.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct Bulkhead {
     places: Arc<Semaphore>,
     place_count: u32,
     waiting: AtomicUsize,
@@ -14,14 +14,14 @@ pub(crate) struct Gate {
 
 /// Why a call was turned away.
 #[derive(Debug)]
-pub(crate) enum Shut {
+pub(crate) enum BulkheadRefusal {
     /// The queue is full.
     Full,
     /// The source is not part of the configuration any more.
     Removed,
 }
 
-impl Gate {
+impl Bulkhead {
     pub(crate) fn new(in_flight: usize, waiting_limit: usize) -> Self {
         let place_count = u32::try_from(in_flight).unwrap_or(u32::MAX).max(1);
         Self {
@@ -32,14 +32,14 @@ impl Gate {
         }
     }
 
-    /// Waits for a place. Who is dropped while waiting leaves the queue.
-    pub(crate) async fn enter(&self) -> Result<OwnedSemaphorePermit, Shut> {
+    /// Waits for a place. Dropping a waiter removes it from the queue.
+    pub(crate) async fn enter(&self) -> Result<OwnedSemaphorePermit, BulkheadRefusal> {
         if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Ok(place);
         }
-        let _queued = Queued::join(self)?;
+        let _queued = QueuedCall::join(self)?;
         let place = Arc::clone(&self.places).acquire_owned().await;
-        place.map_err(|_| Shut::Removed)
+        place.map_err(|_| BulkheadRefusal::Removed)
     }
 
     /// Waits until no call is inside, and keeps it so: whoever comes later is turned away.
@@ -61,19 +61,23 @@ impl Gate {
 /// The place of one call at its source. While its client is asked something, others may have it: a
 /// person who thinks keeps nobody out.
 #[derive(Debug, Default)]
-pub(crate) struct Place(Mutex<Option<Held>>);
+pub(crate) struct BulkheadPlace(Mutex<Option<TakenPlace>>);
 
 #[derive(Debug)]
-struct Held {
-    gate: Arc<Gate>,
+struct TakenPlace {
+    bulkhead: Arc<Bulkhead>,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Place {
+impl BulkheadPlace {
     /// Takes the place, until the guard is dropped.
-    pub(crate) fn take(&self, gate: Arc<Gate>, permit: OwnedSemaphorePermit) -> Inside<'_> {
-        *self.lock() = Some(Held { gate, permit: Some(permit) });
-        Inside(self)
+    pub(crate) fn take(
+        &self,
+        bulkhead: Arc<Bulkhead>,
+        permit: OwnedSemaphorePermit,
+    ) -> PlaceGuard<'_> {
+        *self.lock() = Some(TakenPlace { bulkhead, permit: Some(permit) });
+        PlaceGuard(self)
     }
 
     pub(crate) fn leave(&self) {
@@ -83,42 +87,42 @@ impl Place {
 
     /// Waits for a place again. A call whose source is full, or goes away, ends as it may.
     pub(crate) async fn come_back(&self) {
-        let gate = match &*self.lock() {
-            Some(Held { gate, permit: None }) => gate.clone(),
+        let bulkhead = match &*self.lock() {
+            Some(TakenPlace { bulkhead, permit: None }) => bulkhead.clone(),
             _ => return,
         };
-        let Ok(permit) = gate.enter().await else { return };
+        let Ok(permit) = bulkhead.enter().await else { return };
         if let Some(held) = &mut *self.lock() {
             held.permit.get_or_insert(permit);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Held>> {
+    fn lock(&self) -> MutexGuard<'_, Option<TakenPlace>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A call at its source.
-pub(crate) struct Inside<'a>(&'a Place);
+pub(crate) struct PlaceGuard<'a>(&'a BulkheadPlace);
 
-impl Drop for Inside<'_> {
+impl Drop for PlaceGuard<'_> {
     fn drop(&mut self) {
         let left = self.0.lock().take();
         drop(left);
     }
 }
 
-struct Queued<'a>(&'a Gate);
+struct QueuedCall<'a>(&'a Bulkhead);
 
-impl<'a> Queued<'a> {
-    fn join(gate: &'a Gate) -> Result<Self, Shut> {
-        let place = gate.waiting.fetch_add(1, Ordering::Relaxed);
-        let queued = Self(gate);
-        if place >= gate.waiting_limit { Err(Shut::Full) } else { Ok(queued) }
+impl<'a> QueuedCall<'a> {
+    fn join(bulkhead: &'a Bulkhead) -> Result<Self, BulkheadRefusal> {
+        let place = bulkhead.waiting.fetch_add(1, Ordering::Relaxed);
+        let queued = Self(bulkhead);
+        if place >= bulkhead.waiting_limit { Err(BulkheadRefusal::Full) } else { Ok(queued) }
     }
 }
 
-impl Drop for Queued<'_> {
+impl Drop for QueuedCall<'_> {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
@@ -130,19 +134,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_place_is_free_while_its_call_is_asked_something() {
-        let gate = Arc::new(Gate::new(1, 4));
-        let place = Place::default();
-        let inside = place.take(gate.clone(), gate.enter().await.unwrap());
+        let bulkhead = Arc::new(Bulkhead::new(1, 4));
+        let place = BulkheadPlace::default();
+        let inside = place.take(bulkhead.clone(), bulkhead.enter().await.unwrap());
         place.leave();
-        let other = gate.enter().await.unwrap();
+        let other = bulkhead.enter().await.unwrap();
         let mut back = std::pin::pin!(place.come_back());
         assert!(futures::poll!(&mut back).is_pending(), "somebody else is inside");
         drop(other);
         back.await;
-        assert_eq!(gate.in_flight(), 1);
+        assert_eq!(bulkhead.in_flight(), 1);
         drop(inside);
-        assert_eq!(gate.in_flight(), 0);
+        assert_eq!(bulkhead.in_flight(), 0);
         place.come_back().await;
-        assert_eq!(gate.in_flight(), 0, "who has left does not come back");
+        assert_eq!(bulkhead.in_flight(), 0, "who has left does not come back");
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 /// After the pause one call goes through as a probe: its success closes the breaker, its failure
 /// opens it for another pause.
 #[derive(Debug)]
-pub(crate) struct Breaker {
+pub(crate) struct CircuitBreaker {
     failure_limit: u32,
     pause: Duration,
     inner: Mutex<Inner>,
@@ -30,7 +30,7 @@ pub enum BreakerState {
     Open,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     pub(crate) fn new(failure_limit: u32, pause: Duration) -> Self {
         Self { failure_limit: failure_limit.max(1), pause, inner: Mutex::default() }
     }
@@ -69,7 +69,7 @@ impl Breaker {
 /// While the breaker is open only the probe counts. A call from before says nothing new.
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
-    breaker: &'a Breaker,
+    breaker: &'a CircuitBreaker,
     is_probe: bool,
     told: bool,
 }
@@ -112,7 +112,7 @@ mod tests {
 
     const PAUSE: Duration = Duration::from_secs(10);
 
-    fn failed(breaker: &Breaker, times: u32) {
+    fn failed(breaker: &CircuitBreaker, times: u32) {
         for _ in 0..times {
             breaker.pass().expect("closed").failed();
         }
@@ -120,7 +120,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn it_opens_after_failures_in_a_row_and_not_after_scattered_ones() {
-        let breaker = Breaker::new(3, PAUSE);
+        let breaker = CircuitBreaker::new(3, PAUSE);
         failed(&breaker, 2);
         breaker.pass().unwrap().succeeded();
         failed(&breaker, 2);
@@ -132,7 +132,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn after_the_pause_one_probe_decides() {
-        let breaker = Breaker::new(1, PAUSE);
+        let breaker = CircuitBreaker::new(1, PAUSE);
         failed(&breaker, 1);
         tokio::time::advance(PAUSE).await;
         let probe = breaker.pass().unwrap();
@@ -147,7 +147,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_from_before_does_not_close_an_open_breaker() {
-        let breaker = Breaker::new(1, PAUSE);
+        let breaker = CircuitBreaker::new(1, PAUSE);
         let late = breaker.pass().unwrap();
         failed(&breaker, 1);
         late.succeeded();
@@ -157,7 +157,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_from_before_does_not_end_the_probe_of_another() {
-        let breaker = Breaker::new(1, PAUSE);
+        let breaker = CircuitBreaker::new(1, PAUSE);
         let (fails, ends, succeeds) =
             (breaker.pass().unwrap(), breaker.pass().unwrap(), breaker.pass().unwrap());
         failed(&breaker, 1);
