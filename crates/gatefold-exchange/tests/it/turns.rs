@@ -1,0 +1,142 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+
+use gatefold_catalog::{Request, View};
+use gatefold_core::{CallError, Outcome, Principal, ToolName, UserId};
+use gatefold_disclose::{Disclosure, Gateway, Mend, Reply, Step, Surface};
+use gatefold_dispatch::Caller;
+use gatefold_exchange::{
+    Audience, Disclosures, Exchange, List, Naming, Scope, TaskSupport, ToolAnswer, ToolCall, Turn,
+};
+use serde_json::value::RawValue;
+
+use crate::world::{World, raw};
+
+fn standard() -> Disclosures {
+    let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
+    Disclosures::standard(&gateway)
+}
+
+fn someone(user: &str) -> Arc<Principal> {
+    Arc::new(Principal::user(UserId::new(user)))
+}
+
+/// A turn of one user's, shown everything by a disclosure.
+fn turn(exchange: &Arc<Exchange>, user: &str, disclosure: &str) -> Turn {
+    let audience = exchange.audience(Scope::Everything, Some(disclosure)).unwrap();
+    exchange.turn(&audience, someone(user)).unwrap()
+}
+
+async fn call(turn: &Turn, name: &str, arguments: &str) -> Result<ToolAnswer, CallError> {
+    let (name, arguments) = (ToolName::parse(name).unwrap(), raw(arguments));
+    let tasks = TaskSupport::Cannot;
+    let call = ToolCall { name: &name, arguments: &arguments, resume: None, tasks };
+    turn.call(call, Caller::silent()).await
+}
+
+#[track_caller]
+fn text(answer: Result<ToolAnswer, CallError>) -> String {
+    match answer.unwrap() {
+        ToolAnswer::Reply(reply) => reply.content[0].get().to_owned(),
+        ToolAnswer::Result(payload) => payload.json.get().to_owned(),
+        other => panic!("not an answer: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_turn_finds_calls_and_words_what_came_of_it() {
+    let world = World::new();
+    let exchange = Exchange::new(world.dispatcher.clone(), standard());
+    let turn = turn(&exchange, "ann", "gateway");
+    assert!(turn.lists().get(List::Tools).contains("execute_tool"));
+    let found = text(call(&turn, "discover_tools", r#"{"query":"echo"}"#).await);
+    assert!(found.contains("up__echo"), "{found}");
+    assert_eq!(world.discoveries(), 1);
+    let arguments = r#"{"tool_name":"up__echo","arguments":{"n":1.50}}"#;
+    let told = text(call(&turn, "execute_tool", arguments).await);
+    assert!(told.contains("up__echo") && told.contains("1.50"), "{told}");
+    let unknown = r#"{"tool_name":"up__nothing","arguments":{}}"#;
+    let told = text(call(&turn, "execute_tool", unknown).await);
+    assert!(told.contains("Unknown tool"), "{told}");
+    assert_eq!(world.calls(), 1);
+}
+
+#[tokio::test]
+async fn a_transparent_disclosure_hands_on_results_and_errors() {
+    let world = World::new();
+    let exchange = Exchange::new(world.dispatcher.clone(), standard());
+    let turn = turn(&exchange, "ann", "flat");
+    let answer = call(&turn, "up__echo", r#"{"n":1.50}"#).await;
+    assert!(matches!(answer, Ok(ToolAnswer::Result(_))), "{answer:?}");
+    let unknown = call(&turn, "up__nothing", "{}").await;
+    assert!(matches!(unknown, Err(CallError::UnknownTool { .. })), "{unknown:?}");
+}
+
+/// Counts how often its surface is built, and waits meanwhile for as many askers as there are.
+struct Counting {
+    gateway: Gateway,
+    built: AtomicUsize,
+}
+
+impl Disclosure for Counting {
+    fn surface(&self, view: &View) -> Surface {
+        self.built.fetch_add(1, Ordering::SeqCst);
+        self.gateway.surface(view)
+    }
+
+    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
+        self.gateway.interpret(view, name, arguments)
+    }
+
+    fn render(
+        &self,
+        view: &View,
+        name: &str,
+        request: &Request,
+        result: Result<Outcome, CallError>,
+    ) -> Reply {
+        self.gateway.render(view, name, request, result)
+    }
+}
+
+#[tokio::test]
+async fn equal_rights_share_one_surface_that_is_built_once() {
+    const ASKERS: usize = 8;
+    let world = World::new();
+    let counting =
+        Arc::new(Counting { gateway: Gateway::default(), built: AtomicUsize::default() });
+    let own: Arc<dyn Disclosure> = counting.clone();
+    let disclosures = standard().with("counting", Naming::Public, |_| own.clone());
+    let exchange = Exchange::new(world.dispatcher.clone(), disclosures);
+    let turns: Vec<_> =
+        (0..ASKERS).map(|at| turn(&exchange, &format!("user{at}"), "counting")).collect();
+    let start = Barrier::new(ASKERS);
+    let lists: Vec<_> = std::thread::scope(|scope| {
+        let asking = turns.iter().map(|turn| {
+            scope.spawn(|| {
+                start.wait();
+                turn.lists()
+            })
+        });
+        let asking: Vec<_> = asking.collect();
+        asking.into_iter().map(|asked| asked.join().unwrap()).collect()
+    });
+    assert!(lists.iter().all(|own| Arc::ptr_eq(own, &lists[0])));
+    assert_eq!(counting.built.load(Ordering::SeqCst), 1);
+    let other = turn(&exchange, "ann", "gateway");
+    assert!(!Arc::ptr_eq(&other.lists(), &lists[0]), "another disclosure, another surface");
+}
+
+#[tokio::test]
+async fn one_source_is_shown_under_its_own_names_and_a_hidden_one_not_at_all() {
+    let world = World::new();
+    let exchange = Exchange::new(world.dispatcher.clone(), standard());
+    let of = |domain: &str| -> Audience {
+        let domain = gatefold_core::Domain::parse(domain).unwrap();
+        exchange.audience(Scope::Source(domain), None).unwrap()
+    };
+    let turn = exchange.turn(&of("up"), someone("ann")).unwrap();
+    assert!(turn.lists().get(List::Tools).contains(r#""name":"echo""#));
+    assert!(text(call(&turn, "echo", r#"{"number":1}"#).await).contains("number"));
+    assert!(exchange.turn(&of("down"), someone("ann")).is_none());
+}

@@ -1,0 +1,153 @@
+//! A dispatcher over one fake source, with everything else in memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::future::BoxFuture;
+use gatefold_catalog::{GroupRules, Listing, Manifest, ServerInfo, SourceKind};
+use gatefold_core::{CallError, Domain, ManualClock, Outcome, Payload, Timestamp};
+use gatefold_dispatch::{
+    AuditError, AuditLog, AuditSlot, CallClosed, CallContext, CallOpened, DiscoveryRecord,
+    Dispatcher, IdentityScope, Limits, NoApprovals, NoPastQueries, Ports, SealKey, Setup, Source,
+    SourceSetup, SourceState, SourceStatus,
+};
+use gatefold_policy::{Permit, Policy};
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+
+const START: Timestamp = Timestamp::from_millis(1_000_000);
+
+pub(crate) struct World {
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    log: Arc<Counts>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let log = Arc::<Counts>::default();
+        let dispatcher = Dispatcher::new(Ports {
+            audit: log.clone(),
+            approvals: Arc::new(NoApprovals),
+            past: Arc::new(NoPastQueries),
+            clock: Arc::new(ManualClock::at(START)),
+            seal: SealKey::new([7; 32]),
+        });
+        let source = SourceSetup {
+            source: Arc::new(Echo::new()),
+            kind: SourceKind::Mcp,
+            description: None,
+            groups: GroupRules::default(),
+            identity: IdentityScope::Shared,
+            call_deadline: None,
+        };
+        dispatcher.install(Setup {
+            policy: Policy::default(),
+            limits: Limits::default(),
+            learns: false,
+            encoder: None,
+            sources: vec![source],
+        });
+        Self { dispatcher, log }
+    }
+
+    /// Calls that were sent.
+    pub(crate) fn calls(&self) -> usize {
+        self.log.calls.load(Ordering::SeqCst)
+    }
+
+    /// Meta-calls that only discovered.
+    pub(crate) fn discoveries(&self) -> usize {
+        self.log.discoveries.load(Ordering::SeqCst)
+    }
+}
+
+pub(crate) fn raw(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).unwrap()
+}
+
+/// A source whose tool answers with its arguments.
+struct Echo {
+    domain: Domain,
+    manifest: watch::Sender<Option<Arc<Manifest>>>,
+}
+
+impl Echo {
+    fn new() -> Self {
+        let server = ServerInfo {
+            name: "up".to_owned(),
+            version: "1".to_owned(),
+            title: None,
+            instructions: None,
+            protocol: "2025-11-25".to_owned(),
+            capabilities: None,
+        };
+        let page = raw(r#"{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}"#);
+        let listing = Listing { tools: &[page], ..Listing::default() };
+        let manifest = Manifest::from_listing(server, listing, START);
+        let manifest = watch::Sender::new(Some(Arc::new(manifest)));
+        Self { domain: Domain::parse("up").unwrap(), manifest }
+    }
+}
+
+impl Source for Echo {
+    fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>> {
+        self.manifest.subscribe()
+    }
+
+    fn status(&self) -> SourceStatus {
+        let state = SourceState::Running;
+        SourceStatus { state, since: START, error: None, protocol: None, sessions: 0 }
+    }
+
+    fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn invoke(
+        self: Arc<Self>,
+        permit: Permit,
+        _: CallContext,
+    ) -> BoxFuture<'static, Result<Outcome, CallError>> {
+        let arguments = permit.call().operation.arguments();
+        let text = serde_json::to_string(arguments).unwrap();
+        let json = raw(&format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#));
+        Box::pin(std::future::ready(Ok(Outcome::Done(Payload { json, is_error: false }))))
+    }
+
+    fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Counts records and forgets them.
+#[derive(Default)]
+struct Counts {
+    calls: AtomicUsize,
+    discoveries: AtomicUsize,
+}
+
+impl AuditLog for Counts {
+    fn open(&self, _: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        Box::pin(std::future::ready(Ok(Box::new(Slot) as Box<dyn AuditSlot>)))
+    }
+
+    fn refuse(&self, _: CallOpened, _: CallClosed) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn discover(&self, _: DiscoveryRecord) -> BoxFuture<'_, ()> {
+        self.discoveries.fetch_add(1, Ordering::SeqCst);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+struct Slot;
+
+impl AuditSlot for Slot {
+    fn close(self: Box<Self>, _: CallClosed) {}
+}
