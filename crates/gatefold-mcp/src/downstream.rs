@@ -5,9 +5,11 @@
 //! question of a source goes out on the stream of the very request that led to it, and both eras
 //! end in one place, [`server`].
 
+mod client;
 mod endpoint;
 mod era;
 mod extensions;
+mod fields;
 mod greetings;
 mod guard;
 mod http;
@@ -20,13 +22,13 @@ mod openings;
 mod params;
 mod peers;
 mod replays;
+mod request;
 mod results;
 mod server;
 mod sessions;
 mod stdio;
 mod streams;
 mod subscriptions;
-mod working;
 
 pub use endpoint::HttpEndpoint;
 pub use http::serve_http;

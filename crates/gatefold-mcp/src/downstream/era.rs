@@ -3,13 +3,13 @@
 use ::http::HeaderMap;
 use ::http::header::HeaderName;
 
-use super::message::{Meta, Request};
+use super::message::{ClientRequest, MetaMembers};
 use crate::protocol::headers::{METHOD, NAME, PROTOCOL_VERSION, decoded};
 use crate::protocol::{Era, RpcError, STATELESS_VERSION, VERSIONS, methods};
 
 /// The era of a request. Whatever says in its body which version it is of stands by itself; a header
 /// alone says nothing about `initialize`, which is how sessions begin.
-pub(super) fn of_request(request: &Request, meta: &Meta, header: Option<&str>) -> Era {
+pub(super) fn of_request(request: &ClientRequest, meta: &MetaMembers, header: Option<&str>) -> Era {
     let stands_alone = match request.method.as_str() {
         methods::INITIALIZE => meta.version.is_some(),
         methods::DISCOVER => true,
@@ -26,7 +26,7 @@ pub(super) fn version_header(headers: &HeaderMap) -> Result<Option<&str>, RpcErr
 }
 
 /// Checks what a request that stands by itself has to say about itself.
-pub(super) fn check_meta(meta: &Meta) -> Result<(), RpcError> {
+pub(super) fn check_meta(meta: &MetaMembers) -> Result<(), RpcError> {
     let Some(version) = meta.version.as_deref() else {
         return Err(missing("protocolVersion"));
     };
@@ -49,8 +49,8 @@ fn missing(key: &str) -> RpcError {
 /// Checks that a request that stands by itself says what it has to, and its headers the same.
 pub(super) fn check_headers(
     headers: &HeaderMap,
-    request: &Request,
-    meta: &Meta,
+    request: &ClientRequest,
+    meta: &MetaMembers,
 ) -> Result<(), RpcError> {
     let version = version_header(headers)?;
     once(headers, &PROTOCOL_VERSION, "MCP-Protocol-Version")?;
@@ -78,7 +78,7 @@ pub(super) fn check_session_headers(headers: &HeaderMap) -> Result<(), RpcError>
 }
 
 /// What the header `Mcp-Name` mirrors (SEP-2243).
-fn mirrored_name(request: &Request) -> Option<&str> {
+fn mirrored_name(request: &ClientRequest) -> Option<&str> {
     let params = &request.params;
     match request.method.as_str() {
         methods::TOOLS_CALL | methods::PROMPTS_GET => params.name.as_deref(),

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::message::Params;
-use super::methods::bounded_uri;
+use super::fields::bounded_uri;
+use super::message::RequestParams;
 use super::results::{Caching, head};
 use super::server::RequestScope;
 use crate::protocol::Era;
@@ -52,7 +52,7 @@ impl RequestScope {
     /// One source's skills a page at a time; of several sources, all in one list.
     pub(super) async fn skills_list(
         &self,
-        params: Params,
+        params: RequestParams,
         caller: Caller,
     ) -> Result<String, RpcError> {
         if let Some(domain) = self.turn.audience().own_source() {
@@ -70,7 +70,7 @@ impl RequestScope {
     /// One skill, or what is in one of its folders.
     pub(super) async fn skill(
         &self,
-        params: Params,
+        params: RequestParams,
         act: SkillAct,
         caller: Caller,
     ) -> Result<String, RpcError> {
@@ -95,7 +95,7 @@ impl RequestScope {
     async fn skills_of(&self, domain: &Domain, caller: &Caller) -> Vec<String> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Page<'a> {
+        struct SkillPage<'a> {
             #[serde(borrow, default)]
             skills: Vec<&'a RawValue>,
             #[serde(default)]
@@ -114,7 +114,7 @@ impl RequestScope {
                     return skills;
                 }
             };
-            let Ok(page) = serde_json::from_str::<Page<'_>>(page.get()) else {
+            let Ok(page) = serde_json::from_str::<SkillPage<'_>>(page.get()) else {
                 return skills;
             };
             skills.extend(page.skills.iter().map(|skill| skill.get().to_owned()));

@@ -8,7 +8,7 @@ use gatefold_catalog::{DomainEntry, Manifest, ServerInfo};
 use serde_json::{Map, Value, json};
 
 use super::extensions;
-use super::notices::Wanted;
+use super::notices::WantedLists;
 use super::results::{Caching, head};
 use super::server::RequestScope;
 use crate::protocol::rpc::to_text;
@@ -21,7 +21,7 @@ const RELAYED: [&str; 6] =
 
 /// The result of `initialize`, for a session of this version.
 pub(super) fn initialized(scope: &RequestScope, version: &str) -> String {
-    let about = About::of(scope);
+    let about = Introduction::of(scope);
     let instructions =
         about.instructions.map(|text| format!(r#","instructions":{}"#, to_text(&text)));
     format!(
@@ -34,7 +34,7 @@ pub(super) fn initialized(scope: &RequestScope, version: &str) -> String {
 
 /// The result of `server/discover`.
 pub(super) fn discovered(scope: &RequestScope) -> String {
-    let about = About::of(scope);
+    let about = Introduction::of(scope);
     let instructions =
         about.instructions.map(|text| format!(r#","instructions":{}"#, to_text(&text)));
     format!(
@@ -47,13 +47,13 @@ pub(super) fn discovered(scope: &RequestScope) -> String {
     )
 }
 
-struct About {
+struct Introduction {
     capabilities: Map<String, Value>,
     server: Value,
     instructions: Option<String>,
 }
 
-impl About {
+impl Introduction {
     fn of(scope: &RequestScope) -> Self {
         let (own, view) = (scope.turn.audience().own_source(), scope.turn.view());
         let manifest = own.and_then(|domain| view.domain(domain.as_str())?.manifest());
@@ -136,8 +136,8 @@ fn declared(server: &ServerInfo) -> Map<String, Value> {
 }
 
 /// Which lists whoever is shown says it may change.
-pub(super) fn offers(scope: &RequestScope) -> Wanted {
-    let capabilities = About::of(scope).capabilities;
+pub(super) fn offers(scope: &RequestScope) -> WantedLists {
+    let capabilities = Introduction::of(scope).capabilities;
     let has = |key| capabilities.contains_key(key);
-    Wanted { tools: has("tools"), prompts: has("prompts"), resources: has("resources") }
+    WantedLists { tools: has("tools"), prompts: has("prompts"), resources: has("resources") }
 }

@@ -16,19 +16,19 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
+use super::client::Client;
 use super::endpoint::HttpEndpoint;
 use super::identity::{Authenticator, is_same_caller};
-use super::listening::Listening;
-use super::message::Request as Asked;
-use super::notices::{Notices, Wanted};
-use super::replays::{GRACE, Reader};
+use super::listening::ListenStream;
+use super::message::ClientRequest;
+use super::notices::{NoticeFeed, WantedLists};
+use super::replays::{GRACE, ReplayReader};
 use super::server::Server;
-use super::sessions::{Session, Sessions};
+use super::sessions::{ClientSession, Sessions};
 use super::streams::{Event, empty, json, plain, stream};
-use super::working::Client;
 use crate::protocol::headers::LAST_EVENT_ID;
 use crate::protocol::{Era, RpcError, rpc};
-use headers::{Refused, accepts, not_allowed, refused, session_id};
+use headers::{RefusedResponse, accepts, not_allowed, refused, session_id};
 
 mod headers;
 mod posts;
@@ -45,9 +45,9 @@ struct Access {
 }
 
 #[derive(Clone)]
-struct Endpoint(Arc<Inner>);
+struct Endpoint(Arc<EndpointState>);
 
-struct Inner {
+struct EndpointState {
     server: Arc<Server>,
     authenticator: Arc<dyn Authenticator>,
     sessions: Arc<Sessions>,
@@ -69,7 +69,7 @@ pub async fn serve_http(
     routes: Router,
     shutdown: CancellationToken,
 ) -> std::io::Result<()> {
-    let inner = Arc::new(Inner {
+    let inner = Arc::new(EndpointState {
         sessions: server.sessions.clone(),
         server,
         authenticator: endpoint.authenticator.clone(),
@@ -138,7 +138,7 @@ async fn of_one_source(
     }
 }
 
-impl Inner {
+impl EndpointState {
     async fn handle(self: &Arc<Self>, scope: Scope, request: Request<Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let principal = match self.authenticator.authenticate(&parts).await {
@@ -165,12 +165,17 @@ impl Inner {
     }
 
     /// Opens a stream of notices in the stateless era.
-    async fn listen(&self, audience: Audience, client: &Client, request: Asked) -> Response<Body> {
-        let Asked { id, params, .. } = request;
+    async fn listen(
+        &self,
+        audience: Audience,
+        client: &Client,
+        request: ClientRequest,
+    ) -> Response<Body> {
+        let ClientRequest { id, params, .. } = request;
         let server = self.server.clone();
         let filter = params.notifications.unwrap_or_default();
         let end = self.end.clone();
-        match Listening::open(server, audience, client, id.clone(), filter, end).await {
+        match ListenStream::open(server, audience, client, id.clone(), filter, end).await {
             Ok(listening) => stream(unfold(listening, async |mut listening| {
                 Some((Event::once(listening.next().await?), listening))
             })),
@@ -201,7 +206,8 @@ impl Inner {
         let server = self.server.clone();
         let (Access { principal, audience }, subscriptions) =
             (access, session.subscriptions.clone());
-        let notices = Notices::new(server, audience, principal, Wanted::ALL, subscriptions, None);
+        let notices =
+            NoticeFeed::new(server, audience, principal, WantedLists::ALL, subscriptions, None);
         let (held, end) = (session.listen(), self.end.clone());
         stream(unfold((notices, held, session, end), async |mut state| {
             let (notices, held, session, end) = &mut state;
@@ -232,14 +238,18 @@ impl Inner {
 
     /// The session that a request names. It belongs to one principal and one audience: to any other
     /// it is not there.
-    fn session(&self, access: &Access, headers: &HeaderMap) -> Result<Arc<Session>, Refused> {
+    fn session(
+        &self,
+        access: &Access,
+        headers: &HeaderMap,
+    ) -> Result<Arc<ClientSession>, RefusedResponse> {
         let Some(id) = session_id(headers) else {
             let text = "the request names no session: begin with `initialize` and send its \
                         `Mcp-Session-Id`, or send `_meta` of version 2026-07-28";
             let error = RpcError::invalid_request(text);
             return Err(Box::new(refused(None, &error, Era::Handshake)));
         };
-        let is_own = |session: &Session| {
+        let is_own = |session: &ClientSession| {
             session.audience == access.audience
                 && is_same_caller(&session.principal, &access.principal)
         };
@@ -262,6 +272,6 @@ fn disclosure_name(query: Option<&str>) -> Option<&str> {
     parts.find(|(key, _)| *key == "disclosure").map(|(_, name)| name)
 }
 
-fn resumable(reader: Reader) -> Response<Body> {
+fn resumable(reader: ReplayReader) -> Response<Body> {
     stream(unfold(reader, async |mut reader| Some((reader.next().await?, reader))))
 }

@@ -8,27 +8,27 @@ use gatefold_exchange::Audience;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
+use super::client::Client;
+use super::fields::URI_BYTES;
 use super::greetings;
-use super::methods::URI_BYTES;
-use super::notices::{Notices, Wanted, stream_meta};
+use super::notices::{NoticeFeed, WantedLists, stream_meta};
 use super::server::Server;
 use super::subscriptions::SUBSCRIPTIONS;
-use super::working::Client;
 use crate::protocol::rpc::{self, notice, to_text};
 use crate::protocol::{Era, RpcError, SubscriptionFilter, methods};
 
 /// An open stream of notices: it says first which of them it brings, and at a shutdown that it is
 /// over.
-pub(super) struct Listening {
+pub(super) struct ListenStream {
     id: Box<RawValue>,
     first: VecDeque<String>,
-    notices: Notices,
+    notices: NoticeFeed,
     /// Fires when the gateway wants to end the stream.
     end: CancellationToken,
     is_over: bool,
 }
 
-impl Listening {
+impl ListenStream {
     pub(super) async fn open(
         server: Arc<Server>,
         audience: Audience,
@@ -41,7 +41,7 @@ impl Listening {
         let scope = server.informed_scope(&audience, principal.clone(), Era::Stateless).await;
         let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
         let offers = greetings::offers(&scope);
-        let wanted = Wanted {
+        let wanted = WantedLists {
             tools: filter.tools_list_changed && offers.tools,
             prompts: filter.prompts_list_changed && offers.prompts,
             resources: filter.resources_list_changed && offers.resources,
@@ -56,7 +56,7 @@ impl Listening {
         let subscriptions = server.subscriptions(principal.clone());
         let stream = Some(id.clone());
         let held = subscriptions.clone();
-        let notices = Notices::new(server, audience, principal, wanted, held, stream);
+        let notices = NoticeFeed::new(server, audience, principal, wanted, held, stream);
         let mut subscribed = Vec::new();
         for uri in uris {
             // One that cannot be had is left out of what is acknowledged.
@@ -91,8 +91,8 @@ impl Listening {
     }
 }
 
-fn acknowledged(id: &RawValue, wanted: Wanted, subscribed: &[String]) -> String {
-    let Wanted { tools, prompts, resources } = wanted;
+fn acknowledged(id: &RawValue, wanted: WantedLists, subscribed: &[String]) -> String {
+    let WantedLists { tools, prompts, resources } = wanted;
     let mut honoured = Vec::new();
     for (key, is_honoured) in [
         ("toolsListChanged", tools),
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn only_what_is_honoured_is_acknowledged() {
         let id = RawValue::from_string("\"s\"".to_owned()).unwrap();
-        let wanted = Wanted { tools: true, prompts: false, resources: false };
+        let wanted = WantedLists { tools: true, prompts: false, resources: false };
         assert_eq!(
             acknowledged(&id, wanted, &["a://b".to_owned()]),
             r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a://b"]},"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}"#

@@ -13,21 +13,21 @@ use crate::protocol::{RpcError, SubscriptionFilter, meta};
 /// One message from a client.
 #[derive(Debug)]
 pub(super) enum Message {
-    Request(Request),
+    Request(ClientRequest),
     Notification {
         method: String,
-        params: Params,
+        params: RequestParams,
     },
     /// The answer to a question of ours.
     Response {
         id: String,
-        answer: Result<Box<RawValue>, Refusal>,
+        answer: Result<Box<RawValue>, ClientError>,
     },
 }
 
 /// What a client answered instead of an answer.
 #[derive(Debug, Deserialize)]
-pub(super) struct Refusal {
+pub(super) struct ClientError {
     #[serde(default)]
     pub(super) code: i64,
     #[serde(default)]
@@ -35,22 +35,22 @@ pub(super) struct Refusal {
 }
 
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct ClientRequest {
     pub(super) id: Box<RawValue>,
     pub(super) method: String,
-    pub(super) params: Params,
+    pub(super) params: RequestParams,
 }
 
 /// The members of all requests' parameters that the gateway reads.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Params {
+pub(super) struct RequestParams {
     pub(super) name: Option<String>,
     pub(super) uri: Option<String>,
     pub(super) arguments: Option<Box<RawValue>>,
     pub(super) cursor: Option<String>,
     #[serde(rename = "ref")]
-    pub(super) reference: Option<Reference>,
+    pub(super) reference: Option<CompletionReference>,
     pub(super) argument: Option<Box<RawValue>>,
     pub(super) context: Option<Box<RawValue>>,
     pub(super) level: Option<String>,
@@ -68,7 +68,7 @@ pub(super) struct Params {
 
 /// What a completion is for: a prompt by its name, or a resource by its URI.
 #[derive(Debug, Deserialize)]
-pub(super) struct Reference {
+pub(super) struct CompletionReference {
     #[serde(rename = "type")]
     pub(super) kind: String,
     #[serde(default)]
@@ -84,7 +84,7 @@ pub(super) struct ClientInfo {
 
 /// What a request says about itself.
 #[derive(Debug, Default)]
-pub(super) struct Meta {
+pub(super) struct MetaMembers {
     pub(super) progress_token: Option<Box<RawValue>>,
     pub(super) traceparent: Option<String>,
     pub(super) tracestate: Option<String>,
@@ -110,18 +110,18 @@ impl Unreadable {
 }
 
 /// The messages of a batch, or the one message there is.
-pub(super) enum Incoming<'a> {
+pub(super) enum PostedMessages<'a> {
     One(&'a [u8]),
     Batch(Vec<&'a RawValue>),
 }
 
 /// Tells a batch from a message.
-pub(super) fn unpack(text: &[u8]) -> Result<Incoming<'_>, RpcError> {
+pub(super) fn unpack(text: &[u8]) -> Result<PostedMessages<'_>, RpcError> {
     if !text.trim_ascii_start().starts_with(b"[") {
-        return Ok(Incoming::One(text));
+        return Ok(PostedMessages::One(text));
     }
     let batch = serde_json::from_slice::<Vec<&RawValue>>(text);
-    batch.map(Incoming::Batch).map_err(|error| RpcError::parse(&error))
+    batch.map(PostedMessages::Batch).map_err(|error| RpcError::parse(&error))
 }
 
 /// Reads one message.
@@ -132,7 +132,7 @@ pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
         let error = if is_json().is_ok() { not_rpc() } else { RpcError::parse(&error) };
         Unreadable::new(None, error)
     })?;
-    let error = envelope.error.map(|error| serde_json::from_str::<Refusal>(error.get()));
+    let error = envelope.error.map(|error| serde_json::from_str::<ClientError>(error.get()));
     let error = error.transpose().map_err(|_| Unreadable::new(None, not_rpc()))?;
     let refuse = |text| Unreadable::new(envelope.id, RpcError::invalid_request(text));
     if envelope.jsonrpc.is_none_or(|version| version.get() != r#""2.0""#) {
@@ -149,10 +149,12 @@ pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
         return Ok(Message::Response { id, answer });
     };
     let params = envelope.params.map_or_else(
-        || Ok(Params::default()),
+        || Ok(RequestParams::default()),
         |raw| {
-            let params =
-                raw.get().starts_with('{').then(|| serde_json::from_str::<Params>(raw.get()));
+            let params = raw
+                .get()
+                .starts_with('{')
+                .then(|| serde_json::from_str::<RequestParams>(raw.get()));
             let params = params.ok_or_else(|| "`params` must be an object".to_owned())?;
             params.map_err(|error| format!("`params` cannot be read: {error}"))
         },
@@ -164,7 +166,7 @@ pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
             let params = params.map_err(|text| {
                 Unreadable::new(Some(id), RpcError::invalid_params(text).malformed())
             })?;
-            Ok(Message::Request(Request { id: id.to_owned(), method, params }))
+            Ok(Message::Request(ClientRequest { id: id.to_owned(), method, params }))
         }
     }
 }
@@ -173,10 +175,10 @@ fn is_id(id: &RawValue) -> bool {
     id.get().starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit())
 }
 
-impl Params {
+impl RequestParams {
     /// What the request says about itself. What cannot be read was not said.
-    pub(super) fn take_meta(&mut self) -> Meta {
-        let mut meta = Meta::default();
+    pub(super) fn take_meta(&mut self) -> MetaMembers {
+        let mut meta = MetaMembers::default();
         let Some(raw) = self.meta.take() else {
             return meta;
         };

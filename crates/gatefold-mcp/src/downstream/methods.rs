@@ -10,21 +10,20 @@ use gatefold_dispatch::Caller;
 use gatefold_exchange::{Audience, List};
 use serde_json::value::RawValue;
 
+use super::client::{Client, ClientState};
 use super::extensions;
+use super::fields::{URI_BYTES, bounded_uri, missing, required};
 use super::greetings;
-use super::message::Params;
+use super::message::RequestParams;
 use super::results::{Caching, head};
 use super::server::{RequestScope, Server};
-use super::subscriptions::{Addition, SUBSCRIPTIONS, Subscriptions};
-use super::working::{Client, Standing};
+use super::subscriptions::{Addition, ClientSubscriptions, SUBSCRIPTIONS};
 use crate::protocol::Era;
 use crate::protocol::LogLevel;
 use crate::protocol::RpcError;
 
 /// The longest prompt's name that is looked up, in bytes.
 const PROMPT_NAME_BYTES: usize = 512;
-/// The longest URI that is looked up, in bytes.
-pub(super) const URI_BYTES: usize = 16 * 1024;
 
 impl Server {
     /// Answers one request. `initialize` and what opens streams is the transports' part.
@@ -33,11 +32,11 @@ impl Server {
         audience: Audience,
         client: Client,
         method: String,
-        params: Params,
+        params: RequestParams,
         caller: Caller,
     ) -> Result<String, RpcError> {
         let era = client.era();
-        if let ("ping", Standing::Session(_)) = (method.as_str(), &client.standing) {
+        if let ("ping", ClientState::Session(_)) = (method.as_str(), &client.standing) {
             return Ok("{}".to_owned());
         }
         let scope = self.informed_scope(&audience, client.principal.clone(), era).await;
@@ -57,12 +56,15 @@ impl Server {
                 let act = SkillAct::Directory { cursor: params.cursor.clone() };
                 scope.skill(params, act, caller).await
             }
-            ("tasks/get" | "tasks/cancel" | "tasks/update", Standing::Alone(capabilities)) => {
+            (
+                "tasks/get" | "tasks/cancel" | "tasks/update",
+                ClientState::Stateless(capabilities),
+            ) => {
                 extensions::require(capabilities, extensions::TASKS)?;
                 scope.tasks(&method, params, caller).await
             }
-            ("server/discover", Standing::Alone(_)) => Ok(greetings::discovered(&scope)),
-            ("logging/setLevel", Standing::Session(session)) => {
+            ("server/discover", ClientState::Stateless(_)) => Ok(greetings::discovered(&scope)),
+            ("logging/setLevel", ClientState::Session(session)) => {
                 let level = required(params.level.as_deref(), "level")?;
                 let level = LogLevel::parse(level).ok_or_else(|| {
                     RpcError::invalid_params(format!("`level` must be {}", LogLevel::WORDS))
@@ -70,12 +72,12 @@ impl Server {
                 session.set_log_level(level);
                 Ok("{}".to_owned())
             }
-            ("resources/subscribe", Standing::Session(session)) => {
+            ("resources/subscribe", ClientState::Session(session)) => {
                 let uri = bounded_uri(&params)?;
                 scope.subscribe(&session.subscriptions, uri, caller).await?;
                 Ok("{}".to_owned())
             }
-            ("resources/unsubscribe", Standing::Session(session)) => {
+            ("resources/unsubscribe", ClientState::Session(session)) => {
                 scope.unsubscribe(&session.subscriptions, bounded_uri(&params)?, caller).await
             }
             _ => Err(RpcError::unknown_method(&method)),
@@ -85,7 +87,7 @@ impl Server {
 
 impl RequestScope {
     /// Lists come in one piece, so no cursor was ever given out.
-    fn whole_list(&self, list: List, params: &Params) -> Result<String, RpcError> {
+    fn whole_list(&self, list: List, params: &RequestParams) -> Result<String, RpcError> {
         match &params.cursor {
             None => Ok(self.list(list)),
             Some(_) => Err(RpcError::invalid_params(
@@ -94,14 +96,14 @@ impl RequestScope {
         }
     }
 
-    async fn tools_call(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
+    async fn tools_call(&self, params: RequestParams, caller: Caller) -> Result<String, RpcError> {
         let name = tool_name(required(params.name.as_deref(), "name")?)?;
         let arguments = arguments(params.arguments.as_deref())?;
         let resume = resume(params.input_responses, params.request_state);
         self.call_tool(&name, arguments, resume, caller).await
     }
 
-    async fn prompts_get(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
+    async fn prompts_get(&self, params: RequestParams, caller: Caller) -> Result<String, RpcError> {
         let name = prompt_name(required(params.name.as_deref(), "name")?)?;
         let name = self.turn.prompt_name(name);
         let arguments = arguments(params.arguments.as_deref())?.to_owned();
@@ -110,13 +112,17 @@ impl RequestScope {
         self.result(operation, resume, caller, Caching::No).await
     }
 
-    async fn resources_read(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
+    async fn resources_read(
+        &self,
+        params: RequestParams,
+        caller: Caller,
+    ) -> Result<String, RpcError> {
         let uri = self.turn.resource_uri(bounded_uri(&params)?);
         let resume = resume(params.input_responses, params.request_state);
         self.result(Operation::Resource(uri), resume, caller, Caching::Private).await
     }
 
-    async fn complete(&self, params: Params, caller: Caller) -> Result<String, RpcError> {
+    async fn complete(&self, params: RequestParams, caller: Caller) -> Result<String, RpcError> {
         let reference = params.reference.ok_or_else(|| missing("ref"))?;
         let argument = params.argument.ok_or_else(|| missing("argument"))?;
         let reference = match (reference.kind.as_str(), &reference.name, &reference.uri) {
@@ -143,7 +149,7 @@ impl RequestScope {
     async fn tasks(
         &self,
         method: &str,
-        params: Params,
+        params: RequestParams,
         caller: Caller,
     ) -> Result<String, RpcError> {
         let task = required(params.task_id.as_deref(), "taskId")?.to_owned();
@@ -159,7 +165,7 @@ impl RequestScope {
     /// Subscribes a client to a resource, unless it is already.
     pub(super) async fn subscribe(
         &self,
-        subscriptions: &Subscriptions,
+        subscriptions: &ClientSubscriptions,
         uri: &str,
         caller: Caller,
     ) -> Result<(), RpcError> {
@@ -184,7 +190,7 @@ impl RequestScope {
 
     async fn unsubscribe(
         &self,
-        subscriptions: &Subscriptions,
+        subscriptions: &ClientSubscriptions,
         uri: &str,
         caller: Caller,
     ) -> Result<String, RpcError> {
@@ -220,14 +226,6 @@ fn resume(answers: Option<Box<RawValue>>, state: Option<String>) -> Option<Resum
     Some(Resume { state, answers })
 }
 
-pub(super) fn bounded_uri(params: &Params) -> Result<&str, RpcError> {
-    let uri = required(params.uri.as_deref(), "uri")?;
-    if uri.len() > URI_BYTES {
-        return Err(RpcError::invalid_params(format!("`uri` has more than {URI_BYTES} bytes")));
-    }
-    Ok(uri)
-}
-
 /// What an error text repeats and a view looks up has a bound.
 fn tool_name(name: &str) -> Result<ToolName, RpcError> {
     ToolName::parse(name).map_err(|error| RpcError::invalid_params(error.to_string()))
@@ -239,12 +237,4 @@ fn prompt_name(name: &str) -> Result<&str, RpcError> {
         return Err(RpcError::invalid_params(text));
     }
     Ok(name)
-}
-
-fn required<'a>(value: Option<&'a str>, name: &str) -> Result<&'a str, RpcError> {
-    value.ok_or_else(|| missing(name))
-}
-
-fn missing(name: &str) -> RpcError {
-    RpcError::invalid_params(format!("`{name}` is missing"))
 }

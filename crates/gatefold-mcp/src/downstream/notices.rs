@@ -10,19 +10,19 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
 use super::server::Server;
-use super::subscriptions::Subscriptions;
+use super::subscriptions::ClientSubscriptions;
 use crate::protocol::rpc::{notice, to_text};
 use crate::protocol::{meta, methods};
 
 /// Which lists a client wants to hear of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct WantedLists {
     pub(super) tools: bool,
     pub(super) prompts: bool,
     pub(super) resources: bool,
 }
 
-impl Wanted {
+impl WantedLists {
     pub(super) const ALL: Self = Self { tools: true, prompts: true, resources: true };
 }
 
@@ -61,12 +61,12 @@ pub(super) fn stream_meta(stream: &RawValue) -> String {
 }
 
 /// What there is to tell one client, as it comes. A new epoch that gives the same lists is nothing.
-pub(super) struct Notices {
+pub(super) struct NoticeFeed {
     server: Arc<Server>,
     audience: Audience,
     principal: Arc<Principal>,
-    wanted: Wanted,
-    subscriptions: Arc<Subscriptions>,
+    wanted: WantedLists,
+    subscriptions: Arc<ClientSubscriptions>,
     stream: Option<Box<RawValue>>,
     epochs: watch::Receiver<u64>,
     updates: broadcast::Receiver<ResourceUpdate>,
@@ -75,13 +75,13 @@ pub(super) struct Notices {
     due: Vec<Notice>,
 }
 
-impl Notices {
+impl NoticeFeed {
     pub(super) fn new(
         server: Arc<Server>,
         audience: Audience,
         principal: Arc<Principal>,
-        wanted: Wanted,
-        subscriptions: Arc<Subscriptions>,
+        wanted: WantedLists,
+        subscriptions: Arc<ClientSubscriptions>,
         stream: Option<Box<RawValue>>,
     ) -> Self {
         let (epochs, updates) = (server.epochs(), server.updates());
@@ -132,7 +132,7 @@ impl Notices {
         let of = |seen: Option<ListDigests>, part: fn(ListDigests) -> u64| seen.map(part);
         let seen = std::mem::replace(&mut self.seen, now);
         let differs = |part| of(seen, part) != of(now, part);
-        let Wanted { tools, prompts, resources } = self.wanted;
+        let WantedLists { tools, prompts, resources } = self.wanted;
         if tools && differs(|digests| digests.tools) {
             self.due.push(Notice::Tools);
         }

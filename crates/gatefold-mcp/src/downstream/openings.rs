@@ -7,11 +7,11 @@ use gatefold_core::{ClientName, Principal};
 use gatefold_dispatch::ClientCapabilities;
 use gatefold_exchange::Audience;
 
+use super::client::{Client, ClientState};
 use super::greetings;
-use super::message::{ClientInfo, Meta, Params};
+use super::message::{ClientInfo, MetaMembers, RequestParams};
 use super::server::Server;
-use super::sessions::Session;
-use super::working::{Client, Standing};
+use super::sessions::ClientSession;
 use crate::protocol::{Era, RpcError, negotiated};
 
 /// The longest name of a client that is kept, in bytes. The client chooses it freely.
@@ -22,8 +22,8 @@ pub(super) async fn opened(
     server: &Arc<Server>,
     audience: Audience,
     principal: Arc<Principal>,
-    params: &Params,
-) -> Result<(Arc<Session>, String), RpcError> {
+    params: &RequestParams,
+) -> Result<(Arc<ClientSession>, String), RpcError> {
     let name = client_name(params.client_info.as_ref());
     let scope = server.informed_scope(&audience, principal.clone(), Era::Handshake).await;
     let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
@@ -32,15 +32,16 @@ pub(super) async fn opened(
     let capabilities = params.capabilities.as_deref().map(ClientCapabilities::read);
     let subscriptions = server.subscriptions(principal.clone());
     let capabilities = capabilities.unwrap_or_default();
-    let session = Session::new(audience, principal, name, capabilities, version, subscriptions);
+    let session =
+        ClientSession::new(audience, principal, name, capabilities, version, subscriptions);
     Ok((session, result))
 }
 
 /// A client whose request says all there is to know about it.
-pub(super) fn standing_alone(principal: Arc<Principal>, meta: &Meta) -> Client {
+pub(super) fn standing_alone(principal: Arc<Principal>, meta: &MetaMembers) -> Client {
     let name = client_name(meta.client.as_ref());
     let capabilities = meta.capabilities.as_deref().map(ClientCapabilities::read);
-    let standing = Standing::Alone(Arc::new(capabilities.unwrap_or_default()));
+    let standing = ClientState::Stateless(Arc::new(capabilities.unwrap_or_default()));
     let mut hasher = DefaultHasher::new();
     (&principal, &name).hash(&mut hasher);
     Client { connection: Some(hasher.finish()), principal, name, standing }

@@ -4,9 +4,9 @@ use ::http::HeaderMap;
 use gatefold_exchange::Audience;
 use serde_json::Value;
 
-use super::message::Request;
+use super::client::Client;
+use super::message::ClientRequest;
 use super::server::Server;
-use super::working::Client;
 use crate::protocol::headers::{PARAMETER_ANNOTATION, PARAMETER_PREFIX, decoded};
 use crate::protocol::{Era, RpcError, methods};
 
@@ -18,7 +18,7 @@ pub(super) fn check(
     server: &Server,
     audience: &Audience,
     client: &Client,
-    request: &Request,
+    request: &ClientRequest,
     headers: &HeaderMap,
 ) -> Result<(), RpcError> {
     let (methods::TOOLS_CALL, Some(name), Some(domain)) =

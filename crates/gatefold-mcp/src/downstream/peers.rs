@@ -9,7 +9,7 @@ use gatefold_dispatch::{Answer, AskError, ClientCapabilities, Manner, Peer, Ques
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
-use super::message::Refusal;
+use super::message::ClientError;
 use crate::protocol::{codes, methods, rpc};
 
 /// Questions that one client may have open at once. A source that asks more is told that the client
@@ -17,13 +17,13 @@ use crate::protocol::{codes, methods, rpc};
 const QUESTIONS: usize = 256;
 
 /// A client that is asked by the answer to its request, and answers by another.
-pub(super) struct Retrying {
+pub(super) struct StatelessPeer {
     pub(super) capabilities: Arc<ClientCapabilities>,
     /// What tells it from other clients, as far as that can be told.
     pub(super) client: Option<u64>,
 }
 
-impl Peer for Retrying {
+impl Peer for StatelessPeer {
     fn capabilities(&self) -> &ClientCapabilities {
         &self.capabilities
     }
@@ -42,14 +42,14 @@ impl Peer for Retrying {
 }
 
 /// A client with a session, asked on the stream of the request that led to the question.
-pub(super) struct Connected {
+pub(super) struct SessionPeer {
     pub(super) capabilities: Arc<ClientCapabilities>,
-    pub(super) questions: Arc<Questions>,
+    pub(super) questions: Arc<PendingQuestions>,
     /// What is sent to the client before the request is answered.
     pub(super) stream: mpsc::Sender<String>,
 }
 
-impl Peer for Connected {
+impl Peer for SessionPeer {
     fn capabilities(&self) -> &ClientCapabilities {
         &self.capabilities
     }
@@ -72,18 +72,18 @@ impl Peer for Connected {
     }
 }
 
-type Answered = Result<Box<RawValue>, Refusal>;
+type ClientAnswer = Result<Box<RawValue>, ClientError>;
 
 /// The questions that a client has not answered yet.
-pub(super) struct Questions {
+pub(super) struct PendingQuestions {
     /// Unlike any other client's in this process.
     pub(super) client: u64,
     /// None once the client is gone.
-    open: Mutex<Option<HashMap<String, oneshot::Sender<Answered>>>>,
+    open: Mutex<Option<HashMap<String, oneshot::Sender<ClientAnswer>>>>,
     asked: AtomicU64,
 }
 
-impl Default for Questions {
+impl Default for PendingQuestions {
     fn default() -> Self {
         static CLIENTS: AtomicU64 = AtomicU64::new(0);
         let client = CLIENTS.fetch_add(1, Ordering::Relaxed);
@@ -91,8 +91,8 @@ impl Default for Questions {
     }
 }
 
-impl Questions {
-    fn open(self: &Arc<Self>, stream: mpsc::Sender<String>) -> Result<OpenQuestion, AskError> {
+impl PendingQuestions {
+    fn open(self: &Arc<Self>, stream: mpsc::Sender<String>) -> Result<PendingQuestion, AskError> {
         let id = format!("gatefold-{}", self.asked.fetch_add(1, Ordering::Relaxed));
         let (sender, answer) = oneshot::channel();
         {
@@ -104,7 +104,7 @@ impl Questions {
             }
             open.insert(id.clone(), sender);
         }
-        Ok(OpenQuestion { id, questions: self.clone(), answer: Some(answer), stream })
+        Ok(PendingQuestion { id, questions: self.clone(), answer: Some(answer), stream })
     }
 
     /// Gives up on every answer: the client is gone.
@@ -113,7 +113,7 @@ impl Questions {
     }
 
     /// Takes a client's answer; false when nobody waits for it.
-    pub(super) fn answer(&self, id: &str, answer: Answered) -> bool {
+    pub(super) fn answer(&self, id: &str, answer: ClientAnswer) -> bool {
         let asker = self.lock().as_mut().and_then(|open| open.remove(id));
         asker.is_some_and(|asker| asker.send(answer).is_ok())
     }
@@ -123,32 +123,32 @@ impl Questions {
         self.lock().as_ref().map_or(0, HashMap::len)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<HashMap<String, oneshot::Sender<Answered>>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<HashMap<String, oneshot::Sender<ClientAnswer>>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A question on its way. Dropped unanswered, it tells the client so.
-struct OpenQuestion {
+struct PendingQuestion {
     id: String,
-    questions: Arc<Questions>,
-    answer: Option<oneshot::Receiver<Answered>>,
+    questions: Arc<PendingQuestions>,
+    answer: Option<oneshot::Receiver<ClientAnswer>>,
     stream: mpsc::Sender<String>,
 }
 
-impl OpenQuestion {
+impl PendingQuestion {
     async fn answered(mut self) -> Result<Answer, AskError> {
         let answer = self.answer.as_mut().ok_or(AskError::Gone)?;
         let answer = answer.await.map_err(|_| AskError::Gone)?;
         self.answer = None;
         match answer {
             Ok(result) => Ok(Answer(result)),
-            Err(Refusal { code, message }) => Err(AskError::Refused { code, message }),
+            Err(ClientError { code, message }) => Err(AskError::Refused { code, message }),
         }
     }
 }
 
-impl Drop for OpenQuestion {
+impl Drop for PendingQuestion {
     fn drop(&mut self) {
         if self.answer.is_none() {
             return;
@@ -168,10 +168,10 @@ impl Drop for OpenQuestion {
 mod tests {
     use super::*;
 
-    fn peer() -> (Arc<Questions>, Connected, mpsc::Receiver<String>) {
-        let (questions, (stream, sent)) = (Arc::<Questions>::default(), mpsc::channel(4));
+    fn peer() -> (Arc<PendingQuestions>, SessionPeer, mpsc::Receiver<String>) {
+        let (questions, (stream, sent)) = (Arc::<PendingQuestions>::default(), mpsc::channel(4));
         let capabilities = Arc::default();
-        (questions.clone(), Connected { capabilities, questions, stream }, sent)
+        (questions.clone(), SessionPeer { capabilities, questions, stream }, sent)
     }
 
     fn asked() -> Question {
@@ -238,7 +238,9 @@ mod tests {
     async fn a_refusal_keeps_its_code_and_a_closed_stream_is_noticed() {
         let (questions, peer, sent) = peer();
         let asking = async {
-            while !questions.answer("gatefold-0", Err(Refusal { code: -1, message: "no".into() })) {
+            while !questions
+                .answer("gatefold-0", Err(ClientError { code: -1, message: "no".into() }))
+            {
                 tokio::task::yield_now().await;
             }
         };

@@ -11,8 +11,8 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::request::{RequestInProgress, RequestStep};
 use super::streams::Event;
-use super::working::{Step, Working};
 use crate::protocol::rpc;
 
 /// How long an answer waits for a client whose stream broke off. Then the request is cancelled.
@@ -47,17 +47,17 @@ impl Replays {
     pub(super) fn begin(
         self: &Arc<Self>,
         said: Option<String>,
-        working: Working,
+        working: RequestInProgress,
         id: Box<RawValue>,
         grace: Duration,
-    ) -> Result<Reader, Box<Working>> {
+    ) -> Result<ReplayReader, Box<RequestInProgress>> {
         let mut open = self.lock();
         if open.len() >= REPLAYS {
             return Err(Box::new(working));
         }
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        let mut log = Log::default();
-        log.extend(said.map(|text| Piece::Message(text.into())));
+        let mut log = ReplayLog::default();
+        log.extend(said.map(|text| ReplayPiece::Message(text.into())));
         let log = Mutex::new(log);
         let replay = Arc::new(Replay { log, changed: Notify::new(), grace });
         let written = replay.clone().write(working, id, self.clone(), number);
@@ -65,7 +65,7 @@ impl Replays {
         replay.log().task = Some(task);
         open.insert(number, replay.clone());
         drop(open);
-        Ok(Reader::new(replay, self, number, 0))
+        Ok(ReplayReader::new(replay, self, number, 0))
     }
 
     /// What follows the event of an id that was given out, as far as it is kept.
@@ -73,12 +73,12 @@ impl Replays {
     /// What was read long ago is gone: then the oldest that is kept comes first. The specification
     /// lets a server choose what it replays, and an answer is worth more than the notices before it:
     /// told that nothing is there, the client would have to make its call a second time.
-    pub(super) fn resume(self: &Arc<Self>, event: &str) -> Option<Reader> {
+    pub(super) fn resume(self: &Arc<Self>, event: &str) -> Option<ReplayReader> {
         let (number, place) = event.split_once('-')?;
         let (number, place) = (number.parse().ok()?, place.parse::<usize>().ok()?);
         let replay = self.lock().get(&number).cloned()?;
         let is_sent = place <= replay.log().end();
-        is_sent.then(|| Reader::new(replay, self, number, place))
+        is_sent.then(|| ReplayReader::new(replay, self, number, place))
     }
 
     /// Cancels what is under way.
@@ -103,7 +103,7 @@ impl Replays {
 
 /// One answer: what was said so far.
 struct Replay {
-    log: Mutex<Log>,
+    log: Mutex<ReplayLog>,
     /// Rung when something was said, and when a reader came or went.
     changed: Notify,
     /// How long it waits for a reader.
@@ -112,8 +112,8 @@ struct Replay {
 
 /// What was said, in places that count from the first piece of all.
 #[derive(Default)]
-struct Log {
-    pieces: VecDeque<Piece>,
+struct ReplayLog {
+    pieces: VecDeque<ReplayPiece>,
     /// The place of the first piece that is kept.
     start: usize,
     /// The first place that nobody has read.
@@ -129,7 +129,7 @@ struct Log {
     task: Option<AbortOnDropHandle<()>>,
 }
 
-impl Log {
+impl ReplayLog {
     /// The place behind the last piece.
     fn end(&self) -> usize {
         self.start + self.pieces.len()
@@ -140,7 +140,7 @@ impl Log {
         self.unread_bytes <= UNREAD_BYTES && unread <= UNREAD_MESSAGES
     }
 
-    fn extend(&mut self, pieces: impl IntoIterator<Item = Piece>) {
+    fn extend(&mut self, pieces: impl IntoIterator<Item = ReplayPiece>) {
         for piece in pieces {
             self.unread_bytes += piece.bytes();
             self.pieces.push_back(piece);
@@ -148,7 +148,7 @@ impl Log {
     }
 
     /// The piece at a place, or the oldest that is kept, and the place behind it.
-    fn read(&mut self, place: usize) -> Option<(Piece, usize)> {
+    fn read(&mut self, place: usize) -> Option<(ReplayPiece, usize)> {
         let place = place.max(self.start);
         let piece = self.pieces.get(place - self.start)?.clone();
         if place >= self.read {
@@ -171,13 +171,13 @@ impl Log {
 }
 
 #[derive(Clone)]
-enum Piece {
+enum ReplayPiece {
     Message(Arc<str>),
     /// The stream is to end here; the client comes back for the rest.
     Pause(Duration),
 }
 
-impl Piece {
+impl ReplayPiece {
     fn bytes(&self) -> usize {
         match self {
             Self::Message(text) => text.len(),
@@ -189,7 +189,7 @@ impl Piece {
 impl Replay {
     async fn write(
         self: Arc<Self>,
-        mut working: Working,
+        mut working: RequestInProgress,
         id: Box<RawValue>,
         replays: Arc<Replays>,
         number: u64,
@@ -204,13 +204,15 @@ impl Replay {
                 } => step,
             };
             let (piece, is_whole) = match step {
-                Step::Said(text) => (Piece::Message(text.into()), false),
-                Step::Pause(retry) => (Piece::Pause(retry), false),
-                Step::Cancelled => {
+                RequestStep::Message(text) => (ReplayPiece::Message(text.into()), false),
+                RequestStep::Pause(retry) => (ReplayPiece::Pause(retry), false),
+                RequestStep::Cancelled => {
                     self.end();
                     break;
                 }
-                Step::Answered(answer) => (Piece::Message(rpc::answer(&id, &answer).into()), true),
+                RequestStep::Answer(answer) => {
+                    (ReplayPiece::Message(rpc::answer(&id, &answer).into()), true)
+                }
             };
             self.say(piece, is_whole);
             if is_whole {
@@ -233,7 +235,7 @@ impl Replay {
         }
     }
 
-    fn say(&self, piece: Piece, is_whole: bool) {
+    fn say(&self, piece: ReplayPiece, is_whole: bool) {
         {
             let mut log = self.log();
             log.extend([piece]);
@@ -261,13 +263,13 @@ impl Replay {
         }
     }
 
-    fn log(&self) -> MutexGuard<'_, Log> {
+    fn log(&self) -> MutexGuard<'_, ReplayLog> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Whoever reads an answer, from some place on.
-pub(super) struct Reader {
+pub(super) struct ReplayReader {
     replay: Arc<Replay>,
     replays: Weak<Replays>,
     number: u64,
@@ -278,7 +280,7 @@ pub(super) struct Reader {
     is_over: bool,
 }
 
-impl Reader {
+impl ReplayReader {
     fn new(replay: Arc<Replay>, replays: &Arc<Replays>, number: u64, place: usize) -> Self {
         {
             let mut log = replay.log();
@@ -318,11 +320,11 @@ impl Reader {
             self.place = next;
             self.replay.changed.notify_waiters();
             return Some(match piece {
-                Piece::Message(text) => {
+                ReplayPiece::Message(text) => {
                     self.is_over = is_last;
                     self.event(text.to_string(), None)
                 }
-                Piece::Pause(retry) => {
+                ReplayPiece::Pause(retry) => {
                     self.is_over = true;
                     self.event(String::new(), Some(retry.min(LONGEST_RETRY)))
                 }
@@ -335,7 +337,7 @@ impl Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for ReplayReader {
     fn drop(&mut self) {
         // Read to its end, nothing of it is kept.
         let done = {
@@ -358,21 +360,21 @@ impl Drop for Reader {
 mod tests {
     use super::*;
 
-    fn message(text: &str) -> Piece {
-        Piece::Message(text.into())
+    fn message(text: &str) -> ReplayPiece {
+        ReplayPiece::Message(text.into())
     }
 
-    fn text(piece: &Piece) -> &str {
+    fn text(piece: &ReplayPiece) -> &str {
         match piece {
-            Piece::Message(text) => text,
-            Piece::Pause(_) => "pause",
+            ReplayPiece::Message(text) => text,
+            ReplayPiece::Pause(_) => "pause",
         }
     }
 
     #[test]
     fn a_call_that_sends_a_hundred_thousand_notices_stays_under_the_bound() {
         const NOTICES: usize = 100_000;
-        let (mut log, mut place, mut written) = (Log::default(), 0, 0);
+        let (mut log, mut place, mut written) = (ReplayLog::default(), 0, 0);
         while place < NOTICES {
             // It says all that there is room for, and its reader reads a little.
             while written < NOTICES && log.has_room() {
@@ -391,12 +393,12 @@ mod tests {
 
     #[test]
     fn large_messages_are_bound_by_their_bytes() {
-        let (mut log, mut place) = (Log::default(), 0);
+        let (mut log, mut place) = (ReplayLog::default(), 0);
         let large = "x".repeat(READ_BYTES / 4);
         for _ in 0..100 {
             log.extend([message(&large)]);
             place = log.read(place).unwrap().1;
-            assert!(log.pieces.iter().map(Piece::bytes).sum::<usize>() <= READ_BYTES);
+            assert!(log.pieces.iter().map(ReplayPiece::bytes).sum::<usize>() <= READ_BYTES);
         }
         for _ in 0..100 {
             if !log.has_room() {
@@ -409,7 +411,7 @@ mod tests {
 
     #[test]
     fn whoever_comes_back_too_late_goes_on_with_the_oldest_that_is_kept() {
-        let (mut log, mut place) = (Log::default(), 0);
+        let (mut log, mut place) = (ReplayLog::default(), 0);
         for at in 0..READ_MESSAGES + 10 {
             log.extend([message(&at.to_string())]);
             place = log.read(place).unwrap().1;

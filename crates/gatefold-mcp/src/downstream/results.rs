@@ -20,13 +20,13 @@ pub(super) enum Caching {
 
 /// What a result is, as the stateless era says of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ResultKind {
     Complete,
     /// The call goes on as a task.
     Task,
 }
 
-impl Kind {
+impl ResultKind {
     const fn written(self) -> &'static str {
         match self {
             Self::Complete => r#""complete""#,
@@ -41,7 +41,7 @@ const TTL_MS: u64 = 0;
 /// The members that decide what is missing.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Peek<'a> {
+struct ResultHead<'a> {
     #[serde(borrow, default)]
     result_type: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -54,13 +54,13 @@ struct Peek<'a> {
 pub(super) fn shaped(
     result: &RawValue,
     era: Era,
-    kind_of_result: Kind,
+    kind_of_result: ResultKind,
     caching: Caching,
 ) -> String {
     if era == Era::Handshake {
         return result.get().to_owned();
     }
-    let Ok(peek) = serde_json::from_str::<Peek<'_>>(result.get()) else {
+    let Ok(peek) = serde_json::from_str::<ResultHead<'_>>(result.get()) else {
         return result.get().to_owned();
     };
     let mut more = Vec::new();
@@ -141,8 +141,8 @@ mod tests {
 
     #[track_caller]
     fn shapes(result: &str, caching: Caching, expected: &str) {
-        assert_eq!(shaped(&raw(result), Era::Stateless, Kind::Complete, caching), expected);
-        assert_eq!(shaped(&raw(result), Era::Handshake, Kind::Complete, caching), result);
+        assert_eq!(shaped(&raw(result), Era::Stateless, ResultKind::Complete, caching), expected);
+        assert_eq!(shaped(&raw(result), Era::Handshake, ResultKind::Complete, caching), result);
     }
 
     #[test]

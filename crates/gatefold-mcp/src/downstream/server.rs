@@ -15,9 +15,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
 
-use super::results::{Caching, Kind, head, shaped};
+use super::results::{Caching, ResultKind, head, shaped};
 use super::sessions::Sessions;
-use super::subscriptions::Subscriptions;
+use super::subscriptions::ClientSubscriptions;
 use crate::protocol::Era;
 use crate::protocol::RpcError;
 use crate::protocol::rpc::to_text;
@@ -91,8 +91,8 @@ impl Server {
         self.exchange.dispatcher().updates()
     }
 
-    pub(super) fn subscriptions(&self, principal: Arc<Principal>) -> Arc<Subscriptions> {
-        Subscriptions::new(self.exchange.dispatcher().clone(), principal)
+    pub(super) fn subscriptions(&self, principal: Arc<Principal>) -> Arc<ClientSubscriptions> {
+        ClientSubscriptions::new(self.exchange.dispatcher().clone(), principal)
     }
 
     /// A scope for someone's request, if there is anything for them.
@@ -153,10 +153,10 @@ impl RequestScope {
         Ok(match answer.map_err(|error| RpcError::of(error, self.era))? {
             ToolAnswer::Reply(reply) => self.worded(&reply),
             ToolAnswer::Result(payload) => {
-                shaped(&payload.json, self.era, Kind::Complete, Caching::No)
+                shaped(&payload.json, self.era, ResultKind::Complete, Caching::No)
             }
             ToolAnswer::Question(waiting) => input_required(&waiting),
-            ToolAnswer::Task(task) => shaped(&task.json, self.era, Kind::Task, Caching::No),
+            ToolAnswer::Task(task) => shaped(&task.json, self.era, ResultKind::Task, Caching::No),
         })
     }
 
@@ -180,8 +180,10 @@ impl RequestScope {
     ) -> Result<String, RpcError> {
         let result = self.turn.operate(operation, resume, caller).await;
         match result.map_err(|error| self.refusal(error))? {
-            Outcome::Done(payload) => Ok(shaped(&payload.json, self.era, Kind::Complete, caching)),
-            Outcome::Task(task) => Ok(shaped(&task.json, self.era, Kind::Complete, caching)),
+            Outcome::Done(payload) => {
+                Ok(shaped(&payload.json, self.era, ResultKind::Complete, caching))
+            }
+            Outcome::Task(task) => Ok(shaped(&task.json, self.era, ResultKind::Complete, caching)),
             Outcome::Suspended(waiting) if waiting.waits_for == WaitsFor::Client => {
                 Ok(input_required(&waiting))
             }
@@ -211,14 +213,14 @@ const fn member(list: List) -> &'static str {
 fn input_required(waiting: &Suspension) -> String {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct InputRequired<'a> {
+    struct InputRequiredResult<'a> {
         result_type: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         input_requests: Option<&'a RawValue>,
         #[serde(skip_serializing_if = "Option::is_none")]
         request_state: Option<&'a str>,
     }
-    to_text(&InputRequired {
+    to_text(&InputRequiredResult {
         result_type: "input_required",
         input_requests: Some(&*waiting.questions).filter(|questions| questions.get() != "{}"),
         request_state: waiting.state.as_deref(),

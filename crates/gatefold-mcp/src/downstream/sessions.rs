@@ -10,10 +10,11 @@ use gatefold_exchange::Audience;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::message::Params;
-use super::peers::Questions;
+use super::message::RequestParams;
+use super::peers::PendingQuestions;
 use super::replays::Replays;
-use super::subscriptions::Subscriptions;
+use super::request::RequestGuard;
+use super::subscriptions::ClientSubscriptions;
 use crate::protocol::{LogLevel, RpcError, methods};
 
 /// Sessions open at once. With one more, the one that was silent longest is closed; when there is
@@ -28,22 +29,22 @@ pub(super) const SESSION_REQUESTS: usize = 512;
 const ID_BYTES: usize = 16;
 
 /// What `initialize` settled with one client, and what has come of it since.
-pub(super) struct Session {
+pub(super) struct ClientSession {
     pub(super) audience: Audience,
     pub(super) principal: Arc<Principal>,
     /// What its client calls itself.
     pub(super) client: Option<ClientName>,
     pub(super) capabilities: Arc<ClientCapabilities>,
     pub(super) version: &'static str,
-    pub(super) questions: Arc<Questions>,
-    pub(super) subscriptions: Arc<Subscriptions>,
+    pub(super) questions: Arc<PendingQuestions>,
+    pub(super) subscriptions: Arc<ClientSubscriptions>,
     pub(super) replays: Arc<Replays>,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     /// Fires when the session is over.
     pub(super) closed: CancellationToken,
 }
 
-struct State {
+struct SessionState {
     log_level: Option<LogLevel>,
     last_used: Instant,
     /// The stream of notices that the client holds open. A later one takes its place.
@@ -54,16 +55,16 @@ struct State {
     begun: u64,
 }
 
-impl Session {
+impl ClientSession {
     pub(super) fn new(
         audience: Audience,
         principal: Arc<Principal>,
         client: Option<ClientName>,
         capabilities: ClientCapabilities,
         version: &'static str,
-        subscriptions: Arc<Subscriptions>,
+        subscriptions: Arc<ClientSubscriptions>,
     ) -> Arc<Self> {
-        let state = State {
+        let state = SessionState {
             log_level: None,
             last_used: Instant::now(),
             stream: None,
@@ -94,7 +95,7 @@ impl Session {
     }
 
     /// Notes a request, so that a notification can cancel it.
-    pub(super) fn begin(self: &Arc<Self>, id: &str) -> Result<InRequest, TooManyRequests> {
+    pub(super) fn begin(self: &Arc<Self>, id: &str) -> Result<SessionRequest, TooManyRequests> {
         let cancel = CancellationToken::new();
         let mut state = self.lock();
         if state.requests.len() >= SESSION_REQUESTS {
@@ -103,11 +104,11 @@ impl Session {
         state.begun += 1;
         let number = state.begun;
         state.requests.insert(number, (id.to_owned(), cancel.clone()));
-        Ok(InRequest { session: self.clone(), number, cancel })
+        Ok(SessionRequest { session: self.clone(), number, cancel })
     }
 
     /// Takes a client's notification. Most say nothing that the gateway needs to know.
-    pub(super) fn notified(&self, method: &str, params: &Params) {
+    pub(super) fn notified(&self, method: &str, params: &RequestParams) {
         if let (methods::CANCELLED, Some(id)) = (method, &params.request_id) {
             self.cancel(id.get());
         }
@@ -123,14 +124,14 @@ impl Session {
     }
 
     /// Notes a stream of notices, which ends the one before.
-    pub(super) fn listen(self: &Arc<Self>) -> Listening {
+    pub(super) fn listen(self: &Arc<Self>) -> NoticeStreamGuard {
         let replaced = CancellationToken::new();
         let mut state = self.lock();
         if let Some(before) = state.stream.replace(replaced.clone()) {
             before.cancel();
         }
         state.streams += 1;
-        Listening { session: self.clone(), replaced }
+        NoticeStreamGuard { session: self.clone(), replaced }
     }
 
     fn touch(&self) {
@@ -156,7 +157,7 @@ impl Session {
         self.subscriptions.release();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -172,13 +173,19 @@ impl From<TooManyRequests> for RpcError {
 }
 
 /// One request under way in a session.
-pub(super) struct InRequest {
-    session: Arc<Session>,
+pub(super) struct SessionRequest {
+    session: Arc<ClientSession>,
     number: u64,
     pub(super) cancel: CancellationToken,
 }
 
-impl Drop for InRequest {
+impl RequestGuard for SessionRequest {
+    fn cancel(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+}
+
+impl Drop for SessionRequest {
     fn drop(&mut self) {
         let mut state = self.session.lock();
         state.requests.remove(&self.number);
@@ -187,13 +194,13 @@ impl Drop for InRequest {
 }
 
 /// One stream that a client holds open in a session.
-pub(super) struct Listening {
-    session: Arc<Session>,
+pub(super) struct NoticeStreamGuard {
+    session: Arc<ClientSession>,
     /// Fires when the client has opened another.
     pub(super) replaced: CancellationToken,
 }
 
-impl Drop for Listening {
+impl Drop for NoticeStreamGuard {
     fn drop(&mut self) {
         let mut state = self.session.lock();
         state.streams -= 1;
@@ -203,17 +210,17 @@ impl Drop for Listening {
 
 /// All sessions, by their ids.
 #[derive(Default)]
-pub(super) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
+pub(super) struct Sessions(Mutex<HashMap<String, Arc<ClientSession>>>);
 
 /// Every session that could be open is, and something goes on in each.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Full;
+pub(super) struct SessionsFull;
 
 impl Sessions {
     /// Takes up a session under an id that nobody guesses.
-    pub(super) fn open(&self, session: Arc<Session>) -> Result<String, Full> {
+    pub(super) fn open(&self, session: Arc<ClientSession>) -> Result<String, SessionsFull> {
         let mut random = [0; ID_BYTES];
-        getrandom::fill(&mut random).map_err(|_| Full)?;
+        getrandom::fill(&mut random).map_err(|_| SessionsFull)?;
         let id = u128::from_ne_bytes(random);
         let id = format!("{id:032x}");
         let crowded = {
@@ -239,8 +246,8 @@ impl Sessions {
     pub(super) fn get(
         &self,
         id: &str,
-        is_own: impl FnOnce(&Session) -> bool,
-    ) -> Option<Arc<Session>> {
+        is_own: impl FnOnce(&ClientSession) -> bool,
+    ) -> Option<Arc<ClientSession>> {
         let session = self.lock().get(id).cloned()?;
         if !is_own(&session) {
             return None;
@@ -256,7 +263,7 @@ impl Sessions {
     /// Ends the sessions that were silent for so long.
     pub(super) fn expire(&self, idle: Duration) {
         let is_over =
-            |session: &Session| session.is_quiet() && session.last_used().elapsed() >= idle;
+            |session: &ClientSession| session.is_quiet() && session.last_used().elapsed() >= idle;
         let over: Vec<_> = self.lock().extract_if(|_, session| is_over(session)).collect();
         for (_, session) in over {
             session.close();
@@ -271,18 +278,20 @@ impl Sessions {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<ClientSession>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Takes out the session that was silent longest, if there are as many as may be.
-fn make_room(sessions: &mut HashMap<String, Arc<Session>>) -> Result<Option<Arc<Session>>, Full> {
+fn make_room(
+    sessions: &mut HashMap<String, Arc<ClientSession>>,
+) -> Result<Option<Arc<ClientSession>>, SessionsFull> {
     if sessions.len() < SESSIONS {
         return Ok(None);
     }
     let quiet = sessions.iter().filter(|(_, session)| session.is_quiet());
-    let silent = quiet.min_by_key(|(_, session)| session.last_used()).ok_or(Full)?;
+    let silent = quiet.min_by_key(|(_, session)| session.last_used()).ok_or(SessionsFull)?;
     let id = silent.0.clone();
     Ok(sessions.remove(&id))
 }
@@ -296,16 +305,16 @@ mod tests {
 
     const IDLE: Duration = Duration::from_secs(60);
 
-    fn session() -> Arc<Session> {
+    fn session() -> Arc<ClientSession> {
         let principal = Arc::new(Principal::local());
-        let subscriptions = Subscriptions::detached();
+        let subscriptions = ClientSubscriptions::detached();
         let capabilities = ClientCapabilities::default();
         let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
         let audience = Disclosures::standard(&gateway).audience(Scope::Everything, None).unwrap();
-        Session::new(audience, principal, None, capabilities, "2025-11-25", subscriptions)
+        ClientSession::new(audience, principal, None, capabilities, "2025-11-25", subscriptions)
     }
 
-    fn open(sessions: &Sessions) -> (String, Arc<Session>) {
+    fn open(sessions: &Sessions) -> (String, Arc<ClientSession>) {
         let session = session();
         (sessions.open(session.clone()).unwrap(), session)
     }
@@ -376,7 +385,7 @@ mod tests {
                 (session.begin("1").unwrap(), session)
             })
             .collect();
-        assert_eq!(sessions.open(session()).unwrap_err(), Full);
+        assert_eq!(sessions.open(session()).unwrap_err(), SessionsFull);
         let (request, silent) = busy.pop().unwrap();
         drop(request);
         open(&sessions);

@@ -16,14 +16,15 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::client::{self, Client, ClientState};
 use super::era;
-use super::listening::Listening;
-use super::message::{self, Message, Meta, Request, Unreadable};
-use super::notices::{Notices, Wanted};
+use super::listening::ListenStream;
+use super::message::{self, ClientRequest, Message, MetaMembers, Unreadable};
+use super::notices::{NoticeFeed, WantedLists};
 use super::openings;
+use super::request::RequestStep;
 use super::server::Server;
-use super::sessions::{SESSION_REQUESTS, Session, TooManyRequests};
-use super::working::{Client, Standing, Step, Working};
+use super::sessions::{ClientSession, SESSION_REQUESTS, TooManyRequests};
 use crate::protocol::{Era, RpcError, STATELESS_VERSION, methods, rpc};
 use crate::upstream::{Line, Lines};
 
@@ -47,12 +48,12 @@ pub async fn serve_stdio(
     shutdown: CancellationToken,
 ) -> Result<(), BoxError> {
     let (input, output) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
-    let connection = |out| Connection::new(server, principal, audience, out);
+    let connection = |out| StdioConnection::new(server, principal, audience, out);
     Box::pin(serve(connection, input, output, drain, shutdown)).await.map_err(Into::into)
 }
 
 async fn serve(
-    connection: impl FnOnce(mpsc::Sender<String>) -> Connection,
+    connection: impl FnOnce(mpsc::Sender<String>) -> StdioConnection,
     input: impl AsyncBufRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
     drain: Duration,
@@ -104,14 +105,14 @@ async fn write(
 }
 
 /// The one client, and what goes on for it.
-struct Connection {
+struct StdioConnection {
     server: Arc<Server>,
     audience: Audience,
     out: mpsc::Sender<String>,
     /// What `initialize` began, for a client of the handshake era.
-    session: OnceLock<Arc<Session>>,
+    session: OnceLock<Arc<ClientSession>>,
     /// Where requests are noted that stand alone, so that they can be cancelled.
-    alone: Arc<Session>,
+    alone: Arc<ClientSession>,
     places: Arc<Semaphore>,
     tasks: TaskTracker,
     /// Fires when streams of notices are to end.
@@ -120,7 +121,7 @@ struct Connection {
     closed: CancellationToken,
 }
 
-impl Connection {
+impl StdioConnection {
     fn new(
         server: Arc<Server>,
         principal: Arc<Principal>,
@@ -130,8 +131,14 @@ impl Connection {
         let subscriptions = server.subscriptions(principal.clone());
         let capabilities = ClientCapabilities::default();
         let version = STATELESS_VERSION;
-        let alone =
-            Session::new(audience.clone(), principal, None, capabilities, version, subscriptions);
+        let alone = ClientSession::new(
+            audience.clone(),
+            principal,
+            None,
+            capabilities,
+            version,
+            subscriptions,
+        );
         Self {
             server,
             audience,
@@ -191,7 +198,7 @@ impl Connection {
         }
     }
 
-    async fn request(self: &Arc<Self>, mut request: Request, place: OwnedSemaphorePermit) {
+    async fn request(self: &Arc<Self>, mut request: ClientRequest, place: OwnedSemaphorePermit) {
         let meta = request.params.take_meta();
         if era::of_request(&request, &meta, None) == Era::Stateless {
             if let Err(error) = era::check_meta(&meta) {
@@ -212,7 +219,7 @@ impl Connection {
         }
         match self.session.get() {
             Some(session) => {
-                let standing = Standing::Session(session.clone());
+                let standing = ClientState::Session(session.clone());
                 let (principal, name) = (session.principal.clone(), session.client.clone());
                 let client = Client { principal, name, standing, connection: None };
                 self.work(client, request, meta, place);
@@ -227,7 +234,7 @@ impl Connection {
         }
     }
 
-    async fn initialize(self: &Arc<Self>, request: &Request) {
+    async fn initialize(self: &Arc<Self>, request: &ClientRequest) {
         let (audience, principal) = (self.audience.clone(), self.alone.principal.clone());
         let opened = openings::opened(&self.server, audience, principal, &request.params).await;
         match opened {
@@ -248,8 +255,8 @@ impl Connection {
     fn work(
         self: &Arc<Self>,
         client: Client,
-        request: Request,
-        meta: Meta,
+        request: ClientRequest,
+        meta: MetaMembers,
         place: OwnedSemaphorePermit,
     ) {
         let id = request.id.clone();
@@ -257,15 +264,15 @@ impl Connection {
         let noted = session.begin(id.get()).expect("it has a place among as many");
         let (server, audience) = (self.server.clone(), self.audience.clone());
         let out = self.out.clone();
-        let mut working = Working::begin(server, audience, client, request, meta, noted);
+        let mut working = client::begin(server, audience, client, request, meta, noted);
         self.spawn(Box::pin(async move {
             let _place = place;
             loop {
                 let (text, is_last) = match working.next().await {
-                    Step::Pause(_) => continue,
-                    Step::Cancelled => return,
-                    Step::Said(text) => (text, false),
-                    Step::Answered(answer) => (rpc::answer(&id, &answer), true),
+                    RequestStep::Pause(_) => continue,
+                    RequestStep::Cancelled => return,
+                    RequestStep::Message(text) => (text, false),
+                    RequestStep::Answer(answer) => (rpc::answer(&id, &answer), true),
                 };
                 if out.send(text).await.is_err() || is_last {
                     return;
@@ -274,15 +281,21 @@ impl Connection {
         }));
     }
 
-    fn listen(self: &Arc<Self>, client: Client, request: Request, place: OwnedSemaphorePermit) {
-        let Request { id, params, .. } = request;
+    fn listen(
+        self: &Arc<Self>,
+        client: Client,
+        request: ClientRequest,
+        place: OwnedSemaphorePermit,
+    ) {
+        let ClientRequest { id, params, .. } = request;
         let noted = self.alone.begin(id.get()).expect("it has a place among as many");
         let (server, audience) = (self.server.clone(), self.audience.clone());
         let out = self.out.clone();
         let (filter, end) = (params.notifications.unwrap_or_default(), self.end.clone());
         self.spawn(Box::pin(async move {
             let _place = place;
-            let opened = Listening::open(server, audience, &client, id.clone(), filter, end).await;
+            let opened =
+                ListenStream::open(server, audience, &client, id.clone(), filter, end).await;
             let mut listening = match opened {
                 Ok(listening) => listening,
                 Err(error) => {
@@ -302,11 +315,11 @@ impl Connection {
     }
 
     /// Tells a client of the handshake era of what changes.
-    fn tell_changes(self: &Arc<Self>, session: &Arc<Session>) {
+    fn tell_changes(self: &Arc<Self>, session: &Arc<ClientSession>) {
         let (server, audience) = (self.server.clone(), self.audience.clone());
         let (principal, subscriptions) = (session.principal.clone(), session.subscriptions.clone());
         let mut notices =
-            Notices::new(server, audience, principal, Wanted::ALL, subscriptions, None);
+            NoticeFeed::new(server, audience, principal, WantedLists::ALL, subscriptions, None);
         let (out, end) = (self.out.clone(), self.end.clone());
         self.spawn(Box::pin(async move {
             let relayed = async {

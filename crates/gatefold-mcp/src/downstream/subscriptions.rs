@@ -10,8 +10,8 @@ use gatefold_dispatch::{Dispatcher, ResourceUpdate};
 pub(super) const SUBSCRIPTIONS: usize = 256;
 
 /// What a client is subscribed to. Dropped or released, its sources are told to forget it.
-pub(super) struct Subscriptions {
-    held: Mutex<HashMap<Own, String>>,
+pub(super) struct ClientSubscriptions {
+    held: Mutex<HashMap<SourceResource, String>>,
     /// Where they are undone. None where nothing could be held, in tests.
     dispatcher: Option<(Arc<Dispatcher>, Arc<Principal>)>,
 }
@@ -25,9 +25,9 @@ pub(super) enum Addition {
 }
 
 /// A resource as its source knows it.
-pub(super) type Own = (Domain, Arc<str>);
+pub(super) type SourceResource = (Domain, Arc<str>);
 
-impl Subscriptions {
+impl ClientSubscriptions {
     pub(super) fn new(dispatcher: Arc<Dispatcher>, principal: Arc<Principal>) -> Arc<Self> {
         Arc::new(Self { held: Mutex::default(), dispatcher: Some((dispatcher, principal)) })
     }
@@ -61,7 +61,7 @@ impl Subscriptions {
     }
 
     /// Strikes off the subscription to what the client calls so.
-    pub(super) fn remove(&self, called: &str) -> Option<Own> {
+    pub(super) fn remove(&self, called: &str) -> Option<SourceResource> {
         let mut held = self.lock();
         let own = held.iter().find(|(_, name)| *name == called).map(|(own, _)| own.clone())?;
         held.remove(&own);
@@ -85,7 +85,7 @@ impl Subscriptions {
         self.undo(held.into_keys());
     }
 
-    fn undo(&self, held: impl ExactSizeIterator<Item = Own>) {
+    fn undo(&self, held: impl ExactSizeIterator<Item = SourceResource>) {
         let Some((dispatcher, principal)) = self.dispatcher.as_ref().filter(|_| held.len() > 0)
         else {
             return;
@@ -96,12 +96,12 @@ impl Subscriptions {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Own, String>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<SourceResource, String>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Subscriptions {
+impl Drop for ClientSubscriptions {
     fn drop(&mut self) {
         self.release();
     }
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_client_is_subscribed_to_so_many_resources_and_no_more() {
-        let subscriptions = Subscriptions::detached();
+        let subscriptions = ClientSubscriptions::detached();
         let add = |at: usize| {
             let uri = format!("a://{at}");
             subscriptions.add(Domain::from_key("d"), uri.as_str().into(), &uri)

@@ -11,9 +11,9 @@ use crate::protocol::headers::SESSION_ID;
 use crate::protocol::{Era, RpcError, rpc};
 
 /// An answer that ends the matter before it was begun.
-pub(super) type Refused = Box<Response<Body>>;
+pub(super) type RefusedResponse = Box<Response<Body>>;
 
-pub(super) fn check_types(headers: &HeaderMap) -> Result<(), Refused> {
+pub(super) fn check_types(headers: &HeaderMap) -> Result<(), RefusedResponse> {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_json = kind
         .split(';')

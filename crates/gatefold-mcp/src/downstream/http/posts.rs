@@ -14,12 +14,15 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::headers::{check_types, full, refused, session_id, unread};
-use super::{Access, Inner, resumable};
+use super::{Access, EndpointState, resumable};
+use crate::downstream::client::{Client, ClientState, begin, begin_unasked};
 use crate::downstream::era;
-use crate::downstream::message::{self, Incoming, Message, Meta, Request as Asked, Unreadable};
-use crate::downstream::sessions::{Full, InRequest, Session, TooManyRequests};
+use crate::downstream::message::{
+    self, ClientRequest, Message, MetaMembers, PostedMessages, Unreadable,
+};
+use crate::downstream::request::{RequestGuard, RequestInProgress, RequestStep};
+use crate::downstream::sessions::{ClientSession, SessionRequest, SessionsFull, TooManyRequests};
 use crate::downstream::streams::{Event, KEEP_ALIVE, empty, json, stream};
-use crate::downstream::working::{Client, Held, Standing, Step, Working};
 use crate::downstream::{openings, params};
 use crate::protocol::headers::SESSION_ID;
 use crate::protocol::{BATCH_VERSION, Era, RESUMABLE_VERSION, RpcError, methods, rpc};
@@ -27,7 +30,7 @@ use crate::protocol::{BATCH_VERSION, Era, RESUMABLE_VERSION, RpcError, methods, 
 /// Messages that one batch may hold.
 const BATCH: usize = 100;
 
-impl Inner {
+impl EndpointState {
     pub(super) async fn post(
         self: &Arc<Self>,
         access: Access,
@@ -42,11 +45,11 @@ impl Inner {
             Err(error) => return unread(error.as_ref(), self.body_bytes),
         };
         match message::unpack(&body) {
-            Ok(Incoming::One(text)) => match message::read(text) {
+            Ok(PostedMessages::One(text)) => match message::read(text) {
                 Ok(message) => self.take(access, &parts.headers, message).await,
                 Err(Unreadable { id, error }) => refused(id.as_deref(), &error, Era::Stateless),
             },
-            Ok(Incoming::Batch(batch)) => self.batch(&access, &parts.headers, &batch).await,
+            Ok(PostedMessages::Batch(batch)) => self.batch(&access, &parts.headers, &batch).await,
             Err(error) => refused(None, &error, Era::Stateless),
         }
     }
@@ -82,7 +85,7 @@ impl Inner {
         self: &Arc<Self>,
         access: Access,
         headers: &HeaderMap,
-        mut request: Asked,
+        mut request: ClientRequest,
     ) -> Response<Body> {
         let id = request.id.clone();
         let meta = request.params.take_meta();
@@ -124,7 +127,11 @@ impl Inner {
         self.work(audience, client, request, meta).await
     }
 
-    async fn initialize(self: &Arc<Self>, access: Access, request: &Asked) -> Response<Body> {
+    async fn initialize(
+        self: &Arc<Self>,
+        access: Access,
+        request: &ClientRequest,
+    ) -> Response<Body> {
         let opened =
             openings::opened(&self.server, access.audience, access.principal, &request.params)
                 .await;
@@ -134,7 +141,7 @@ impl Inner {
         };
         let id = match self.sessions.open(session) {
             Ok(id) => id,
-            Err(Full) => return full(),
+            Err(SessionsFull) => return full(),
         };
         let mut response = json(StatusCode::OK, rpc::answer(&request.id, &Ok(result)));
         if let Ok(id) = HeaderValue::from_str(&id) {
@@ -150,8 +157,8 @@ impl Inner {
         self: &Arc<Self>,
         audience: Audience,
         client: Client,
-        request: Asked,
-        meta: Meta,
+        request: ClientRequest,
+        meta: MetaMembers,
     ) -> Response<Body> {
         let (id, era) = (request.id.clone(), client.era());
         let is_direct = audience.own_source().is_some();
@@ -161,8 +168,7 @@ impl Inner {
         };
         let replays = client.session().filter(|session| session.version == RESUMABLE_VERSION);
         let replays = replays.map(|session| session.replays.clone());
-        let mut working =
-            Working::begin(self.server.clone(), audience, client, request, meta, held);
+        let mut working = begin(self.server.clone(), audience, client, request, meta, held);
         if let (true, Some(replays)) = (is_direct, &replays) {
             match replays.begin(None, working, id.clone(), self.grace) {
                 Ok(reader) => return resumable(reader),
@@ -170,7 +176,7 @@ impl Inner {
             }
         }
         let first = match timeout(KEEP_ALIVE, working.next()).await {
-            Ok(Step::Answered(answer)) => {
+            Ok(RequestStep::Answer(answer)) => {
                 let status = answer.as_ref().map_or_else(|e| e.status(era), |_| StatusCode::OK);
                 let text = rpc::answer(&id, &answer);
                 if is_direct && status == StatusCode::OK {
@@ -178,9 +184,9 @@ impl Inner {
                 }
                 return json(status, text);
             }
-            Ok(Step::Cancelled) => return stream(futures::stream::empty()),
-            Ok(Step::Said(text)) => Some(text),
-            Ok(Step::Pause(_)) | Err(_) => None,
+            Ok(RequestStep::Cancelled) => return stream(futures::stream::empty()),
+            Ok(RequestStep::Message(text)) => Some(text),
+            Ok(RequestStep::Pause(_)) | Err(_) => None,
         };
         if let Some(replays) = replays {
             match replays.begin(first.clone(), working, id.clone(), self.grace) {
@@ -191,9 +197,9 @@ impl Inner {
         unresumable(first, working, id)
     }
 
-    fn held(&self, client: &Client, id: &RawValue) -> Result<HeldRequest, TooManyRequests> {
+    fn held(&self, client: &Client, id: &RawValue) -> Result<HttpRequestGuard, TooManyRequests> {
         let noted = client.session().map(|session| session.begin(id.get())).transpose()?;
-        Ok(HeldRequest { noted, _counted: self.requests.token() })
+        Ok(HttpRequestGuard { noted, _counted: self.requests.token() })
     }
 
     /// Answers several messages as one, which clients of one version may send.
@@ -225,7 +231,7 @@ impl Inner {
     async fn of_batch(
         self: &Arc<Self>,
         access: &Access,
-        session: &Arc<Session>,
+        session: &Arc<ClientSession>,
         text: &RawValue,
     ) -> Option<String> {
         match message::read(text.get().as_bytes()) {
@@ -248,7 +254,7 @@ impl Inner {
                 };
                 let server = self.server.clone();
                 // Nothing can be asked on the way: several answers come as one.
-                let working = Working::unasked(server, audience, client, request, meta, held);
+                let working = begin_unasked(server, audience, client, request, meta, held);
                 Some(rpc::answer(&id, &working.answered().await?))
             }
         }
@@ -257,25 +263,29 @@ impl Inner {
 
 /// What a request holds while it is worked on: its place in its session, if it has one, and among
 /// those that a shutdown waits for.
-struct HeldRequest {
-    noted: Option<InRequest>,
+struct HttpRequestGuard {
+    noted: Option<SessionRequest>,
     _counted: TaskTrackerToken,
 }
 
-impl Held for HeldRequest {
+impl RequestGuard for HttpRequestGuard {
     fn cancel(&self) -> CancellationToken {
         self.noted.as_ref().map_or_else(CancellationToken::new, |noted| noted.cancel.clone())
     }
 }
 
 /// A request of a session is judged by the rights it has now, whatever they were when it began.
-fn of_session(session: Arc<Session>, access: &Access) -> Client {
+fn of_session(session: Arc<ClientSession>, access: &Access) -> Client {
     let (principal, name) = (access.principal.clone(), session.client.clone());
-    Client { principal, name, standing: Standing::Session(session), connection: None }
+    Client { principal, name, standing: ClientState::Session(session), connection: None }
 }
 
 /// A stream that ends its request when it breaks off.
-fn unresumable(first: Option<String>, working: Working, id: Box<RawValue>) -> Response<Body> {
+fn unresumable(
+    first: Option<String>,
+    working: RequestInProgress,
+    id: Box<RawValue>,
+) -> Response<Body> {
     stream(unfold(Some((first, working, id)), async |state| {
         let (first, mut working, id) = state?;
         if let Some(text) = first {
@@ -283,12 +293,12 @@ fn unresumable(first: Option<String>, working: Working, id: Box<RawValue>) -> Re
         }
         loop {
             match working.next().await {
-                Step::Pause(_) => {}
-                Step::Cancelled => return None,
-                Step::Said(text) => {
+                RequestStep::Pause(_) => {}
+                RequestStep::Cancelled => return None,
+                RequestStep::Message(text) => {
                     return Some((Event::once(text), Some((None, working, id))));
                 }
-                Step::Answered(answer) => {
+                RequestStep::Answer(answer) => {
                     return Some((Event::once(rpc::answer(&id, &answer)), None));
                 }
             }

@@ -1,0 +1,142 @@
+//! Whoever sent a request, and how its answer begins.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use gatefold_core::{ClientName, Principal};
+use gatefold_dispatch::{Caller, ClientCapabilities, EventSink, NoPeer, Peer, RequestMeta};
+use gatefold_exchange::Audience;
+use tokio::sync::mpsc;
+
+use super::message::{ClientRequest, MetaMembers};
+use super::peers::{SessionPeer, StatelessPeer};
+use super::request::{Outbox, QUEUE, RequestGuard, RequestInProgress};
+use super::server::Server;
+use super::sessions::ClientSession;
+use crate::protocol::{Era, LogLevel};
+
+/// Whoever sent a request.
+#[derive(Clone)]
+pub(super) struct Client {
+    pub(super) principal: Arc<Principal>,
+    /// What it calls itself. Nothing but a claim.
+    pub(super) name: Option<ClientName>,
+    pub(super) standing: ClientState,
+    /// What tells a client without a session from others: its connection, if that belongs to it alone,
+    /// else who it is and what it calls itself.
+    pub(super) connection: Option<u64>,
+}
+
+/// What is known of a client beside the request.
+#[derive(Clone)]
+pub(super) enum ClientState {
+    /// It began with `initialize`.
+    Session(Arc<ClientSession>),
+    /// It says with every request what it can do.
+    Stateless(Arc<ClientCapabilities>),
+}
+
+impl Client {
+    pub(super) fn era(&self) -> Era {
+        match self.standing {
+            ClientState::Session(_) => Era::Handshake,
+            ClientState::Stateless(_) => Era::Stateless,
+        }
+    }
+
+    pub(super) fn session(&self) -> Option<&Arc<ClientSession>> {
+        match &self.standing {
+            ClientState::Session(session) => Some(session),
+            ClientState::Stateless(_) => None,
+        }
+    }
+
+    fn peer(&self, stream: mpsc::Sender<String>) -> Arc<dyn Peer> {
+        match &self.standing {
+            ClientState::Session(session) => Arc::new(SessionPeer {
+                capabilities: session.capabilities.clone(),
+                questions: session.questions.clone(),
+                stream,
+            }),
+            ClientState::Stateless(capabilities) => Arc::new(StatelessPeer {
+                capabilities: capabilities.clone(),
+                client: self.connection,
+            }),
+        }
+    }
+
+    /// The least severe log messages it wants. A session that never said gets them all, a request
+    /// that stands alone and does not say none.
+    fn log_level(&self, meta: &MetaMembers) -> Option<LogLevel> {
+        match &self.standing {
+            ClientState::Session(session) => Some(session.log_level().unwrap_or(LogLevel::Debug)),
+            ClientState::Stateless(_) => meta.log_level.as_deref().and_then(LogLevel::parse),
+        }
+    }
+}
+
+/// Begins to work on a request.
+pub(super) fn begin(
+    server: Arc<Server>,
+    audience: Audience,
+    client: Client,
+    request: ClientRequest,
+    meta: MetaMembers,
+    held: impl RequestGuard,
+) -> RequestInProgress {
+    let (stream, texts) = mpsc::channel(QUEUE);
+    let peer = client.peer(stream);
+    begin_with(server, audience, client, (request, meta), (peer, texts), held)
+}
+
+/// A request on whose way its client can be asked nothing.
+pub(super) fn begin_unasked(
+    server: Arc<Server>,
+    audience: Audience,
+    client: Client,
+    request: ClientRequest,
+    meta: MetaMembers,
+    held: impl RequestGuard,
+) -> RequestInProgress {
+    let (_, texts) = mpsc::channel(1);
+    begin_with(server, audience, client, (request, meta), (Arc::new(NoPeer), texts), held)
+}
+
+fn begin_with(
+    server: Arc<Server>,
+    audience: Audience,
+    client: Client,
+    (request, meta): (ClientRequest, MetaMembers),
+    (peer, texts): (Arc<dyn Peer>, mpsc::Receiver<String>),
+    held: impl RequestGuard,
+) -> RequestInProgress {
+    let cancel = held.cancel();
+    let (sender, events) = mpsc::channel(QUEUE);
+    let log_level = client.log_level(&meta);
+    let progress_token = meta.progress_token;
+    let events_wanted = match (&progress_token, log_level) {
+        (Some(_), _) => EventSink::new(sender),
+        (None, Some(_)) => EventSink::without_progress(sender),
+        (None, None) => EventSink::none(),
+    };
+    let said_level = match &client.standing {
+        ClientState::Session(session) => session.log_level(),
+        ClientState::Stateless(_) => log_level,
+    };
+    let caller = Caller {
+        events: events_wanted,
+        peer,
+        cancel,
+        meta: Arc::new(RequestMeta {
+            client: client.name.clone(),
+            traceparent: meta.traceparent,
+            tracestate: meta.tracestate,
+            log_level: said_level.map(|level| level.as_str().to_owned()),
+            others: meta.others,
+        }),
+        ..Caller::silent()
+    };
+    let answer = server.answer(audience, client, request.method, request.params, caller).boxed();
+    let said = Outbox { events, texts, progress_token, log_level };
+    RequestInProgress::new(answer, said, held)
+}

@@ -1,0 +1,195 @@
+//! One request being worked on: what is said to its client meanwhile, and its answer at last.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use gatefold_dispatch::Event;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::protocol::{LogLevel, RpcError, methods, rpc};
+
+/// Messages that wait for a client that reads slowly.
+pub(super) const QUEUE: usize = 64;
+
+/// A request under way. Dropped, it is cancelled.
+pub(super) struct RequestInProgress {
+    answer: BoxFuture<'static, Result<String, RpcError>>,
+    /// The answer, while something said before it is still to be sent.
+    answered: Option<Result<String, RpcError>>,
+    said: Outbox,
+    cancel: CancellationToken,
+    /// What is let go of when the request is done with.
+    _held: Box<dyn RequestGuard>,
+}
+
+/// What a request holds while it is worked on, such as its place in a session.
+pub(super) trait RequestGuard: Send + 'static {
+    /// Fires when the client does not want the answer any more.
+    fn cancel(&self) -> CancellationToken;
+}
+
+/// The next thing about a request.
+pub(super) enum RequestStep {
+    /// To be sent before the answer.
+    Message(String),
+    /// The source has ended its own stream, and goes on after this time.
+    Pause(Duration),
+    Answer(Result<String, RpcError>),
+    /// The client has taken it back: it expects no answer.
+    Cancelled,
+}
+
+impl RequestInProgress {
+    /// A request whose answer is being made. `said` is what is told meanwhile.
+    pub(super) fn new(
+        answer: BoxFuture<'static, Result<String, RpcError>>,
+        said: Outbox,
+        held: impl RequestGuard,
+    ) -> Self {
+        Self { answer, answered: None, said, cancel: held.cancel(), _held: Box::new(held) }
+    }
+
+    pub(super) async fn next(&mut self) -> RequestStep {
+        let answer = if let Some(answer) = self.answered.take() {
+            answer
+        } else {
+            tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => {
+                    // The call ends and leaves its record; nobody reads what it came to.
+                    let _ = (&mut self.answer).await;
+                    return RequestStep::Cancelled;
+                }
+                // First, for it holds the call's deadline as well.
+                answer = &mut self.answer => answer,
+                Some(step) = self.said.next() => return step,
+            }
+        };
+        // What came in one piece with the answer was said before it.
+        if let Some(text) = self.said.at_hand() {
+            self.answered = Some(answer);
+            return RequestStep::Message(text);
+        }
+        RequestStep::Answer(answer)
+    }
+
+    /// The answer alone, for a client that can be told nothing before it.
+    pub(super) async fn answered(mut self) -> Option<Result<String, RpcError>> {
+        loop {
+            match self.next().await {
+                RequestStep::Answer(answer) => return Some(answer),
+                RequestStep::Cancelled => return None,
+                RequestStep::Message(_) | RequestStep::Pause(_) => {}
+            }
+        }
+    }
+}
+
+/// What is said while a request is worked on.
+pub(super) struct Outbox {
+    pub(super) events: mpsc::Receiver<Event>,
+    pub(super) texts: mpsc::Receiver<String>,
+    pub(super) progress_token: Option<Box<RawValue>>,
+    pub(super) log_level: Option<LogLevel>,
+}
+
+impl Outbox {
+    /// The next message for the client; nothing when nobody can say anything any more.
+    async fn next(&mut self) -> Option<RequestStep> {
+        loop {
+            tokio::select! {
+                biased;
+                Some(event) = self.events.recv() => {
+                    if let Some(step) = self.step(event) {
+                        return Some(step);
+                    }
+                }
+                Some(text) = self.texts.recv() => return Some(RequestStep::Message(text)),
+                else => return None,
+            }
+        }
+    }
+
+    /// The next message that is there already. There is no use any more in a pause.
+    fn at_hand(&mut self) -> Option<String> {
+        while let Ok(event) = self.events.try_recv() {
+            if let Some(RequestStep::Message(text)) = self.step(event) {
+                return Some(text);
+            }
+        }
+        self.texts.try_recv().ok()
+    }
+
+    fn step(&self, event: Event) -> Option<RequestStep> {
+        let text = match event {
+            Event::Pause { retry } => return Some(RequestStep::Pause(retry)),
+            Event::Progress(params) => progress(self.progress_token.as_deref()?, &params),
+            Event::Log(params) => {
+                let is_wanted = self.log_level.is_some_and(|level| level.admits(&params));
+                is_wanted.then(|| rpc::notice(methods::LOG_MESSAGE, params.get()))
+            }
+            Event::Notice { method, params } => Some(rpc::notice(&method, params.get())),
+        };
+        text.map(RequestStep::Message)
+    }
+}
+
+/// A progress notification as the source worded it, under the client's own token.
+fn progress(token: &RawValue, params: &RawValue) -> Option<String> {
+    let fields = gatefold_catalog::object_fields(params.get())?;
+    let own = fields.iter().filter(|(key, _)| key != "progressToken");
+    let own = own.map(|(key, value)| format!(",{}:{value}", rpc::to_text(key)));
+    let params = format!(r#"{{"progressToken":{token}{}}}"#, own.collect::<String>());
+    Some(rpc::notice(methods::PROGRESS, &params))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    impl RequestGuard for () {
+        fn cancel(&self) -> CancellationToken {
+            CancellationToken::new()
+        }
+    }
+
+    #[tokio::test]
+    async fn what_comes_in_one_piece_with_the_answer_is_said_before_it() {
+        let (sender, events) = mpsc::channel(QUEUE);
+        let answer = async move {
+            for method in ["first", "second"] {
+                let params = RawValue::from_string("{}".to_owned()).unwrap();
+                sender.try_send(Event::Notice { method: method.to_owned(), params }).unwrap();
+            }
+            Ok("answer".to_owned())
+        };
+        let texts = mpsc::channel(QUEUE).1;
+        let said = Outbox { events, texts, progress_token: None, log_level: None };
+        let answer = answer.boxed();
+        let cancel = CancellationToken::new();
+        let mut working =
+            RequestInProgress { answer, answered: None, said, cancel, _held: Box::new(()) };
+        for method in ["first", "second"] {
+            let RequestStep::Message(text) = working.next().await else {
+                panic!("{method} was not said")
+            };
+            assert!(text.contains(method), "{text}");
+        }
+        let RequestStep::Answer(Ok(answer)) = working.next().await else { panic!("no answer") };
+        assert_eq!(answer, "answer");
+    }
+
+    #[test]
+    fn progress_comes_under_the_clients_own_token() {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+        let params = raw(r#"{"progressToken":100000001,"progress":1.50,"message":"half"}"#);
+        assert_eq!(
+            progress(&raw("\"mine\""), &params).unwrap(),
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":1.50,"message":"half"}}"#
+        );
+    }
+}
