@@ -13,6 +13,7 @@ mod canonical;
 mod encoder;
 mod entry;
 mod groups;
+mod likeness;
 mod lookup;
 mod manifest;
 mod naming;
@@ -33,11 +34,11 @@ pub use encoder::Encoder;
 pub use entry::Entry;
 pub use gatefold_search::{Mode as SearchMode, Past, PastQuery};
 pub use groups::{GroupRules, is_group_name};
+pub use likeness::nearest_texts;
 pub use manifest::{
     Alteration, Change, EntryDefinition, Listing, Manifest, ManifestBuilder, ManifestError,
     Necessity, PromptSpec, ResourceSpec, ServerInfo, TemplateSpec, ToolDefinition, ToolSpec,
 };
-pub use nearest::nearest_texts;
 pub use pattern::Pattern;
 pub use raw::object_fields;
 pub use request::{Request, ResolvedEntry};

@@ -20,7 +20,7 @@ pub fn object_fields(json: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
 struct Fields<'a>(Vec<(Cow<'a, str>, &'a str)>);
 
 #[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct FieldKey<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Fields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -39,7 +39,7 @@ impl<'de> Visitor<'de> for FieldsVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut fields: Vec<(Cow<'de, str>, &'de str)> = Vec::new();
-        while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
+        while let Some((FieldKey(key), value)) = map.next_entry::<FieldKey<'de>, &'de RawValue>()? {
             fields.push((key, value.get()));
         }
         Ok(Fields(fields))

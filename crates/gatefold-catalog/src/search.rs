@@ -8,10 +8,6 @@ use crate::nearest;
 use crate::snapshot::{Snapshot, Tool};
 use crate::view::View;
 
-mod index;
-
-pub(crate) use index::SearchIndex;
-
 /// Up to how many tools a model is given all, and how many of more are selected.
 pub const SELECTION_THRESHOLD: usize = 12;
 pub const SELECTED: usize = 6;
@@ -134,7 +130,7 @@ fn stand_ins<'a>(
     scope: &Scope<'_>,
     likely: Vec<Hit<'a>>,
 ) -> Vec<Hit<'a>> {
-    let near = nearest::names(view, request);
+    let near = nearest::names(view.snapshot(), view, request);
     let near = near.iter().filter_map(|id| view.find(id.as_str()));
     let near = near.filter(|tool| scope.holds(tool));
     let mut hits: Vec<_> = near.map(|tool| Hit { tool, score: 0.0, fits: false }).collect();

@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::nearest::nearest_texts;
+use crate::likeness::nearest_texts;
 use crate::snapshot::Tool;
 use crate::text::one_line;
 

@@ -11,8 +11,14 @@ use crate::groups::{self, GroupMember, GroupRules};
 use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ServerInfo, ToolDefinition};
 use crate::naming::Names;
-use crate::search::SearchIndex;
 use crate::text::{LINE_LIMIT, first_sentence, one_line};
+
+mod name_index;
+mod search_index;
+
+pub(crate) use name_index::KnownNames;
+use name_index::NameIndex;
+use search_index::SearchIndex;
 
 /// The longest description of a domain, in characters, when it was configured.
 const CONFIGURED_LIMIT: usize = 200;
@@ -47,8 +53,22 @@ pub struct Snapshot {
     entries: Entries,
     tool_names: NameTable,
     prompt_names: NameTable,
-    index: SearchIndex,
+    indexes: Indexes,
     encoder: Option<Arc<dyn Encoder>>,
+}
+
+/// What is made of a snapshot's tools when it is first needed.
+#[derive(Debug, Default)]
+struct Indexes {
+    search: SearchIndex,
+    names: NameIndex,
+}
+
+impl Indexes {
+    fn after(previous: &Self) -> Self {
+        let search = SearchIndex::after(&previous.search);
+        Self { search, names: NameIndex::after(&previous.names) }
+    }
 }
 
 /// One domain of a snapshot.
@@ -76,16 +96,16 @@ pub struct Tool {
 impl Snapshot {
     /// Builds the catalogue. Of two entries with one domain the first counts.
     pub fn build(entries: Vec<SourceEntry>, epoch: u64) -> Self {
-        Self::with_index(entries, epoch, SearchIndex::default())
+        Self::with_indexes(entries, epoch, Indexes::default())
     }
 
     /// As [`Snapshot::build`], for the snapshot that follows another: what is known for searching
-    /// of a tool that did not change is taken over.
+    /// and suggesting of a tool that did not change is taken over.
     pub fn build_after(previous: &Self, entries: Vec<SourceEntry>, epoch: u64) -> Self {
-        Self::with_index(entries, epoch, SearchIndex::after(&previous.index))
+        Self::with_indexes(entries, epoch, Indexes::after(&previous.indexes))
     }
 
-    fn with_index(mut entries: Vec<SourceEntry>, epoch: u64, index: SearchIndex) -> Self {
+    fn with_indexes(mut entries: Vec<SourceEntry>, epoch: u64, indexes: Indexes) -> Self {
         entries.sort_by(|a, b| a.domain.cmp(&b.domain));
         entries.dedup_by(|later, first| later.domain == first.domain);
         let (mut domains, mut tools) = (Vec::new(), Vec::new());
@@ -112,7 +132,7 @@ impl Snapshot {
         let named = others.prompts.iter().map(|prompt| (prompt.target().as_ref(), None));
         let prompt_names = NameTable::of(named);
         let encoder = None;
-        Self { epoch, domains, tools, entries: others, tool_names, prompt_names, index, encoder }
+        Self { epoch, domains, tools, entries: others, tool_names, prompt_names, indexes, encoder }
     }
 
     /// The same catalogue, whose searches ask an encoder as well. It is given the tools to read.
@@ -128,7 +148,7 @@ impl Snapshot {
 
     /// Whether a search only searches: it need not build the index first, nor wait for an encoder.
     pub fn searches_quickly(&self) -> bool {
-        self.encoder.is_none() && self.index.is_built()
+        self.encoder.is_none() && self.indexes.search.is_built() && self.indexes.names.is_built()
     }
 
     /// What an encoder reads of the tool at a place.
@@ -185,12 +205,19 @@ impl Snapshot {
     }
 
     pub(crate) fn index(&self) -> &Index {
-        self.index.get(&self.domains, &self.tools)
+        // Whoever searches first may wait for both indexes: a name that nobody has is then looked up at once.
+        self.names();
+        self.indexes.search.get(&self.domains, &self.tools)
+    }
+
+    /// The names of the tools, by what they are made of.
+    pub(crate) fn names(&self) -> &KnownNames {
+        self.indexes.names.get(&self.tools)
     }
 
     #[cfg(test)]
     pub(crate) fn search_index(&self) -> &SearchIndex {
-        &self.index
+        &self.indexes.search
     }
 }
 

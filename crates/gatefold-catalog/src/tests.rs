@@ -329,6 +329,33 @@ mod views {
     }
 
     #[test]
+    fn a_name_that_stays_keeps_its_shape() {
+        let first = Snapshot::build(vec![named("a", &["read", "send"])], 1);
+        first.names();
+        let later = Snapshot::build_after(&first, vec![named("a", &["read", "sent"])], 2);
+        let last = Snapshot::build_after(&later, vec![named("a", &["read", "send"])], 3);
+        let is_kept = |name: &str| {
+            let shapes = [&first, &last].map(|snapshot| snapshot.names().shape(name).unwrap());
+            Arc::ptr_eq(shapes[0], shapes[1])
+        };
+        assert_eq!(
+            ["read", "a__read", "send"].map(is_kept),
+            [true; 3],
+            "nobody looked in the second"
+        );
+        assert!(first.names().shape("sent").is_none());
+    }
+
+    #[test]
+    fn a_name_of_many_tools_hides_none_that_is_shown() {
+        let sources: Vec<_> =
+            (0..30).map(|number| named(&format!("s{number:02}"), &["list_notes"])).collect();
+        let snapshot = Arc::new(Snapshot::build(sources, 1));
+        let last = View::new(snapshot, |tool| tool.domain.as_str() == "s29");
+        check(&last, "list_notse", Err(&["s29__list_notes"]));
+    }
+
+    #[test]
     fn of_many_tools_the_few_that_fit_are_selected() {
         let names: Vec<_> =
             (0..SELECTION_THRESHOLD).map(|number| format!("tool{number}")).collect();

@@ -6,7 +6,7 @@ use gatefold_search::Past;
 
 use crate::bits::Bits;
 use crate::entry::Entry;
-use crate::nearest;
+use crate::nearest::{self, Visibility};
 use crate::snapshot::{DomainEntry, Snapshot, Tool};
 
 mod entries;
@@ -162,7 +162,7 @@ impl View {
     /// source's own name when no other visible tool has it.
     pub fn resolve(&self, name: &ToolName) -> Result<&Tool, Miss> {
         self.find(name.as_str())
-            .ok_or_else(|| Miss { nearest: nearest::tools(self, name.as_str()) })
+            .ok_or_else(|| Miss { nearest: nearest::tools(&self.snapshot, self, name.as_str()) })
     }
 
     /// As [`View::resolve`], without looking for what else may have been meant. A tool that is for
@@ -219,6 +219,16 @@ impl View {
             || entries.prompts.clone().any(|at| self.prompts.has(at))
             || entries.resources.clone().any(|at| self.resources.has(at))
             || entries.templates.clone().any(|at| self.templates.has(at))
+    }
+}
+
+impl Visibility for View {
+    fn shows(&self, place: usize) -> bool {
+        self.tools.has(place)
+    }
+
+    fn has_domain(&self, name: &str) -> bool {
+        self.domain(name).is_some()
     }
 }
 

@@ -1,7 +1,8 @@
 use gatefold_core::{Hints, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::{Manifest, ServerInfo, parse};
+use super::parse::{self, Drafts, ToolDraft};
+use super::{Manifest, ServerInfo};
 use crate::canonical;
 
 /// Puts a manifest together for a kind of source that has no `tools/list` to be read.
@@ -23,21 +24,12 @@ use crate::canonical;
 pub struct ManifestBuilder {
     server: Option<ServerInfo>,
     fetched_at: Timestamp,
-    specs: Specs,
-}
-
-/// What was added, each in its order. [`Manifest`] sorts it.
-#[derive(Debug, Default)]
-pub(super) struct Specs {
-    pub(super) tools: Vec<ToolSpec>,
-    pub(super) prompts: Vec<PromptSpec>,
-    pub(super) resources: Vec<ResourceSpec>,
-    pub(super) templates: Vec<TemplateSpec>,
+    drafts: Drafts,
 }
 
 impl ManifestBuilder {
     pub(super) fn new(fetched_at: Timestamp) -> Self {
-        Self { server: None, fetched_at, specs: Specs::default() }
+        Self { server: None, fetched_at, drafts: Drafts::default() }
     }
 
     /// What the source says about itself. A kind without servers leaves it out.
@@ -49,31 +41,31 @@ impl ManifestBuilder {
 
     #[must_use]
     pub fn tool(mut self, tool: ToolSpec) -> Self {
-        self.specs.tools.push(tool);
+        self.drafts.tools.push(tool.draft());
         self
     }
 
     #[must_use]
     pub fn prompt(mut self, prompt: PromptSpec) -> Self {
-        self.specs.prompts.push(prompt);
+        self.drafts.prompts.push(prompt.definition());
         self
     }
 
     #[must_use]
     pub fn resource(mut self, resource: ResourceSpec) -> Self {
-        self.specs.resources.push(resource);
+        self.drafts.resources.push(resource.definition());
         self
     }
 
     /// Adds a template of resources.
     #[must_use]
     pub fn template(mut self, template: TemplateSpec) -> Self {
-        self.specs.templates.push(template);
+        self.drafts.templates.push(template.definition());
         self
     }
 
     pub fn build(self) -> Manifest {
-        Manifest::of_parsed(self.server, parse::specs(&self.specs), self.fetched_at)
+        Manifest::of_parsed(self.server, parse::drafts(&self.drafts), self.fetched_at)
     }
 }
 
@@ -91,8 +83,8 @@ impl Members {
         self
     }
 
-    fn definition(&self) -> String {
-        canonical::text(Value::Object(self.0.clone()))
+    fn definition(self) -> String {
+        canonical::text(Value::Object(self.0))
     }
 }
 
@@ -153,16 +145,10 @@ impl ToolSpec {
         Self { members: self.members.with(key, value), ..self }
     }
 
-    pub(super) fn definition(&self) -> String {
-        self.members.definition()
-    }
-
-    pub(super) fn name(&self) -> &str {
-        self.members.0.get("name").and_then(Value::as_str).unwrap_or_default()
-    }
-
-    pub(super) fn own_group(&self) -> Option<&str> {
-        self.group.as_deref()
+    fn draft(self) -> ToolDraft {
+        let name = self.members.0.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = name.to_owned();
+        ToolDraft { name, definition: self.members.definition(), group: self.group }
     }
 }
 
@@ -209,11 +195,11 @@ impl PromptSpec {
         self
     }
 
-    pub(super) fn definition(&self) -> String {
+    fn definition(self) -> String {
         if self.arguments.is_empty() {
             return self.members.definition();
         }
-        self.members.clone().with("arguments", self.arguments.clone()).definition()
+        self.members.with("arguments", self.arguments).definition()
     }
 }
 
@@ -245,7 +231,7 @@ macro_rules! resource_spec {
                 Self(self.0.with("mimeType", mime_type.into()))
             }
 
-            pub(super) fn definition(&self) -> String {
+            fn definition(self) -> String {
                 self.0.definition()
             }
         }

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use gatefold_core::Digest;
 use serde_json::value::RawValue;
 
-use super::builder::{PromptSpec, ResourceSpec, Specs, TemplateSpec};
 use super::{Alteration, Change, EntryPlaces, Index, Listing, Places, Span};
 use crate::canonical;
 use crate::groups::is_group_name;
@@ -42,23 +41,40 @@ pub(super) fn listing(listing: &Listing<'_>) -> Parsed {
     Parsed { index, text: reader.text, alterations: reader.alterations }
 }
 
-/// Reads what was put together entry by entry, by the same rules.
-pub(super) fn specs(specs: &Specs) -> Parsed {
-    let Specs { tools, prompts, resources, templates } = specs;
+/// Definitions that were put together one by one, each as JSON text.
+#[derive(Debug, Default)]
+pub(super) struct Drafts {
+    pub(super) tools: Vec<ToolDraft>,
+    pub(super) prompts: Vec<String>,
+    pub(super) resources: Vec<String>,
+    pub(super) templates: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct ToolDraft {
+    pub(super) name: String,
+    pub(super) definition: String,
+    pub(super) group: Option<String>,
+}
+
+/// Reads what was put together one by one, by the same rules as a listing.
+pub(super) fn drafts(drafts: &Drafts) -> Parsed {
+    let Drafts { tools, prompts, resources, templates } = drafts;
     let mut reader = Reader { text: String::new(), alterations: Vec::new() };
     let mut seen = HashSet::new();
-    let tools = (1..).zip(tools).filter_map(|(number, spec)| {
+    let tools = (1..).zip(tools).filter_map(|(number, draft)| {
         let place = || format!("tool {number}");
-        let mut places = reader.entry(&spec.definition(), &TOOLS, &mut seen, place)?;
-        places.group = spec.own_group().and_then(|group| reader.group(spec.name(), group));
+        let mut places = reader.entry(&draft.definition, &TOOLS, &mut seen, place)?;
+        let group = draft.group.as_deref();
+        places.group = group.and_then(|group| reader.group(&draft.name, group));
         Some(places)
     });
     let tools = tools.collect();
     let index = Index {
         tools,
-        prompts: reader.entries(prompts.iter().map(PromptSpec::definition), &PROMPTS),
-        resources: reader.entries(resources.iter().map(ResourceSpec::definition), &RESOURCES),
-        templates: reader.entries(templates.iter().map(TemplateSpec::definition), &TEMPLATES),
+        prompts: reader.entries(prompts, &PROMPTS),
+        resources: reader.entries(resources, &RESOURCES),
+        templates: reader.entries(templates, &TEMPLATES),
     };
     Parsed { index, text: reader.text, alterations: reader.alterations }
 }
@@ -131,10 +147,10 @@ impl Reader {
         taken
     }
 
-    fn entries<P>(&mut self, definitions: impl Iterator<Item = String>, list: &List<P>) -> Vec<P> {
+    fn entries<P>(&mut self, definitions: &[String], list: &List<P>) -> Vec<P> {
         let mut seen = HashSet::new();
         let entries = (1..).zip(definitions).filter_map(|(number, raw)| {
-            self.entry(&raw, list, &mut seen, || format!("{} {number}", list.noun))
+            self.entry(raw, list, &mut seen, || format!("{} {number}", list.noun))
         });
         entries.collect()
     }

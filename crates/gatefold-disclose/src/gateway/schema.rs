@@ -23,7 +23,7 @@ pub(super) fn answer(
             "Missing parameter 'tool_name' of {SCHEMA}. Name one tool, or several in tool_names. {BROWSE}"
         ))),
         (Some(name), []) => {
-            let tool = find(view, &name).map_err(Mend::new)?;
+            let tool = find(view, &name, Suggesting::Yes).map_err(Mend::new)?;
             Ok(Reply::text(&described(tool)))
         }
         (one, _) => {
@@ -47,11 +47,25 @@ fn names(raw: &str) -> Result<Vec<String>, Mend> {
     names.ok_or_else(wrong)
 }
 
-fn find<'a>(view: &'a View, name: &str) -> Result<&'a Tool, String> {
-    let nearest = match ToolName::parse(name.trim()).map(|name| view.resolve(&name)) {
-        Ok(Ok(tool)) => return Ok(tool),
-        Ok(Err(miss)) => miss.nearest,
-        Err(_) => Vec::new(),
+/// Whether an unknown name is answered with those that it may have meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Suggesting {
+    Yes,
+    No,
+}
+
+fn find<'a>(view: &'a View, name: &str, suggesting: Suggesting) -> Result<&'a Tool, String> {
+    let nearest = match (ToolName::parse(name.trim()), suggesting) {
+        // What is too long for any tool's name is like none of them.
+        (Err(_), _) => Vec::new(),
+        (Ok(name), Suggesting::Yes) => match view.resolve(&name) {
+            Ok(tool) => return Ok(tool),
+            Err(miss) => miss.nearest,
+        },
+        (Ok(name), Suggesting::No) => match view.find(name.as_str()) {
+            Some(tool) => return Ok(tool),
+            None => Vec::new(),
+        },
     };
     Err(format!("{} {BROWSE}", unknown_tool(name, &nearest)))
 }
@@ -69,7 +83,8 @@ fn described(tool: &Tool) -> String {
 }
 
 /// `{"tools": [...], "remaining": [...]}`: the first whole, others while they fit, then the names
-/// of the rest. A name that means nothing stands among them with its error.
+/// of the rest. A name that means nothing stands among them with its error; the first of them says what it may
+/// have meant.
 fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply, Mend> {
     if names.len() > limits.batch_names {
         let most = limits.batch_names;
@@ -77,9 +92,12 @@ fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply,
             "Parameter 'tool_names' of {SCHEMA} takes at most {most} names."
         )));
     }
-    let answers = names.iter().map(|name| match find(view, name) {
+    // Suggestions are looked up for one name a batch: a list of made-up names costs no more than one.
+    let mut suggesting = Suggesting::Yes;
+    let answers = names.iter().map(|name| match find(view, name, suggesting) {
         Ok(tool) => (described(tool), true),
         Err(error) => {
+            suggesting = Suggesting::No;
             let (name, error) = (json_text(name), json_text(&error));
             (object_text([("name", name.as_str()), ("error", &error)]), false)
         }

@@ -4,17 +4,17 @@ use std::sync::{Arc, OnceLock};
 use gatefold_core::Digest;
 use gatefold_search::{Analysis, Document, Entry, Index, Parameters};
 
-use crate::snapshot::{DomainEntry, Tool};
+use super::{DomainEntry, Tool};
 
 /// What the analysis of a tool depends on: its definition, and what is said about its place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct AnalysisKey {
     definition: Digest,
     /// The domain, its title, its description and the group, a line each; shared by neighbours.
     place: Arc<str>,
 }
 
-type Analyses = HashMap<Key, Arc<Analysis>>;
+type Analyses = HashMap<AnalysisKey, Arc<Analysis>>;
 
 /// The index of a snapshot's tools, made when it is first searched.
 ///
@@ -27,17 +27,17 @@ pub(crate) struct SearchIndex {
 }
 
 impl SearchIndex {
-    pub(crate) fn after(previous: &Self) -> Self {
+    pub(super) fn after(previous: &Self) -> Self {
         let known = previous.built.get().map_or(&previous.earlier, |(_, analyses)| analyses);
         Self { built: OnceLock::new(), earlier: Arc::clone(known) }
     }
 
-    pub(crate) fn is_built(&self) -> bool {
+    pub(super) fn is_built(&self) -> bool {
         self.built.get().is_some()
     }
 
     /// The index of these tools, which must always be the same.
-    pub(crate) fn get(&self, domains: &[DomainEntry], tools: &[Tool]) -> &Index {
+    pub(super) fn get(&self, domains: &[DomainEntry], tools: &[Tool]) -> &Index {
         let (index, _) = self.built.get_or_init(|| build(domains, tools, &self.earlier));
         index
     }
@@ -49,12 +49,13 @@ fn build(domains: &[DomainEntry], tools: &[Tool], earlier: &Analyses) -> (Index,
     for domain in domains {
         let mut place: Arc<str> = Arc::default();
         for tool in &tools[domain.range()] {
-            let stands = Place::of(tool, domain);
+            let stands = Surroundings::of(tool, domain);
             let text = stands.text();
             if *place != *text {
                 place = text.into();
             }
-            let key = Key { definition: tool.definition().digest(), place: Arc::clone(&place) };
+            let key =
+                AnalysisKey { definition: tool.definition().digest(), place: Arc::clone(&place) };
             let known = kept.get(&key).or_else(|| earlier.get(&key)).map(Arc::clone);
             let analysis = known.unwrap_or_else(|| stands.analyse(tool));
             kept.insert(key, Arc::clone(&analysis));
@@ -64,15 +65,15 @@ fn build(domains: &[DomainEntry], tools: &[Tool], earlier: &Analyses) -> (Index,
     (Index::build(&entries), Arc::new(kept))
 }
 
-/// Where a tool stands.
-struct Place<'a> {
+/// What stands around a tool and says something about it.
+struct Surroundings<'a> {
     domain: &'a str,
     title: &'a str,
     description: &'a str,
     group: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Surroundings<'a> {
     fn of(tool: &'a Tool, domain: &'a DomainEntry) -> Self {
         let server = domain.manifest().and_then(|manifest| manifest.server());
         Self {
@@ -148,7 +149,7 @@ mod tests {
             Arc::clone(&snapshot.search_index().built.get().unwrap().1)
         };
         let (now, before) = (of(snapshot), of(previous));
-        let kept = |(key, analysis): (&Key, &Arc<Analysis>)| {
+        let kept = |(key, analysis): (&AnalysisKey, &Arc<Analysis>)| {
             before.get(key).is_some_and(|known| Arc::ptr_eq(known, analysis))
         };
         let mut kept: Vec<_> = now.iter().map(kept).collect();
