@@ -14,7 +14,8 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
-  tidy           check file lengths, crate edges and what must not stand in the repository
+  tidy           check file lengths, crate edges, circles of modules, names of types, bounds of shared
+                 state, and what must not stand in the repository
   docs           write the configuration reference and its JSON Schema
   bench start    measure start, first discovery and idle memory over $GATEFOLD_CATALOGS [--write]
   bench tokens   print what models see of the real tool lists in $GATEFOLD_CATALOGS, in tokens
