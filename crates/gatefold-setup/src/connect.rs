@@ -22,7 +22,7 @@ pub struct Connector<'a> {
 
 /// What `connect` did, or would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Connected {
+pub struct ConnectReport {
     pub path: PathBuf,
     /// The name of the entry.
     pub name: String,
@@ -38,7 +38,7 @@ pub struct Connected {
 
 /// What `disconnect` did, or would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disconnected {
+pub struct DisconnectReport {
     pub path: PathBuf,
     /// Whether the file is to the byte what it was before `connect`.
     pub is_exact: bool,
@@ -56,28 +56,28 @@ pub struct Disconnected {
 
 /// Whether to write, or only to find out what would be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub enum WriteMode {
     Write,
-    Try,
+    DryRun,
 }
 
 /// What becomes of an entry of which nothing is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unrecorded {
+pub enum UnrecordedEntry {
     Refuse,
     /// The entry alone is taken out.
     TakeOut,
 }
 
 /// The way back for one table of servers: what is kept, and what is to be.
-struct Kept {
+struct RecordChange {
     file: ConfigFile,
     old: Option<Undo>,
     new: Option<Undo>,
 }
 
 /// A file as it would be without the connection that there is.
-struct Start {
+struct EditBase {
     text: Option<String>,
     /// What is to be taken out of it: what is out already stays out.
     take_out: Vec<String>,
@@ -93,15 +93,15 @@ impl Connector<'_> {
         file: &ConfigFile,
         entry: &Entry,
         take_out: &[String],
-        act: Act,
-    ) -> Result<Connected, SetupError> {
+        mode: WriteMode,
+    ) -> Result<ConnectReport, SetupError> {
         let edit = |error| refused(file, error);
         let now = files::read(&file.path)?;
         let records = self.records_for(file);
         let before = records.load(file)?;
         let mut start = match &before {
             Some(before) => self.start(file, now.as_deref(), before, &records, take_out)?,
-            None => Start { text: now.clone(), take_out: take_out.to_vec(), above: Vec::new() },
+            None => EditBase { text: now.clone(), take_out: take_out.to_vec(), above: Vec::new() },
         };
         // The entry of a record is out of the text by now.
         let is_recorded = before.as_ref().is_some_and(|before| before.name() == entry.name);
@@ -115,7 +115,7 @@ impl Connector<'_> {
         let change = gatefold_clients::connect(file, text, entry, &start.take_out).map_err(edit)?;
         let (text, mut kept) = repeated(Some(change.text), start.above).map_err(edit)?;
         let gone = change.undo.taken().filter(|name| *name != entry.name);
-        let connected = Connected {
+        let connected = ConnectReport {
             path: file.path.clone(),
             name: entry.name.clone(),
             taken_out: gone.map(str::to_owned).collect(),
@@ -126,8 +126,8 @@ impl Connector<'_> {
         if !connected.is_unchanged {
             files::writable_target(&file.path)?;
         }
-        if act == Act::Write && !connected.is_unchanged {
-            kept.push(Kept { file: file.clone(), old: before, new: Some(change.undo) });
+        if mode == WriteMode::Write && !connected.is_unchanged {
+            kept.push(RecordChange { file: file.clone(), old: before, new: Some(change.undo) });
             write(&records, &file.path, now.as_deref(), text.as_deref(), &kept)?;
         }
         Ok(connected)
@@ -137,9 +137,9 @@ impl Connector<'_> {
     pub fn disconnect(
         &self,
         file: &ConfigFile,
-        unrecorded: Unrecorded,
-        act: Act,
-    ) -> Result<Disconnected, SetupError> {
+        unrecorded: UnrecordedEntry,
+        mode: WriteMode,
+    ) -> Result<DisconnectReport, SetupError> {
         let not_connected = || SetupError::NotConnected { path: file.path.clone() };
         let records = self.records_for(file);
         let Some(now) = files::read(&file.path)? else {
@@ -150,21 +150,21 @@ impl Connector<'_> {
             return Err(if has_taken { gone() } else { not_connected() });
         };
         if let Some(before) = records.load(file)?
-            && let Some(done) = self.undo(file, &now, before, &records, act)?
+            && let Some(done) = self.undo(file, &now, before, &records, mode)?
         {
             return Ok(done);
         }
         let servers = servers_of(file, self.environment)?;
         let entry = self.ours(&servers).next().ok_or_else(not_connected)?;
-        if unrecorded == Unrecorded::Refuse {
+        if unrecorded == UnrecordedEntry::Refuse {
             return Err(SetupError::NoRecord { path: file.path.clone() });
         }
         let text = gatefold_clients::remove(file, &now, &entry.name)
             .map_err(|error| refused(file, error))?;
-        if act == Act::Write {
+        if mode == WriteMode::Write {
             files::replace(&file.path, Some(&now), Some(&text))?;
         }
-        Ok(Disconnected {
+        Ok(DisconnectReport {
             path: file.path.clone(),
             is_exact: false,
             is_removed: false,
@@ -183,8 +183,8 @@ impl Connector<'_> {
         now: &str,
         before: Undo,
         records: &Records,
-        act: Act,
-    ) -> Result<Option<Disconnected>, SetupError> {
+        mode: WriteMode,
+    ) -> Result<Option<DisconnectReport>, SetupError> {
         let edit = |error| refused(file, error);
         let is_there = self.is_there(file, now, &before)?;
         let above = above(file, now, &before, records);
@@ -198,7 +198,7 @@ impl Connector<'_> {
             None => gatefold_clients::restore(file, now, &before).map_err(edit)?,
         };
         if !is_there && undone.not_restored.len() == before.taken().count() {
-            if act == Act::Write {
+            if mode == WriteMode::Write {
                 records.forget(file)?;
             }
             return Ok(None);
@@ -209,13 +209,13 @@ impl Connector<'_> {
         let mut restored: Vec<_> = before.taken().map(str::to_owned).collect();
         restored.retain(|name| !undone.not_restored.contains(name));
         if !keeps_backup {
-            kept.push(Kept { file: file.clone(), old: Some(before), new: None });
+            kept.push(RecordChange { file: file.clone(), old: Some(before), new: None });
         }
         files::writable_target(&file.path)?;
-        if act == Act::Write {
+        if mode == WriteMode::Write {
             write(records, &file.path, Some(now), text.as_deref(), &kept)?;
         }
-        Ok(Some(Disconnected {
+        Ok(Some(DisconnectReport {
             path: file.path.clone(),
             is_exact,
             is_removed: text.is_none(),
@@ -277,7 +277,7 @@ impl Connector<'_> {
         before: &Undo,
         records: &Records,
         take_out: &[String],
-    ) -> Result<Start, SetupError> {
+    ) -> Result<EditBase, SetupError> {
         let edit = |error| refused(file, error);
         let is_there = match now {
             Some(now) => self.is_there(file, now, before)?,
@@ -302,7 +302,7 @@ impl Connector<'_> {
         names.retain(|name| !undone.not_restored.contains(name));
         let is_fresh = !is_there && names.is_empty();
         let more = take_out.iter().filter(|name| !names.contains(name)).cloned();
-        Ok(Start {
+        Ok(EditBase {
             text: if is_fresh { now.map(str::to_owned) } else { undone.text },
             take_out: names.iter().cloned().chain(more).collect(),
             above: above.unwrap_or_default(),
@@ -334,13 +334,13 @@ fn above(
 fn repeated(
     text: Option<String>,
     above: Vec<(ConfigFile, Undo)>,
-) -> Result<(Option<String>, Vec<Kept>), EditError> {
+) -> Result<(Option<String>, Vec<RecordChange>), EditError> {
     let mut text = text;
     let mut kept = Vec::new();
     for (file, undo) in above {
         let change = gatefold_clients::repeat(&file, text.as_deref(), &undo)?;
         text = Some(change.text);
-        kept.push(Kept { file, old: Some(undo), new: Some(change.undo) });
+        kept.push(RecordChange { file, old: Some(undo), new: Some(change.undo) });
     }
     Ok((text, kept))
 }
@@ -352,7 +352,7 @@ fn write(
     path: &Path,
     now: Option<&str>,
     text: Option<&str>,
-    kept: &[Kept],
+    kept: &[RecordChange],
 ) -> Result<(), SetupError> {
     let put = |file: &ConfigFile, undo: Option<&Undo>| match undo {
         Some(undo) => records.save(file, undo),

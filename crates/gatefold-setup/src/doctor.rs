@@ -165,7 +165,7 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
         programs::look(&known.sources, subject.reach, environment),
     );
     let program = subject.program.as_deref();
-    let clients = clients::look(&clients::Known {
+    let clients = clients::look(&clients::GatewayFacts {
         config: &known,
         inputs: &subject.inputs,
         options: options(subject),

@@ -9,28 +9,28 @@ use std::path::{Path, PathBuf};
 use gatefold_clients::{Client, Scope};
 use gatefold_policy::secrecy::has_secret;
 
-pub use self::keep::{KeepFault, Unkept, keep};
+pub use self::keep::{FailedImport, ImportFault, keep};
 
-use self::identity::Known;
-use self::naming::Names;
+use self::identity::KnownSources;
+use self::naming::SecretNames;
+use super::SetupError;
 use super::found::{FoundFile, is_gatefold, listen_in};
-use super::secrecy::{self, FoundSecret};
-use super::{SecretStyle, SetupError};
+use super::secrecy::{self, FoundSecret, SecretStyle};
 use gatefold::config::{ClientServer, Connection, Fault, folder_of, is_name, references};
 use gatefold::{Environment, config};
 
 /// What is to be written, and what is not.
 #[derive(Debug, Default)]
-pub struct Plan {
-    pub sources: Vec<Planned>,
-    pub skipped: Vec<Skipped>,
+pub struct ImportPlan {
+    pub sources: Vec<PlannedSource>,
+    pub skipped: Vec<SkippedServer>,
     /// What has to be kept elsewhere. Names are unique.
     pub secrets: Vec<FoundSecret>,
 }
 
 /// A server that becomes a source.
 #[derive(Debug)]
-pub struct Planned {
+pub struct PlannedSource {
     /// The source's name in `gatefold.toml`.
     pub key: String,
     pub client: Client,
@@ -43,16 +43,16 @@ pub struct Planned {
 
 /// A server that stays where it is.
 #[derive(Debug)]
-pub struct Skipped {
+pub struct SkippedServer {
     pub client: Client,
     pub scope: Scope,
     pub server: ClientServer,
-    pub why: Why,
+    pub reason: SkipReason,
 }
 
 /// Why a server does not become a source.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum SkipReason {
     /// The configuration has it, under this name.
     AlreadyThere(String),
     /// As far as is known here: the source of this name refers to what is not set.
@@ -79,15 +79,15 @@ pub fn plan(
     existing: Option<&str>,
     style: SecretStyle,
     environment: &Environment,
-) -> Plan {
+) -> ImportPlan {
     let listen = listen_in(existing);
     let existing = existing.unwrap_or_default();
-    let mut known = Known::of(existing, environment);
-    let mut names = Names::new(style, environment, existing);
+    let mut known = KnownSources::of(existing, environment);
+    let mut names = SecretNames::new(style, environment, existing);
     for server in found.iter().flat_map(|file| file.servers.iter().flatten()) {
         names.note(server);
     }
-    let mut plan = Plan::default();
+    let mut plan = ImportPlan::default();
     // A user's own server is not left to a project that has it too.
     let of_scope = |scope| found.iter().filter(move |file| file.file.scope == scope);
     for file in of_scope(Scope::User).chain(of_scope(Scope::Project)) {
@@ -95,15 +95,15 @@ pub fn plan(
         for server in file.servers.iter().flatten() {
             let mut server = server.clone();
             settle_folder(&mut server, scope, environment);
-            let why = if is_gatefold(&server, listen) {
-                Some(Why::Gatefold)
+            let reason = if is_gatefold(&server, listen) {
+                Some(SkipReason::Gatefold)
             } else if let Some(fault) = unusable(&server, scope) {
-                Some(Why::Unusable(Box::new(fault)))
+                Some(SkipReason::Unusable(Box::new(fault)))
             } else {
                 known.same(&server)
             };
-            match why {
-                Some(why) => plan.skipped.push(Skipped { client, scope, server, why }),
+            match reason {
+                Some(reason) => plan.skipped.push(SkippedServer { client, scope, server, reason }),
                 None => plan.sources.push(planned(client, scope, server, &mut known, &mut names)),
             }
         }
@@ -116,9 +116,9 @@ fn planned(
     client: Client,
     scope: Scope,
     mut server: ClientServer,
-    known: &mut Known<'_>,
-    names: &mut Names<'_>,
-) -> Planned {
+    known: &mut KnownSources<'_>,
+    names: &mut SecretNames<'_>,
+) -> PlannedSource {
     let key = known.add(&server, client);
     // Nobody needs the secret there, so that there is nothing to refer to.
     server.description.take_if(|text| has_secret(text));
@@ -129,25 +129,25 @@ fn planned(
         secrets.push(name);
         reference
     });
-    Planned { key, client, scope, server, secrets }
+    PlannedSource { key, client, scope, server, secrets }
 }
 
-impl Plan {
+impl ImportPlan {
     /// Leaves out every source that is not wanted, and the secrets that nothing else refers to.
-    pub fn retain(&mut self, is_wanted: impl Fn(&Planned) -> bool) {
+    pub fn retain(&mut self, is_wanted: impl Fn(&PlannedSource) -> bool) {
         self.sources.retain(is_wanted);
         self.drop_unused_secrets();
     }
 
     /// Leaves out the servers of projects, but for those that are asked for by name.
-    pub fn leave_projects(&mut self, is_named: impl Fn(&Planned) -> bool) {
+    pub fn leave_projects(&mut self, is_named: impl Fn(&PlannedSource) -> bool) {
         let (wanted, left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.sources)
             .into_iter()
             .partition(|one| one.scope == Scope::User || is_named(one));
         self.sources = wanted;
         self.skipped.extend(left.into_iter().map(|one| {
-            let Planned { client, scope, server, .. } = one;
-            Skipped { client, scope, server, why: Why::Project }
+            let PlannedSource { client, scope, server, .. } = one;
+            SkippedServer { client, scope, server, reason: SkipReason::Project }
         }));
         self.drop_unused_secrets();
     }

@@ -10,12 +10,12 @@ mod connect;
 pub mod doctor;
 mod files;
 mod found;
-mod held;
 mod import;
 mod lines;
-mod needs;
+mod overlap;
 pub mod programs;
 mod rendered;
+mod required;
 mod secrecy;
 pub mod secrets;
 pub mod shell;
@@ -24,16 +24,18 @@ mod undo;
 use std::io;
 use std::path::PathBuf;
 
-pub use connect::{Act, Connected, Connector, Disconnected, Unrecorded};
+pub use connect::{ConnectReport, Connector, DisconnectReport, UnrecordedEntry, WriteMode};
 pub use files::read;
 pub use found::{FoundFile, existing, find, is_gatefold, listen_in, machine, servers_of};
-pub(crate) use held::Reached;
-pub use held::{Held, held};
-pub use import::{KeepFault, Unkept, keep};
-pub use import::{Plan, Planned, Skipped, Why, plan, user_config_file, variables_in};
-pub use needs::{Needs, needs};
-pub use rendered::{SecretStyle, append, write};
-pub use secrecy::{FoundSecret, is_secret};
+pub use import::{FailedImport, ImportFault, keep};
+pub use import::{
+    ImportPlan, PlannedSource, SkipReason, SkippedServer, plan, user_config_file, variables_in,
+};
+pub(crate) use overlap::Reached;
+pub use overlap::{ServerOverlap, overlap};
+pub use rendered::{append, write};
+pub use required::{RequiredVariables, required_variables};
+pub use secrecy::{FoundSecret, SecretStyle, is_secret};
 pub use undo::Records;
 
 use gatefold::config::ConfigError;

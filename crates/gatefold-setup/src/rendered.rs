@@ -10,29 +10,11 @@ use gatefold_core::Secret;
 use gatefold_policy::Effect;
 use toml::Value;
 
-use super::import::{Plan, Planned};
+use super::import::{ImportPlan, PlannedSource};
 use super::{SetupError, files};
 
 /// The shortest deadline that can be written.
 const LEAST: Duration = Duration::from_millis(1);
-
-/// What stands in a configuration where a secret stood.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SecretStyle {
-    /// `${secret:NAME}`: the keyring has it.
-    Keyring,
-    /// `${NAME}`: a variable is to have it.
-    Variable,
-}
-
-impl SecretStyle {
-    pub(super) fn reference(self, name: &str) -> String {
-        match self {
-            Self::Keyring => format!("${{secret:{name}}}"),
-            Self::Variable => format!("${{{name}}}"),
-        }
-    }
-}
 
 /// What a new file begins with.
 const HEAD: &str = "\
@@ -41,7 +23,11 @@ const HEAD: &str = "\
 ";
 
 /// The configuration with the planned sources behind what it has, which stays as it is.
-pub fn append(existing: Option<&str>, plan: &Plan, path: &Path) -> Result<String, SetupError> {
+pub fn append(
+    existing: Option<&str>,
+    plan: &ImportPlan,
+    path: &Path,
+) -> Result<String, SetupError> {
     let mut text = existing.unwrap_or(HEAD).to_owned();
     // Lines end as they do in the file.
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -66,8 +52,8 @@ pub fn write(path: &Path, existing: Option<&str>, text: &str) -> Result<(), Setu
     files::replace(path, existing, Some(text))
 }
 
-fn block(source: &Planned) -> String {
-    let Planned { key, client, server, .. } = source;
+fn block(source: &PlannedSource) -> String {
+    let PlannedSource { key, client, server, .. } = source;
     // A comment ends with its line, whatever a folder is called.
     let file = server.origin.file.display().to_string().replace(char::is_control, "?");
     let mut block = format!("# From {client}: {file}\n[sources.{}]\n", toml_key(key));

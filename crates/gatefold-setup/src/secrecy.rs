@@ -26,6 +26,24 @@ pub struct FoundSecret {
     pub value: Secret,
 }
 
+/// What stands in a configuration where a secret stood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretStyle {
+    /// `${secret:NAME}`: the keyring has it.
+    Keyring,
+    /// `${NAME}`: a variable is to have it.
+    Variable,
+}
+
+impl SecretStyle {
+    pub(super) fn reference(self, name: &str) -> String {
+        match self {
+            Self::Keyring => format!("${{secret:{name}}}"),
+            Self::Variable => format!("${{{name}}}"),
+        }
+    }
+}
+
 /// Headers that say nothing secret, in lower case.
 const PLAIN_HEADERS: &[&str] = &[
     "accept",
@@ -42,7 +60,7 @@ const PLAIN_HEADERS: &[&str] = &[
 ];
 
 /// Gives secrets a name and a reference.
-struct Named<'a> {
+struct ReferenceWriter<'a> {
     /// The source's name, after which what has no name of its own is called.
     key: &'a str,
     reference: &'a mut dyn FnMut(String, &str) -> String,
@@ -62,8 +80,8 @@ pub(super) fn has_secret_command(command: &str) -> bool {
     let mut words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
     let before = words.clone();
     let mut reference = |_: String, _: &str| String::new();
-    let mut named = Named { key: "", reference: &mut reference };
-    arguments::take_out("", &mut words, &mut named);
+    let mut writer = ReferenceWriter { key: "", reference: &mut reference };
+    arguments::take_out("", &mut words, &mut writer);
     words != before || (!is_path(command) && has_secret(&masked(command)))
 }
 
@@ -74,22 +92,22 @@ pub(super) fn take_out(
     key: &str,
     mut reference: impl FnMut(String, &str) -> String,
 ) {
-    let mut named = Named { key, reference: &mut reference };
+    let mut writer = ReferenceWriter { key, reference: &mut reference };
     match connection {
         Connection::Stdio { command, args, env, .. } => {
             for (name, value) in env {
                 if is_secret(name, value.expose()) {
                     let called = variable_name(name);
-                    *value = Secret::new(variable(name, &called, value.expose(), &mut named));
+                    *value = Secret::new(variable(name, &called, value.expose(), &mut writer));
                 }
             }
-            arguments::take_out(command, args, &mut named);
+            arguments::take_out(command, args, &mut writer);
         }
         Connection::Http { url, headers } => {
             for (name, value) in headers {
-                *value = Secret::new(header(name, value.expose(), &mut named));
+                *value = Secret::new(header(name, value.expose(), &mut writer));
             }
-            *url = in_place(url, &mut named);
+            *url = in_place(url, &mut writer);
         }
         Connection::Disabled | Connection::Unusable(_) => {}
     }
@@ -97,39 +115,39 @@ pub(super) fn take_out(
 
 /// A variable's value with its secret taken out: all of it, unless it has references, of which
 /// nobody but the configuration makes values.
-fn variable(name: &str, called: &str, value: &str, named: &mut Named<'_>) -> String {
+fn variable(name: &str, called: &str, value: &str, writer: &mut ReferenceWriter<'_>) -> String {
     let ranges: Vec<_> = places(value).into_iter().map(|place| place.range).collect();
     let rest = replaced(value, &ranges, |_, _, _| "${_}".to_owned());
     let is_enough = value.contains("${") && !ranges.is_empty() && !is_secret(name, &rest);
     if !is_enough {
-        return whole(value, called, named);
+        return whole(value, called, writer);
     }
     replaced(value, &ranges, |_, own, secret| {
-        (named.reference)(own.map_or_else(|| called.to_owned(), variable_name), secret)
+        (writer.reference)(own.map_or_else(|| called.to_owned(), variable_name), secret)
     })
 }
 
 /// A header's value without what is secret in it.
-fn header(name: &str, value: &str, named: &mut Named<'_>) -> String {
+fn header(name: &str, value: &str, writer: &mut ReferenceWriter<'_>) -> String {
     let is_plain = PLAIN_HEADERS.contains(&name.to_lowercase().as_str());
     if is_plain || !is_secret(name, value) {
-        return in_place(value, named);
+        return in_place(value, writer);
     }
-    let name = format!("{}_{}", variable_name(named.key), variable_name(name));
-    whole(value, &name, named)
+    let name = format!("{}_{}", variable_name(writer.key), variable_name(name));
+    whole(value, &name, writer)
 }
 
 /// All of a value taken out, but for the scheme in front of a credential.
-fn whole(value: &str, name: &str, named: &mut Named<'_>) -> String {
+fn whole(value: &str, name: &str, writer: &mut ReferenceWriter<'_>) -> String {
     let start = value.len() - after_scheme(value).len();
     let range = start..value.len();
     replaced(value, std::slice::from_ref(&range), |_, own, secret| {
-        (named.reference)(own.map_or_else(|| name.to_owned(), variable_name), secret)
+        (writer.reference)(own.map_or_else(|| name.to_owned(), variable_name), secret)
     })
 }
 
 /// A text without the secrets that show themselves in it.
-fn in_place(text: &str, named: &mut Named<'_>) -> String {
+fn in_place(text: &str, writer: &mut ReferenceWriter<'_>) -> String {
     let places = places(text);
     let ranges: Vec<_> = places.iter().map(|place| place.range.clone()).collect();
     replaced(text, &ranges, |range, own, secret| {
@@ -141,10 +159,10 @@ fn in_place(text: &str, named: &mut Named<'_>) -> String {
             }
             (None, place) => {
                 let own = place.map_or("SECRET", |place| place.name.as_str());
-                format!("{}_{}", variable_name(named.key), variable_name(own))
+                format!("{}_{}", variable_name(writer.key), variable_name(own))
             }
         };
-        (named.reference)(name, secret)
+        (writer.reference)(name, secret)
     })
 }
 

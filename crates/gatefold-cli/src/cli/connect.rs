@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use gatefold::Environment;
 use gatefold::config::{Config, Inputs, default_state_dir, load, user_config_file};
 use gatefold_clients::{Client, ConfigFile, Entry, Launch, Machine, Scope, config_files};
-use gatefold_setup::{self as setup, Act, Connected, Connector, Held, Needs, Records};
+use gatefold_setup::{
+    self as setup, ConnectReport, Connector, Records, RequiredVariables, ServerOverlap, WriteMode,
+};
 use serde_json::{Value, json};
 
 use super::arguments::{Connect, Shared};
@@ -39,8 +41,8 @@ pub(super) async fn run(
     let inputs = shared.inputs().located(environment)?;
     let config = load(&inputs, environment)?;
     let connector = connector(shared, &config, environment)?;
-    let needs = setup::needs(&inputs, &machine, environment);
-    let variables = needs.variables.clone();
+    let required = setup::required_variables(&inputs, &machine, environment);
+    let variables = required.names.clone();
     let launch = launch(connect, shared, &inputs, &config, variables, environment);
     let entry = Entry { name: connect.name.clone(), launch };
     let state_dir = session::state_dir(shared, &config, environment)?;
@@ -49,14 +51,14 @@ pub(super) async fn run(
     for client in clients {
         let file = place(&machine, client, connect.project, environment)?;
         let hands_on = connect.http || client.refers_to_variables();
-        let unmet = if hands_on { &Needs::default() } else { &needs };
-        let held = setup::held(&file, &config, unmet, &reached, environment)?;
-        let held = if connect.keep { Held::default() } else { held };
-        let result = connector.connect(&file, &entry, &held.names, Act::Try)?;
+        let unmet = if hands_on { &RequiredVariables::default() } else { &required };
+        let overlap = setup::overlap(&file, &config, unmet, &reached, environment)?;
+        let overlap = if connect.keep { ServerOverlap::default() } else { overlap };
+        let result = connector.connect(&file, &entry, &overlap.names, WriteMode::DryRun)?;
         plans.push(Plan {
             client,
             file,
-            held,
+            overlap,
             result,
             is_wanted: true,
             outcome: Outcome::Unwritten,
@@ -72,7 +74,7 @@ pub(super) async fn run(
     }
     // One that fails must not keep anybody from hearing what was done to the others.
     for plan in plans.iter_mut().filter(|plan| !is_dry && plan.is_to_be_written()) {
-        match connector.connect(&plan.file, &entry, &plan.held.names, Act::Write) {
+        match connector.connect(&plan.file, &entry, &plan.overlap.names, WriteMode::Write) {
             Ok(result) => plan.result = result,
             Err(error) => {
                 plan.outcome = Outcome::Failed(error.to_string());
@@ -92,8 +94,8 @@ struct Plan {
     client: Client,
     file: ConfigFile,
     /// Servers that Gatefold offers as well.
-    held: Held,
-    result: Connected,
+    overlap: ServerOverlap,
+    result: ConnectReport,
     is_wanted: bool,
     outcome: Outcome,
 }
@@ -160,20 +162,20 @@ fn ask(asking: Asking, plans: &mut [Plan], environment: &Environment) -> anyhow:
             return Ok(false);
         };
         plan.is_wanted = is_wanted;
-        if !is_wanted || plan.held.names.is_empty() {
+        if !is_wanted || plan.overlap.names.is_empty() {
             continue;
         }
         let Some(goes) = asking.confirm(&format!(
             "{} starts {} itself, which Gatefold offers too. Take {} out of its file?",
             plan.client,
-            plan.held.names.join(", "),
-            if plan.held.names.len() == 1 { "it" } else { "them" },
+            plan.overlap.names.join(", "),
+            if plan.overlap.names.len() == 1 { "it" } else { "them" },
         ))?
         else {
             return Ok(false);
         };
         if !goes {
-            plan.held.names.clear();
+            plan.overlap.names.clear();
         }
     }
     Ok(plans.iter().any(Plan::is_to_be_written))
@@ -324,10 +326,13 @@ impl Told<'_> {
         let act = if is_dry { "would be taken out" } else { "taken out" };
         for (what, names) in [
             (&*format!("{act}, as Gatefold offers them"), &result.taken_out),
-            ("left in, as Gatefold does not find their programs", &plan.held.missing_program),
-            ("left in, as Gatefold needs variables for them", &plan.held.needs_variables),
-            ("left in until `gatefold check` has reached them", &plan.held.never_reached),
-            ("left in, as Gatefold's own are off, unusable or different", &plan.held.unlike_source),
+            ("left in, as Gatefold does not find their programs", &plan.overlap.missing_program),
+            ("left in, as Gatefold needs variables for them", &plan.overlap.needs_variables),
+            ("left in until `gatefold check` has reached them", &plan.overlap.never_reached),
+            (
+                "left in, as Gatefold's own are off, unusable or different",
+                &plan.overlap.unlike_source,
+            ),
         ] {
             if !names.is_empty() {
                 output.paragraph("  ", &format!("{what}: {}", shown_names(names)));
@@ -379,10 +384,10 @@ impl Told<'_> {
             "taken_out": result.taken_out,
             "replaced": result.is_replaced,
             "left_in": {
-                "missing_program": plan.held.missing_program,
-                "needs_variables": plan.held.needs_variables,
-                "never_reached": plan.held.never_reached,
-                "unlike_source": plan.held.unlike_source,
+                "missing_program": plan.overlap.missing_program,
+                "needs_variables": plan.overlap.needs_variables,
+                "never_reached": plan.overlap.never_reached,
+                "unlike_source": plan.overlap.unlike_source,
             },
             "missing_variables": self.unpassed(plan),
             "written": plan.outcome.is_written(),

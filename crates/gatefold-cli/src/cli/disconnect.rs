@@ -4,7 +4,9 @@ use std::process::ExitCode;
 use gatefold::Environment;
 use gatefold::config::load;
 use gatefold_clients::{Client, ConfigFile, Machine, Scope, config_files};
-use gatefold_setup::{self as setup, Act, Connector, Disconnected, SetupError, Unrecorded};
+use gatefold_setup::{
+    self as setup, Connector, DisconnectReport, SetupError, UnrecordedEntry, WriteMode,
+};
 use serde_json::{Value, json};
 
 use super::arguments::{Disconnect, Shared};
@@ -25,21 +27,22 @@ pub(super) fn run(
     let inputs = shared.inputs().located(environment);
     let config = inputs.and_then(|inputs| load(&inputs, environment)).unwrap_or_default();
     let connector = connector(shared, &config, environment)?;
-    let unrecorded = if disconnect.force { Unrecorded::TakeOut } else { Unrecorded::Refuse };
+    let unrecorded =
+        if disconnect.force { UnrecordedEntry::TakeOut } else { UnrecordedEntry::Refuse };
     let mut places = Vec::new();
     for client in clients {
         for file in connected_places(&connector, &machine, client, disconnect.project)? {
-            let planned = connector.disconnect(&file, unrecorded, Act::Try)?;
+            let planned = connector.disconnect(&file, unrecorded, WriteMode::DryRun)?;
             places.push((file, planned));
         }
     }
     let is_dry = disconnect.dry_run;
-    let act = if is_dry { Act::Try } else { Act::Write };
+    let mode = if is_dry { WriteMode::DryRun } else { WriteMode::Write };
     let mut is_well = true;
     let mut done = Vec::new();
     // One that fails must not keep anybody from hearing what was done to the others.
     for (file, planned) in places {
-        let undone = connector.disconnect(&file, unrecorded, act);
+        let undone = connector.disconnect(&file, unrecorded, mode);
         let error = match &undone {
             Ok(_) if is_dry => None,
             Ok(undone) => left(&connector, &file, undone),
@@ -97,12 +100,12 @@ fn connected_places(
 
 /// Whether somebody went the way of a record already.
 fn is_undone(connector: &Connector<'_>, file: &ConfigFile) -> bool {
-    let tried = connector.disconnect(file, Unrecorded::Refuse, Act::Try);
+    let tried = connector.disconnect(file, UnrecordedEntry::Refuse, WriteMode::DryRun);
     matches!(tried, Err(SetupError::NotConnected { .. }))
 }
 
 /// What is wrong when another entry leads to Gatefold still, and is not one that `connect` replaced.
-fn left(connector: &Connector<'_>, file: &ConfigFile, undone: &Disconnected) -> Option<String> {
+fn left(connector: &Connector<'_>, file: &ConfigFile, undone: &DisconnectReport) -> Option<String> {
     let mut left = match connector.connected(file) {
         Ok(left) => left,
         Err(error) => return Some(error.to_string()),
@@ -123,7 +126,7 @@ fn left(connector: &Connector<'_>, file: &ConfigFile, undone: &Disconnected) -> 
 
 fn tell(
     client: Client,
-    undone: Result<&Disconnected, &Path>,
+    undone: Result<&DisconnectReport, &Path>,
     is_dry: bool,
     environment: &Environment,
     output: &Output,
@@ -158,7 +161,12 @@ fn tell(
     }
 }
 
-fn as_json(client: Client, undone: &Disconnected, is_written: bool, error: Option<&str>) -> Value {
+fn as_json(
+    client: Client,
+    undone: &DisconnectReport,
+    is_written: bool,
+    error: Option<&str>,
+) -> Value {
     json!({
         "client": client.id(),
         "file": undone.path,

@@ -7,7 +7,9 @@ use gatefold::Environment;
 use gatefold::secrets::SecretError;
 use gatefold_clients::{Client, Machine, Scope, config_files};
 use gatefold_setup::secrets;
-use gatefold_setup::{self as setup, KeepFault, Plan, Planned, SecretStyle, SetupError, Unkept};
+use gatefold_setup::{
+    self as setup, FailedImport, ImportFault, ImportPlan, PlannedSource, SecretStyle, SetupError,
+};
 
 use super::arguments::{Import, SecretsTo, Shared};
 use super::output::Output;
@@ -111,9 +113,10 @@ fn style(to: SecretsTo) -> SecretStyle {
 }
 
 /// Keeps the servers that the command line asks for. A person chooses about a project's.
-fn only(plan: &mut Plan, import: &Import, asking: Asking) -> anyhow::Result<()> {
+fn only(plan: &mut ImportPlan, import: &Import, asking: Asking) -> anyhow::Result<()> {
     let names = &import.only;
-    let is_called = |one: &Planned, name: &String| *name == one.key || *name == one.server.name;
+    let is_called =
+        |one: &PlannedSource, name: &String| *name == one.key || *name == one.server.name;
     let is_known = |name: &&String| plan.sources.iter().any(|one| is_called(one, name));
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let keys: Vec<_> = plan.sources.iter().map(|source| format!("`{}`", source.key)).collect();
@@ -126,7 +129,7 @@ fn only(plan: &mut Plan, import: &Import, asking: Asking) -> anyhow::Result<()> 
             "no server `{unknown}` can be imported\n  help: {help}"
         )));
     }
-    let is_named = |one: &Planned| names.iter().any(|name| is_called(one, name));
+    let is_named = |one: &PlannedSource| names.iter().any(|name| is_called(one, name));
     if !names.is_empty() {
         plan.retain(is_named);
     } else if !import.project && asking == Asking::Yes {
@@ -137,13 +140,13 @@ fn only(plan: &mut Plan, import: &Import, asking: Asking) -> anyhow::Result<()> 
 
 /// Asks which servers to take. False when none are wanted.
 fn ask(
-    plan: &mut Plan,
+    plan: &mut ImportPlan,
     import: &Import,
     asking: Asking,
     target: &Path,
     environment: &Environment,
 ) -> anyhow::Result<bool> {
-    let item = |one: &Planned| {
+    let item = |one: &PlannedSource| {
         let whose = if one.scope == Scope::Project { ", of this project" } else { "" };
         visible::on_one_line(&format!("{}  ({}{whose})", one.key, one.client))
     };
@@ -169,7 +172,7 @@ fn ask(
 
 /// Puts the secrets into the keyring, before anything refers to them, and writes.
 fn write(
-    plan: &Plan,
+    plan: &ImportPlan,
     style: SecretStyle,
     write: impl FnOnce() -> Result<(), SetupError>,
 ) -> anyhow::Result<()> {
@@ -179,14 +182,14 @@ fn write(
     setup::keep(&plan.secrets, &*secrets::system(), write).map_err(unwritten)
 }
 
-fn unwritten(Unkept { why, left }: Unkept) -> anyhow::Error {
-    let error = match why {
-        KeepFault::Taken(name) => failure::with_help(
+fn unwritten(FailedImport { fault, left }: FailedImport) -> anyhow::Error {
+    let error = match fault {
+        ImportFault::NameTaken(name) => failure::with_help(
             format!("the keyring has another secret `{name}`; nothing was written"),
             format!("import again, or remove it: `gatefold secret remove {name}`"),
         ),
-        KeepFault::Unstored(name, error) => unkept(&name, &error),
-        KeepFault::Unwritten(error) => error.into(),
+        ImportFault::NotStored(name, error) => unkept(&name, &error),
+        ImportFault::NotWritten(error) => error.into(),
     };
     if left.is_empty() {
         return error;

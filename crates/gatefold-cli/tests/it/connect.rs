@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gatefold::Environment;
 use gatefold::config::DEFAULT_LISTEN;
 use gatefold_clients::{Client, ConfigFile, Entry, Format, Launch, Scope};
-use gatefold_setup::{Act, Connector, Records, SetupError};
+use gatefold_setup::{Connector, Records, SetupError, WriteMode};
 
 use crate::process::{BINARY, Run, command, ended, run};
 use crate::scratch::Scratch;
@@ -815,8 +815,8 @@ fn a_file_whose_servers_cannot_be_read_is_not_taken_for_one_without_the_entry() 
     let args = vec!["stdio".to_owned()];
     let launch = Launch::Stdio { command: "gatefold".to_owned(), args, variables: Vec::new() };
     let entry = Entry { name: "gatefold".to_owned(), launch };
-    connector.connect(&file, &entry, &[], Act::Write).unwrap();
+    connector.connect(&file, &entry, &[], WriteMode::Write).unwrap();
     scratch.write("mcp.toml", text(&file.path).replace("stdio", "stdio --log x"));
-    let refused = connector.connect(&file, &entry, &[], Act::Try).unwrap_err();
+    let refused = connector.connect(&file, &entry, &[], WriteMode::DryRun).unwrap_err();
     assert!(matches!(refused, SetupError::Config(_)), "{refused}");
 }

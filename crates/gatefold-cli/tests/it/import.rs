@@ -12,7 +12,7 @@ use gatefold::secrets::{SecretError, SecretName, SecretStore};
 use gatefold_clients::Client;
 use gatefold_core::Secret;
 use gatefold_setup::secrets::Keyring;
-use gatefold_setup::{self as setup, FoundSecret, Plan, SecretStyle, SetupError, Why};
+use gatefold_setup::{self as setup, FoundSecret, ImportPlan, SecretStyle, SetupError, SkipReason};
 
 use crate::process::{BINARY, Gateway, Run, command, run};
 use crate::scratch::Scratch;
@@ -40,7 +40,12 @@ fn home(files: &[(&str, &str)]) -> Scratch {
     scratch
 }
 
-fn plan(scratch: &Scratch, existing: Option<&str>, style: SecretStyle, set: [&str; 2]) -> Plan {
+fn plan(
+    scratch: &Scratch,
+    existing: Option<&str>,
+    style: SecretStyle,
+    set: [&str; 2],
+) -> ImportPlan {
     let home = scratch.path().to_str().unwrap();
     let keyring = Kept(BTreeMap::from([("GITHUB_TOKEN", "kept"), ("B_TOKEN", "b")]));
     let environment =
@@ -52,7 +57,7 @@ fn plan(scratch: &Scratch, existing: Option<&str>, style: SecretStyle, set: [&st
 }
 
 /// Names of the secrets, and the value of each.
-fn kept(plan: &Plan) -> Vec<String> {
+fn kept(plan: &ImportPlan) -> Vec<String> {
     plan.secrets.iter().map(|one| format!("{}={}", one.name, one.value.expose())).collect()
 }
 
@@ -119,7 +124,10 @@ fn servers_that_differ_in_anything_are_not_the_same() {
             home(&[(".cursor/mcp.json", &server("")), (".lmstudio/mcp.json", &server(more))]);
         let plan = plan(&scratch, None, SecretStyle::Variable, ["X", "x"]);
         assert_eq!(plan.sources.len() == 1, is_same, "{more}");
-        assert_eq!(plan.skipped.iter().any(|one| one.why == Why::SameAs("a".to_owned())), is_same);
+        assert_eq!(
+            plan.skipped.iter().any(|one| one.reason == SkipReason::SameAs("a".to_owned())),
+            is_same
+        );
     }
 }
 
@@ -149,12 +157,12 @@ fn another_account_of_the_same_server_is_another_source() {
         format!("[sources.gh]\ncommand = 'gh'\nenv = {{ GITHUB_TOKEN = '{reference}' }}\n")
     };
     for (reference, token, expected) in [
-        ("${SET}", "one", Some(Why::AlreadyThere("gh".to_owned()))),
+        ("${SET}", "one", Some(SkipReason::AlreadyThere("gh".to_owned()))),
         ("${SET}", "two", None),
-        ("${UNSET}", "two", Some(Why::MayBeThere("gh".to_owned()))),
-        ("${secret:GITHUB_TOKEN}", "kept", Some(Why::AlreadyThere("gh".to_owned()))),
+        ("${UNSET}", "two", Some(SkipReason::MayBeThere("gh".to_owned()))),
+        ("${secret:GITHUB_TOKEN}", "kept", Some(SkipReason::AlreadyThere("gh".to_owned()))),
         ("${secret:GITHUB_TOKEN}", "two", None),
-        ("${secret:OTHER}", "two", Some(Why::MayBeThere("gh".to_owned()))),
+        ("${secret:OTHER}", "two", Some(SkipReason::MayBeThere("gh".to_owned()))),
     ] {
         let text = format!(
             r#"{{"mcpServers": {{"gh": {{"command": "gh", "env": {{"GITHUB_TOKEN": "{token}"}}}}}}}}"#
@@ -162,7 +170,7 @@ fn another_account_of_the_same_server_is_another_source() {
         let scratch = home(&[(".cursor/mcp.json", &text)]);
         let existing = existing(reference);
         let mut plan = plan(&scratch, Some(&existing), SecretStyle::Variable, ["SET", "one"]);
-        assert_eq!(plan.skipped.pop().map(|one| one.why), expected, "{reference} {token}");
+        assert_eq!(plan.skipped.pop().map(|one| one.reason), expected, "{reference} {token}");
         assert_eq!(plan.sources.len(), usize::from(expected.is_none()), "{reference} {token}");
     }
 }
@@ -432,7 +440,7 @@ fn what_only_an_editor_knows_is_left_out_with_its_fix() {
     let plan = plan(&scratch, None, SecretStyle::Variable, ["X", ""]);
     let why = |name: &str| {
         let one = plan.skipped.iter().find(|one| one.server.name == name).unwrap();
-        let Why::Unusable(fault) = &one.why else { panic!("{:?}", one.why) };
+        let SkipReason::Unusable(fault) = &one.reason else { panic!("{:?}", one.reason) };
         format!("{}; {}", fault.message, fault.hint)
     };
     assert!(why("folder").starts_with("refers to `${workspaceFolder}`, and no project is open"));

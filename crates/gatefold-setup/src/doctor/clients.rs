@@ -12,13 +12,13 @@ use gatefold::config::{ClientServer, Config, ConfigError, Connection, Inputs};
 use gatefold_clients::{Client, ConfigFile, Scope};
 
 use super::{Finding, Level, Section};
-use crate::{FoundFile, Held, Needs, programs, shell};
+use crate::{FoundFile, RequiredVariables, ServerOverlap, programs, shell};
 
 /// The port of an address that names none (RFC 9110, section 4.2.1).
 const HTTP_PORT: u16 = 80;
 
 /// What the clients' entries are held against.
-pub(super) struct Known<'a> {
+pub(super) struct GatewayFacts<'a> {
     pub(super) config: &'a Config,
     pub(super) inputs: &'a Inputs,
     /// The options that chose it, for commands that are to use the same one.
@@ -30,24 +30,24 @@ pub(super) struct Known<'a> {
     pub(super) environment: &'a Environment,
 }
 
-impl Known<'_> {
+impl GatewayFacts<'_> {
     fn is_gatefold(&self, server: &ClientServer) -> bool {
         crate::is_gatefold(server, self.config.server.listen)
     }
 
     /// What Gatefold would lack when this client starts it.
-    fn unmet(&self, client: Client) -> Needs {
+    fn unmet(&self, client: Client) -> RequiredVariables {
         let inputs = self.inputs.clone().located(self.environment);
         match (crate::machine(self.environment), inputs) {
             (Ok(machine), Ok(inputs)) if !client.refers_to_variables() => {
-                crate::needs(&inputs, &machine, self.environment)
+                crate::required_variables(&inputs, &machine, self.environment)
             }
-            _ => Needs::default(),
+            _ => RequiredVariables::default(),
         }
     }
 }
 
-pub(super) fn look(known: &Known<'_>) -> Vec<Finding> {
+pub(super) fn look(known: &GatewayFacts<'_>) -> Vec<Finding> {
     let Ok(machine) = crate::machine(known.environment) else {
         return Vec::new();
     };
@@ -62,12 +62,12 @@ pub(super) fn look(known: &Known<'_>) -> Vec<Finding> {
     findings
 }
 
-fn is_connected(found: &FoundFile, known: &Known<'_>) -> bool {
+fn is_connected(found: &FoundFile, known: &GatewayFacts<'_>) -> bool {
     found.servers.as_ref().is_ok_and(|servers| servers.iter().any(|one| known.is_gatefold(one)))
 }
 
 /// What is to be said about one file of a client, which has Gatefold there or in another one.
-fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Finding> {
+fn client(found: &FoundFile, is_connected: bool, known: &GatewayFacts<'_>) -> Vec<Finding> {
     let file = &found.file;
     let servers = match &found.servers {
         Ok(servers) => servers,
@@ -82,13 +82,13 @@ fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Findi
     // A gateway that runs already has its own variables.
     let is_started = |one: &ClientServer| matches!(one.connection, Connection::Stdio { .. });
     let starts = servers.iter().any(|one| known.is_gatefold(one) && is_started(one));
-    let unmet = if starts { known.unmet(file.client) } else { Needs::default() };
+    let unmet = if starts { known.unmet(file.client) } else { RequiredVariables::default() };
     // A file that was read a moment ago can be read.
     // What may need a sign-in is not asked for here: that would open the store.
-    let held = crate::held(file, known.config, &unmet, &[], known.environment);
-    let held = held.unwrap_or_default();
-    if !held.names.is_empty() {
-        let names = listed(&held.names);
+    let overlap = crate::overlap(file, known.config, &unmet, &[], known.environment);
+    let overlap = overlap.unwrap_or_default();
+    if !overlap.names.is_empty() {
+        let names = listed(&overlap.names);
         let what = format!("it still holds servers that Gatefold offers as well: {names}");
         // `connect` edits the file that has the entry.
         let fix = if servers.iter().any(|one| known.is_gatefold(one)) {
@@ -99,27 +99,27 @@ fn client(found: &FoundFile, is_connected: bool, known: &Known<'_>) -> Vec<Findi
         };
         findings.push(finding(file, Level::Warning, what).fix(fix));
     }
-    findings.extend(left_in(file, &held, known));
+    findings.extend(left_in(file, &overlap, known));
     findings
 }
 
 /// Servers that stay in a client's file although Gatefold is to have them.
-fn left_in(file: &ConfigFile, held: &Held, known: &Known<'_>) -> Vec<Finding> {
+fn left_in(file: &ConfigFile, overlap: &ServerOverlap, known: &GatewayFacts<'_>) -> Vec<Finding> {
     let again = connect(file, known);
     let reasons = [
         (
-            &held.missing_program,
+            &overlap.missing_program,
             "Gatefold does not find their programs",
             "give the whole path as `command` of each source, then: ",
         ),
         (
-            &held.needs_variables,
+            &overlap.needs_variables,
             "Gatefold needs variables for them that this client does not hand on",
             "write `${secret:NAME}` for `${NAME}` in each source, and store it with `gatefold secret \
              set NAME`, then: ",
         ),
         (
-            &held.unlike_source,
+            &overlap.unlike_source,
             "the sources of their names are off, cannot be used or reach something else",
             "make each source as the client's entry is, or rename one of the two, then: ",
         ),
@@ -142,7 +142,7 @@ fn finding(file: &ConfigFile, level: Level, what: impl std::fmt::Display) -> Fin
 }
 
 /// The command that puts Gatefold into this file as it should be, and what it offers out of it.
-fn connect(file: &ConfigFile, known: &Known<'_>) -> String {
+fn connect(file: &ConfigFile, known: &GatewayFacts<'_>) -> String {
     let project = if file.scope == Scope::Project { " --project" } else { "" };
     format!("gatefold connect {}{project}{}", file.client.id(), known.options)
 }
@@ -170,7 +170,7 @@ fn is_forbidden(error: &io::Error) -> bool {
 }
 
 /// What is to be said about an entry for Gatefold.
-fn judged(file: &ConfigFile, entry: &ClientServer, known: &Known<'_>) -> Finding {
+fn judged(file: &ConfigFile, entry: &ClientServer, known: &GatewayFacts<'_>) -> Finding {
     if !entry.is_enabled {
         let what = "its entry for Gatefold is disabled";
         let fix = format!("enable `{}` in {}", entry.name, file.client);
@@ -196,7 +196,7 @@ fn program(
     command: &str,
     args: &[String],
     found: Option<PathBuf>,
-    known: &Known<'_>,
+    known: &GatewayFacts<'_>,
 ) -> Finding {
     let environment = known.environment;
     if command.contains("${") {
@@ -222,7 +222,7 @@ fn program(
 }
 
 /// An entry that asks a gateway which has to run already.
-fn address(file: &ConfigFile, url: &str, known: &Known<'_>) -> Finding {
+fn address(file: &ConfigFile, url: &str, known: &GatewayFacts<'_>) -> Finding {
     let listen = known.config.server.listen;
     if !leads_to(url, listen) {
         let what = format!("its entry leads to `{url}`, and `listen` in `[server]` is `{listen}`");

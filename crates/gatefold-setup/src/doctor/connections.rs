@@ -12,7 +12,7 @@ use gatefold_core::Domain;
 use gatefold_dispatch::{SourceReport, SourceState};
 use tokio::time::timeout;
 
-use super::remote::{self, Asked};
+use super::remote::{self, ProbeOutcome};
 use super::{Finding, Level, Section, clock, programs};
 
 /// How much of its deadline a source may take before that is worth a note.
@@ -42,7 +42,8 @@ pub(super) async fn look(
     let Some(state_dir) = state_dir else {
         // No gateway can be made, but addresses can be asked.
         let asked = join_all(fit.sources.iter().map(asked)).await.into_iter().flatten();
-        let fault = |asked| if let Asked::Fault(finding) = asked { Some(finding) } else { None };
+        let fault =
+            |asked| if let ProbeOutcome::Fault(finding) = asked { Some(finding) } else { None };
         return asked.filter_map(fault).collect();
     };
     let pinned = fit.disclosure.pinned.clone();
@@ -87,7 +88,7 @@ fn is_idle(pattern: &gatefold_catalog::Pattern, app: &App) -> bool {
     !app.pin().view().tools().any(|tool| pattern.matches(tool.id().as_str()))
 }
 
-async fn asked(source: &SourceConfig) -> Option<Asked> {
+async fn asked(source: &SourceConfig) -> Option<ProbeOutcome> {
     let Connection::Http { url, headers } = &source.connection else {
         return None;
     };
@@ -148,8 +149,8 @@ fn impatient(source: &SourceConfig, limit: Duration) -> Finding {
 
 async fn failed(source: &SourceConfig, error: &str) -> Finding {
     let answer = match asked(source).await {
-        Some(Asked::Fault(finding)) => return finding,
-        Some(Asked::Answer { host, status }) => Some((host, status)),
+        Some(ProbeOutcome::Fault(finding)) => return finding,
+        Some(ProbeOutcome::Answer { host, status }) => Some((host, status)),
         None => None,
     };
     let known = format!("`{}` is unavailable: ", source.domain);

@@ -72,17 +72,17 @@ async fn taken(listen: SocketAddr) -> Finding {
 }
 
 /// What listens there and gives no status, as a gateway that others can reach does not either.
-fn silent(listen: SocketAddr, holder: Option<&Holder>) -> Finding {
+fn silent(listen: SocketAddr, holder: Option<&PortHolder>) -> Finding {
     let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
     let is_local = listen.ip().is_loopback();
     match holder {
-        Some(Holder { id, is_gatefold: true, .. }) if is_local => {
+        Some(PortHolder { id, is_gatefold: true, .. }) if is_local => {
             let what = format!("a Gatefold listens there, process {id}, and gives no status");
             let fix =
                 format!("if it does not answer, restart it the way it was started: {RESTART}");
             found(Level::Warning, what).fix(fix)
         }
-        Some(Holder { id, is_gatefold: true, .. }) => {
+        Some(PortHolder { id, is_gatefold: true, .. }) => {
             let what = format!(
                 "a Gatefold listens there, process {id}; it gives no status on an address that \
                  others can reach"
@@ -118,14 +118,14 @@ fn parts(version: &str) -> Vec<u64> {
 }
 
 /// A process that listens.
-struct Holder {
+struct PortHolder {
     id: u32,
     name: String,
     is_gatefold: bool,
 }
 
 /// Who listens on a port, as far as /proc tells this user.
-fn holder(port: u16) -> Option<Holder> {
+fn holder(port: u16) -> Option<PortHolder> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(fs::read_to_string);
     let inode = tables.iter().flatten().find_map(|table| inode_of(table, port))?;
     let socket = format!("socket:[{inode}]");
@@ -140,7 +140,7 @@ fn holder(port: u16) -> Option<Holder> {
     let name = fs::read_to_string(format!("/proc/{id}/comm")).ok()?;
     let program = fs::read_link(format!("/proc/{id}/exe"));
     let is_gatefold = program.is_ok_and(|program| is_gatefold(&program));
-    Some(Holder { id, name: name.trim().to_owned(), is_gatefold })
+    Some(PortHolder { id, name: name.trim().to_owned(), is_gatefold })
 }
 
 /// Whether a process's program is Gatefold, be it replaced since, see proc_pid_exe(5).
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn only_what_is_surely_not_a_gateway_is_a_fault_where_gateways_give_no_status() {
-        let holder = |is_gatefold| Holder { id: 7, name: "x".to_owned(), is_gatefold };
+        let holder = |is_gatefold| PortHolder { id: 7, name: "x".to_owned(), is_gatefold };
         for (listen, holder, expected) in [
             ("0.0.0.0:8420", Some(holder(true)), Level::Ok),
             ("0.0.0.0:8420", None, Level::Note),

@@ -14,7 +14,7 @@ use super::{Finding, Level, QUESTION_DEADLINE, Section};
 const HANDSHAKE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"gatefold-doctor","version":"0"}}}"#;
 
 /// What an address answered, as far as it matters.
-struct Answer {
+struct ProbeAnswer {
     status: u16,
     kind: String,
     /// Where a redirect leads, without what may be secret in it.
@@ -22,7 +22,7 @@ struct Answer {
 }
 
 /// What came of asking an address.
-pub(super) enum Asked {
+pub(super) enum ProbeOutcome {
     /// Why the source cannot be reached.
     Fault(Finding),
     /// It answers a handshake as a server does.
@@ -34,7 +34,7 @@ pub(super) async fn diagnose(
     source: &SourceConfig,
     url: &str,
     headers: &[(String, Secret)],
-) -> Option<Asked> {
+) -> Option<ProbeOutcome> {
     let settings = Settings {
         connect_timeout: QUESTION_DEADLINE,
         read_timeout: Some(QUESTION_DEADLINE),
@@ -50,7 +50,7 @@ pub(super) async fn diagnose(
         Ok(answer) => answer,
         Err(error) => {
             let (what, fix) = unreachable(error.as_ref(), url);
-            return Some(Asked::Fault(fault(what, fix)));
+            return Some(ProbeOutcome::Fault(fault(what, fix)));
         }
     };
     let is_events = if matches!(answer.status, 400 | 404 | 405) {
@@ -60,8 +60,8 @@ pub(super) async fn diagnose(
         false
     };
     Some(match judged(&answer, is_events, url, headers) {
-        Some((what, fix)) => Asked::Fault(fault(what, fix)),
-        None => Asked::Answer { host: host_of(url), status: answer.status },
+        Some((what, fix)) => ProbeOutcome::Fault(fault(what, fix)),
+        None => ProbeOutcome::Answer { host: host_of(url), status: answer.status },
     })
 }
 
@@ -70,7 +70,7 @@ async fn ask(
     method: Method,
     url: &str,
     headers: &[(String, Secret)],
-) -> Result<Answer, Option<EgressError>> {
+) -> Result<ProbeAnswer, Option<EgressError>> {
     let url = url.parse().map_err(|_| None)?;
     let is_post = method == Method::POST;
     let request = client.send(method, url, |mut request| {
@@ -91,7 +91,7 @@ async fn ask(
         value.unwrap_or_default().to_owned()
     };
     let location = answer.url().join(&text("location"));
-    Ok(Answer {
+    Ok(ProbeAnswer {
         status: answer.status().as_u16(),
         kind: text("content-type"),
         location: location.map(|url| gatefold_egress::redacted(&url)).unwrap_or_default(),
@@ -145,7 +145,7 @@ fn host_of(url: &str) -> String {
 
 /// What an answer to a handshake says about the address, and the fix.
 fn judged(
-    answer: &Answer,
+    answer: &ProbeAnswer,
     is_events: bool,
     url: &str,
     headers: &[(String, Secret)],
@@ -217,7 +217,7 @@ mod tests {
         let headers: Vec<_> =
             headers.iter().map(|name| ((*name).to_owned(), Secret::new("hunter2"))).collect();
         let location = "https://b.example/mcp".to_owned();
-        let answer = Answer { status, kind: String::new(), location };
+        let answer = ProbeAnswer { status, kind: String::new(), location };
         let url = "https://u:pw@a.example/v1/sse?key=hunter2";
         let (said, cure) = judged(&answer, is_events, url, &headers).unwrap();
         assert!(said.contains(what) && cure.contains(fix), "{said}: {cure}");

@@ -8,29 +8,29 @@ use gatefold_clients::Client;
 use gatefold_core::{Domain, Secret};
 use gatefold_policy::Effect;
 
-use super::Why;
+use super::SkipReason;
 
 /// All that makes a server what it is, in a form that can be compared text by text.
 type Identity = Vec<String>;
 
 /// The sources that there are already, and those that come to them.
-pub(super) struct Known<'e> {
+pub(super) struct KnownSources<'e> {
     environment: &'e Environment,
     existing: Vec<(String, Identity)>,
     added: Vec<(String, Identity)>,
 }
 
-impl<'e> Known<'e> {
+impl<'e> KnownSources<'e> {
     /// The sources of a configuration's text.
     pub(super) fn of(existing: &str, environment: &'e Environment) -> Self {
         Self { environment, existing: written_sources(existing), added: Vec::new() }
     }
 
     /// The source that a server is already.
-    pub(super) fn same(&self, server: &ClientServer) -> Option<Why> {
+    pub(super) fn same(&self, server: &ClientServer) -> Option<SkipReason> {
         let identity = of_server(server);
         if let Some((key, _)) = self.added.iter().find(|(_, known)| *known == identity) {
-            return Some(Why::SameAs(key.clone()));
+            return Some(SkipReason::SameAs(key.clone()));
         }
         // What is off here adds nothing to a source that is on.
         let from = usize::from(!server.is_enabled);
@@ -38,8 +38,8 @@ impl<'e> Known<'e> {
         let existing = self.existing.iter().map(|(key, known)| (key, likeness(known)));
         let best = existing.max_by_key(|(_, likeness)| *likeness)?;
         match best {
-            (key, Likeness::Same) => Some(Why::AlreadyThere(key.clone())),
-            (key, Likeness::Perhaps) => Some(Why::MayBeThere(key.clone())),
+            (key, Likeness::Same) => Some(SkipReason::AlreadyThere(key.clone())),
+            (key, Likeness::Perhaps) => Some(SkipReason::MayBeThere(key.clone())),
             (_, Likeness::Different) => None,
         }
     }

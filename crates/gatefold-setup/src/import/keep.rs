@@ -7,19 +7,19 @@ use crate::{FoundSecret, SetupError};
 
 /// Why neither the secrets nor what refers to them is there.
 #[derive(Debug)]
-pub struct Unkept {
-    pub why: KeepFault,
+pub struct FailedImport {
+    pub fault: ImportFault,
     /// What was stored before the fault and could not be taken out again.
     pub left: Vec<SecretName>,
 }
 
 /// What went wrong.
 #[derive(Debug)]
-pub enum KeepFault {
+pub enum ImportFault {
     /// The keyring has something else under this name.
-    Taken(SecretName),
-    Unstored(String, SecretError),
-    Unwritten(SetupError),
+    NameTaken(SecretName),
+    NotStored(String, SecretError),
+    NotWritten(SetupError),
 }
 
 /// Stores secrets, and then writes what refers to them. When either fails, what this call stored
@@ -28,29 +28,32 @@ pub fn keep(
     found: &[FoundSecret],
     keyring: &dyn Keyring,
     write: impl FnOnce() -> Result<(), SetupError>,
-) -> Result<(), Unkept> {
+) -> Result<(), FailedImport> {
     let mut stored = Vec::new();
     let kept = found.iter().try_for_each(|secret| {
         stored.extend(keep_one(secret, keyring)?);
         Ok(())
     });
-    let Err(why) = kept.and_then(|()| write().map_err(KeepFault::Unwritten)) else {
+    let Err(fault) = kept.and_then(|()| write().map_err(ImportFault::NotWritten)) else {
         return Ok(());
     };
     let is_left = |name: &SecretName| match keyring.remove(name, UNLOCK_DEADLINE) {
         Ok(()) | Err(SecretError::Missing(_)) => false,
         Err(_) => true,
     };
-    Err(Unkept { why, left: stored.into_iter().filter(is_left).collect() })
+    Err(FailedImport { fault, left: stored.into_iter().filter(is_left).collect() })
 }
 
 /// Stores a secret, and gives its name when the keyring did not have it.
-fn keep_one(secret: &FoundSecret, keyring: &dyn Keyring) -> Result<Option<SecretName>, KeepFault> {
-    let unstored = |error| KeepFault::Unstored(secret.name.clone(), error);
+fn keep_one(
+    secret: &FoundSecret,
+    keyring: &dyn Keyring,
+) -> Result<Option<SecretName>, ImportFault> {
+    let unstored = |error| ImportFault::NotStored(secret.name.clone(), error);
     let name = SecretName::parse(&secret.name).map_err(unstored)?;
     match keyring.get(&name, UNLOCK_DEADLINE) {
         Ok(kept) if kept == secret.value => return Ok(None),
-        Ok(_) | Err(SecretError::NotText(_)) => return Err(KeepFault::Taken(name)),
+        Ok(_) | Err(SecretError::NotText(_)) => return Err(ImportFault::NameTaken(name)),
         Err(SecretError::Missing(_)) => {}
         Err(error) => return Err(unstored(error)),
     }

@@ -10,7 +10,7 @@ use gatefold_core::{Domain, Secret};
 use crate::{FoundSecret, SecretStyle, variables_in};
 
 /// The secrets of one import, and the names that others have taken.
-pub(super) struct Names<'e> {
+pub(super) struct SecretNames<'e> {
     style: SecretStyle,
     environment: &'e Environment,
     /// What the configuration and the clients refer to, in the same style.
@@ -18,7 +18,7 @@ pub(super) struct Names<'e> {
     secrets: Vec<FoundSecret>,
 }
 
-impl<'e> Names<'e> {
+impl<'e> SecretNames<'e> {
     /// `existing` is the text of the configuration that is to refer to the secrets.
     pub(super) fn new(style: SecretStyle, environment: &'e Environment, existing: &str) -> Self {
         let referred = match style {

@@ -5,7 +5,7 @@ use gatefold_policy::secrecy::{
 };
 
 use super::notation::masked;
-use super::{Named, header, in_place, is_secret, variable, variable_name, whole};
+use super::{ReferenceWriter, header, in_place, is_secret, variable, variable_name, whole};
 
 /// Flags before `Name: value`.
 const HEADER_FLAGS: &[&str] = &["--header", "--headers", "-H"];
@@ -23,7 +23,7 @@ const SCRIPT_FLAGS: &[&str] = &["-c", "-lc", "-ec", "-Command", "--eval", "--com
 const RUNNERS: &[&str] = &["npx", "npm", "pnpm", "yarn", "bunx", "bun", "uv", "uvx", "pipx"];
 
 /// What stands in front of an argument.
-struct Before {
+struct ArgumentContext {
     flag: String,
     /// Whether the argument is still one of the program that runs the server.
     is_runners: bool,
@@ -31,10 +31,11 @@ struct Before {
 
 /// Takes secrets out of arguments: `--api-key=VALUE`, `--api-key VALUE`, `-e NAME=VALUE`,
 /// `--header "Name: VALUE"`, `-u user:VALUE`, and whatever is a secret by itself.
-pub(super) fn take_out(command: &str, args: &mut [String], named: &mut Named<'_>) {
+pub(super) fn take_out(command: &str, args: &mut [String], writer: &mut ReferenceWriter<'_>) {
     let program = command.rsplit(['/', '\\']).next().unwrap_or(command);
     let program = program.trim_end_matches(".cmd").trim_end_matches(".exe");
-    let mut before = Before { flag: String::new(), is_runners: RUNNERS.contains(&program) };
+    let mut before =
+        ArgumentContext { flag: String::new(), is_runners: RUNNERS.contains(&program) };
     for arg in args {
         let flag = std::mem::take(&mut before.flag);
         if is_flag(arg, &flag) {
@@ -45,7 +46,7 @@ pub(super) fn take_out(command: &str, args: &mut [String], named: &mut Named<'_>
         let is_asked =
             matches!(flag.as_str(), "-p" | "--package" | "--python" | "--from" | "--with");
         let is_package = before.is_runners && !is_asked;
-        *arg = taken(arg, &Before { flag, is_runners: before.is_runners }, named);
+        *arg = taken(arg, &ArgumentContext { flag, is_runners: before.is_runners }, writer);
         before.is_runners &= !is_package;
     }
 }
@@ -67,13 +68,13 @@ fn is_joined(arg: &str) -> bool {
     has_secret(&masked(arg))
 }
 
-fn taken(arg: &str, before: &Before, named: &mut Named<'_>) -> String {
+fn taken(arg: &str, before: &ArgumentContext, writer: &mut ReferenceWriter<'_>) -> String {
     let flag = before.flag.as_str();
     if HEADER_FLAGS.contains(&flag) {
-        return header_line(arg, named);
+        return header_line(arg, writer);
     }
     if USER_FLAGS.contains(&flag)
-        && let Some(kept) = user_and_password(arg, named)
+        && let Some(kept) = user_and_password(arg, writer)
     {
         return kept;
     }
@@ -83,40 +84,40 @@ fn taken(arg: &str, before: &Before, named: &mut Named<'_>) -> String {
             .strip_prefix(joined)
             .filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
         if let Some(rest) = rest.filter(|rest| rest.contains(['=', ':'])) {
-            let before = Before { flag: joined.to_owned(), is_runners: false };
-            return format!("{joined}{}", taken(rest, &before, named));
+            let before = ArgumentContext { flag: joined.to_owned(), is_runners: false };
+            return format!("{joined}{}", taken(rest, &before, writer));
         }
     }
     let is_script = SCRIPT_FLAGS.contains(&flag) && arg.contains(char::is_whitespace);
     let is_one = !is_script && !is_connection_string(arg);
     let parts = arg.split_once('=').filter(|(name, _)| is_name(name) && is_one);
     if let Some((name, value)) = parts {
-        return format!("{name}={}", pair(name, value, flag, named));
+        return format!("{name}={}", pair(name, value, flag, writer));
     }
     let asks = match flag {
         "" => false,
         "-p" => !before.is_runners && !is_harmless_p(arg),
         _ => asks_for(flag, arg),
     };
-    if asks { whole(arg, &called(flag, named.key), named) } else { in_place(arg, named) }
+    if asks { whole(arg, &called(flag, writer.key), writer) } else { in_place(arg, writer) }
 }
 
 /// The value of `name=value`, which may be another of the kind.
-fn pair(name: &str, value: &str, before: &str, named: &mut Named<'_>) -> String {
+fn pair(name: &str, value: &str, before: &str, writer: &mut ReferenceWriter<'_>) -> String {
     if HEADER_FLAGS.contains(&name) || VARIABLE_FLAGS.contains(&name) || USER_FLAGS.contains(&name)
     {
-        let before = Before { flag: name.to_owned(), is_runners: false };
-        return taken(value, &before, named);
+        let before = ArgumentContext { flag: name.to_owned(), is_runners: false };
+        return taken(value, &before, writer);
     }
     // A variable for a server may be anything; what a flag sets is mostly what its help says.
     let is_variable = !name.starts_with('-') || VARIABLE_FLAGS.contains(&before);
     let is_taken = if is_variable { is_secret(name, value) } else { asks_for(name, value) };
     if is_taken {
-        variable(name, &called(name, named.key), value, named)
+        variable(name, &called(name, writer.key), value, writer)
     } else if Naming::of(name) == Naming::Id && is_uuid(value) {
         value.to_owned()
     } else {
-        in_place(value, named)
+        in_place(value, writer)
     }
 }
 
@@ -125,21 +126,21 @@ fn asks_for(flag: &str, value: &str) -> bool {
     Naming::of(flag) == Naming::Secret && !is_plain(value) && is_secret(flag, value)
 }
 
-fn header_line(arg: &str, named: &mut Named<'_>) -> String {
+fn header_line(arg: &str, writer: &mut ReferenceWriter<'_>) -> String {
     let Some((name, value)) = arg.split_once([':', '=']) else {
-        return in_place(arg, named);
+        return in_place(arg, writer);
     };
     let start = arg.len() - value.trim_start().len();
-    format!("{}{}", &arg[..start], header(name.trim(), &arg[start..], named))
+    format!("{}{}", &arg[..start], header(name.trim(), &arg[start..], writer))
 }
 
 /// `user:password` with the password taken out; `1000:1000` and `name` are none.
-fn user_and_password(arg: &str, named: &mut Named<'_>) -> Option<String> {
+fn user_and_password(arg: &str, writer: &mut ReferenceWriter<'_>) -> Option<String> {
     let (user, password) = arg.split_once(':')?;
     let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let is_taken = !(is_number(user) && is_number(password)) && is_secret("PASSWORD", password);
-    let name = format!("{}_PASSWORD", variable_name(named.key));
-    is_taken.then(|| format!("{user}:{}", whole(password, &name, named)))
+    let name = format!("{}_PASSWORD", variable_name(writer.key));
+    is_taken.then(|| format!("{user}:{}", whole(password, &name, writer)))
 }
 
 /// What `-p` is given when it is no password: a port, a path, a file.

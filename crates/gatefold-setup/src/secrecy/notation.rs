@@ -5,12 +5,12 @@ use std::ops::Range;
 use gatefold_policy::secrecy::REFERENCE;
 
 /// A piece of a text: what stands there, or a reference to what stands elsewhere.
-enum Part<'t> {
+enum NotationPart<'t> {
     Literal(&'t str),
     Reference { whole: &'t str, name: &'t str, default: &'t str },
 }
 
-fn parts(text: &str) -> Vec<Part<'_>> {
+fn parts(text: &str) -> Vec<NotationPart<'_>> {
     let mut parts = Vec::new();
     let (mut start, mut at) = (0, 0);
     while let Some(found) = text[at..].find("${") {
@@ -25,12 +25,12 @@ fn parts(text: &str) -> Vec<Part<'_>> {
             Some((name, default)) => (name, default),
             None => (inner, ""),
         };
-        parts.push(Part::Literal(&text[start..begin]));
+        parts.push(NotationPart::Literal(&text[start..begin]));
         at += length + 1;
-        parts.push(Part::Reference { whole: &text[begin..at], name, default });
+        parts.push(NotationPart::Reference { whole: &text[begin..at], name, default });
         start = at;
     }
-    parts.push(Part::Literal(&text[start..]));
+    parts.push(NotationPart::Literal(&text[start..]));
     parts
 }
 
@@ -38,10 +38,10 @@ fn parts(text: &str) -> Vec<Part<'_>> {
 /// the file.
 pub(super) fn masked(text: &str) -> String {
     let mask = |length: usize| String::from(REFERENCE).repeat(length);
-    let one = |part: Part<'_>| match part {
-        Part::Literal(text) => text.replace(REFERENCE, "?"),
-        Part::Reference { whole, default: "", .. } => mask(whole.len()),
-        Part::Reference { whole, default, .. } => {
+    let one = |part: NotationPart<'_>| match part {
+        NotationPart::Literal(text) => text.replace(REFERENCE, "?"),
+        NotationPart::Reference { whole, default: "", .. } => mask(whole.len()),
+        NotationPart::Reference { whole, default, .. } => {
             let default = default.replace(REFERENCE, "?");
             mask(whole.len() - default.len() - 1) + &default + &mask(1)
         }
@@ -55,8 +55,8 @@ pub(super) fn defaults(text: &str) -> Vec<(&str, Range<usize>)> {
     let mut defaults = Vec::new();
     for part in parts(text) {
         at += match part {
-            Part::Literal(literal) => literal.len(),
-            Part::Reference { whole, name, default } => {
+            NotationPart::Literal(literal) => literal.len(),
+            NotationPart::Reference { whole, name, default } => {
                 let end = at + whole.len() - 1;
                 if !default.is_empty() {
                     defaults.push((name, end - default.len()..end));
@@ -81,7 +81,7 @@ pub(super) fn replaced<'r>(
     let has_references = parts(text).len() > 1;
     for part in parts(text) {
         match part {
-            Part::Literal(literal) => {
+            NotationPart::Literal(literal) => {
                 let end = at + literal.len();
                 let mut done = at;
                 for range in ranges.iter().filter(|range| range.start < end && range.end > at) {
@@ -99,7 +99,7 @@ pub(super) fn replaced<'r>(
                 out.push_str(&text[done..end]);
                 at = end;
             }
-            Part::Reference { whole, name, default } => {
+            NotationPart::Reference { whole, name, default } => {
                 let end = at + whole.len();
                 let hit = ranges.iter().find(|range| range.start < end && range.end > at);
                 match hit.filter(|_| !default.is_empty()) {

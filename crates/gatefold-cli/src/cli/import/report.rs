@@ -5,7 +5,9 @@ use std::path::Path;
 use gatefold::Environment;
 use gatefold::config::{Connection, FILE_NAME};
 use gatefold_clients::Scope;
-use gatefold_setup::{self as setup, FoundFile, Plan, Planned, SecretStyle, Skipped, Why};
+use gatefold_setup::{
+    self as setup, FoundFile, ImportPlan, PlannedSource, SecretStyle, SkipReason, SkippedServer,
+};
 use serde_json::{Value, json};
 
 use crate::cli::output::Output;
@@ -13,7 +15,12 @@ use crate::cli::paths;
 use crate::cli::table::Table;
 
 /// Lists every server under the file that has it.
-pub(super) fn show(found: &[FoundFile], plan: &Plan, environment: &Environment, output: &Output) {
+pub(super) fn show(
+    found: &[FoundFile],
+    plan: &ImportPlan,
+    environment: &Environment,
+    output: &Output,
+) {
     let paint = output.style();
     for file in found {
         let path = paths::shown(&file.file.path, environment);
@@ -39,14 +46,14 @@ pub(super) fn show(found: &[FoundFile], plan: &Plan, environment: &Environment, 
         output.line("");
     }
     if plan.sources.is_empty() {
-        let has_project = plan.skipped.iter().any(|one| one.why == Why::Project);
+        let has_project = plan.skipped.iter().any(|one| one.reason == SkipReason::Project);
         let more = if has_project { " without `--project`" } else { "" };
         output.line(&format!("nothing new to import{more}"));
     }
 }
 
 /// Says what is to be kept elsewhere.
-pub(super) fn secrets(plan: &Plan, style: SecretStyle, output: &Output) {
+pub(super) fn secrets(plan: &ImportPlan, style: SecretStyle, output: &Output) {
     if plan.secrets.is_empty() {
         return;
     }
@@ -64,7 +71,7 @@ pub(super) fn secrets(plan: &Plan, style: SecretStyle, output: &Output) {
 /// Name and fate of every server of a file, in the file's order.
 fn rows(
     file: &FoundFile,
-    plan: &Plan,
+    plan: &ImportPlan,
     environment: &Environment,
     output: &Output,
 ) -> Vec<[String; 2]> {
@@ -91,7 +98,7 @@ fn rows(
 }
 
 /// What there is to say of a program that is not there.
-fn absent(one: &Planned, environment: &Environment) -> &'static str {
+fn absent(one: &PlannedSource, environment: &Environment) -> &'static str {
     let Connection::Stdio { command, env, cwd, .. } = &one.server.connection else {
         return "";
     };
@@ -109,7 +116,7 @@ fn absent(one: &Planned, environment: &Environment) -> &'static str {
     }
 }
 
-fn described(one: &Planned) -> String {
+fn described(one: &PlannedSource) -> String {
     let what = match &one.server.connection {
         Connection::Stdio { command, args, .. } => {
             std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
@@ -123,26 +130,26 @@ fn described(one: &Planned) -> String {
     format!("{what}{name}{off}")
 }
 
-fn why(one: &Skipped, environment: &Environment) -> String {
-    match &one.why {
-        Why::AlreadyThere(key) => format!("it is `sources.{key}` already"),
-        Why::MayBeThere(key) => {
+fn why(one: &SkippedServer, environment: &Environment) -> String {
+    match &one.reason {
+        SkipReason::AlreadyThere(key) => format!("it is `sources.{key}` already"),
+        SkipReason::MayBeThere(key) => {
             format!("it may be `sources.{key}` already, which refers to what is not set here")
         }
-        Why::SameAs(key) => format!("it is the same as `{key}`"),
-        Why::Gatefold => "it is Gatefold".to_owned(),
-        Why::Project => {
+        SkipReason::SameAs(key) => format!("it is the same as `{key}`"),
+        SkipReason::Gatefold => "it is Gatefold".to_owned(),
+        SkipReason::Project => {
             let project = paths::shown(environment.directory(), environment);
             format!("it belongs to the project {project}; add it with `--project`")
         }
         // The file is named above the list.
-        Why::Unusable(fault) => format!("it {}; {}", fault.message, fault.hint),
+        SkipReason::Unusable(fault) => format!("it {}; {}", fault.message, fault.hint),
     }
 }
 
 /// Says what was done, what is left to do, and what comes next.
 pub(super) fn told(
-    plan: &Plan,
+    plan: &ImportPlan,
     target: &Path,
     added: &str,
     environment: &Environment,
@@ -181,7 +188,7 @@ pub(super) fn told(
 }
 
 /// Where the value of a variable is to be found.
-fn whence(name: &str, plan: &Plan) -> String {
+fn whence(name: &str, plan: &ImportPlan) -> String {
     if plan.secrets.iter().any(|secret| secret.name == name) {
         let source = plan.sources.iter().find(|one| one.secrets.iter().any(|own| own == name));
         let place =
@@ -228,7 +235,7 @@ fn config_flag(target: &Path, environment: &Environment) -> String {
 
 pub(super) fn as_json(
     found: &[FoundFile],
-    plan: &Plan,
+    plan: &ImportPlan,
     target: &Path,
     environment: &Environment,
     is_dry: bool,

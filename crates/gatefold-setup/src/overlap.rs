@@ -7,12 +7,12 @@ use gatefold::config::{Config, ConfigError, Connection, SourceConfig, servers_pu
 use gatefold_clients::{ConfigFile, Scope};
 use gatefold_core::{Domain, Secret};
 
-use super::{Needs, found};
+use super::{RequiredVariables, found};
 use crate::programs;
 
 /// The servers of a client's file that are sources of the configuration as well.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct ServerOverlap {
     /// Gatefold reaches the same, as the same user and with the same settings.
     pub names: Vec<String>,
     /// The same, but Gatefold cannot start it: the program is not there.
@@ -31,16 +31,16 @@ pub struct Held {
 ///
 /// `unmet` is what Gatefold would lack when this client starts it, `reached` the sources whose tools
 /// are known.
-pub fn held(
+pub fn overlap(
     file: &ConfigFile,
     config: &Config,
-    unmet: &Needs,
+    unmet: &RequiredVariables,
     reached: &[Domain],
     environment: &Environment,
-) -> Result<Held, ConfigError> {
-    let mut held = Held::default();
+) -> Result<ServerOverlap, ConfigError> {
+    let mut overlap = ServerOverlap::default();
     if !file.path.exists() {
-        return Ok(held);
+        return Ok(overlap);
     }
     let servers = servers_put_in(&file.path, &file.servers, environment)?;
     // What the client does not start does not go, lest Gatefold starts what somebody switched off.
@@ -52,20 +52,22 @@ pub fn held(
         let is_namesake = |source: &SourceConfig| source.origin.key == server.name;
         match config.sources.iter().find(is_same) {
             Some(source) if !can_start(&source.connection, environment) => {
-                held.missing_program.push(server.name);
+                overlap.missing_program.push(server.name);
             }
             Some(source) if unmet.sources.contains(&source.origin.key) => {
-                held.needs_variables.push(server.name);
+                overlap.needs_variables.push(server.name);
             }
             Some(source) if has_no_credentials(source) && !reached.contains(&source.domain) => {
-                held.never_reached.push(server.name);
+                overlap.never_reached.push(server.name);
             }
-            Some(_) => held.names.push(server.name),
-            None if config.sources.iter().any(is_namesake) => held.unlike_source.push(server.name),
+            Some(_) => overlap.names.push(server.name),
+            None if config.sources.iter().any(is_namesake) => {
+                overlap.unlike_source.push(server.name);
+            }
             None => {}
         }
     }
-    Ok(held)
+    Ok(overlap)
 }
 
 /// Whether a server is asked without anything that could let somebody in.

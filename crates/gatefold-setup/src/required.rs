@@ -30,23 +30,23 @@ const GIVEN: &[&str] = &[
 
 /// What a configuration asks of the environment, and for whom.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Needs {
+pub struct RequiredVariables {
     /// Variables that are referred to without a default, in order, without those that every client
     /// passes on.
-    pub variables: Vec<String>,
+    pub names: Vec<String>,
     /// The keys of the sources that refer to one of them.
     pub sources: Vec<String>,
 }
 
-impl Needs {
+impl RequiredVariables {
     /// Notes a text of a source, or of no source.
     fn note(&mut self, source: Option<&str>, text: &str) {
         for name in variables_in(text) {
             if GIVEN.contains(&name.as_str()) {
                 continue;
             }
-            if !self.variables.contains(&name) {
-                self.variables.push(name);
+            if !self.names.contains(&name) {
+                self.names.push(name);
             }
             if let Some(key) = source.filter(|key| !self.sources.iter().any(|one| one == key)) {
                 self.sources.push(key.to_owned());
@@ -57,12 +57,16 @@ impl Needs {
 
 /// What the configuration needs. Sources that are off need nothing. What cannot be read refers to
 /// nothing.
-pub fn needs(inputs: &Inputs, machine: &Machine, environment: &Environment) -> Needs {
-    let mut needs = Needs::default();
+pub fn required_variables(
+    inputs: &Inputs,
+    machine: &Machine,
+    environment: &Environment,
+) -> RequiredVariables {
+    let mut required = RequiredVariables::default();
     if let Some(path) = &inputs.config {
         let text = read(&environment.directory().join(path)).ok().flatten();
         let root = text.and_then(|text| toml::from_str::<toml::Table>(&text).ok());
-        of_table(&root.unwrap_or_default(), &mut needs);
+        of_table(&root.unwrap_or_default(), &mut required);
     }
     let files = Client::ALL.iter().flat_map(|client| config_files(machine, *client));
     let mut places: Vec<_> = files.map(|file| file.servers).collect();
@@ -71,21 +75,21 @@ pub fn needs(inputs: &Inputs, machine: &Machine, environment: &Environment) -> N
     for path in &inputs.mcp_configs {
         let servers = places.iter().filter_map(|at| servers_as_written(path, at, environment).ok());
         for server in servers.flatten().filter(|server| server.is_enabled) {
-            of_connection(&server.connection, &mut |text| needs.note(Some(&server.name), text));
+            of_connection(&server.connection, &mut |text| required.note(Some(&server.name), text));
         }
     }
-    needs
+    required
 }
 
-fn of_table(root: &toml::Table, needs: &mut Needs) {
+fn of_table(root: &toml::Table, required: &mut RequiredVariables) {
     for (name, section) in root {
         match section {
             Value::Table(sources) if name == "sources" => {
                 for (key, source) in sources {
-                    strings(source, &mut |text| needs.note(Some(key), text));
+                    strings(source, &mut |text| required.note(Some(key), text));
                 }
             }
-            section => strings(section, &mut |text| needs.note(None, text)),
+            section => strings(section, &mut |text| required.note(None, text)),
         }
     }
 }
