@@ -1,4 +1,4 @@
-//! Gatefold in a client's file, and out of it again.
+//! Puts Gatefold into clients' files and takes it out again.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,11 @@ use super::found::is_gatefold;
 use super::undo::Records;
 use super::{SetupError, files, servers_of};
 
-/// What puts Gatefold into clients' files and takes it out.
+/// Edits clients' files, and keeps a record of each edit.
 #[derive(Debug)]
 pub struct Connector<'a> {
     pub environment: &'a Environment,
-    /// Where Gatefold listens, by which an entry that leads there is known.
+    /// Where Gatefold listens. An entry that leads there counts as Gatefold's.
     pub listen: SocketAddr,
     pub records: Records,
 }
@@ -32,7 +32,7 @@ pub struct ConnectReport {
     pub is_replaced: bool,
     /// Whether the file says the same as before.
     pub is_unchanged: bool,
-    /// Where the file as it was is kept.
+    /// The record, which holds the file as it was.
     pub backup: PathBuf,
 }
 
@@ -46,11 +46,11 @@ pub struct DisconnectReport {
     pub is_removed: bool,
     /// Whether there was a record of what the entry replaced.
     pub is_recorded: bool,
-    /// Servers that `connect` took out and that are there again.
+    /// Servers that `connect` took out and that are back.
     pub restored: Vec<String>,
     /// Servers that could not be put back, because others of their names are there now.
     pub not_restored: Vec<String>,
-    /// Where the file as it was is kept on, when something could not be put back.
+    /// The record, which is kept when something could not be put back.
     pub backup: Option<PathBuf>,
 }
 
@@ -61,33 +61,33 @@ pub enum WriteMode {
     DryRun,
 }
 
-/// What becomes of an entry of which nothing is kept.
+/// What to do with an entry that has no record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnrecordedEntry {
     Refuse,
-    /// The entry alone is taken out.
+    /// Takes out the entry alone.
     TakeOut,
 }
 
-/// The way back for one table of servers: what is kept, and what is to be.
+/// The record of one table of servers, before and after an edit.
 struct RecordChange {
     file: ConfigFile,
     old: Option<Undo>,
     new: Option<Undo>,
 }
 
-/// A file as it would be without the connection that there is.
+/// What connecting again starts from: the file as it would be without its present connection.
 struct EditBase {
     text: Option<String>,
-    /// What is to be taken out of it: what is out already stays out.
+    /// Servers to take out. Those that an earlier connection took out stay out.
     take_out: Vec<String>,
     above: Vec<(ConfigFile, Undo)>,
 }
 
 impl Connector<'_> {
-    /// Puts `entry` into a client's file and takes `take_out` out of it. What is needed for the way
-    /// back is kept before the file is written. Connecting again changes the entry, and the way
-    /// back still leads to the beginning.
+    /// Puts `entry` into a client's file and takes `take_out` out of it. The record is saved before
+    /// the file is written, so that a crash in between loses nothing. Connecting again changes the
+    /// entry, and the record still leads back to the file as it first was.
     pub fn connect(
         &self,
         file: &ConfigFile,
@@ -103,7 +103,7 @@ impl Connector<'_> {
             Some(before) => self.start(file, now.as_deref(), before, &records, take_out)?,
             None => EditBase { text: now.clone(), take_out: take_out.to_vec(), above: Vec::new() },
         };
-        // The entry of a record is out of the text by now.
+        // The entry that a record tells of is already out of the text.
         let is_recorded = before.as_ref().is_some_and(|before| before.name() == entry.name);
         if !is_recorded
             && !start.take_out.contains(&entry.name)
@@ -143,7 +143,7 @@ impl Connector<'_> {
         let not_connected = || SetupError::NotConnected { path: file.path.clone() };
         let records = self.records_for(file);
         let Some(now) = files::read(&file.path)? else {
-            // The record stays: it is all that there is of the servers taken out.
+            // Keep the record: it is the only copy of the servers that were taken out.
             let has_taken =
                 records.load(file)?.is_some_and(|before| before.taken().next().is_some());
             let gone = || SetupError::Gone { path: file.path.clone(), record: records.path(file) };
@@ -175,8 +175,8 @@ impl Connector<'_> {
         })
     }
 
-    /// The way back by a record. `None` when there is nothing to go back from: somebody took the
-    /// entry out and put the servers back already. Such a record is of no use and goes.
+    /// Undoes an edit by its record. `None` when somebody already took the entry out and put the
+    /// servers back; the record is then of no use and is removed.
     fn undo(
         &self,
         file: &ConfigFile,
@@ -240,7 +240,7 @@ impl Connector<'_> {
         servers.iter().filter(move |server| is_gatefold(server, listen))
     }
 
-    /// Whether the entry that a record tells of is in the file still.
+    /// Whether the file still has the entry that a record tells of.
     fn is_there(&self, file: &ConfigFile, now: &str, before: &Undo) -> Result<bool, SetupError> {
         if before.is_in(file, now).map_err(|error| refused(file, error))? {
             return Ok(true);
@@ -249,8 +249,8 @@ impl Connector<'_> {
         Ok(self.ours(&servers).any(|server| server.name == before.name()))
     }
 
-    /// The records, with those of the state directory that an entry hands to Gatefold: an older
-    /// Gatefold kept them there.
+    /// The records, including those in the state directory that an entry hands to Gatefold, where
+    /// an older Gatefold kept them.
     fn records_for(&self, file: &ConfigFile) -> Records {
         let servers = servers_of(file, self.environment).unwrap_or_default();
         let entry = self.ours(&servers).next();
@@ -269,7 +269,7 @@ impl Connector<'_> {
         }
     }
 
-    /// Where connecting again begins: with the file as it would be without the connection.
+    /// Undoes the present connection in memory, so that connecting again can start from there.
     fn start(
         &self,
         file: &ConfigFile,
@@ -293,7 +293,7 @@ impl Connector<'_> {
             Some(now) if is_there => {
                 gatefold_clients::disconnect(file, now, before).map_err(edit)?
             }
-            // Somebody took the entry out. What else is out stays on record.
+            // Somebody took the entry out. The other servers are still on record.
             now => {
                 gatefold_clients::restore(file, now.unwrap_or_default(), before).map_err(edit)?
             }
@@ -311,7 +311,8 @@ impl Connector<'_> {
 }
 
 /// The connections of other tables in the same file that were made on top of this one, lowest
-/// first; none when the file is not as the topmost left it, so that they cannot be told apart.
+/// first. `None` when the file was changed since the topmost one: the edits can then not be told
+/// apart.
 fn above(
     file: &ConfigFile,
     now: &str,
@@ -330,7 +331,7 @@ fn above(
     }
 }
 
-/// The text with connections made again on top of it, and their records.
+/// Repeats connections on top of a text, and gives the text and the changed records.
 fn repeated(
     text: Option<String>,
     above: Vec<(ConfigFile, Undo)>,
@@ -345,8 +346,8 @@ fn repeated(
     Ok((text, kept))
 }
 
-/// Writes a client's file, with the records in a state before and after from which there is a way
-/// back.
+/// Writes a client's file. New records are saved before it and old ones removed after it, so that
+/// there is a way back at every moment.
 fn write(
     records: &Records,
     path: &Path,
@@ -366,7 +367,7 @@ fn write(
         match &written {
             Ok(()) if kept.new.is_none() => put(&kept.file, None)?,
             Ok(()) => {}
-            // The file is as it was, so the way back has to be as well.
+            // The file was not written, so the records must be as they were too.
             Err(_) => put(&kept.file, kept.old.as_ref())?,
         }
     }

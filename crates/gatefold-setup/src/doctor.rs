@@ -1,8 +1,8 @@
 //! Everything that can be wrong between a configuration and a working gateway, each with its fix.
 //!
-//! The judgements are functions of what was read or answered; reading, asking and connecting
-//! stand around them. No question takes longer than its deadline, and all that do not depend on
-//! each other are asked at the same time. No finding holds a secret.
+//! Judgements are functions of what was read or answered; reading, asking and connecting happen
+//! around them. Every question has a deadline, and independent ones are asked at the same time. No
+//! finding holds a secret.
 
 mod clients;
 mod configuration;
@@ -71,7 +71,7 @@ impl Section {
     }
 }
 
-/// One thing that was looked at.
+/// One result of an examination.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub section: Section,
@@ -114,7 +114,7 @@ pub struct Diagnosis {
 impl Diagnosis {
     fn of(mut findings: Vec<Finding>) -> Self {
         findings.sort_by_key(|finding| (finding.section, std::cmp::Reverse(finding.level)));
-        // A file in which a client has several lists of servers is broken once.
+        // A broken file is found once for each list of servers in it, and shown once.
         let mut seen: Vec<Finding> = Vec::with_capacity(findings.len());
         for finding in findings {
             if !seen.contains(&finding) {
@@ -190,7 +190,7 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
     Diagnosis::of(findings)
 }
 
-/// The options with which another command looks at the same files.
+/// The options that make another command use the same files.
 fn options(subject: &Subject) -> String {
     let config = subject.inputs.config.as_deref().map(|path| ("--config", path));
     let clients = subject.inputs.mcp_configs.iter().map(|path| ("--mcp-config", path.as_path()));

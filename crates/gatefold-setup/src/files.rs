@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 
 use super::SetupError;
 
-/// The most symbolic links that are followed one after the other, as Linux has it.
+/// The most symbolic links that are followed in a row, as on Linux.
 const LINKS: usize = 40;
 
 /// The text of a client's file, or nothing when there is no such file.
@@ -26,11 +26,11 @@ pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<String>, Se
     }
 }
 
-/// Puts `text` in the place of what was read, all of it or nothing: readers see the old file or
-/// the new one. A symbolic link stays one, also where nothing lies at its end yet; permissions stay,
-/// folders are made. `None` removes the file.
+/// Replaces what was read with `text` in one step: readers see the old file or the new one, never a
+/// part. A symbolic link stays a link, even if its target does not exist yet. Permissions stay, and
+/// missing folders are made. `None` removes the file.
 ///
-/// What another program wrote in between is not overwritten: that is an error.
+/// Fails when another program wrote the file in between, rather than overwrite that.
 pub(super) fn replace(
     path: &Path,
     read_before: Option<&str>,
@@ -58,9 +58,9 @@ pub(super) fn replace(
     Ok(())
 }
 
-/// Where a path leads, whether something lies there or not. A file that nobody may write is
-/// refused: it must not be replaced only because its folder allows it. So is one whose folder takes
-/// no new file, as the one that is to replace it.
+/// The file that a path leads to through links, whether it exists or not. Refuses a file that
+/// nobody may write: its folder's permissions alone would allow replacing it. Refuses a folder that
+/// takes no new file, because the replacement is made there.
 pub(super) fn writable_target(path: &Path) -> Result<PathBuf, SetupError> {
     let failed = |error| SetupError::File { path: path.to_owned(), act: "written", error };
     let target = target(path).map_err(failed)?;
@@ -78,7 +78,7 @@ pub(super) fn writable_target(path: &Path) -> Result<PathBuf, SetupError> {
             return Err(read_only(&target));
         }
     }
-    // Folders that are not there yet are made in the last that is.
+    // Missing folders will be made inside the nearest one that exists.
     let folder = target.ancestors().skip(1).find(|folder| folder.exists());
     let Some(folder) = folder else {
         return Ok(target);

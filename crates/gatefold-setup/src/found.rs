@@ -1,4 +1,4 @@
-//! Which clients are there, and which servers each of them has.
+//! Finds the clients on this machine and the servers that each of them has.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -39,7 +39,7 @@ pub fn machine(environment: &Environment) -> Result<Machine, SetupError> {
     })
 }
 
-/// The files of these clients that are there, in the clients' order, each once.
+/// The files of these clients that exist, in the clients' order, each once.
 pub fn existing(machine: &Machine, clients: &[Client]) -> Vec<ConfigFile> {
     let mut there: Vec<ConfigFile> = Vec::new();
     for file in clients.iter().flat_map(|client| config_files(machine, *client)) {
@@ -52,8 +52,8 @@ pub fn existing(machine: &Machine, clients: &[Client]) -> Vec<ConfigFile> {
     there
 }
 
-/// Reads the files of these clients, in the clients' order. Places with no server at all are left
-/// out, files that cannot be read are not.
+/// Reads the files of these clients, in the clients' order. Leaves out files without a server, but
+/// keeps those that cannot be read, so that a caller can say why.
 pub fn find(machine: &Machine, clients: &[Client], environment: &Environment) -> Vec<FoundFile> {
     let read = existing(machine, clients)
         .into_iter()
@@ -69,8 +69,9 @@ pub fn servers_of(
     servers_as_written(&file.path, &file.servers, environment)
 }
 
-/// Whether an entry starts Gatefold, wherever it lies and whatever starts it, or asks for the address
-/// that it listens on, or for one on this machine that is like it.
+/// Whether an entry leads to Gatefold: it starts the program, wherever that is installed and
+/// whatever launches it, or its URL is the address that Gatefold listens on or a similar one on
+/// this machine.
 pub fn is_gatefold(server: &ClientServer, listen: SocketAddr) -> bool {
     match &server.connection {
         Connection::Stdio { command, args, .. } => starts_gatefold(command, args),

@@ -19,12 +19,12 @@ use super::secrecy::{self, FoundSecret, SecretStyle};
 use gatefold::config::{ClientServer, Connection, Fault, folder_of, is_name, references};
 use gatefold::{Environment, config};
 
-/// What is to be written, and what is not.
+/// What an import would write, and what it leaves out.
 #[derive(Debug, Default)]
 pub struct ImportPlan {
     pub sources: Vec<PlannedSource>,
     pub skipped: Vec<SkippedServer>,
-    /// What has to be kept elsewhere. Names are unique.
+    /// Secrets that are stored outside the configuration. Their names are unique.
     pub secrets: Vec<FoundSecret>,
 }
 
@@ -35,13 +35,13 @@ pub struct PlannedSource {
     pub key: String,
     pub client: Client,
     pub scope: Scope,
-    /// As its client has it, but for the secrets, which are references.
+    /// As its client has it, with references in place of secrets.
     pub server: ClientServer,
     /// Names of the secrets that it refers to.
     pub secrets: Vec<String>,
 }
 
-/// A server that stays where it is.
+/// A server that does not become a source.
 #[derive(Debug)]
 pub struct SkippedServer {
     pub client: Client,
@@ -53,17 +53,17 @@ pub struct SkippedServer {
 /// Why a server does not become a source.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SkipReason {
-    /// The configuration has it, under this name.
+    /// The configuration already has it under this name.
     AlreadyThere(String),
-    /// As far as is known here: the source of this name refers to what is not set.
+    /// The source of this name refers to something that is not set here, so it may be this server.
     MayBeThere(String),
-    /// Another client has it too, and it becomes this source.
+    /// Another client has it too, and it becomes the source of this name.
     SameAs(String),
     /// It is Gatefold.
     Gatefold,
     /// Gatefold cannot use it.
     Unusable(Box<Fault>),
-    /// It belongs to a project, and nobody asked for those.
+    /// It belongs to a project, and nobody asked for projects' servers.
     Project,
 }
 
@@ -88,7 +88,7 @@ pub fn plan(
         names.note(server);
     }
     let mut plan = ImportPlan::default();
-    // A user's own server is not left to a project that has it too.
+    // The user's own servers come first: one that a project has too is imported as the user's.
     let of_scope = |scope| found.iter().filter(move |file| file.file.scope == scope);
     for file in of_scope(Scope::User).chain(of_scope(Scope::Project)) {
         let (client, scope) = (file.file.client, file.file.scope);
@@ -120,7 +120,8 @@ fn planned(
     names: &mut SecretNames<'_>,
 ) -> PlannedSource {
     let key = known.add(&server, client);
-    // Nobody needs the secret there, so that there is nothing to refer to.
+    // A description with a secret is dropped: no program reads it, so a reference would serve
+    // nobody.
     server.description.take_if(|text| has_secret(text));
     let mut secrets = Vec::new();
     secrecy::take_out(&mut server.connection, &key, |name, value| {
@@ -133,13 +134,13 @@ fn planned(
 }
 
 impl ImportPlan {
-    /// Leaves out every source that is not wanted, and the secrets that nothing else refers to.
+    /// Keeps the wanted sources and the secrets that they refer to.
     pub fn retain(&mut self, is_wanted: impl Fn(&PlannedSource) -> bool) {
         self.sources.retain(is_wanted);
         self.drop_unused_secrets();
     }
 
-    /// Leaves out the servers of projects, but for those that are asked for by name.
+    /// Skips the servers of projects, except those that are asked for by name.
     pub fn leave_projects(&mut self, is_named: impl Fn(&PlannedSource) -> bool) {
         let (wanted, left): (Vec<_>, Vec<_>) = std::mem::take(&mut self.sources)
             .into_iter()
@@ -186,8 +187,8 @@ fn unusable(server: &ClientServer, scope: Scope) -> Option<Fault> {
     Some(fault("takes its variables from a file", hint))
 }
 
-/// Makes the folder to start in one that does not depend on where Gatefold starts. A project's
-/// server starts in the project.
+/// Makes the working folder independent of where Gatefold starts. A project's server starts in the
+/// project.
 fn settle_folder(server: &mut ClientServer, scope: Scope, environment: &Environment) {
     let Connection::Stdio { cwd, .. } = &mut server.connection else {
         return;
@@ -207,7 +208,7 @@ fn settle_folder(server: &mut ClientServer, scope: Scope, environment: &Environm
 /// The variables without a default that a text in Gatefold's notation refers to, in order.
 pub fn variables_in(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    // One line after the other: what one leaves open is not the next one's.
+    // Read line by line, so that a reference left open on one line does not swallow the next.
     for name in text.lines().flat_map(references).filter(|inner| is_name(inner)) {
         if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());

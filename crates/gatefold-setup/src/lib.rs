@@ -2,9 +2,10 @@
 //! between clients and a gateway, [`doctor`] finds what is wrong, [`secrets`] is the keyring.
 //!
 //! Nothing here asks a question or prints: a caller decides what to show and what to confirm.
-//! Reading is `gatefold::config`'s, editing `gatefold-clients`'; what is decided here are functions
-//! of what was read. Clients' files are touched in `files` and `undo` alone, and only `secrets`
-//! talks to the keyring. This crate must not know the command line, terminals or the tokenizer.
+//! `gatefold::config` reads configurations and `gatefold-clients` edits clients' files; decisions
+//! here are functions of what was read. Only `files` and `undo` touch clients' files, and only
+//! `secrets` talks to the keyring. This crate must not know the command line, terminals or the
+//! tokenizer.
 
 mod connect;
 pub mod doctor;
@@ -40,7 +41,7 @@ pub use undo::Records;
 
 use gatefold::config::ConfigError;
 
-/// Why a set-up was left as it is.
+/// Why a command left everything as it was.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
@@ -99,7 +100,7 @@ pub enum SetupError {
     Record { record: PathBuf, path: PathBuf, error: serde_json::Error },
 }
 
-/// Why a file cannot be read or written, in words that are not the system's where these say less.
+/// Why a file cannot be read or written, in our own words where the system's say too little.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::FileTooLarge => "it is too large".to_owned(),

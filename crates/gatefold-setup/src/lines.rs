@@ -1,14 +1,14 @@
-//! Which command lines start Gatefold for a client, whatever stands in front of it.
+//! Recognizes command lines that start Gatefold, behind whatever launchers.
 
-/// Programs that start what stands behind them.
+/// Programs that start the command given after them.
 const LAUNCHERS: [&str; 10] =
     ["env", "npx", "uvx", "bunx", "exec", "command", "nohup", "nice", "sudo", "time"];
 
-/// Programs that do so behind their `run`.
+/// Programs that do so after their subcommand `run`.
 const RUNNERS: [&str; 5] = ["docker", "podman", "nerdctl", "pipx", "uv"];
 
-/// Options of these that take no value, so that what stands behind them is the program. Of any
-/// other option nobody knows here whether the next word is its value.
+/// Options of launchers that take no value, so that the next word may be the program. After any
+/// other option the next word may be its value.
 const FLAGS: [&str; 15] = [
     "--",
     "-y",
@@ -30,7 +30,7 @@ const FLAGS: [&str; 15] = [
 /// Options of Gatefold that take a value, which may be any word.
 const VALUED: [&str; 5] = ["--config", "--mcp-config", "--state-dir", "--log", "--color"];
 
-/// How many launchers may stand one behind the other.
+/// How many launchers may start one another.
 const LAUNCHERS_DEEP: usize = 8;
 
 /// Whether this starts Gatefold's `stdio`.
@@ -80,7 +80,7 @@ fn has_stdio(args: &[&str]) -> bool {
     false
 }
 
-/// Whether a launcher with these arguments comes to Gatefold, past options and assignments.
+/// Whether a launcher with these arguments starts Gatefold. Options and assignments are skipped.
 fn launches(args: &[&str], depth: usize) -> bool {
     let mut at = 0;
     while let Some(arg) = args.get(at) {
@@ -100,7 +100,7 @@ fn launches(args: &[&str], depth: usize) -> bool {
     false
 }
 
-/// Whether a whole command line in one argument does, as `sh -c` and its like take it.
+/// Whether one argument is a whole command line that starts Gatefold, as `sh -c` takes it.
 fn has_line(args: &[&str], depth: usize) -> bool {
     let lines = args.windows(2).filter(|pair| takes_line(pair[0])).map(|pair| pair[1]);
     lines.into_iter().any(|line| commands(line).iter().any(|words| line_starts(words, depth)))
@@ -111,7 +111,7 @@ fn line_starts(words: &[String], depth: usize) -> bool {
     starts(&words, depth)
 }
 
-/// `cmd /d /c` has the line in one argument or in many.
+/// `cmd /d /c` takes the line as one argument or as many.
 fn behind_switch(args: &[&str], depth: usize) -> bool {
     let is_switch = |arg: &&str| ["/c", "/k"].iter().any(|switch| arg.eq_ignore_ascii_case(switch));
     let rest = args.iter().position(is_switch).map_or(&[][..], |at| &args[at + 1..]);
@@ -151,8 +151,8 @@ fn file_name(word: &str) -> &str {
     word.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
-/// The commands of a shell's line, each as its words. A backslash is taken for a part of a path
-/// unless a blank or a quote stands behind it.
+/// The commands of a shell's line, each as its words. A backslash counts as part of a path unless a
+/// blank or a quote follows it.
 fn commands(line: &str) -> Vec<Vec<String>> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;

@@ -1,4 +1,5 @@
-//! Which servers of a client Gatefold offers as well, so that the client need not start them.
+//! Which servers of a client Gatefold offers as well, so that the client need not start them
+//! itself.
 
 use std::path::PathBuf;
 
@@ -13,21 +14,22 @@ use crate::programs;
 /// The servers of a client's file that are sources of the configuration as well.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerOverlap {
-    /// Gatefold reaches the same, as the same user and with the same settings.
+    /// Gatefold reaches the same server as the same user and with the same settings. These can go.
     pub names: Vec<String>,
-    /// The same, but Gatefold cannot start it: the program is not there.
+    /// The same server, but Gatefold cannot start it: the program is not there.
     pub missing_program: Vec<String>,
-    /// The same, but Gatefold needs variables for it that this client does not hand on.
+    /// The same server, but Gatefold needs variables for it that this client does not hand on.
     pub needs_variables: Vec<String>,
-    /// The same, but Gatefold has not reached it yet and has no credentials for it: the client may
-    /// sign in to it by itself.
+    /// The same server, but Gatefold has no credentials for it and has never reached it: the client
+    /// may have signed in to it by itself.
     pub never_reached: Vec<String>,
-    /// A source has the same name, and is off, cannot be used, or reaches something else.
+    /// A source has the same name, but is off, cannot be used or reaches something else.
     pub unlike_source: Vec<String>,
 }
 
-/// Finds the servers that can go because Gatefold has them, with the values of variables in the
-/// place of references on both sides. A source that is off, or that cannot be used, has none.
+/// Finds the servers that a client no longer needs because Gatefold has them. Both sides are
+/// compared with the values of their variables. A source that is off or cannot be used matches
+/// nothing.
 ///
 /// `unmet` is what Gatefold would lack when this client starts it, `reached` the sources whose tools
 /// are known.
@@ -43,7 +45,8 @@ pub fn overlap(
         return Ok(overlap);
     }
     let servers = servers_put_in(&file.path, &file.servers, environment)?;
-    // What the client does not start does not go, lest Gatefold starts what somebody switched off.
+    // A server that is switched off stays: without its entry Gatefold would start what somebody
+    // switched off.
     for server in servers.into_iter().filter(|server| server.is_enabled) {
         let wanted = Reached::of(&server.connection, own_folder(file, environment));
         let is_same = |source: &&SourceConfig| {
@@ -70,7 +73,7 @@ pub fn overlap(
     Ok(overlap)
 }
 
-/// Whether a server is asked without anything that could let somebody in.
+/// Whether requests to a server carry nothing that could sign anybody in.
 fn has_no_credentials(source: &SourceConfig) -> bool {
     match &source.connection {
         Connection::Http { url, headers } => {

@@ -1,4 +1,4 @@
-//! Where the program of a source lies: one answer for all who ask.
+//! Finds the program of a source, in the same way for every command.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub fn folder(cwd: Option<&Path>, environment: &Environment) -> PathBuf {
     cwd.map_or_else(|| environment.directory().to_owned(), |cwd| environment.directory().join(cwd))
 }
 
-/// Where a command without a folder is looked for: on the `PATH` of its own, or else on ours.
+/// The search path for a command without a folder: the source's own `PATH`, or else ours.
 pub fn search_path<'a>(env: &'a [(String, Secret)], environment: &'a Environment) -> &'a str {
     let own = env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.expose());
     own.or_else(|| environment.get("PATH")).unwrap_or_default()

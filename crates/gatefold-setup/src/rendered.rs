@@ -22,14 +22,14 @@ const HEAD: &str = "\
 # connects every source and says how it fares.
 ";
 
-/// The configuration with the planned sources behind what it has, which stays as it is.
+/// The configuration with the planned sources appended. What it has stays as it is.
 pub fn append(
     existing: Option<&str>,
     plan: &ImportPlan,
     path: &Path,
 ) -> Result<String, SetupError> {
     let mut text = existing.unwrap_or(HEAD).to_owned();
-    // Lines end as they do in the file.
+    // New lines end as the file's own do.
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     if !text.is_empty() && !text.ends_with('\n') {
         text.push_str(end);
@@ -47,14 +47,14 @@ pub fn append(
     }
 }
 
-/// Writes the configuration unless somebody else did in the meantime.
+/// Writes the configuration, unless somebody else changed it in the meantime.
 pub fn write(path: &Path, existing: Option<&str>, text: &str) -> Result<(), SetupError> {
     files::replace(path, existing, Some(text))
 }
 
 fn block(source: &PlannedSource) -> String {
     let PlannedSource { key, client, server, .. } = source;
-    // A comment ends with its line, whatever a folder is called.
+    // A line break in a folder's name would end the comment.
     let file = server.origin.file.display().to_string().replace(char::is_control, "?");
     let mut block = format!("# From {client}: {file}\n[sources.{}]\n", toml_key(key));
     let mut put = |key: &str, value: &Value| {

@@ -1,4 +1,4 @@
-//! Which variables a gateway needs of whoever starts it.
+//! Which variables a gateway needs from whoever starts it.
 
 use gatefold::Environment;
 use gatefold::config::{Connection, Inputs, servers_as_written};
@@ -28,18 +28,18 @@ const GIVEN: &[&str] = &[
     "USERPROFILE",
 ];
 
-/// What a configuration asks of the environment, and for whom.
+/// The variables that a configuration needs, and the sources that need them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequiredVariables {
-    /// Variables that are referred to without a default, in order, without those that every client
-    /// passes on.
+    /// Variables that are referred to without a default, in order. Those that every client passes
+    /// on are left out.
     pub names: Vec<String>,
     /// The keys of the sources that refer to one of them.
     pub sources: Vec<String>,
 }
 
 impl RequiredVariables {
-    /// Notes a text of a source, or of no source.
+    /// Adds the variables of a text, which belongs to a source or to none.
     fn note(&mut self, source: Option<&str>, text: &str) {
         for name in variables_in(text) {
             if GIVEN.contains(&name.as_str()) {
@@ -55,8 +55,8 @@ impl RequiredVariables {
     }
 }
 
-/// What the configuration needs. Sources that are off need nothing. What cannot be read refers to
-/// nothing.
+/// The variables that a configuration needs. Sources that are off need none, and a file that cannot
+/// be read counts as empty.
 pub fn required_variables(
     inputs: &Inputs,
     machine: &Machine,

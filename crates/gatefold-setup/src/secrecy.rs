@@ -1,9 +1,9 @@
-//! What in a client's file is a secret, and what takes its place.
+//! Finds the secrets in a client's file and replaces them with references.
 //!
-//! Files of clients are full of tokens, and none may go into a `gatefold.toml` in clear. So doubt
-//! makes a secret: one too many costs a reference, one too few a leak. A variable's value counts
-//! as a secret unless its look is plainly harmless; in arguments and addresses, which are mostly
-//! not secret, it is the other way round.
+//! Files of clients are full of tokens, and none may go into a `gatefold.toml` in clear. When in
+//! doubt, a text is a secret: one too many costs a reference, one too few is a leak. A variable's
+//! value counts as a secret unless its look is plainly harmless; in arguments and addresses, which
+//! are mostly not secret, it is the other way round.
 //!
 //! Texts are in Gatefold's notation here. What a reference refers to is no secret of the file.
 
@@ -18,15 +18,15 @@ use gatefold_policy::secrecy::{self, Naming, SecretSpan, after_scheme, has_secre
 
 use notation::{defaults, masked, replaced};
 
-/// A value that is not to stand in the configuration.
+/// A value that must not be written into the configuration.
 #[derive(Debug, Clone)]
 pub struct FoundSecret {
-    /// What it is called in the keyring, or the variable that is to hold it.
+    /// Its name in the keyring, or the variable that is to hold it.
     pub name: String,
     pub value: Secret,
 }
 
-/// What stands in a configuration where a secret stood.
+/// What a configuration has in place of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretStyle {
     /// `${secret:NAME}`: the keyring has it.
@@ -59,9 +59,9 @@ const PLAIN_HEADERS: &[&str] = &[
     "x-mcp-toolsets",
 ];
 
-/// Gives secrets a name and a reference.
+/// Names secrets and makes the references that replace them.
 struct ReferenceWriter<'a> {
-    /// The source's name, after which what has no name of its own is called.
+    /// The source's name. A secret without a name of its own is named after it.
     key: &'a str,
     reference: &'a mut dyn FnMut(String, &str) -> String,
 }
@@ -75,7 +75,7 @@ pub fn is_secret(name: &str, value: &str) -> bool {
             .any(|(name, range)| secrecy::is_secret(name, &value[range.clone()]))
 }
 
-/// Whether a program's name has a secret in it, which cannot be taken out of there.
+/// Whether a program's name contains a secret, which no reference can replace there.
 pub(super) fn has_secret_command(command: &str) -> bool {
     let mut words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
     let before = words.clone();
@@ -85,8 +85,7 @@ pub(super) fn has_secret_command(command: &str) -> bool {
     words != before || (!is_path(command) && has_secret(&masked(command)))
 }
 
-/// Takes every secret out of a connection, leaving `reference(name)` in its place. `key` is the
-/// source's name.
+/// Replaces every secret of a connection with `reference(name)`. `key` is the source's name.
 pub(super) fn take_out(
     connection: &mut Connection,
     key: &str,
@@ -113,8 +112,8 @@ pub(super) fn take_out(
     }
 }
 
-/// A variable's value with its secret taken out: all of it, unless it has references, of which
-/// nobody but the configuration makes values.
+/// A variable's value without its secret. The whole value is replaced, unless it has references,
+/// which only the configuration can resolve.
 fn variable(name: &str, called: &str, value: &str, writer: &mut ReferenceWriter<'_>) -> String {
     let ranges: Vec<_> = places(value).into_iter().map(|place| place.range).collect();
     let rest = replaced(value, &ranges, |_, _, _| "${_}".to_owned());
@@ -127,7 +126,7 @@ fn variable(name: &str, called: &str, value: &str, writer: &mut ReferenceWriter<
     })
 }
 
-/// A header's value without what is secret in it.
+/// A header's value without its secrets.
 fn header(name: &str, value: &str, writer: &mut ReferenceWriter<'_>) -> String {
     let is_plain = PLAIN_HEADERS.contains(&name.to_lowercase().as_str());
     if is_plain || !is_secret(name, value) {
@@ -137,7 +136,7 @@ fn header(name: &str, value: &str, writer: &mut ReferenceWriter<'_>) -> String {
     whole(value, &name, writer)
 }
 
-/// All of a value taken out, but for the scheme in front of a credential.
+/// Replaces a whole value, except the scheme in front of a credential.
 fn whole(value: &str, name: &str, writer: &mut ReferenceWriter<'_>) -> String {
     let start = value.len() - after_scheme(value).len();
     let range = start..value.len();
@@ -146,7 +145,7 @@ fn whole(value: &str, name: &str, writer: &mut ReferenceWriter<'_>) -> String {
     })
 }
 
-/// A text without the secrets that show themselves in it.
+/// A text without the secrets that can be recognized in it.
 fn in_place(text: &str, writer: &mut ReferenceWriter<'_>) -> String {
     let places = places(text);
     let ranges: Vec<_> = places.iter().map(|place| place.range.clone()).collect();
@@ -166,7 +165,7 @@ fn in_place(text: &str, writer: &mut ReferenceWriter<'_>) -> String {
     })
 }
 
-/// The secrets that show themselves in a text, the defaults of its references among them.
+/// The secrets that can be recognized in a text, including the defaults of its references.
 fn places(text: &str) -> Vec<SecretSpan> {
     let mut places = secrecy::secrets_in(&masked(text));
     for (name, range) in defaults(text) {

@@ -1,8 +1,8 @@
 //! The operating system's keyring, where Gatefold's secrets lie under the service `gatefold`.
 //!
 //! On Linux the keyring is whatever speaks the Secret Service protocol (GNOME Keyring, KWallet,
-//! KeePassXC), on macOS the Keychain. Every answer is waited for on a thread of its own and within
-//! a bound: a locked keyring asks its user, and the user may be away.
+//! KeePassXC), on macOS the Keychain. Each question waits on a thread of its own and for a bounded
+//! time: a locked keyring asks its user, who may be away.
 
 mod system;
 
@@ -12,13 +12,13 @@ use std::time::Duration;
 use gatefold::secrets::{LOOKUP_DEADLINE, SecretError, SecretName, SecretStore, VALUE_LIMIT_BYTES};
 use gatefold_core::Secret;
 
-/// Under what the keyring files everything that is Gatefold's.
+/// The service under which the keyring files Gatefold's secrets.
 pub const SERVICE: &str = "gatefold";
 
 /// How long a person may take to unlock the keyring when a command of theirs needs it.
 pub const UNLOCK_DEADLINE: Duration = Duration::from_secs(60);
 
-/// A store of secrets that can be written. Every method may take as long as `within`, and blocks.
+/// A store of secrets that can be written. Every method blocks, for at most `within`.
 pub trait Keyring: SecretStore {
     fn set(&self, name: &SecretName, value: &Secret, within: Duration) -> Result<(), SecretError>;
     fn remove(&self, name: &SecretName, within: Duration) -> Result<(), SecretError>;
@@ -31,7 +31,7 @@ pub fn system() -> Arc<dyn Keyring> {
     Arc::new(system::SystemKeyring)
 }
 
-/// Puts a secret into the user's keyring, in the place of what is there under its name.
+/// Stores a secret in the user's keyring and replaces one of the same name.
 pub fn store(name: &SecretName, value: &Secret) -> Result<(), SecretError> {
     store_in(&*system(), name, value)
 }
@@ -59,7 +59,7 @@ pub fn get(name: &SecretName) -> Result<Secret, SecretError> {
     system().get(name, UNLOCK_DEADLINE)
 }
 
-/// Takes a secret out of the user's keyring.
+/// Removes a secret from the user's keyring.
 pub fn remove(name: &SecretName) -> Result<(), SecretError> {
     system().remove(name, UNLOCK_DEADLINE)
 }

@@ -1,5 +1,6 @@
-//! What is kept for the way back from `connect`: one file for each table of servers, in the user's
-//! state directory, for its owner's eyes only, because it holds the client's file as it was.
+//! Records with which `disconnect` undoes `connect`: one file for each table of servers, in the
+//! user's state directory. Only its owner can read it, because it holds the client's file as it
+//! was.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ const FOLDER: &str = "clients";
 /// The largest record, in bytes: two texts of a client's largest file, each character escaped.
 const RECORD_BYTES: u64 = 2 * 6 * gatefold_clients::FILE_BYTES as u64;
 
-/// The most records of one folder that are looked through for those of one file.
+/// The most records of one folder that are searched for those of one file.
 const RECORDS: usize = 1000;
 
 #[derive(Serialize, Deserialize)]
@@ -31,8 +32,8 @@ struct Record {
     undo: Undo,
 }
 
-/// Where records lie. New ones go into the user's own state directory whatever is said about the
-/// rest of the state, so that whoever takes Gatefold out of a client need not know how it came in.
+/// The folders of records. New records always go into the user's own state directory, wherever the
+/// rest of the state is, so that disconnecting works without knowing how Gatefold was connected.
 #[derive(Debug, Clone)]
 pub struct Records {
     /// The first is for new records; the others are looked through as well.
@@ -45,7 +46,7 @@ impl Records {
         Self { folders: vec![state_dir.join(FOLDER)] }
     }
 
-    /// The same, with those that may lie in another state directory.
+    /// Looks through another state directory as well.
     #[must_use]
     pub fn or(mut self, state_dir: &Path) -> Self {
         let folder = state_dir.join(FOLDER);
@@ -55,17 +56,17 @@ impl Records {
         self
     }
 
-    /// Whether there is a way back for a client's file.
+    /// Whether a client's file has a record.
     pub fn has(&self, file: &ConfigFile) -> bool {
         self.found(file).is_some()
     }
 
-    /// Where the way back for a client's file is kept from now on.
+    /// Where a new record of a client's file goes.
     pub(super) fn path(&self, file: &ConfigFile) -> PathBuf {
         self.folders[0].join(name(file))
     }
 
-    /// Where it is kept now.
+    /// Where the record is now, which may be an older folder.
     fn found(&self, file: &ConfigFile) -> Option<PathBuf> {
         let mut paths = self.folders.iter().map(|folder| folder.join(name(file)));
         paths.find(|path| path.exists())

@@ -1,6 +1,6 @@
 //! The MCP clients on this machine: whether Gatefold is in them, as this program, and alone.
 //!
-//! What a client's entry is, is judged as `connect` and `import` judge it.
+//! Recognizes entries as `connect` and `import` do, so that the three agree.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use crate::{FoundFile, RequiredVariables, ServerOverlap, programs, shell};
 /// The port of an address that names none (RFC 9110, section 4.2.1).
 const HTTP_PORT: u16 = 80;
 
-/// What the clients' entries are held against.
+/// What is known of the gateway that clients' entries should lead to.
 pub(super) struct GatewayFacts<'a> {
     pub(super) config: &'a Config,
     pub(super) inputs: &'a Inputs,
@@ -66,7 +66,7 @@ fn is_connected(found: &FoundFile, known: &GatewayFacts<'_>) -> bool {
     found.servers.as_ref().is_ok_and(|servers| servers.iter().any(|one| known.is_gatefold(one)))
 }
 
-/// What is to be said about one file of a client, which has Gatefold there or in another one.
+/// The findings about one file of a client. Gatefold may be in another file of the same client.
 fn client(found: &FoundFile, is_connected: bool, known: &GatewayFacts<'_>) -> Vec<Finding> {
     let file = &found.file;
     let servers = match &found.servers {
@@ -79,12 +79,13 @@ fn client(found: &FoundFile, is_connected: bool, known: &GatewayFacts<'_>) -> Ve
     }
     let ours = servers.iter().filter(|server| known.is_gatefold(server));
     let mut findings: Vec<_> = ours.map(|entry| judged(file, entry, known)).collect();
-    // A gateway that runs already has its own variables.
+    // Only a client that starts Gatefold hands variables on; a gateway that runs already has its
+    // own.
     let is_started = |one: &ClientServer| matches!(one.connection, Connection::Stdio { .. });
     let starts = servers.iter().any(|one| known.is_gatefold(one) && is_started(one));
     let unmet = if starts { known.unmet(file.client) } else { RequiredVariables::default() };
-    // A file that was read a moment ago can be read.
-    // What may need a sign-in is not asked for here: that would open the store.
+    // Reading the file just worked, so a failure now is not worth a finding. No source counts as
+    // reached here: finding out would open the store.
     let overlap = crate::overlap(file, known.config, &unmet, &[], known.environment);
     let overlap = overlap.unwrap_or_default();
     if !overlap.names.is_empty() {
@@ -141,7 +142,8 @@ fn finding(file: &ConfigFile, level: Level, what: impl std::fmt::Display) -> Fin
         .at(file.path.display())
 }
 
-/// The command that puts Gatefold into this file as it should be, and what it offers out of it.
+/// The command that corrects Gatefold's entry in this file and takes out the servers that Gatefold
+/// offers.
 fn connect(file: &ConfigFile, known: &GatewayFacts<'_>) -> String {
     let project = if file.scope == Scope::Project { " --project" } else { "" };
     format!("gatefold connect {}{project}{}", file.client.id(), known.options)
@@ -169,7 +171,7 @@ fn is_forbidden(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
 }
 
-/// What is to be said about an entry for Gatefold.
+/// The finding about an entry for Gatefold.
 fn judged(file: &ConfigFile, entry: &ClientServer, known: &GatewayFacts<'_>) -> Finding {
     if !entry.is_enabled {
         let what = "its entry for Gatefold is disabled";
@@ -190,7 +192,7 @@ fn judged(file: &ConfigFile, entry: &ClientServer, known: &GatewayFacts<'_>) -> 
     }
 }
 
-/// An entry that starts a program.
+/// Judges an entry that starts a program.
 fn program(
     file: &ConfigFile,
     command: &str,
@@ -221,7 +223,7 @@ fn program(
     finding(file, Level::Ok, "Gatefold is connected")
 }
 
-/// An entry that asks a gateway which has to run already.
+/// Judges an entry with an address, whose gateway has to run already.
 fn address(file: &ConfigFile, url: &str, known: &GatewayFacts<'_>) -> Finding {
     let listen = known.config.server.listen;
     if !leads_to(url, listen) {

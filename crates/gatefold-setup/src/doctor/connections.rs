@@ -62,7 +62,8 @@ pub(super) async fn look(
     };
     let mut connected: HashMap<Domain, Connected> = HashMap::new();
     let in_time = timeout(limit * LIMITS, app.connect(&())).await;
-    // Of a source that did not connect nobody knows what a pattern would match.
+    // A pattern may match tools of a source that did not connect, so patterns are judged only if
+    // all did.
     let is_whole = in_time.as_ref().is_ok_and(|all| all.iter().all(|one| one.result.is_ok()));
     for one in in_time.unwrap_or_default() {
         connected.insert(one.source.domain.clone(), one);
@@ -95,7 +96,7 @@ async fn asked(source: &SourceConfig) -> Option<ProbeOutcome> {
     remote::diagnose(source, url, headers).await
 }
 
-/// `connected` is none for all sources where one of them kept to no limit.
+/// `connected` is `None` for every source when one of them overran the limit of all.
 async fn fared(
     source: &SourceConfig,
     connected: Option<Connected>,

@@ -137,8 +137,8 @@ async fn database(directory: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Files of the store that this user may read and not write, as a run by the administrator
-/// leaves them.
+/// A file of the store that this user may read but not write, as a run by the administrator leaves
+/// behind.
 fn unwritable(directory: &Path) -> Option<Finding> {
     let names = ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "startup.lock"];
     let files = names.iter().map(|name| directory.join(name));

@@ -25,7 +25,7 @@ const RESTART: &str = "a service through its manager, any other where it runs";
 /// The most processes that are looked through for the holder of a port.
 const PROCESS_LIMIT: usize = 8192;
 
-/// What is found, and whether a gateway of ours runs there.
+/// The findings about the port, and whether a gateway of ours runs there.
 pub(super) async fn look(listen: SocketAddr) -> (Vec<Finding>, bool) {
     let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
     let Err(error) = TcpListener::bind(listen).await else {
@@ -71,7 +71,7 @@ async fn taken(listen: SocketAddr) -> Finding {
     found(Level::Ok, what)
 }
 
-/// What listens there and gives no status, as a gateway that others can reach does not either.
+/// Judges a listener that gives no status, as a gateway that others can reach does not either.
 fn silent(listen: SocketAddr, holder: Option<&PortHolder>) -> Finding {
     let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
     let is_local = listen.ip().is_loopback();
@@ -124,7 +124,7 @@ struct PortHolder {
     is_gatefold: bool,
 }
 
-/// Who listens on a port, as far as /proc tells this user.
+/// The process that listens on a port, if /proc shows it to this user.
 fn holder(port: u16) -> Option<PortHolder> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(fs::read_to_string);
     let inode = tables.iter().flatten().find_map(|table| inode_of(table, port))?;
@@ -143,7 +143,7 @@ fn holder(port: u16) -> Option<PortHolder> {
     Some(PortHolder { id, name: name.trim().to_owned(), is_gatefold })
 }
 
-/// Whether a process's program is Gatefold, be it replaced since, see proc_pid_exe(5).
+/// Whether a process's program is Gatefold, even if replaced since, see proc_pid_exe(5).
 fn is_gatefold(program: &Path) -> bool {
     let name = program.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.strip_suffix(" (deleted)").unwrap_or(name) == "gatefold"

@@ -37,7 +37,7 @@ const INSTALLS: &[(&str, &str)] = &[
     ("docker", "install Docker, or another way to run that server"),
 ];
 
-/// Programs that fetch what they are to run, which takes its time when it is not there yet.
+/// Programs that download what they run, which makes a first start slow.
 const FETCHERS: &[&str] =
     &["npx", "uvx", "uv", "bunx", "pnpx", "pnpm", "yarn", "deno", "pipx", "docker", "podman"];
 
@@ -125,7 +125,7 @@ fn install(command: &str) -> String {
     )
 }
 
-/// What the first line of a script names, `env` looked through.
+/// The interpreter that a script's first line names, directly or through `env`.
 fn interpreter(program: &Path) -> Option<String> {
     let mut head = Vec::new();
     fs::File::open(program).ok()?.take(SHEBANG_BYTES).read_to_end(&mut head).ok()?;
@@ -152,7 +152,7 @@ fn absent_paths<'a>(args: &'a [String], folder: &Path) -> Vec<&'a str> {
         .collect()
 }
 
-/// What stands behind the command: Node for npx, an engine for docker.
+/// Judges what the command depends on: Node for npx, an engine for docker.
 async fn runtime(
     command: &str,
     program: &Path,

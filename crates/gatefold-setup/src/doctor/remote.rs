@@ -21,7 +21,7 @@ struct ProbeAnswer {
     location: String,
 }
 
-/// What came of asking an address.
+/// The result of asking an address.
 pub(super) enum ProbeOutcome {
     /// Why the source cannot be reached.
     Fault(Finding),

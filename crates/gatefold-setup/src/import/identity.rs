@@ -1,4 +1,4 @@
-//! Which servers are the same: those that reach the same, as the same, and show the same of it.
+//! Which servers are the same: they reach the same, as the same user, and allow the same tools.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use super::SkipReason;
 /// All that makes a server what it is, in a form that can be compared text by text.
 type Identity = Vec<String>;
 
-/// The sources that there are already, and those that come to them.
+/// The sources of the configuration, and those that this import adds.
 pub(super) struct KnownSources<'e> {
     environment: &'e Environment,
     existing: Vec<(String, Identity)>,
@@ -26,13 +26,14 @@ impl<'e> KnownSources<'e> {
         Self { environment, existing: written_sources(existing), added: Vec::new() }
     }
 
-    /// The source that a server is already.
+    /// Why a server needs no source of its own: there is one for it already.
     pub(super) fn same(&self, server: &ClientServer) -> Option<SkipReason> {
         let identity = of_server(server);
         if let Some((key, _)) = self.added.iter().find(|(_, known)| *known == identity) {
             return Some(SkipReason::SameAs(key.clone()));
         }
-        // What is off here adds nothing to a source that is on.
+        // A server that is off adds nothing to a source that is on, so that difference does not
+        // count.
         let from = usize::from(!server.is_enabled);
         let likeness = |known: &Identity| self.likeness(&known[from..], &identity[from..]);
         let existing = self.existing.iter().map(|(key, known)| (key, likeness(known)));
@@ -60,14 +61,14 @@ impl<'e> KnownSources<'e> {
         all.min().unwrap_or(Likeness::Same)
     }
 
-    /// Takes note of a server that becomes a source, and gives the source's name.
+    /// Adds a server as a source, and gives the source's name.
     pub(super) fn add(&mut self, server: &ClientServer, client: Client) -> String {
         let key = self.free_key(&server.name, client);
         self.added.push((key.clone(), of_server(server)));
         key
     }
 
-    /// The server's own name if it gives a domain that no source has, else with the client's.
+    /// The server's own name if no source has its domain, else the name with the client's.
     fn free_key(&self, name: &str, client: Client) -> String {
         let domains: HashSet<_> =
             self.existing.iter().chain(&self.added).map(|(key, _)| Domain::from_key(key)).collect();
@@ -75,7 +76,8 @@ impl<'e> KnownSources<'e> {
         let numbered = (2..).map(|n| format!("{with_client}-{n}"));
         let mut keys = [name.to_owned(), with_client.clone()].into_iter().chain(numbered);
         let key = keys.find(|key| !domains.contains(&Domain::from_key(key)));
-        // A name so long that what tells it apart is cut off takes its number as a domain.
+        // Cutting a name that is too long would take off what tells it apart, so its numbered
+        // domain becomes the name.
         key.filter(|key| key.len() <= Domain::MAX_LENGTH).unwrap_or_else(|| {
             let domain = Domain::from_key(name);
             let mut free = (1..).map(|n| if n == 1 { domain.clone() } else { domain.numbered(n) });
@@ -85,17 +87,17 @@ impl<'e> KnownSources<'e> {
     }
 }
 
-/// How sure it is that two texts come to the same.
+/// How surely two texts mean the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
     Different,
-    /// They do if a reference has the one value that makes it so.
+    /// They do if a reference has a value that makes it so.
     Perhaps,
     Same,
 }
 
-/// Whether a text of the configuration comes to this one. A reference in it stands for its value,
-/// and for any text at all where `value` knows none. Both are in Gatefold's notation.
+/// Whether a text of the configuration means the same as this one. A reference in it stands for its
+/// value, and for any text at all where `value` knows none. Both are in Gatefold's notation.
 fn stands_for(written: &str, text: &str, value: &dyn Fn(&str) -> Option<String>) -> Likeness {
     if written == text {
         return Likeness::Same;
@@ -120,7 +122,7 @@ fn stands_for(written: &str, text: &str, value: &dyn Fn(&str) -> Option<String>)
     if is_like { Likeness::Perhaps } else { Likeness::Different }
 }
 
-/// Whether a text has these pieces in this order, with something at least behind the last gap.
+/// Whether a text has these pieces in this order, and something in the last gap.
 fn fits(first: &str, middle: &[String], last: &str, text: &str) -> bool {
     let Some(mut rest) = text.strip_prefix(first) else { return false };
     for literal in middle {
@@ -183,8 +185,8 @@ fn identity(connection: &Connection, is_enabled: bool, patterns: [Vec<String>; 2
     identity
 }
 
-/// The sources of a configuration's text, their references left as they are. What cannot be read
-/// is the same as nothing.
+/// The sources of a configuration's text, their references left as they are. A text that cannot be
+/// read has none.
 fn written_sources(text: &str) -> Vec<(String, Identity)> {
     let root = toml::from_str::<toml::Table>(text).unwrap_or_default();
     let sources = root.get("sources").and_then(toml::Value::as_table).cloned();
@@ -220,7 +222,7 @@ fn of_written(source: &toml::Value) -> Identity {
     identity(&connection, is_enabled, [list("allow"), list("deny")])
 }
 
-/// What a program or a header is given for a value.
+/// The text that a program or a header is given for a value.
 fn loose_text(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),

@@ -1,11 +1,11 @@
-//! Secrets on their way into the keyring: all of them and the configuration, or nothing.
+//! Stores an import's secrets and writes its configuration: both, or neither.
 
 use gatefold::secrets::{SecretError, SecretName};
 
 use crate::secrets::{self, Keyring, UNLOCK_DEADLINE};
 use crate::{FoundSecret, SetupError};
 
-/// Why neither the secrets nor what refers to them is there.
+/// An import that failed and was undone.
 #[derive(Debug)]
 pub struct FailedImport {
     pub fault: ImportFault,
@@ -44,7 +44,7 @@ pub fn keep(
     Err(FailedImport { fault, left: stored.into_iter().filter(is_left).collect() })
 }
 
-/// Stores a secret, and gives its name when the keyring did not have it.
+/// Stores a secret, and gives its name unless the keyring had it before.
 fn keep_one(
     secret: &FoundSecret,
     keyring: &dyn Keyring,

@@ -1,4 +1,4 @@
-//! Under which names secrets are kept.
+//! The names under which secrets are stored.
 
 use std::collections::HashSet;
 
@@ -36,7 +36,7 @@ impl<'e> SecretNames<'e> {
         self.secrets
     }
 
-    /// Takes account of what a server refers to by itself: its variables are not ours to set.
+    /// Reserves the variables that a server already refers to: an import must not set them.
     pub(super) fn note(&mut self, server: &ClientServer) {
         if self.style == SecretStyle::Keyring {
             return;
@@ -74,7 +74,7 @@ impl<'e> SecretNames<'e> {
         name
     }
 
-    /// Whether a name is nobody's, or has this very value.
+    /// Whether a name is unused, or already has this very value.
     fn is_free(&self, name: &str, value: &str) -> bool {
         if let Some(known) = self.secrets.iter().find(|secret| secret.name == *name) {
             return known.value.expose() == value;
@@ -83,7 +83,7 @@ impl<'e> SecretNames<'e> {
             SecretStyle::Keyring => match self.environment.secret(name) {
                 Ok(kept) => Some(kept.expose() == value),
                 Err(SecretError::NotText(_)) => Some(false),
-                // Storing it looks again.
+                // A keyring that does not answer now is asked again when the secret is stored.
                 Err(_) => None,
             },
             SecretStyle::Variable => self.environment.get(name).map(|set| set == value),
@@ -94,7 +94,7 @@ impl<'e> SecretNames<'e> {
 
 /// The names of the keyring that a configuration refers to.
 fn secrets_in(text: &str) -> Vec<String> {
-    // One line after the other: what one leaves open is not the next one's.
+    // Read line by line, so that a reference left open on one line does not swallow the next.
     let inner = text.lines().flat_map(references);
     inner.filter_map(|inner| inner.strip_prefix(SECRET)).map(str::to_owned).collect()
 }

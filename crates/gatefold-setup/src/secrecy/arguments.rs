@@ -22,7 +22,7 @@ const SCRIPT_FLAGS: &[&str] = &["-c", "-lc", "-ec", "-Command", "--eval", "--com
 /// Programs that run another one, and whose own `-p` names a package.
 const RUNNERS: &[&str] = &["npx", "npm", "pnpm", "yarn", "bunx", "bun", "uv", "uvx", "pipx"];
 
-/// What stands in front of an argument.
+/// What comes before an argument.
 struct ArgumentContext {
     flag: String,
     /// Whether the argument is still one of the program that runs the server.
@@ -42,7 +42,7 @@ pub(super) fn take_out(command: &str, args: &mut [String], writer: &mut Referenc
             arg.clone_into(&mut before.flag);
             continue;
         }
-        // The package is the first word that no flag of the runner's asks for.
+        // The package is the first word that is not the value of a runner's flag.
         let is_asked =
             matches!(flag.as_str(), "-p" | "--package" | "--python" | "--from" | "--with");
         let is_package = before.is_runners && !is_asked;
@@ -51,8 +51,8 @@ pub(super) fn take_out(command: &str, args: &mut [String], writer: &mut Referenc
     }
 }
 
-/// Whether an argument is a flag alone. Behind one that asks for a secret nothing is taken for a
-/// flag that is not plainly one.
+/// Whether an argument is only a flag. After a flag that takes a secret only a plain flag counts,
+/// because a secret may begin with `-` too.
 fn is_flag(arg: &str, before: &str) -> bool {
     let is_name =
         |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
@@ -63,7 +63,7 @@ fn is_flag(arg: &str, before: &str) -> bool {
     is_plain || (looks && !asks && !is_joined(arg))
 }
 
-/// Whether a value stands right behind a flag of one letter, and is a key by itself.
+/// Whether a key directly follows a flag of one letter, in the same word.
 fn is_joined(arg: &str) -> bool {
     has_secret(&masked(arg))
 }
@@ -102,14 +102,15 @@ fn taken(arg: &str, before: &ArgumentContext, writer: &mut ReferenceWriter<'_>) 
     if asks { whole(arg, &called(flag, writer.key), writer) } else { in_place(arg, writer) }
 }
 
-/// The value of `name=value`, which may be another of the kind.
+/// The value of `name=value`, which may itself be such a pair.
 fn pair(name: &str, value: &str, before: &str, writer: &mut ReferenceWriter<'_>) -> String {
     if HEADER_FLAGS.contains(&name) || VARIABLE_FLAGS.contains(&name) || USER_FLAGS.contains(&name)
     {
         let before = ArgumentContext { flag: name.to_owned(), is_runners: false };
         return taken(value, &before, writer);
     }
-    // A variable for a server may be anything; what a flag sets is mostly what its help says.
+    // A server's variable may hold anything, so doubt makes a secret; a flag has to ask for one by
+    // name.
     let is_variable = !name.starts_with('-') || VARIABLE_FLAGS.contains(&before);
     let is_taken = if is_variable { is_secret(name, value) } else { asks_for(name, value) };
     if is_taken {
@@ -143,7 +144,7 @@ fn user_and_password(arg: &str, writer: &mut ReferenceWriter<'_>) -> Option<Stri
     is_taken.then(|| format!("{user}:{}", whole(password, &name, writer)))
 }
 
-/// What `-p` is given when it is no password: a port, a path, a file.
+/// Whether `-p` is given a port, a path or a file rather than a password.
 fn is_harmless_p(arg: &str) -> bool {
     let is_ports = arg.trim_end_matches("/tcp").trim_end_matches("/udp");
     let is_ports = is_ports.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ':' | '-'));
@@ -156,7 +157,7 @@ fn is_name(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
 }
 
-/// A flag's name says little without its source's; a variable's is known by itself.
+/// What a secret is called. A flag's name says little alone, so the source's goes in front of it.
 fn called(name: &str, key: &str) -> String {
     let own = if name == "-p" { "PASSWORD".to_owned() } else { variable_name(name) };
     let is_known = !name.starts_with('-') && own.contains('_');

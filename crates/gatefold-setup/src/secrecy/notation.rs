@@ -1,10 +1,10 @@
-//! References in a text of Gatefold's notation, as far as secrecy is concerned.
+//! Tells references from literal text, so that only literals and defaults count as secrets.
 
 use std::ops::Range;
 
 use gatefold_policy::secrecy::REFERENCE;
 
-/// A piece of a text: what stands there, or a reference to what stands elsewhere.
+/// A piece of a text: literal characters, or a reference to something outside the file.
 enum NotationPart<'t> {
     Literal(&'t str),
     Reference { whole: &'t str, name: &'t str, default: &'t str },
@@ -34,8 +34,8 @@ fn parts(text: &str) -> Vec<NotationPart<'_>> {
     parts
 }
 
-/// The text with its references made unrecognizable, byte for byte. Defaults stay: they stand in
-/// the file.
+/// The text with its references made unrecognizable, byte for byte. Defaults stay, because the file
+/// has them in clear.
 pub(super) fn masked(text: &str) -> String {
     let mask = |length: usize| String::from(REFERENCE).repeat(length);
     let one = |part: NotationPart<'_>| match part {
@@ -49,7 +49,7 @@ pub(super) fn masked(text: &str) -> String {
     parts(text).into_iter().map(one).collect()
 }
 
-/// The names of the references that have a default, and where it stands.
+/// The names of the references that have a default, and the range of each default.
 pub(super) fn defaults(text: &str) -> Vec<(&str, Range<usize>)> {
     let mut at = 0;
     let mut defaults = Vec::new();
@@ -68,9 +68,9 @@ pub(super) fn defaults(text: &str) -> Vec<(&str, Range<usize>)> {
     defaults
 }
 
-/// The text with something else in the place of these ranges, which are in order and apart.
-/// References in them stay, but for those whose default is in one. `replace` is given the name of
-/// such a reference, if it is one, and what stands there, as a program would be given it.
+/// Replaces these ranges of a text, which are in order and do not overlap. References in them stay,
+/// except those whose default lies in one. `replace` is given the name of such a reference, if it
+/// is one, and the text to replace as a program would see it.
 pub(super) fn replaced<'r>(
     text: &str,
     ranges: &'r [Range<usize>],
@@ -88,7 +88,7 @@ pub(super) fn replaced<'r>(
                     let (from, to) = (range.start.max(at), range.end.min(end));
                     let secret = &text[from..to];
                     out.push_str(&text[done..from]);
-                    // Between references, marks alone are not what is secret.
+                    // Punctuation between references is no secret.
                     if has_references && !secret.contains(char::is_alphanumeric) {
                         out.push_str(secret);
                     } else {

@@ -58,7 +58,7 @@ pub(super) fn answers(within: Duration) -> bool {
     bounded(within, move || native::answers(within)).is_ok()
 }
 
-/// Does the work on a thread of its own and waits for it at most so long.
+/// Does the work on a thread of its own and waits for it at most `within`.
 ///
 /// Keyrings block, or need a runtime of their own; neither may happen on a worker of the runtime
 /// that calls. The thread ends by itself when the keyring answers.
@@ -68,7 +68,7 @@ fn bounded<T: Send + 'static>(
 ) -> Result<T, SecretError> {
     let (sender, receiver) = sync_channel(1);
     let started = std::thread::Builder::new().name("keyring".to_owned()).spawn(move || {
-        // Nobody listens any more when the wait is over.
+        // Sending fails only when the caller has stopped waiting.
         let _ = sender.send(work());
     });
     started.map_err(|error| SecretError::Failed(error.to_string()))?;
