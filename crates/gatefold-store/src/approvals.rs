@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
-use crate::housekeeping::millis;
+use crate::database::millis;
 use crate::store::Inner;
 use crate::{Store, StoreError};
 

@@ -1,15 +1,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use gatefold_core::{CallId, Clock};
-use gatefold_dispatch::{
-    AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened, DiscoveryRecord,
-};
+use gatefold_dispatch::{AuditOutcome, AuditSlot, CallClosed, CallOpened, DiscoveryRecord};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{Store, StoreError};
+use crate::StoreError;
 
 mod row;
 mod writer;
@@ -81,7 +77,11 @@ impl Ledger {
         (Self { entries, endings, owner, attempts: AtomicI64::new(0), clock }, intake)
     }
 
-    async fn open(&self, opened: CallOpened) -> Opening {
+    /// Opens a record, and waits until it is written.
+    pub(crate) async fn open(
+        &self,
+        opened: CallOpened,
+    ) -> Result<Box<dyn AuditSlot>, Arc<StoreError>> {
         let place = self.endings.clone().try_reserve_owned().map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => StoreError::TooManyOpen { limit: OPEN_LIMIT },
             mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
@@ -90,7 +90,18 @@ impl Ledger {
         let row = CallRow { id: opened.id, json: row::open(&opened, holder) };
         let slot =
             Box::new(Slot { held: Some((place, opened)), holder, clock: self.clock.clone() });
-        self.ask(|answer| Entry::Open { row, slot, answer }).await
+        let slot = self.ask(|answer| Entry::Open { row, slot, answer }).await?;
+        Ok(slot as Box<dyn AuditSlot>)
+    }
+
+    /// Hands in the record of a call that was refused, which is over when it opens.
+    pub(crate) async fn refuse(&self, opened: CallOpened, closed: CallClosed) {
+        let json = row::ended(&opened, &closed, self.next_holder());
+        self.leave(Entry::Ended(CallRow { id: opened.id, json })).await;
+    }
+
+    pub(crate) async fn discover(&self, record: DiscoveryRecord) {
+        self.leave(Entry::Discovery(row::discovery(&record))).await;
     }
 
     pub(crate) async fn flush(&self) -> Written {
@@ -120,31 +131,6 @@ impl Ledger {
 
     fn next_holder(&self) -> Holder {
         Holder { owner: self.owner, attempt: self.attempts.fetch_add(1, Ordering::Relaxed) }
-    }
-}
-
-impl AuditLog for Store {
-    fn open(&self, record: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>> {
-        async move {
-            match self.ledger().open(record).await {
-                Ok(slot) => Ok(slot as Box<dyn AuditSlot>),
-                Err(error) if matches!(*error, StoreError::NotSuspended { .. }) => {
-                    Err(AuditError::NotSuspended)
-                }
-                Err(error) => Err(AuditError::Failed(error.into())),
-            }
-        }
-        .boxed()
-    }
-
-    fn refuse(&self, opened: CallOpened, closed: CallClosed) -> BoxFuture<'_, ()> {
-        let ledger = self.ledger();
-        let json = row::ended(&opened, &closed, ledger.next_holder());
-        ledger.leave(Entry::Ended(CallRow { id: opened.id, json })).boxed()
-    }
-
-    fn discover(&self, record: DiscoveryRecord) -> BoxFuture<'_, ()> {
-        self.ledger().leave(Entry::Discovery(row::discovery(&record))).boxed()
     }
 }
 

@@ -1,11 +1,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use gatefold_core::Timestamp;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, SqlSafeStr as _, SqliteConnection};
 
-use crate::{Durability, StoreError};
+use crate::StoreError;
+use crate::options::Durability;
 
 /// How long a statement waits for another process to finish writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -101,4 +103,9 @@ impl Database {
     pub(crate) fn error(&self, source: sqlx::Error) -> StoreError {
         StoreError::database(&self.path, source)
     }
+}
+
+/// A moment as the database keeps it: milliseconds since 1970.
+pub(crate) fn millis(at: Timestamp) -> i64 {
+    i64::try_from(at.as_millis()).unwrap_or(i64::MAX)
 }

@@ -7,8 +7,9 @@ use gatefold_core::{CallId, Timestamp};
 use tokio::sync::Notify;
 use tokio::time::{Instant, interval_at, sleep};
 
+use crate::database::millis;
 use crate::store::{Inner, blocking};
-use crate::{StoreError, approvals, owner, past, sources};
+use crate::{Store, StoreError, approvals, owner, past, sources};
 
 /// When a store first looks around, so that starting is not held up, and how often after that.
 const FIRST_ROUND: Duration = Duration::from_secs(30);
@@ -54,6 +55,14 @@ const PRUNE_DISCOVERIES_BY_COUNT: &str = "
 
 /// Moves what it can from the log to the database without holding up whoever writes.
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+
+impl Store {
+    /// Deletes the records that are past the bounds of [`Retention`], the past queries that weigh too
+    /// little, and the manifests that nothing refers to; says how many records went. Happens by itself every few minutes.
+    pub async fn prune(&self) -> Result<u64, StoreError> {
+        prune(&self.inner).await
+    }
+}
 
 /// Looks around now and then, and tidies the log when told to, for as long as the store is there.
 pub(crate) async fn keep(store: Weak<Inner>, checkpoint: Arc<Notify>) {
@@ -150,8 +159,4 @@ async fn prune_by(store: &Inner, sql: &'static str, bound: Bound) -> Result<u64,
         }
         sleep(PRUNE_PAUSE).await;
     }
-}
-
-pub(crate) fn millis(at: Timestamp) -> i64 {
-    i64::try_from(at.as_millis()).unwrap_or(i64::MAX)
 }

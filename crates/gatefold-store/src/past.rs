@@ -9,7 +9,7 @@ use serde::Serialize;
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::mpsc;
 
-use crate::housekeeping::millis;
+use crate::database::millis;
 use crate::store::Inner;
 use crate::{Store, StoreError};
 

@@ -9,7 +9,7 @@ use gatefold_catalog::Manifest;
 use gatefold_core::{Digest, Domain, Timestamp};
 use tempfile::NamedTempFile;
 
-use crate::housekeeping::millis;
+use crate::database::millis;
 use crate::store::{Inner, blocking};
 use crate::{Store, StoreError, tokens};
 
@@ -73,7 +73,7 @@ impl Store {
             .into_iter()
             .map(|(domain, config, manifest)| ((domain, config), manifest))
             .collect();
-        let directory = directory(store);
+        let directory = store.manifests();
         let mut known: Vec<_> = keys
             .iter()
             .filter_map(|key| {
@@ -99,7 +99,7 @@ impl Store {
         manifest: &Manifest,
     ) -> Result<(), StoreError> {
         let store = self.inner();
-        let (directory, manifest) = (directory(store), manifest.clone());
+        let (directory, manifest) = (store.manifests(), manifest.clone());
         let (digest, seen_at) = (manifest.digest().to_string(), manifest.fetched_at());
         let path = path_of(&directory, &digest);
         let written = blocking(move || write(&directory, &manifest)).await;
@@ -140,7 +140,7 @@ pub(crate) async fn sweep(store: &Inner) -> Result<(), StoreError> {
         .fetch_all(&mut *store.connection().await)
         .await
         .map_err(|source| store.error(source))?;
-    let directory = directory(store);
+    let directory = store.manifests();
     let files = |(_, _, manifest): KnownRow| {
         [path_of(&directory, &manifest), directory.join(tokens::file_name(&manifest))]
     };
@@ -197,10 +197,6 @@ fn write(directory: &Path, manifest: &Manifest) -> io::Result<()> {
 /// Makes a new name in a directory outlive a power cut.
 fn sync(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { fs::File::open(directory)?.sync_all() } else { Ok(()) }
-}
-
-pub(crate) fn directory(store: &Inner) -> PathBuf {
-    store.state_dir.join("manifests")
 }
 
 fn path_of(directory: &Path, digest: &str) -> PathBuf {

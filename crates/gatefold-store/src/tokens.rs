@@ -7,7 +7,6 @@ use std::path::Path;
 use gatefold_core::Digest;
 use tempfile::NamedTempFile;
 
-use crate::sources::directory;
 use crate::store::blocking;
 use crate::{Store, StoreError};
 
@@ -22,7 +21,7 @@ impl Store {
     ///
     /// A file that cannot be read counts as none: counting again replaces it.
     pub async fn token_counts(&self, manifest: Digest) -> Option<Vec<usize>> {
-        let path = directory(self.inner()).join(file_name(&manifest.to_string()));
+        let path = self.inner().manifests().join(file_name(&manifest.to_string()));
         blocking(move || read(&path)).await
     }
 
@@ -32,7 +31,7 @@ impl Store {
         manifest: Digest,
         counts: &[usize],
     ) -> Result<(), StoreError> {
-        let directory = directory(self.inner());
+        let directory = self.inner().manifests();
         let path = directory.join(file_name(&manifest.to_string()));
         let lines = counts.iter().map(ToString::to_string);
         let lines: Vec<_> = std::iter::once(VOCABULARY.to_owned()).chain(lines).collect();

@@ -1,0 +1,109 @@
+//! How a state directory becomes a store.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_dispatch::SealKey;
+use tokio::sync::{Mutex, Notify, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::audit::{Ledger, Writer};
+use crate::database::Database;
+use crate::options::StoreOptions;
+use crate::owner::Owner;
+use crate::store::{Inner, blocking};
+use crate::{Store, StoreError, housekeeping, key, past};
+
+/// How long one process waits for another to bring the schema up to date.
+const STARTUP_WAIT: Duration = Duration::from_secs(10);
+const STARTUP_POLL: Duration = Duration::from_millis(10);
+
+impl Store {
+    /// Opens a state directory, making it when need be, and sees to the records that processes
+    /// now gone have left open.
+    ///
+    /// Must be called within a Tokio runtime, which runs the writer.
+    pub async fn open(state_dir: &Path, options: StoreOptions) -> Result<Self, StoreError> {
+        let directory = state_dir.to_owned();
+        let (owner, seal_key) = blocking(move || prepare(&directory)).await?;
+        let database = Database::at(state_dir, options.durability);
+        let starting = wait_to_start(state_dir).await?;
+        let mut writing = database.connect().await?;
+        database.migrate(&mut writing).await?;
+        drop(starting);
+        let connection = database.connect().await?;
+        let (ledger, intake) = Ledger::new(owner.id, options.clock.clone());
+        let checkpoint = Arc::new(Notify::new());
+        let (lessons, coming) = mpsc::channel(past::LESSONS);
+        let inner = Arc::new_cyclic(|inner| {
+            let mut tasks = JoinSet::new();
+            tasks.spawn(housekeeping::keep(inner.clone(), checkpoint.clone()));
+            tasks.spawn(past::keep(inner.clone(), coming));
+            Inner {
+                state_dir: state_dir.to_owned(),
+                retention: options.retention,
+                clock: options.clock,
+                owner: owner.id,
+                ledger,
+                database: database.clone(),
+                connection: Mutex::new(connection),
+                seal_key,
+                lessons,
+                _tasks: tasks,
+            }
+        });
+        housekeeping::recover(&inner).await?;
+        tokio::spawn(Writer::new(database, writing, intake, owner, checkpoint).run());
+        Ok(Self { inner })
+    }
+}
+
+/// Makes the directory and the files in it that do not need the database.
+fn prepare(state_dir: &Path) -> Result<(Owner, SealKey), StoreError> {
+    let unusable = |source| StoreError::unusable(state_dir, source);
+    create_private_directory(state_dir).map_err(unusable)?;
+    create_private_file(&Database::path(state_dir)).map_err(unusable)?;
+    let seal_key = key::load_or_create(state_dir)?;
+    let id = getrandom::u64().map_err(StoreError::Random)?;
+    let owner = Owner::register(state_dir, (id >> 1).cast_signed()).map_err(unusable)?;
+    Ok((owner, seal_key))
+}
+
+/// Makes a directory, and those above it, that only its owner may look into. One that is there
+/// stays as it is.
+pub fn create_private_directory(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}
+
+/// SQLite gives its other files the mode of this one.
+fn create_private_file(path: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.append(true).create(true).open(path).map(drop)
+}
+
+/// Waits for the turn to bring the schema up to date, and keeps it until the file is dropped.
+async fn wait_to_start(state_dir: &Path) -> Result<File, StoreError> {
+    let path = state_dir.join("startup.lock");
+    let file = File::create(&path).map_err(|source| StoreError::unusable(&path, source))?;
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(source)) => return Err(StoreError::unusable(&path, source)),
+            Err(TryLockError::WouldBlock) if waited >= STARTUP_WAIT => {
+                return Err(StoreError::Held { path, source: None });
+            }
+            Err(TryLockError::WouldBlock) => sleep(STARTUP_POLL).await,
+        }
+        waited += STARTUP_POLL;
+    }
+}

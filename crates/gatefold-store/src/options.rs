@@ -1,0 +1,45 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_core::{Clock, SystemClock};
+
+/// How to keep things, and for how long.
+#[derive(Clone)]
+pub struct StoreOptions {
+    pub durability: Durability,
+    pub retention: Retention,
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Process,
+            retention: Retention::default(),
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+/// What a record that was opened outlives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// The end of the process, however sudden. A power cut may take the last moments.
+    Process,
+    /// A power cut too. Every commit then waits for the disk.
+    Disk,
+}
+
+/// How long records of calls and of discoveries are kept, each.
+#[derive(Debug, Clone, Copy)]
+pub struct Retention {
+    pub age: Duration,
+    pub rows: u32,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        const DAYS: u64 = 30;
+        Self { age: Duration::from_hours(24 * DAYS), rows: 1_000_000 }
+    }
+}
