@@ -306,7 +306,7 @@ fn named_bounds(docs: &str) -> Vec<String> {
 
 /// Whether the module's code has this word, beside a constant's own declaration.
 fn is_used(module: &Module, word: &str) -> bool {
-    let mut words = Words { word, count: 0 };
+    let mut words = WordCount { word, count: 0 };
     module.items.iter().for_each(|item| words.visit_item(item));
     let is_declared = module.items.iter().any(|item| match item {
         Item::Const(item) => item.ident == word,
@@ -315,12 +315,12 @@ fn is_used(module: &Module, word: &str) -> bool {
     words.count > usize::from(is_declared)
 }
 
-struct Words<'word> {
+struct WordCount<'word> {
     word: &'word str,
     count: usize,
 }
 
-impl Visit<'_> for Words<'_> {
+impl Visit<'_> for WordCount<'_> {
     fn visit_item(&mut self, item: &Item) {
         if !attributes(item).iter().any(is_test) {
             visit::visit_item(self, item);
@@ -338,7 +338,7 @@ impl Visit<'_> for Words<'_> {
     }
 }
 
-impl Words<'_> {
+impl WordCount<'_> {
     fn tokens(&mut self, tokens: &TokenStream) {
         for token in tokens.clone() {
             match token {

@@ -6,7 +6,7 @@ use syn::{Attribute, Ident, Item};
 
 use super::crate_tree::{CrateTree, is_condition};
 
-struct Declaration {
+struct TypeDeclaration {
     place: String,
     conditional: bool,
 }
@@ -14,19 +14,19 @@ struct Declaration {
 /// One fault for each name that is declared twice. Alternatives for platforms are one declaration, and a type
 /// inside a function is that function's own.
 pub(super) fn faults(tree: &CrateTree) -> Vec<String> {
-    let mut declarations: BTreeMap<String, Vec<Declaration>> = BTreeMap::new();
+    let mut declarations: BTreeMap<String, Vec<TypeDeclaration>> = BTreeMap::new();
     for module in &tree.modules {
         for (ident, attributes) in module.items.iter().filter_map(declared) {
             let place = format!("{}:{}", module.file, ident.span().start().line);
             let conditional = module.conditional || attributes.iter().any(is_condition);
-            let declaration = Declaration { place, conditional };
+            let declaration = TypeDeclaration { place, conditional };
             declarations.entry(ident.to_string()).or_default().push(declaration);
         }
     }
     let twice = declarations.into_iter().filter(|(_, places)| {
         places.len() > 1 && !places.iter().all(|declaration| declaration.conditional)
     });
-    let fault = |(name, places): (String, Vec<Declaration>)| {
+    let fault = |(name, places): (String, Vec<TypeDeclaration>)| {
         let places: Vec<String> = places.into_iter().map(|declaration| declaration.place).collect();
         format!(
             "{}: type `{name}` is declared {} times: {}",
