@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
-use gatefold_catalog::{GroupRules, Manifest, Snapshot, SourceEntry, SourceKind, ToolSpec, View};
+use gatefold_catalog::{GroupRules, KindName, Manifest, Snapshot, SourceEntry, ToolSpec, View};
 use gatefold_core::{Domain, Timestamp, ToolName};
 
 use crate::brute_force::{Comparable, nearest};
@@ -107,7 +107,7 @@ fn entry(number: usize, tools: &[usize]) -> SourceEntry {
     }
     SourceEntry {
         domain: Domain::from_key(&format!("source{number}")),
-        kind: SourceKind::Mcp,
+        kind: KindName::new("mcp"),
         description: None,
         groups: GroupRules::default(),
         manifest: Some(Arc::new(builder.build())),

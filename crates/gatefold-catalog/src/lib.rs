@@ -13,6 +13,7 @@ mod canonical;
 mod encoder;
 mod entry;
 mod groups;
+mod kind;
 mod likeness;
 mod lookup;
 mod manifest;
@@ -34,6 +35,7 @@ pub use encoder::Encoder;
 pub use entry::Entry;
 pub use gatefold_search::{Mode as SearchMode, Past, PastQuery};
 pub use groups::{GroupRules, is_group_name};
+pub use kind::KindName;
 pub use likeness::nearest_texts;
 pub use manifest::{
     Alteration, Change, EntryDefinition, Listing, Manifest, ManifestBuilder, ManifestError,
@@ -44,7 +46,7 @@ pub use raw::object_fields;
 pub use request::{Request, ResolvedEntry};
 pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, search, select};
 pub use signature::{Declared, call_signature, compact_signature, declared, differences};
-pub use snapshot::{DomainEntry, Snapshot, SourceEntry, SourceKind, Tool};
+pub use snapshot::{DomainEntry, Snapshot, SourceEntry, Tool};
 pub use text::{LINE_LIMIT, one_line};
 pub use tokens::token_bound;
 pub use view::{GroupCount, Miss, View};

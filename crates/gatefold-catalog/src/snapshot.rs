@@ -8,6 +8,7 @@ use gatefold_search::{Index, passage, words};
 use crate::encoder::Encoder;
 use crate::entry::{Entries, Entry, EntryRanges};
 use crate::groups::{self, GroupMember, GroupRules};
+use crate::kind::KindName;
 use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ServerInfo, ToolDefinition};
 use crate::naming::Names;
@@ -23,17 +24,11 @@ use search_index::SearchIndex;
 /// The longest description of a domain, in characters, when it was configured.
 const CONFIGURED_LIMIT: usize = 200;
 
-/// What sort of thing a source is. It decides how its tools may be shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SourceKind {
-    Mcp,
-}
-
 /// One source as it enters a snapshot.
 #[derive(Debug, Clone)]
 pub struct SourceEntry {
     pub domain: Domain,
-    pub kind: SourceKind,
+    pub kind: KindName,
     /// What the configuration says about it. Without, the source speaks for itself: its title,
     /// the first sentence of its instructions, or its name.
     pub description: Option<String>,
@@ -75,7 +70,7 @@ impl Indexes {
 #[derive(Debug)]
 pub struct DomainEntry {
     domain: Domain,
-    kind: SourceKind,
+    kind: KindName,
     description: String,
     manifest: Option<Arc<Manifest>>,
     tools: Range<usize>,
@@ -226,7 +221,7 @@ impl DomainEntry {
         &self.domain
     }
 
-    pub fn kind(&self) -> SourceKind {
+    pub fn kind(&self) -> KindName {
         self.kind
     }
 

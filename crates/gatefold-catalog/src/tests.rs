@@ -36,7 +36,7 @@ fn page(member: &str, entries: &str) -> Box<RawValue> {
 fn entry(domain: &str, tools: &[&str]) -> SourceEntry {
     SourceEntry {
         domain: Domain::parse(domain).unwrap(),
-        kind: SourceKind::Mcp,
+        kind: KindName::new("mcp"),
         description: None,
         groups: GroupRules::default(),
         manifest: Some(Arc::new(manifest(&[&tools.join(",")]))),

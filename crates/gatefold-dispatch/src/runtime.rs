@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_catalog::{Encoder, GroupRules, Manifest, Snapshot, SourceEntry, SourceKind, View};
+use gatefold_catalog::{Encoder, GroupRules, KindName, Manifest, Snapshot, SourceEntry, View};
 use gatefold_core::{BoundedCache, Domain, Principal, UpstreamIdentity};
 use gatefold_policy::{ApplicableRules, Policy};
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub struct Setup {
 #[derive(Clone)]
 pub struct SourceSetup {
     pub source: Arc<dyn Source>,
-    pub kind: SourceKind,
+    pub kind: KindName,
     /// What the configuration says about the source, instead of its own words.
     pub description: Option<String>,
     pub groups: GroupRules,

@@ -174,7 +174,7 @@ impl Surfaces {
 #[cfg(test)]
 mod tests {
     use gatefold_catalog::{
-        GroupRules, Listing, Manifest, ServerInfo, Snapshot, SourceEntry, SourceKind,
+        GroupRules, KindName, Listing, Manifest, ServerInfo, Snapshot, SourceEntry,
     };
     use gatefold_core::{Domain, Timestamp};
     use gatefold_disclose::Gateway;
@@ -208,7 +208,7 @@ mod tests {
         };
         let entry = SourceEntry {
             domain: Domain::from_key("d"),
-            kind: SourceKind::Mcp,
+            kind: KindName::new("mcp"),
             description: None,
             groups: GroupRules::default(),
             manifest: Some(Arc::new(Manifest::from_listing(

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_catalog::{GroupRules, Manifest, SourceKind};
+use gatefold_catalog::{GroupRules, KindName, Manifest};
 use gatefold_core::{
     Digest, Domain, Operation, Outcome, Principal, PromptName, SystemClock, ToolName, Uri,
 };
@@ -212,7 +212,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         McpPorts { client: http_client()?, credentials: None, keeper: Arc::new(Forgetful), clock };
     let setup = SourceSetup {
         source: McpSource::new(settings, ports, None),
-        kind: SourceKind::Mcp,
+        kind: KindName::new("mcp"),
         description: None,
         groups: GroupRules::default(),
         identity: IdentityScope::Shared,

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use gatefold::Environment;
-use gatefold::config::{ClientServer, ConfigError, Connection};
+use gatefold::config::kinds::mcp::McpConnection;
+use gatefold::config::{ClientServer, ConfigError};
 use gatefold_clients::{ConfigFile, EditError, Entry, Restoration, Undo};
 
 use super::found::is_gatefold;
@@ -254,7 +255,8 @@ impl Connector<'_> {
     fn records_for(&self, file: &ConfigFile) -> Records {
         let servers = servers_of(file, self.environment).unwrap_or_default();
         let entry = self.ours(&servers).next();
-        let Some(Connection::Stdio { args, .. }) = entry.map(|entry| &entry.connection) else {
+        let Some(Ok(McpConnection::Stdio { args, .. })) = entry.map(|entry| &entry.connection)
+        else {
             return self.records.clone();
         };
         let mut args = args.iter().skip_while(|arg| !arg.starts_with("--state-dir"));

@@ -3,8 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use gatefold::Environment;
+use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::config::{
-    ClientServer, ConfigError, Connection, DEFAULT_LISTEN, listen_address, servers_as_written,
+    ClientServer, ConfigError, DEFAULT_LISTEN, listen_address, servers_as_written,
 };
 use gatefold_clients::{Client, ConfigFile, Machine, Os, Variables, config_files};
 
@@ -74,8 +75,8 @@ pub fn servers_of(
 /// this machine.
 pub fn is_gatefold(server: &ClientServer, listen: SocketAddr) -> bool {
     match &server.connection {
-        Connection::Stdio { command, args, .. } => starts_gatefold(command, args),
-        Connection::Http { url, .. } => {
+        Ok(McpConnection::Stdio { command, args, .. }) => starts_gatefold(command, args),
+        Ok(McpConnection::Http { url, .. }) => {
             let url = url.parse::<http::Uri>().ok().filter(is_plain);
             url.is_some_and(|url| {
                 let is_port = url.port_u16().unwrap_or(HTTP_PORT) == listen.port();
@@ -84,7 +85,7 @@ pub fn is_gatefold(server: &ClientServer, listen: SocketAddr) -> bool {
                 is_port && is_address || is_loopback(&url) && (is_port || is_named)
             })
         }
-        Connection::Disabled | Connection::Unusable(_) => false,
+        Err(_) => false,
     }
 }
 

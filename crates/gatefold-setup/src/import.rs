@@ -7,6 +7,7 @@ mod naming;
 use std::path::{Path, PathBuf};
 
 use gatefold_clients::{Client, Scope};
+use gatefold_config::{is_name, references};
 use gatefold_policy::secrecy::has_secret;
 
 pub use self::keep::{FailedImport, ImportFault, keep};
@@ -16,7 +17,8 @@ use self::naming::SecretNames;
 use super::SetupError;
 use super::found::{FoundFile, is_gatefold, listen_in};
 use super::secrecy::{self, FoundSecret, SecretStyle};
-use gatefold::config::{ClientServer, Connection, Fault, folder_of, is_name, references};
+use gatefold::config::kinds::mcp::McpConnection;
+use gatefold::config::{ClientServer, Fault, folder_of};
 use gatefold::{Environment, config};
 
 /// What an import would write, and what it leaves out.
@@ -124,12 +126,14 @@ fn planned(
     // nobody.
     server.description.take_if(|text| has_secret(text));
     let mut secrets = Vec::new();
-    secrecy::take_out(&mut server.connection, &key, |name, value| {
-        let name = names.keep(name, value, &key);
-        let reference = names.style().reference(&name);
-        secrets.push(name);
-        reference
-    });
+    if let Ok(connection) = &mut server.connection {
+        secrecy::take_out(connection, &key, |name, value| {
+            let name = names.keep(name, value, &key);
+            let reference = names.style().reference(&name);
+            secrets.push(name);
+            reference
+        });
+    }
     PlannedSource { key, client, scope, server, secrets }
 }
 
@@ -170,8 +174,8 @@ fn unusable(server: &ClientServer, scope: Scope) -> Option<Fault> {
         hint,
     };
     match &server.connection {
-        Connection::Unusable(fault) => return Some((**fault).clone()),
-        Connection::Stdio { command, .. } if secrecy::has_secret_command(command) => {
+        Err(fault) => return Some((**fault).clone()),
+        Ok(McpConnection::Stdio { command, .. }) if secrecy::has_secret_command(command) => {
             let hint = "name the program alone there, and put the rest into `args` and `env`";
             return Some(fault("has a secret in `command`", hint.to_owned()));
         }
@@ -190,7 +194,7 @@ fn unusable(server: &ClientServer, scope: Scope) -> Option<Fault> {
 /// Makes the working folder independent of where Gatefold starts. A project's server starts in the
 /// project.
 fn settle_folder(server: &mut ClientServer, scope: Scope, environment: &Environment) {
-    let Connection::Stdio { cwd, .. } = &mut server.connection else {
+    let Ok(McpConnection::Stdio { cwd, .. }) = &mut server.connection else {
         return;
     };
     let file = environment.directory().join(&server.origin.file);

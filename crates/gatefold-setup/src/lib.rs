@@ -32,7 +32,6 @@ pub use import::{FailedImport, ImportFault, keep};
 pub use import::{
     ImportPlan, PlannedSource, SkipReason, SkippedServer, plan, user_config_file, variables_in,
 };
-pub(crate) use overlap::Reached;
 pub use overlap::{ServerOverlap, overlap};
 pub use rendered::{append, write};
 pub use required::{RequiredVariables, required_variables};

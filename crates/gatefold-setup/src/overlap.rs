@@ -1,12 +1,13 @@
 //! Which servers of a client Gatefold offers as well, so that the client need not start them
 //! itself.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use gatefold::Environment;
-use gatefold::config::{Config, ConfigError, Connection, SourceConfig, servers_put_in};
+use gatefold::config::kinds::{KindSection, Need, ServerNeed};
+use gatefold::config::{ClientServer, Config, ConfigError, SourceConfig, servers_put_in};
 use gatefold_clients::{ConfigFile, Scope};
-use gatefold_core::{Domain, Secret};
+use gatefold_core::{Digest, Domain};
 
 use super::{RequiredVariables, found};
 use crate::programs;
@@ -48,13 +49,13 @@ pub fn overlap(
     // A server that is switched off stays: without its entry Gatefold would start what somebody
     // switched off.
     for server in servers.into_iter().filter(|server| server.is_enabled) {
-        let wanted = Reached::of(&server.connection, own_folder(file, environment));
+        let wanted = reach(&server, own_folder(file, environment));
         let is_same = |source: &&SourceConfig| {
-            wanted.is_some() && Reached::of(&source.connection, None) == wanted
+            wanted.is_some() && source.section.usable().map(KindSection::reach) == wanted
         };
         let is_namesake = |source: &SourceConfig| source.origin.key == server.name;
         match config.sources.iter().find(is_same) {
-            Some(source) if !can_start(&source.connection, environment) => {
+            Some(source) if !can_start(source, environment) => {
                 overlap.missing_program.push(server.name);
             }
             Some(source) if unmet.sources.contains(&source.origin.key) => {
@@ -75,12 +76,9 @@ pub fn overlap(
 
 /// Whether requests to a server carry nothing that could sign anybody in.
 fn has_no_credentials(source: &SourceConfig) -> bool {
-    match &source.connection {
-        Connection::Http { url, headers } => {
-            headers.is_empty() && !url.contains(['?', '@']) && !is_loopback(url)
-        }
-        _ => false,
-    }
+    source.section.need().and_then(Need::server).is_some_and(|ServerNeed { url, headers }| {
+        headers.is_empty() && !url.contains(['?', '@']) && !is_loopback(url)
+    })
 }
 
 fn is_loopback(url: &str) -> bool {
@@ -88,51 +86,16 @@ fn is_loopback(url: &str) -> bool {
 }
 
 /// Where a client starts the servers of a file that says nothing about it, as far as that is known.
-fn own_folder(file: &ConfigFile, environment: &Environment) -> Option<PathBuf> {
-    (file.scope == Scope::Project).then(|| environment.directory().to_owned())
+fn own_folder<'e>(file: &ConfigFile, environment: &'e Environment) -> Option<&'e Path> {
+    (file.scope == Scope::Project).then(|| environment.directory())
 }
 
-/// All that says what is reached, as whom and with which settings, in a fixed order.
-#[derive(PartialEq, Eq)]
-pub(crate) enum Reached<'a> {
-    Stdio {
-        command: &'a str,
-        args: &'a [String],
-        env: Vec<(String, &'a Secret)>,
-        inherited: Vec<&'a str>,
-        cwd: Option<PathBuf>,
-    },
-    Http {
-        url: &'a str,
-        headers: Vec<(String, &'a Secret)>,
-    },
+/// What a client's server reaches, in the way a source's section says it.
+fn reach(server: &ClientServer, folder: Option<&Path>) -> Option<Digest> {
+    server.connection.as_ref().ok().map(|connection| connection.reach_from(folder))
 }
 
-impl<'a> Reached<'a> {
-    pub(crate) fn of(connection: &'a Connection, folder: Option<PathBuf>) -> Option<Self> {
-        match connection {
-            Connection::Stdio { command, args, env, inherit_env, cwd } => {
-                let mut inherited: Vec<_> = inherit_env.iter().map(String::as_str).collect();
-                inherited.sort_unstable();
-                let env = sorted(env, str::to_owned);
-                Some(Self::Stdio { command, args, env, inherited, cwd: cwd.clone().or(folder) })
-            }
-            Connection::Http { url, headers } => {
-                // Names of headers mean the same in either case (RFC 9110, section 5.1).
-                Some(Self::Http { url, headers: sorted(headers, str::to_ascii_lowercase) })
-            }
-            Connection::Disabled | Connection::Unusable(_) => None,
-        }
-    }
-}
-
-fn sorted(pairs: &[(String, Secret)], name: fn(&str) -> String) -> Vec<(String, &Secret)> {
-    let mut pairs: Vec<_> = pairs.iter().map(|(key, value)| (name(key), value)).collect();
-    pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
-    pairs
-}
-
-fn can_start(connection: &Connection, environment: &Environment) -> bool {
-    !matches!(connection, Connection::Stdio { .. })
-        || programs::found(connection, environment).is_some()
+fn can_start(source: &SourceConfig, environment: &Environment) -> bool {
+    let program = source.section.need().and_then(Need::program);
+    program.is_none_or(|program| programs::found(&program, environment).is_some())
 }

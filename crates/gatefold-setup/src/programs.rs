@@ -5,15 +5,12 @@ use std::path::{Path, PathBuf};
 use gatefold_core::Secret;
 
 use gatefold::Environment;
-use gatefold::config::Connection;
+use gatefold::config::kinds::ProgramNeed;
 
-/// The program that a connection starts. None where it starts none, or there is none such.
-pub fn found(connection: &Connection, environment: &Environment) -> Option<PathBuf> {
-    let Connection::Stdio { command, env, cwd, .. } = connection else {
-        return None;
-    };
-    let folder = folder(cwd.as_deref(), environment);
-    which::which_in(command, Some(search_path(env, environment)), folder).ok()
+/// The program that is needed, if there is one such.
+pub fn found(need: &ProgramNeed<'_>, environment: &Environment) -> Option<PathBuf> {
+    let folder = folder(need.cwd, environment);
+    which::which_in(need.command, Some(search_path(need.env, environment)), folder).ok()
 }
 
 /// The folder in which a program is started, which a relative command starts from too.

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use gatefold::config::{Connection, duration_text};
+use gatefold::config::kinds::mcp::McpConnection;
 use gatefold_clients::toml_key;
+use gatefold_config::duration_text;
 use gatefold_core::Secret;
 use gatefold_policy::Effect;
 use toml::Value;
@@ -61,7 +62,7 @@ fn block(source: &PlannedSource) -> String {
         let _ = writeln!(block, "{key} = {value}");
     };
     match &server.connection {
-        Connection::Stdio { command, args, env, inherit_env, cwd } => {
+        Ok(McpConnection::Stdio { command, args, env, inherit_env, cwd }) => {
             put("command", &text(command));
             put_list(&mut put, "args", args);
             put_pairs(&mut put, "env", env);
@@ -70,11 +71,11 @@ fn block(source: &PlannedSource) -> String {
                 put("cwd", &text(&cwd.display().to_string()));
             }
         }
-        Connection::Http { url, headers } => {
+        Ok(McpConnection::Http { url, headers }) => {
             put("url", &text(url));
             put_pairs(&mut put, "headers", headers);
         }
-        Connection::Disabled | Connection::Unusable(_) => {}
+        Err(_) => {}
     }
     if let Some(description) = &server.description {
         put("description", &text(&description.replace("${", "$${")));

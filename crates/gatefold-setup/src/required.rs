@@ -1,7 +1,8 @@
 //! Which variables a gateway needs from whoever starts it.
 
 use gatefold::Environment;
-use gatefold::config::{Connection, Inputs, servers_as_written};
+use gatefold::config::kinds::mcp::McpConnection;
+use gatefold::config::{Inputs, servers_as_written};
 use gatefold_clients::{Client, Machine, config_files};
 use toml::Value;
 
@@ -75,7 +76,9 @@ pub fn required_variables(
     for path in &inputs.mcp_configs {
         let servers = places.iter().filter_map(|at| servers_as_written(path, at, environment).ok());
         for server in servers.flatten().filter(|server| server.is_enabled) {
-            of_connection(&server.connection, &mut |text| required.note(Some(&server.name), text));
+            for text in server.connection.iter().flat_map(McpConnection::texts) {
+                required.note(Some(&server.name), text);
+            }
         }
     }
     required
@@ -101,25 +104,5 @@ fn strings(value: &Value, note: &mut dyn FnMut(&str)) {
         Value::Table(table) if table.get("enabled").and_then(Value::as_bool) == Some(false) => {}
         Value::Table(table) => table.iter().for_each(|(_, value)| strings(value, note)),
         _ => {}
-    }
-}
-
-fn of_connection(connection: &Connection, note: &mut dyn FnMut(&str)) {
-    let pairs = match connection {
-        Connection::Stdio { command, args, env, cwd, .. } => {
-            let cwd = cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned());
-            for text in std::iter::once(command).chain(args).chain(&cwd) {
-                note(text);
-            }
-            env
-        }
-        Connection::Http { url, headers } => {
-            note(url);
-            headers
-        }
-        Connection::Disabled | Connection::Unusable(_) => return,
-    };
-    for (_, value) in pairs {
-        note(value.expose());
     }
 }

@@ -12,7 +12,7 @@ mod notation;
 #[cfg(test)]
 mod tests;
 
-use gatefold::config::Connection;
+use gatefold::config::kinds::mcp::McpConnection;
 use gatefold_core::Secret;
 use gatefold_policy::secrecy::{self, Naming, SecretSpan, after_scheme, has_secret, is_path};
 
@@ -87,13 +87,13 @@ pub(super) fn has_secret_command(command: &str) -> bool {
 
 /// Replaces every secret of a connection with `reference(name)`. `key` is the source's name.
 pub(super) fn take_out(
-    connection: &mut Connection,
+    connection: &mut McpConnection,
     key: &str,
     mut reference: impl FnMut(String, &str) -> String,
 ) {
     let mut writer = ReferenceWriter { key, reference: &mut reference };
     match connection {
-        Connection::Stdio { command, args, env, .. } => {
+        McpConnection::Stdio { command, args, env, .. } => {
             for (name, value) in env {
                 if is_secret(name, value.expose()) {
                     let called = variable_name(name);
@@ -102,13 +102,12 @@ pub(super) fn take_out(
             }
             arguments::take_out(command, args, &mut writer);
         }
-        Connection::Http { url, headers } => {
+        McpConnection::Http { url, headers } => {
             for (name, value) in headers {
                 *value = Secret::new(header(name, value.expose(), &mut writer));
             }
             *url = in_place(url, &mut writer);
         }
-        Connection::Disabled | Connection::Unusable(_) => {}
     }
 }
 

@@ -5,6 +5,7 @@ mod disclosure;
 mod learning;
 mod sources;
 mod status;
+mod unusable;
 mod watch;
 
 use std::path::Path;
@@ -17,7 +18,7 @@ use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
 use gatefold_disclose::{Disclosure, Surface};
 use gatefold_dispatch::{
-    BreakerState, Dispatcher, Pinned, Ports, Setup, Source as _, SourceReport, SourceState,
+    BreakerState, Dispatcher, Pinned, Ports, Setup, SourceReport, SourceState,
     SourceStatus, TrafficReport,
 };
 use gatefold_egress::EgressError;

@@ -1,55 +1,51 @@
 //! What a gateway is to do: files, read into types that cannot be wrong.
 //!
-//! A file becomes a tree with the place of every value (`tree`, by `toml_file`, `json_file` or
-//! `yaml_file`),
-//! the tree is read key by key (`reader`, `sections`, `sources`, `clients`), and what all files
-//! say is put together (`resolve`). One run finds every fault of every file. What the keys mean
-//! stands in `keys`, of which `schema` and `texts` make what editors and people read.
+//! `gatefold-config` makes a tree with the place of every value of each file, and reads types that
+//! derive `Deserialize` from it. Here stand the sections (`sections`, `sources`), the kinds of sources
+//! (`kinds`) and the files of clients (`clients`), and what all files say is put together (`resolve`).
+//! One run finds every fault of every file. What the keys mean stands in `keys`, of which `schema` and
+//! `texts` make what editors and people read.
 
-mod as_written;
 mod clients;
-mod connection;
 mod error;
-mod expand;
-mod json_file;
+mod key;
 pub mod keys;
+pub mod kinds;
 mod load;
 mod locate;
-mod reader;
 mod resolve;
 mod schema;
 mod sections;
 mod shown;
 mod sources;
 mod texts;
-mod toml_file;
-mod tree;
-mod units;
-mod yaml_file;
 
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_catalog::{GroupRules, Pattern};
-use gatefold_core::{Digest, Domain, Secret};
+use gatefold_catalog::{GroupRules, KindName, Pattern};
+use gatefold_core::{Digest, Domain};
 use gatefold_disclose::GatewayLimits;
 use gatefold_dispatch::Limits;
 use gatefold_policy::Policy;
 
+use kinds::{KindSection, Need};
+
 pub use gatefold_store::Durability;
 
 pub use clients::{ClientServer, folder_of, servers_as_written, servers_put_in};
-pub use error::{ConfigError, Fault, Faults};
-pub use expand::{Part, SECRET, is_name, parts, references, value};
+pub use error::ConfigError;
+pub use gatefold_config::{Fault, Faults};
+pub use keys::sections;
 pub use load::{Inputs, load};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
 pub use schema::schema;
 pub use sections::{SourceLimits, listen_address};
 pub use shown::{Setting, settings};
 pub use texts::{reference, template};
-pub use units::duration_text;
 
 /// The address that a gateway listens on unless it is told otherwise.
 pub const DEFAULT_LISTEN: SocketAddr =
@@ -81,7 +77,8 @@ pub struct SourceConfig {
     pub domain: Domain,
     /// The file and line that configure it.
     pub origin: Origin,
-    pub connection: Connection,
+    /// How it is reached.
+    pub section: SourceSection,
     /// Said about the domain instead of the source's own words.
     pub description: Option<String>,
     pub groups: GroupRules,
@@ -96,13 +93,14 @@ pub struct SourceConfig {
 
 impl SourceConfig {
     /// A source that is configured in code. `origin` says where, for messages.
-    pub fn new(domain: Domain, connection: Connection, origin: Origin) -> Self {
+    pub fn new(domain: Domain, section: impl Into<SourceSection>, origin: Origin) -> Self {
+        let section = section.into();
         let limits = SourceLimits::default();
         Self {
-            config_digest: resolve::digest(&domain, &connection),
+            config_digest: resolve::digest(&domain, &section),
             domain,
             origin,
-            connection,
+            section,
             description: None,
             groups: GroupRules::default(),
             connect_deadline: limits.connect_deadline,
@@ -133,43 +131,62 @@ impl fmt::Display for Origin {
     }
 }
 
-/// How a source is reached. What may hold a secret does not show in its `Debug`.
+/// What a source's own keys come to.
 #[derive(Clone)]
-pub enum Connection {
-    /// A program that speaks over its standard input and output.
-    Stdio {
-        command: String,
-        args: Vec<String>,
-        env: Vec<(String, Secret)>,
-        /// Further variables that the program finds as Gatefold finds them.
-        inherit_env: Vec<String>,
-        cwd: Option<PathBuf>,
-    },
-    /// A server over streamable HTTP.
-    Http { url: String, headers: Vec<(String, Secret)> },
+pub enum SourceSection {
+    /// Read by its kind.
+    Usable(Arc<dyn KindSection>),
     /// Switched off in the configuration.
     Disabled,
     /// Configured in a way that cannot work, or in need of a variable or a secret that is not there.
-    Unusable(Box<Fault>),
+    Unusable(Box<Unusable>),
 }
 
-impl fmt::Debug for Connection {
+/// A source that cannot be made, and why.
+#[derive(Debug, Clone)]
+pub struct Unusable {
+    pub kind: KindName,
+    pub fault: Fault,
+}
+
+impl SourceSection {
+    /// What its kind made of it, where that can be used.
+    pub fn usable(&self) -> Option<&dyn KindSection> {
+        match self {
+            Self::Usable(section) => Some(section.as_ref()),
+            Self::Disabled | Self::Unusable(_) => None,
+        }
+    }
+
+    /// Why it cannot be used, where it cannot.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::Unusable(unusable) => Some(&unusable.fault),
+            Self::Disabled | Self::Usable(_) => None,
+        }
+    }
+
+    /// What must be there before the source can be reached.
+    pub fn need(&self) -> Option<Need<'_>> {
+        self.usable()?.need()
+    }
+}
+
+impl fmt::Debug for SourceSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stdio { command, args, env, inherit_env, cwd } => f
-                .debug_struct("Stdio")
-                .field("command", command)
-                .field("args", &format_args!("{} hidden", args.len()))
-                .field("env", env)
-                .field("inherit_env", inherit_env)
-                .field("cwd", cwd)
-                .finish(),
-            Self::Http { headers, .. } => {
-                f.debug_struct("Http").field("headers", headers).finish_non_exhaustive()
-            }
+            Self::Usable(section) => section.fmt(f),
             Self::Disabled => f.write_str("Disabled"),
-            Self::Unusable(why) => f.debug_tuple("Unusable").field(&why.to_string()).finish(),
+            Self::Unusable(unusable) => {
+                f.debug_tuple("Unusable").field(&unusable.fault.to_string()).finish()
+            }
         }
+    }
+}
+
+impl<S: KindSection> From<S> for SourceSection {
+    fn from(section: S) -> Self {
+        Self::Usable(Arc::new(section))
     }
 }
 

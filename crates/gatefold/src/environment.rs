@@ -2,9 +2,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use gatefold_config::{Surroundings, Unresolved};
 use gatefold_core::Secret;
 
-use crate::secrets::{Lookup, SecretError, SecretStore};
+use crate::secrets::{Lookup, SecretError, SecretName, SecretStore};
 
 /// The process's environment as it was at the start, or a made-up one in tests.
 ///
@@ -91,6 +92,29 @@ impl Environment {
     }
 }
 
+impl Surroundings for Environment {
+    fn variable(&self, name: &str) -> Option<&str> {
+        self.get(name)
+    }
+
+    fn secret(&self, name: &str) -> Result<String, Unresolved> {
+        let found = self.secrets.get(name).map_err(|error| Unresolved {
+            message: format!("needs the secret `{name}`: {error}"),
+            hint: error.hint(SecretName::parse(name).ok().as_ref()),
+            is_absent: !matches!(error, SecretError::IllegalName(_)),
+        })?;
+        Ok(found.expose().to_owned())
+    }
+
+    fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        self.home()
+    }
+}
+
 /// Whether a variable holds `${NAME}`, `${env:NAME}` or `$NAME` of itself and nothing else.
 fn is_own_reference(name: &str, value: &str) -> bool {
     let Some(reference) = value.strip_prefix('$') else {
@@ -107,5 +131,23 @@ impl std::fmt::Debug for Environment {
             .field("variables", &self.variables.keys())
             .field("directory", &self.directory)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_that_is_not_there_says_why() {
+        let environment = Environment::new([], "/");
+        for (name, expected, is_absent) in [
+            ("a b", "needs the secret `a b`: `a b` is not the name of a secret", false),
+            ("a", "no keyring answers on this machine", true),
+        ] {
+            let why = Surroundings::secret(&environment, name).unwrap_err();
+            assert!(why.message.contains(expected), "{why:?}");
+            assert_eq!(why.is_absent, is_absent, "{name}");
+        }
     }
 }

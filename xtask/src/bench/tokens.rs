@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use gatefold_catalog::{GroupRules, Manifest, ServerInfo, Snapshot, SourceEntry, SourceKind, View};
+use gatefold_catalog::{GroupRules, KindName, Manifest, ServerInfo, Snapshot, SourceEntry, View};
 use gatefold_core::{Domain, Timestamp};
 use gatefold_disclose::{Disclosure as _, Gateway, Reply, Step};
 use serde::Deserialize;
@@ -102,7 +102,7 @@ fn entries(folder: &Path) -> Result<Vec<SourceEntry>> {
         let manifest = Manifest::from_pages(server, &[page], Timestamp::from_millis(0));
         entries.push(SourceEntry {
             domain: Domain::from_key(&listing.server),
-            kind: SourceKind::Mcp,
+            kind: KindName::new("mcp"),
             description: None,
             groups: GroupRules::default(),
             manifest: Some(Arc::new(manifest)),

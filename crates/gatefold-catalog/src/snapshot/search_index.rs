@@ -114,7 +114,7 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
-    use crate::{GroupRules, Manifest, ServerInfo, Snapshot, SourceEntry, SourceKind};
+    use crate::{GroupRules, KindName, Manifest, ServerInfo, Snapshot, SourceEntry};
 
     fn snapshot(previous: Option<&Snapshot>, description: &str, tools: &[&str]) -> Snapshot {
         let tools: Vec<_> =
@@ -131,7 +131,7 @@ mod tests {
         let manifest = Manifest::from_pages(server, &[page], Timestamp::from_millis(0));
         let entry = SourceEntry {
             domain: Domain::from_key("d"),
-            kind: SourceKind::Mcp,
+            kind: KindName::new("mcp"),
             description: Some(description.to_owned()),
             groups: GroupRules::default(),
             manifest: Some(Arc::new(manifest)),

@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use gatefold_catalog::{GroupRules, Manifest, Snapshot, SourceEntry, SourceKind, ToolSpec, View};
+use gatefold_catalog::{GroupRules, KindName, Manifest, Snapshot, SourceEntry, ToolSpec, View};
 use gatefold_core::{Domain, Hints, Timestamp, ToolName};
 use serde_json::Value;
 
@@ -107,7 +107,7 @@ fn entry(path: &Path) -> SourceEntry {
     }
     SourceEntry {
         domain: Domain::from_key(&path.file_stem().unwrap().to_string_lossy()),
-        kind: SourceKind::Mcp,
+        kind: KindName::new("mcp"),
         description: None,
         groups: GroupRules::default(),
         manifest: Some(Arc::new(builder.build())),

@@ -30,7 +30,8 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn inputs(&self) -> Inputs {
-        Inputs { config: self.config.clone(), mcp_configs: self.mcp_config.clone() }
+        let (config, mcp_configs) = (self.config.clone(), self.mcp_config.clone());
+        Inputs { config, mcp_configs, ..Inputs::default() }
     }
 }
 

@@ -1,7 +1,8 @@
 use std::collections::HashMap;
 use std::process::ExitCode;
 
-use gatefold::config::{Connection, SourceConfig};
+use gatefold::config::SourceConfig;
+use gatefold::config::kinds::Need;
 use gatefold::{App, Connected, Environment};
 use gatefold_core::Domain;
 use gatefold_dispatch::{SourceReport, SourceState};
@@ -95,12 +96,9 @@ pub(super) fn reason(error: &str, domain: &Domain) -> String {
 
 /// What the source's own words do not say.
 fn hint(source: &SourceConfig) -> Option<&'static str> {
-    match &source.connection {
-        Connection::Stdio { command, args, .. } if args.is_empty() && command.contains(' ') => {
-            Some("`command` is the program alone; put its arguments in `args`")
-        }
-        _ => None,
-    }
+    let program = source.section.need().and_then(Need::program)?;
+    (program.args.is_empty() && program.command.contains(' '))
+        .then_some("`command` is the program alone; put its arguments in `args`")
 }
 
 /// What is configured and has no effect.

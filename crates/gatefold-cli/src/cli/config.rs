@@ -4,9 +4,11 @@ use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
 use gatefold::Environment;
-use gatefold::config::keys::{Applies, Found, Key, SECTIONS, Section, find};
+use gatefold::config::keys::{Applies, Found, Key, Section, find, sections};
+use gatefold::config::kinds::Kinds;
 use gatefold::config::{
-    Config, Connection, Inputs, Setting, SourceConfig, load, reference, schema, settings, template,
+    Config, Inputs, Setting, SourceConfig, SourceSection, load, reference, schema, settings,
+    template,
 };
 use serde_json::{Value, json};
 
@@ -69,10 +71,11 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let sections = sections(&Kinds::default());
     match command {
-        ConfigCommand::Explain { key: None, .. } => list_sections(output),
+        ConfigCommand::Explain { key: None, .. } => list_sections(&sections, output),
         ConfigCommand::Explain { key: Some(key), .. } => {
-            match find(key).map_err(|missing| usage(missing.to_string()))? {
+            match find(key, &sections).map_err(|missing| usage(missing.to_string()))? {
                 Found::Section(section) => explain_section(section, output),
                 Found::Key(section, key) => explain_key(section, key, output),
             }
@@ -86,22 +89,24 @@ pub(super) fn run(
             let config = load(&inputs, environment)?;
             show(&config, &inputs, shared, environment, output)?;
         }
-        ConfigCommand::Schema => output.json(&schema()),
-        ConfigCommand::Reference { kind: Reference::Markdown } => output.text(&reference()),
-        ConfigCommand::Reference { kind: Reference::Toml } => output.text(&template()),
+        ConfigCommand::Schema => output.json(&schema(&sections)),
+        ConfigCommand::Reference { kind: Reference::Markdown } => {
+            output.text(&reference(&sections));
+        }
+        ConfigCommand::Reference { kind: Reference::Toml } => output.text(&template(&sections)),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn list_sections(output: &Output) {
+fn list_sections(sections: &[Section], output: &Output) {
     if output.is_json() {
-        let sections: Vec<_> = SECTIONS.iter().map(section_json).collect();
+        let sections: Vec<_> = sections.iter().map(section_json).collect();
         output.json(&json!({ "sections": sections }));
         return;
     }
     let mut table = Table::new(&["section", "what it is"]);
-    for section in SECTIONS {
-        table.row([output.style().strong(section.path), section.summary.to_owned()]);
+    for section in sections {
+        table.row([output.style().strong(section.path), section.summary.clone()]);
     }
     print(&table, output);
     output.line("");
@@ -115,10 +120,10 @@ fn explain_section(section: &Section, output: &Output) {
     }
     let style = output.style();
     output.line(&style.strong(&format!("[{}]", section.path)));
-    paragraph(&[section.summary, section.details], output);
+    paragraph(&[&section.summary, &section.details], output);
     output.line("");
     let mut table = Table::new(&["key", "type", "default", "what it is"]);
-    for key in section.keys {
+    for key in &section.keys {
         let default = key.default_text();
         table.row([style.strong(key.name), key.kind.name(), default, key.summary.to_owned()]);
     }
@@ -138,7 +143,7 @@ fn explain_key(section: &Section, key: &Key, output: &Output) {
         output.line(&format!("  {}  {text}", style.faint(&format!("{head:<9}"))));
     };
     line("type", &key.kind.name());
-    for constraint in key.constraints() {
+    for constraint in section.constraints(key) {
         line("", &constraint);
     }
     let default = key.default_text();
@@ -190,7 +195,7 @@ fn key_json(section: &Section, key: &Key) -> Value {
         "summary": key.summary,
         "details": key.details,
         "example": format!("{} = {}", key.name, key.example),
-        "constraints": key.constraints(),
+        "constraints": section.constraints(key),
         "takes_variables": key.kind.takes_variables(),
         "takes_effect": takes_effect,
     })
@@ -199,10 +204,10 @@ fn key_json(section: &Section, key: &Key) -> Value {
 /// What is wrong in the files is an error before this. What is left are sources that need a
 /// variable or a secret that is not there, or that a client can use and Gatefold cannot.
 fn check(config: &Config, output: &Output) -> ExitCode {
-    let unusable = config.sources.iter().filter_map(|source| match &source.connection {
-        Connection::Unusable(why) => Some((source.domain.as_str(), why.on_one_line())),
-        _ => None,
-    });
+    let unusable = config
+        .sources
+        .iter()
+        .filter_map(|source| Some((source.domain.as_str(), source.section.fault()?.on_one_line())));
     let unusable: Vec<_> = unusable.collect();
     let is_ok = unusable.is_empty();
     let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE };
@@ -253,7 +258,7 @@ fn show(
     output.line("");
     let mut table = Table::new(&["source", "from", "how it is reached"]);
     for source in &config.sources {
-        let (origin, way) = (source.origin.to_string(), way(&source.connection));
+        let (origin, way) = (source.origin.to_string(), way(&source.section));
         table.row([style.strong(source.domain.as_str()), origin, way]);
     }
     if config.sources.is_empty() {
@@ -272,53 +277,24 @@ fn show(
     Ok(())
 }
 
-/// How a source is reached, without anything that may be secret: arguments are counted, addresses
-/// end with their host.
-fn way(connection: &Connection) -> String {
-    match connection {
-        Connection::Stdio { command, args, env, .. } => {
-            let env: Vec<_> = env.iter().map(|(name, _)| format!(" {name}=***")).collect();
-            let count = match args.len() {
-                0 => String::new(),
-                1 => " and 1 argument".to_owned(),
-                count => format!(" and {count} arguments"),
-            };
-            format!("{command}{count}{}", env.concat())
+/// How a source is reached, without anything that may be secret.
+fn way(section: &SourceSection) -> String {
+    match section {
+        SourceSection::Usable(section) => section.summary(),
+        SourceSection::Disabled => "disabled".to_owned(),
+        SourceSection::Unusable(unusable) => {
+            format!("cannot be used: {}", unusable.fault.on_one_line())
         }
-        Connection::Http { url, headers } => {
-            let headers: Vec<_> = headers.iter().map(|(name, _)| format!(" {name}: ***")).collect();
-            format!("{}{}", host_of(url), headers.concat())
-        }
-        Connection::Disabled => "disabled".to_owned(),
-        Connection::Unusable(why) => format!("cannot be used: {}", why.on_one_line()),
     }
 }
 
-fn host_of(url: &str) -> String {
-    let uri: http::Uri = url.parse().unwrap_or_default();
-    let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
-    let (scheme, host) = (uri.scheme_str().unwrap_or("http"), uri.host().unwrap_or_default());
-    format!("{scheme}://{host}{port}/...")
-}
-
 fn source_json(source: &SourceConfig) -> Value {
-    let names = |pairs: &[(String, gatefold_core::Secret)]| {
-        pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
-    };
-    let connection = match &source.connection {
-        Connection::Stdio { command, args, env, inherit_env, cwd } => json!({
-            "kind": "stdio",
-            "command": command,
-            "arguments": args.len(),
-            "env": names(env),
-            "inherit_env": inherit_env,
-            "cwd": cwd,
-        }),
-        Connection::Http { url, headers } => {
-            json!({ "kind": "http", "host": host_of(url), "headers": names(headers) })
+    let connection = match &source.section {
+        SourceSection::Usable(section) => section.shown(),
+        SourceSection::Disabled => json!({ "kind": "disabled" }),
+        SourceSection::Unusable(unusable) => {
+            json!({ "kind": "unusable", "reason": unusable.fault.on_one_line() })
         }
-        Connection::Disabled => json!({ "kind": "disabled" }),
-        Connection::Unusable(why) => json!({ "kind": "unusable", "reason": why.on_one_line() }),
     };
     json!({
         "domain": source.domain.as_str(),

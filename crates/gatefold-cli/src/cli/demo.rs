@@ -10,7 +10,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use gatefold::config::{Config, Connection, Origin, SourceConfig};
+use gatefold::config::kinds::mcp::McpConnection;
+use gatefold::config::{Config, Origin, SourceConfig};
 use gatefold::{App, Environment};
 use gatefold_core::{Domain, SystemClock};
 use gatefold_demo::DemoServer;
@@ -94,7 +95,7 @@ fn config(scratch: &Path) -> anyhow::Result<Config> {
     let scratch = scratch.to_str().context("the scratch directory's path is not Unicode")?;
     let source = |server: &DemoServer| {
         let args = ["demo-server", server.name, "--scratch", scratch].map(str::to_owned).to_vec();
-        let connection = Connection::Stdio {
+        let connection = McpConnection::Stdio {
             command: command.to_owned(),
             args,
             env: Vec::new(),

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use gatefold::Environment;
-use gatefold::config::{FILE_NAME, template, user_config_file};
+use gatefold::config::kinds::Kinds;
+use gatefold::config::{FILE_NAME, sections, template, user_config_file};
 
 use super::arguments::Shared;
 use super::failure::{usage, with_help};
@@ -113,5 +114,5 @@ fn write(path: &Path, is_forced: bool) -> io::Result<()> {
         })?;
     }
     let mut file = if is_forced { File::create(path)? } else { File::create_new(path)? };
-    file.write_all(template().as_bytes())
+    file.write_all(template(&sections(&Kinds::default())).as_bytes())
 }

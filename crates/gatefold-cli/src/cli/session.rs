@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gatefold::config::{Config, Connection, Inputs, SourceConfig, default_state_dir, load};
+use gatefold::config::{Config, Inputs, SourceConfig, default_state_dir, load};
 use gatefold::{App, Environment};
 use gatefold_core::{Domain, SystemClock};
 use gatefold_mcp::INSIDE;
@@ -53,7 +53,7 @@ async fn build(
 /// Logs which sources cannot be used at all, so that nobody has to look for their tools.
 pub(super) fn warn_of_unusable(app: &App) {
     for source in app.config().sources {
-        if let Connection::Unusable(fault) = &source.connection {
+        if let Some(fault) = source.section.fault() {
             let reason = fault.on_one_line();
             tracing::warn!(domain = %source.domain, %reason, "a source cannot be used");
         }

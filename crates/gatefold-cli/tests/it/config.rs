@@ -1,6 +1,7 @@
 //! `gatefold init` and `gatefold config`: what people read of the keys and of what is in force.
 
-use gatefold::config::keys::SECTIONS;
+use gatefold::config::keys::sections;
+use gatefold::config::kinds::Kinds;
 use gatefold::config::{ConfigError, Inputs, template};
 use serde_json::Value;
 
@@ -19,7 +20,10 @@ fn a_file_to_begin_with_is_written_once() {
         let written = run(&scratch, args);
         assert_eq!(written.code, Some(0), "{}", written.stderr);
         assert!(written.stdout.starts_with("wrote "), "{}", written.stdout);
-        assert_eq!(std::fs::read_to_string(scratch.path().join(file)).unwrap(), template());
+        assert_eq!(
+            std::fs::read_to_string(scratch.path().join(file)).unwrap(),
+            template(&sections(&Kinds::default()))
+        );
         std::fs::write(scratch.path().join(file), "mine").unwrap();
         let again = run(&scratch, args);
         assert_eq!((again.code, again.stdout.as_str()), (Some(2), ""));
@@ -105,7 +109,7 @@ fn a_key_is_explained() {
     }
     "#);
     let all = run(&scratch, &["config", "explain", "--json"]).json();
-    assert_eq!(all["sections"].as_array().unwrap().len(), SECTIONS.len());
+    assert_eq!(all["sections"].as_array().unwrap().len(), sections(&Kinds::default()).len());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gatefold::Environment;
-use gatefold::config::Connection;
+use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::secrets::{SecretError, SecretName, SecretStore};
 use gatefold_clients::Client;
 use gatefold_core::Secret;
@@ -452,7 +452,7 @@ fn what_only_an_editor_knows_is_left_out_with_its_fix() {
     assert!(why("file").ends_with("write what `${userHome}/.env` sets into the server's `env`"));
     let names: Vec<_> = plan.sources.iter().map(|one| one.key.as_str()).collect();
     assert_eq!(names, ["fine", "mine"]);
-    let Connection::Stdio { env, .. } = &plan.sources[0].server.connection else { panic!() };
+    let Ok(McpConnection::Stdio { env, .. }) = &plan.sources[0].server.connection else { panic!() };
     assert_eq!(env.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["A"]);
 }
 
@@ -488,7 +488,7 @@ fn a_relative_folder_of_a_project_is_below_the_project() {
     let plan = plan(&scratch, None, SecretStyle::Variable, ["X", ""]);
     let folder = |key: &str| {
         let one = plan.sources.iter().find(|one| one.key == key).unwrap();
-        let Connection::Stdio { cwd, .. } = &one.server.connection else { panic!() };
+        let Ok(McpConnection::Stdio { cwd, .. }) = &one.server.connection else { panic!() };
         cwd.clone().unwrap()
     };
     assert_eq!(folder("a"), scratch.path().join("project/tools"));

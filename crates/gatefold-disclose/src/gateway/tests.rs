@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_catalog::{
-    GroupRules, Manifest, Scope, ServerInfo, Snapshot, SourceEntry, SourceKind, View, search,
+    GroupRules, KindName, Manifest, Scope, ServerInfo, Snapshot, SourceEntry, View, search,
     token_bound,
 };
 use gatefold_core::{
@@ -32,7 +32,7 @@ fn source(domain: &str, title: &str, tools: &[&str]) -> SourceEntry {
     let manifest = Manifest::from_pages(server, &[page], Timestamp::from_millis(0));
     SourceEntry {
         domain: Domain::parse(domain).unwrap(),
-        kind: SourceKind::Mcp,
+        kind: KindName::new("mcp"),
         description: None,
         groups: GroupRules::default(),
         manifest: Some(Arc::new(manifest)),

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use gatefold_catalog::{GroupRules, Manifest, ServerInfo, Snapshot, SourceEntry, SourceKind, View};
+use gatefold_catalog::{GroupRules, KindName, Manifest, ServerInfo, Snapshot, SourceEntry, View};
 use gatefold_core::{Domain, Operation, Timestamp};
 use gatefold_disclose::{Disclosure, Gateway, Reply, Step};
 use serde_json::Value;
@@ -68,7 +68,7 @@ impl Source {
     pub(crate) fn entry(&self) -> SourceEntry {
         SourceEntry {
             domain: self.domain.clone(),
-            kind: SourceKind::Mcp,
+            kind: KindName::new("mcp"),
             description: None,
             groups: GroupRules::default(),
             manifest: Some(Arc::clone(&self.manifest)),

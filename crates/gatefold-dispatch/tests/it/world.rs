@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_catalog::{GroupRules, SourceKind};
+use gatefold_catalog::{GroupRules, KindName};
 use gatefold_core::{
     CallError, Domain, ManualClock, Operation, Outcome, Principal, Resume, RuleId, Suspension,
     Timestamp, ToolName, UserId,
@@ -58,7 +58,7 @@ impl World {
     pub(crate) fn install(&self, sources: &[&Arc<FakeSource>], rules: &[Rule]) {
         let sources = sources.iter().map(|source| SourceSetup {
             source: (*source).clone(),
-            kind: SourceKind::Mcp,
+            kind: KindName::new("mcp"),
             description: None,
             groups: GroupRules::default(),
             identity: IdentityScope::Shared,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::future::BoxFuture;
-use gatefold_catalog::{GroupRules, Listing, Manifest, ServerInfo, SourceKind};
+use gatefold_catalog::{GroupRules, KindName, Listing, Manifest, ServerInfo};
 use gatefold_core::{CallError, Domain, ManualClock, Outcome, Payload, Timestamp};
 use gatefold_dispatch::{
     AuditError, AuditLog, AuditSlot, CallClosed, CallContext, CallOpened, DiscoveryRecord,
@@ -34,7 +34,7 @@ impl World {
         });
         let source = SourceSetup {
             source: Arc::new(Echo::new()),
-            kind: SourceKind::Mcp,
+            kind: KindName::new("mcp"),
             description: None,
             groups: GroupRules::default(),
             identity: IdentityScope::Shared,

@@ -8,7 +8,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use gatefold::Environment;
-use gatefold::config::{ClientServer, Config, ConfigError, Connection, Inputs};
+use gatefold::config::kinds::mcp::McpConnection;
+use gatefold::config::kinds::{KindSection as _, Need};
+use gatefold::config::{ClientServer, Config, ConfigError, Inputs};
 use gatefold_clients::{Client, ConfigFile, Scope};
 
 use super::{Finding, Level, Section};
@@ -81,7 +83,7 @@ fn client(found: &FoundFile, is_connected: bool, known: &GatewayFacts<'_>) -> Ve
     let mut findings: Vec<_> = ours.map(|entry| judged(file, entry, known)).collect();
     // Only a client that starts Gatefold hands variables on; a gateway that runs already has its
     // own.
-    let is_started = |one: &ClientServer| matches!(one.connection, Connection::Stdio { .. });
+    let is_started = |one: &ClientServer| matches!(one.connection, Ok(McpConnection::Stdio { .. }));
     let starts = servers.iter().any(|one| known.is_gatefold(one) && is_started(one));
     let unmet = if starts { known.unmet(file.client) } else { RequiredVariables::default() };
     // Reading the file just worked, so a failure now is not worth a finding. No source counts as
@@ -179,16 +181,15 @@ fn judged(file: &ConfigFile, entry: &ClientServer, known: &GatewayFacts<'_>) -> 
         return finding(file, Level::Note, what).fix(fix);
     }
     match &entry.connection {
-        Connection::Stdio { command, args, .. } => {
-            let found = programs::found(&entry.connection, known.environment);
+        Ok(connection @ McpConnection::Stdio { command, args, .. }) => {
+            let need = connection.need().and_then(Need::program);
+            let found = need.and_then(|need| programs::found(&need, known.environment));
             program(file, command, args, found, known)
         }
-        Connection::Http { url, .. } => address(file, url, known),
-        // No entry of ours is any of these.
-        Connection::Disabled | Connection::Unusable(_) => {
-            finding(file, Level::Note, "its entry for Gatefold is of no use")
-                .fix(connect(file, known))
-        }
+        Ok(McpConnection::Http { url, .. }) => address(file, url, known),
+        // An entry of ours can be used, or it would not be known as ours.
+        Err(_) => finding(file, Level::Note, "its entry for Gatefold is of no use")
+            .fix(connect(file, known)),
     }
 }
 

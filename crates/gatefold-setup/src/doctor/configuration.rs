@@ -6,12 +6,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use gatefold::Environment;
-use gatefold::config::{Config, ConfigError, Connection, Inputs, SourceConfig, load};
+use gatefold::config::kinds::KindSection;
+use gatefold::config::{Config, ConfigError, Inputs, SourceConfig, load};
 use gatefold::files;
 use gatefold_policy::secrecy::has_secret;
 
 use super::{Finding, Level, Section};
-use crate::{Reached, is_secret, shell};
+use crate::{is_secret, shell};
 
 /// Permissions of others than the owner.
 const OTHERS: u32 = 0o077;
@@ -73,9 +74,7 @@ fn faults(error: &ConfigError) -> Vec<Finding> {
 }
 
 fn unusable(source: &SourceConfig) -> Option<Finding> {
-    let Connection::Unusable(why) = &source.connection else {
-        return None;
-    };
+    let why = source.section.fault()?;
     let what = format!("{}: `{}` {}", source.domain, why.key, why.message);
     let finding = Finding::new(Section::Configuration, Level::Fault, what);
     Some(finding.at(&source.origin).fix(why.hint.clone()))
@@ -85,7 +84,7 @@ fn unusable(source: &SourceConfig) -> Option<Finding> {
 fn twins(sources: &[SourceConfig]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (at, source) in sources.iter().enumerate() {
-        let twin = sources[..at].iter().find(|other| same(&other.connection, &source.connection));
+        let twin = sources[..at].iter().find(|other| same(other, source));
         if let Some(twin) = twin {
             let what = format!("{} and {} are the same server", twin.domain, source.domain);
             let finding = Finding::new(Section::Configuration, Level::Warning, what);
@@ -97,10 +96,10 @@ fn twins(sources: &[SourceConfig]) -> Vec<Finding> {
     findings
 }
 
-/// Whether two connections reach the same server in the same way.
-fn same(one: &Connection, other: &Connection) -> bool {
-    let reached = Reached::of(one, None);
-    reached.is_some() && reached == Reached::of(other, None)
+/// Whether two sources are the same thing, reached in the same way.
+fn same(one: &SourceConfig, other: &SourceConfig) -> bool {
+    let reached = |source: &SourceConfig| source.section.usable().map(KindSection::reach);
+    reached(one).is_some_and(|reach| reached(other) == Some(reach))
 }
 
 /// Whether others may read a file that holds secrets in clear.
@@ -169,23 +168,7 @@ fn name_before<'a>(parts: &[&'a str]) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use gatefold_core::Secret;
-
     use super::*;
-
-    #[test]
-    fn the_order_of_variables_makes_no_other_server_and_inherited_ones_do() {
-        let stdio = |names: &[&str], inherited: &[&str]| Connection::Stdio {
-            command: "sh".to_owned(),
-            args: Vec::new(),
-            env: names.iter().map(|name| ((*name).to_owned(), Secret::new("x"))).collect(),
-            inherit_env: inherited.iter().map(|name| (*name).to_owned()).collect(),
-            cwd: None,
-        };
-        assert!(same(&stdio(&["A", "B"], &[]), &stdio(&["B", "A"], &[])));
-        assert!(!same(&stdio(&["A"], &["C"]), &stdio(&["A"], &[])));
-        assert!(!same(&Connection::Disabled, &Connection::Disabled));
-    }
 
     #[test]
     fn only_a_file_of_a_size_that_is_loaded_is_looked_through() {

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures::future::join_all;
-use gatefold::config::{Config, Connection, SourceConfig};
+use gatefold::config::kinds::Need;
+use gatefold::config::{Config, SourceConfig, SourceSection};
 use gatefold::{App, Connected, build};
 use gatefold_core::Domain;
 use gatefold_dispatch::{SourceReport, SourceState};
@@ -90,10 +91,8 @@ fn is_idle(pattern: &gatefold_catalog::Pattern, app: &App) -> bool {
 }
 
 async fn asked(source: &SourceConfig) -> Option<ProbeOutcome> {
-    let Connection::Http { url, headers } = &source.connection else {
-        return None;
-    };
-    remote::diagnose(source, url, headers).await
+    let server = source.section.need().and_then(Need::server)?;
+    remote::diagnose(source, server.url, server.headers).await
 }
 
 /// `connected` is `None` for every source when one of them overran the limit of all.
@@ -103,10 +102,10 @@ async fn fared(
     report: Option<SourceReport>,
     limit: Duration,
 ) -> Vec<Finding> {
-    match &source.connection {
-        Connection::Disabled => return vec![found(source, Level::Ok, "disabled")],
-        Connection::Unusable(_) => return Vec::new(),
-        Connection::Stdio { .. } | Connection::Http { .. } => {}
+    match &source.section {
+        SourceSection::Disabled => return vec![found(source, Level::Ok, "disabled")],
+        SourceSection::Unusable(_) => return Vec::new(),
+        SourceSection::Usable(_) => {}
     }
     let took = connected.as_ref().map(|one| one.took);
     let state = report.as_ref().map(|report| report.status.state);
@@ -141,7 +140,7 @@ fn impatient(source: &SourceConfig, limit: Duration) -> Finding {
     let mut what = format!(
         "{LATE} {limit} s, and this command waits no longer; its own `connect_deadline` is {own} s"
     );
-    if programs::may_download(&source.connection) {
+    if programs::may_download(source) {
         what.push_str("; its first start may be downloading it");
     }
     let fix = "wait for it with `gatefold check`, which gives up only at its `connect_deadline`";
@@ -156,16 +155,14 @@ async fn failed(source: &SourceConfig, error: &str) -> Finding {
     };
     let known = format!("`{}` is unavailable: ", source.domain);
     let why = error.strip_prefix(&known).unwrap_or(error);
-    if why.starts_with(LATE) && programs::may_download(&source.connection) {
+    if why.starts_with(LATE) && programs::may_download(source) {
         let what = why.split("; ").next().unwrap_or(why);
         let what = format!("{what}; its first start may be downloading it");
         let fix = "start it once in a shell, wait, and try again; or raise its `connect_deadline`";
         return found(source, Level::Warning, what).fix(fix);
     }
-    let fix = match (&source.connection, answer) {
-        (Connection::Stdio { .. }, _) => {
-            "run its command in a shell and see what it says".to_owned()
-        }
+    let fix = match (source.section.need(), answer) {
+        (Some(Need::Program(_)), _) => "run its command in a shell and see what it says".to_owned(),
         (_, Some((host, status))) => format!(
             "see that server's log: `{host}` answered {status} to a handshake that was sent alone"
         ),

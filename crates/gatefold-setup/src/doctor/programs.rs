@@ -7,7 +7,8 @@ use std::process::Stdio;
 
 use futures::future::join_all;
 use gatefold::Environment;
-use gatefold::config::{Connection, SourceConfig};
+use gatefold::config::SourceConfig;
+use gatefold::config::kinds::Need;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -42,11 +43,11 @@ const FETCHERS: &[&str] =
     &["npx", "uvx", "uv", "bunx", "pnpx", "pnpm", "yarn", "deno", "pipx", "docker", "podman"];
 
 /// Whether the program of a source may have to download the server first.
-pub(super) fn may_download(connection: &Connection) -> bool {
-    let Connection::Stdio { command, .. } = connection else {
+pub(super) fn may_download(source: &SourceConfig) -> bool {
+    let Some(program) = source.section.need().and_then(Need::program) else {
         return false;
     };
-    let name = Path::new(command).file_stem().and_then(|name| name.to_str());
+    let name = Path::new(program.command).file_stem().and_then(|name| name.to_str());
     name.is_some_and(|name| FETCHERS.contains(&name))
 }
 
@@ -59,20 +60,21 @@ pub(super) async fn look(
 }
 
 async fn program(source: &SourceConfig, reach: Reach, environment: &Environment) -> Vec<Finding> {
-    let Connection::Stdio { command, args, env, cwd, .. } = &source.connection else {
+    let Some(need) = source.section.need().and_then(Need::program) else {
         return Vec::new();
     };
+    let (command, args) = (need.command, need.args);
     let found = |level, what: String| {
         Finding::new(Section::Sources, level, format!("{}: {what}", source.domain))
             .at(&source.origin)
     };
-    let folder = programs::folder(cwd.as_deref(), environment);
+    let folder = programs::folder(need.cwd, environment);
     if !folder.is_dir() {
         let what = format!("its `cwd` is not a folder: `{}`", folder.display());
         return vec![found(Level::Fault, what).fix(format!("mkdir -p {}", shell::quoted(&folder)))];
     }
-    let path = programs::search_path(env, environment);
-    let Some(program) = programs::found(&source.connection, environment) else {
+    let path = programs::search_path(need.env, environment);
+    let Some(program) = programs::found(&need, environment) else {
         return vec![missing(command, args, &folder, &found)];
     };
     let mut findings = Vec::new();

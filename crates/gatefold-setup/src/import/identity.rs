@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 
 use gatefold::Environment;
-use gatefold::config::{self, ClientServer, Connection, Part};
+use gatefold::config::ClientServer;
+use gatefold::config::kinds::mcp::McpConnection;
 use gatefold_clients::Client;
+use gatefold_config::{Part, parts, resolved};
 use gatefold_core::{Domain, Secret};
 use gatefold_policy::Effect;
 
@@ -56,7 +58,7 @@ impl<'e> KnownSources<'e> {
             return Likeness::Different;
         }
         // The keyring is asked only about what everything else agrees on.
-        let value = |inner: &str| config::value(inner, self.environment);
+        let value = |inner: &str| resolved(inner, self.environment);
         let all = known.iter().zip(texts).map(|(known, text)| stands_for(known, text, &value));
         all.min().unwrap_or(Likeness::Same)
     }
@@ -103,7 +105,7 @@ fn stands_for(written: &str, text: &str, value: &dyn Fn(&str) -> Option<String>)
         return Likeness::Same;
     }
     let mut literals = vec![String::new()];
-    for part in config::parts(written) {
+    for part in parts(written) {
         let last = literals.last_mut().expect("there is always one");
         match part {
             Part::Plain(text) | Part::Unclosed(text) => last.push_str(text),
@@ -137,7 +139,7 @@ fn put_in(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
         Part::Plain(text) | Part::Unclosed(text) => text.to_owned(),
         Part::Reference(inner) => value(inner).unwrap_or_else(|| format!("${{{inner}}}")),
     };
-    config::parts(text).map(part).collect()
+    parts(text).map(part).collect()
 }
 
 fn of_server(server: &ClientServer) -> Identity {
@@ -145,10 +147,16 @@ fn of_server(server: &ClientServer) -> Identity {
     for (effect, pattern) in &server.effects {
         if *effect == Effect::Allow { &mut allow } else { &mut deny }.push(pattern.clone());
     }
-    identity(&server.connection, server.is_enabled, [allow, deny])
+    let connection = server.connection.as_ref().map_err(|why| why.on_one_line());
+    identity(connection, server.is_enabled, [allow, deny])
 }
 
-fn identity(connection: &Connection, is_enabled: bool, patterns: [Vec<String>; 2]) -> Identity {
+/// `connection` may be a reason why there is none.
+fn identity(
+    connection: Result<&McpConnection, String>,
+    is_enabled: bool,
+    patterns: [Vec<String>; 2],
+) -> Identity {
     let mut identity = vec![is_enabled.to_string()];
     // Each list begins with its length, so that no item can be taken for another list's.
     let mut add = |mut items: Vec<String>, is_sorted: bool| {
@@ -168,19 +176,19 @@ fn identity(connection: &Connection, is_enabled: bool, patterns: [Vec<String>; 2
         add(pairs.into_iter().flat_map(|(name, value)| [name, value]).collect(), false);
     };
     match connection {
-        Connection::Stdio { command, args, env, inherit_env, cwd } => {
+        Ok(McpConnection::Stdio { command, args, env, inherit_env, cwd }) => {
             pairs(env, str::to_owned);
             let cwd = cwd.as_ref().map(|cwd| cwd.display().to_string());
             add(cwd.into_iter().collect(), false);
             add(inherit_env.clone(), true);
             add(std::iter::once(command).chain(args).cloned().collect(), false);
         }
-        Connection::Http { url, headers } => {
+        Ok(McpConnection::Http { url, headers }) => {
             pairs(headers, str::to_lowercase);
             add(vec![url.clone()], false);
         }
-        Connection::Disabled => {}
-        Connection::Unusable(why) => add(vec![why.on_one_line()], false),
+        Err(why) if why.is_empty() => {}
+        Err(why) => add(vec![why], false),
     }
     identity
 }
@@ -208,18 +216,18 @@ fn of_written(source: &toml::Value) -> Identity {
         table.into_iter().flatten().filter_map(pair).collect()
     };
     let connection = match (text("command"), text("url")) {
-        (Some(command), _) => Connection::Stdio {
+        (Some(command), _) => Some(McpConnection::Stdio {
             command,
             args: list("args"),
             env: pairs("env"),
             inherit_env: list("inherit_env"),
             cwd: text("cwd").map(Into::into),
-        },
-        (None, Some(url)) => Connection::Http { url, headers: pairs("headers") },
-        (None, None) => Connection::Disabled,
+        }),
+        (None, Some(url)) => Some(McpConnection::Http { url, headers: pairs("headers") }),
+        (None, None) => None,
     };
     let is_enabled = source.get("enabled").and_then(toml::Value::as_bool).unwrap_or(true);
-    identity(&connection, is_enabled, [list("allow"), list("deny")])
+    identity(connection.as_ref().ok_or_else(String::new), is_enabled, [list("allow"), list("deny")])
 }
 
 /// The text that a program or a header is given for a value.

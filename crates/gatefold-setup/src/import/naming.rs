@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 
 use gatefold::Environment;
-use gatefold::config::{ClientServer, Connection, SECRET, references};
+use gatefold::config::ClientServer;
+use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::secrets::SecretError;
+use gatefold_config::{SECRET, references};
 use gatefold_core::{Domain, Secret};
 
 use crate::{FoundSecret, SecretStyle, variables_in};
@@ -41,21 +43,8 @@ impl<'e> SecretNames<'e> {
         if self.style == SecretStyle::Keyring {
             return;
         }
-        let pairs = |pairs: &[(String, Secret)]| {
-            pairs.iter().flat_map(|(_, value)| variables_in(value.expose())).collect::<Vec<_>>()
-        };
-        match &server.connection {
-            Connection::Stdio { command, args, env, .. } => {
-                let texts = std::iter::once(command).chain(args);
-                self.referred.extend(texts.flat_map(|text| variables_in(text)));
-                self.referred.extend(pairs(env));
-            }
-            Connection::Http { url, headers } => {
-                self.referred.extend(variables_in(url));
-                self.referred.extend(pairs(headers));
-            }
-            Connection::Disabled | Connection::Unusable(_) => {}
-        }
+        let texts = server.connection.iter().flat_map(McpConnection::texts);
+        self.referred.extend(texts.flat_map(variables_in));
     }
 
     /// Keeps a secret under a name that nothing else has, and gives the name.

@@ -152,7 +152,7 @@ fn a_secret_in_a_command_is_seen() {
 
 /// What becomes of arguments, and what is taken out of them as `NAME=value`.
 fn taken(command: &str, args: &[&str]) -> (Vec<String>, Vec<String>) {
-    let mut connection = Connection::Stdio {
+    let mut connection = McpConnection::Stdio {
         command: command.into(),
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
         env: Vec::new(),
@@ -164,7 +164,7 @@ fn taken(command: &str, args: &[&str]) -> (Vec<String>, Vec<String>) {
         secrets.push(format!("{name}={value}"));
         format!("${{{name}}}")
     });
-    let Connection::Stdio { args, .. } = connection else { panic!() };
+    let McpConnection::Stdio { args, .. } = connection else { panic!() };
     (args, secrets)
 }
 
@@ -328,9 +328,9 @@ fn secrets_leave_addresses_and_headers() {
         ("${BASE:-https://h.example}/mcp", "A", "b", "${BASE:-https://h.example}/mcp", "b"),
     ] {
         let headers = vec![(name.to_owned(), Secret::new(value))];
-        let mut connection = Connection::Http { url: url.to_owned(), headers };
+        let mut connection = McpConnection::Http { url: url.to_owned(), headers };
         take_out(&mut connection, "k", |name, _| format!("${{{name}}}"));
-        let Connection::Http { url: taken_url, headers } = connection else { panic!() };
+        let McpConnection::Http { url: taken_url, headers } = connection else { panic!() };
         assert_eq!(
             (taken_url.as_str(), headers[0].1.expose()),
             (expected_url, expected),

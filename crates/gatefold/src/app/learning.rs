@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
-use gatefold_dispatch::Source as _;
-use gatefold_mcp::McpSource;
+use gatefold_dispatch::Source;
 use tokio_util::task::AbortOnDropHandle;
 
 /// The pause after the first attempt; each further one is twice as long, up to the limit. What a
@@ -19,7 +18,7 @@ pub(super) struct Learning {
 }
 
 impl Learning {
-    pub(super) fn start(sources: Vec<Arc<McpSource>>) -> Self {
+    pub(super) fn start(sources: Vec<Arc<dyn Source>>) -> Self {
         let learned = async {
             join_all(sources.into_iter().map(learn)).await;
         };
@@ -28,7 +27,7 @@ impl Learning {
 }
 
 /// The source logs each failure itself.
-async fn learn(source: Arc<McpSource>) {
+async fn learn(source: Arc<dyn Source>) {
     let mut pause = FIRST_PAUSE;
     while source.manifests().borrow().is_none() && source.clone().refresh().await.is_err() {
         tokio::time::sleep(pause).await;

@@ -3,21 +3,22 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold_catalog::{Manifest, SourceKind};
+use gatefold_catalog::Manifest;
 use gatefold_core::{Clock, Digest, Domain};
-use gatefold_dispatch::{IdentityScope, Manifests, SourceSetup};
-use gatefold_egress::{EgressError, HttpClient, Settings};
-use gatefold_mcp::{HttpSettings, McpPorts, McpSettings, McpSource, StdioSettings, Transport};
+use gatefold_dispatch::{IdentityScope, Manifests, Source, SourceSetup};
+use gatefold_egress::{HttpClient, Settings};
 use gatefold_store::{SourceKey, Store};
 
 use super::AppError;
-use crate::config::{Connection, SourceConfig};
+use super::unusable::UnusableSource;
+use crate::config::kinds::{SourceIdentity, SourcePorts};
+use crate::config::{SourceConfig, SourceSection};
 
 /// One source of the configuration in force. A disabled one is not made.
 #[derive(Clone)]
 pub(super) struct Configured {
     pub(super) config: SourceConfig,
-    pub(super) source: Option<Arc<McpSource>>,
+    pub(super) source: Option<Arc<dyn Source>>,
 }
 
 impl Configured {
@@ -32,15 +33,19 @@ impl Configured {
 
     /// The source, unless nothing can be learned from it: it is disabled, or its configuration is
     /// of no use.
-    pub(super) fn learnable(&self) -> Option<&Arc<McpSource>> {
-        let is_usable = !matches!(self.config.connection, Connection::Unusable(_));
-        self.source.as_ref().filter(|_| is_usable)
+    pub(super) fn learnable(&self) -> Option<&Arc<dyn Source>> {
+        self.source.as_ref().filter(|_| self.config.section.usable().is_some())
     }
 
     pub(super) fn setup(&self) -> Option<SourceSetup> {
+        let kind = match &self.config.section {
+            SourceSection::Usable(section) => section.kind(),
+            SourceSection::Unusable(unusable) => unusable.kind,
+            SourceSection::Disabled => return None,
+        };
         Some(SourceSetup {
             source: self.source.clone()?,
-            kind: SourceKind::Mcp,
+            kind,
             description: self.config.description.clone(),
             groups: self.config.groups.clone(),
             identity: IdentityScope::Shared,
@@ -52,15 +57,16 @@ impl Configured {
 /// Makes sources, with whatever is known of them from earlier runs.
 pub(super) struct SourceFactory {
     store: Store,
-    clock: Arc<dyn Clock>,
-    client: HttpClient,
+    ports: SourcePorts,
 }
 
 impl SourceFactory {
     pub(super) fn new(store: Store, clock: Arc<dyn Clock>) -> Result<Self, AppError> {
         // Streams of events may be silent for long; each request has a deadline of its own.
         let settings = Settings { read_timeout: None, ..Settings::default() };
-        Ok(Self { store, clock, client: HttpClient::new(&settings)? })
+        let client = HttpClient::new(&settings)?;
+        let manifests = Arc::new(StoredManifests(store.clone()));
+        Ok(Self { store, ports: SourcePorts { client, manifests, clock } })
     }
 
     /// The sources that a configuration asks for, taken over from `old` where it left them alone.
@@ -88,41 +94,24 @@ impl SourceFactory {
         Ok(configs.iter().map(configured).collect())
     }
 
-    fn make(&self, config: &SourceConfig, known: Option<Arc<Manifest>>) -> Option<Arc<McpSource>> {
-        let settings = McpSettings {
-            domain: config.domain.clone(),
-            transport: self.transport(&config.connection)?,
+    fn make(&self, config: &SourceConfig, known: Option<Arc<Manifest>>) -> Option<Arc<dyn Source>> {
+        let domain = config.domain.clone();
+        let section = match &config.section {
+            SourceSection::Usable(section) => section,
+            SourceSection::Disabled => return None,
+            SourceSection::Unusable(unusable) => {
+                let reason = unusable.fault.on_one_line();
+                return Some(UnusableSource::new(domain, reason, self.ports.clock.now()));
+            }
+        };
+        let identity = SourceIdentity {
+            domain,
             connect_deadline: config.connect_deadline,
             idle_stop: config.idle_stop,
             config_digest: config.config_digest,
+            known,
         };
-        let ports = McpPorts {
-            client: self.client.for_libraries().expect("it may reach any address"),
-            credentials: None,
-            keeper: Arc::new(Keeper(self.store.clone())),
-            clock: self.clock.clone(),
-        };
-        Some(McpSource::new(settings, ports, known))
-    }
-
-    fn transport(&self, connection: &Connection) -> Option<Transport> {
-        Some(match connection.clone() {
-            Connection::Stdio { command, args, env, inherit_env, cwd } => {
-                Transport::Stdio(StdioSettings { command, args, env, inherit_env, cwd })
-            }
-            Connection::Http { url, .. } if !self.can_trust(&url) => {
-                Transport::Unusable(EgressError::NoRoots.to_string())
-            }
-            Connection::Http { url, headers } => Transport::Http(HttpSettings { url, headers }),
-            Connection::Unusable(why) => Transport::Unusable(why.on_one_line()),
-            Connection::Disabled => return None,
-        })
-    }
-
-    /// Whether there is anything to judge that server's certificate by, where it has one.
-    fn can_trust(&self, url: &str) -> bool {
-        let is_plain = url.parse().is_ok_and(|url: http::Uri| url.scheme_str() == Some("http"));
-        is_plain || self.client.has_roots()
+        Some(section.build(identity, &self.ports))
     }
 }
 
@@ -131,9 +120,9 @@ fn key(config: &SourceConfig) -> SourceKey {
 }
 
 /// Keeps manifests in the store.
-struct Keeper(Store);
+struct StoredManifests(Store);
 
-impl Manifests for Keeper {
+impl Manifests for StoredManifests {
     fn keep(&self, domain: Domain, config: Digest, manifest: Arc<Manifest>) -> BoxFuture<'_, ()> {
         async move {
             let key = SourceKey { domain, config };

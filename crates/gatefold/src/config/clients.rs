@@ -12,6 +12,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use gatefold_catalog::GroupRules;
+use gatefold_config::{
+    Dialect, Document, Fault, Faults, Field, Node, References, SyntaxFault, Table, Text, Value,
+    parse_json, parse_toml, parse_yaml, variable_of_input,
+};
 use gatefold_core::Domain;
 use gatefold_policy::Effect;
 
@@ -19,14 +23,10 @@ pub use launch::folder_of;
 
 use self::switches::Switches;
 
-use super::error::Faults;
-use super::expand::{self, Dialect, variable_of_input};
-use super::reader::{Field, Reader, Table, Values};
-use super::sections::{self, SourceLimits};
+use super::kinds::mcp::{McpConnection, McpKind};
+use super::sections::SourceLimits;
 use super::sources::{DraftDomain, SourceDraft};
-use super::toml_file::SyntaxFault;
-use super::tree::{Node, Value};
-use super::{ConfigError, Connection, Origin, json_file, load, toml_file, yaml_file};
+use super::{ConfigError, Origin, SourceSection, Unusable, load};
 use crate::Environment;
 
 /// Where clients keep their servers, outermost member first.
@@ -46,8 +46,8 @@ pub struct ClientServer {
     /// The file and line that configure it.
     pub origin: Origin,
     pub is_enabled: bool,
-    /// How it is reached: [`Connection::Unusable`] when Gatefold cannot.
-    pub connection: Connection,
+    /// How it is reached, or why Gatefold cannot.
+    pub connection: Result<McpConnection, Box<Fault>>,
     pub description: Option<String>,
     /// Patterns over the names of its tools.
     pub effects: Vec<(Effect, String)>,
@@ -100,7 +100,7 @@ pub fn servers_as_written(
     place: &[String],
     environment: &Environment,
 ) -> Result<Vec<ClientServer>, ConfigError> {
-    servers_at(path, place, environment, Values::AsWritten)
+    servers_at(path, place, environment, References::AsWritten)
 }
 
 /// As [`servers_as_written`], with the values of variables in the place of the references.
@@ -109,30 +109,34 @@ pub fn servers_put_in(
     place: &[String],
     environment: &Environment,
 ) -> Result<Vec<ClientServer>, ConfigError> {
-    servers_at(path, place, environment, Values::PutIn)
+    servers_at(path, place, environment, References::PutIn)
 }
 
 fn servers_at(
     path: &Path,
     place: &[String],
     environment: &Environment,
-    values: Values,
+    references: References,
 ) -> Result<Vec<ClientServer>, ConfigError> {
     let mut faults = Vec::new();
     let text = load::read(path, environment, &mut faults)?.unwrap_or_default();
-    let reader = Reader::new(path, &text, environment, Dialect::Client).with_values(values);
+    let document = Document::new(path, &text, environment, Dialect::Client);
+    let document = document.with_references(references);
     // An empty file is one that a client has not filled yet.
-    let root = if text.trim().is_empty() { None } else { parsed(&reader, &text) };
+    let root = if text.trim().is_empty() { None } else { parsed(&document, path, &text) };
     let around = root
         .as_ref()
         .zip(place.split_last())
         .and_then(|(root, (_, outer))| outer.iter().try_fold(root, |node, key| node.get(key)));
-    reader.set_inputs(around.map(inputs).unwrap_or_default());
+    document.set_inputs(around.map(inputs).unwrap_or_default());
     let node = root.as_ref().and_then(|root| {
         place.iter().try_fold(root, |node, key| node.get(key)).filter(|node| !node.is_null())
     });
-    let servers = root.as_ref().zip(node).map(|(root, node)| servers(&reader, root, place, node));
-    faults.extend(reader.take_faults());
+    let servers = root
+        .as_ref()
+        .zip(node)
+        .map(|(root, node)| servers(&document, environment, root, place, node));
+    faults.extend(document.take_faults());
     if faults.is_empty() {
         Ok(servers.unwrap_or_default())
     } else {
@@ -141,22 +145,23 @@ fn servers_at(
 }
 
 /// Parses a client's file, whose name tells its format.
-fn parsed(reader: &Reader<'_>, text: &str) -> Option<Node> {
+fn parsed(document: &Document<'_>, path: &Path, text: &str) -> Option<Node> {
     let one = |fault: SyntaxFault| vec![fault];
-    match reader.path.extension().and_then(|extension| extension.to_str()) {
-        Some("toml") => load::parsed(reader, toml_file::parse(text)),
-        Some("yaml" | "yml") => load::parsed(reader, yaml_file::parse(text).map_err(one)),
-        _ => load::parsed(reader, json_file::parse(text).map_err(one)),
-    }
+    document.parsed(match path.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") => parse_toml(text),
+        Some("yaml" | "yml") => parse_yaml(text).map_err(one),
+        _ => parse_json(text).map_err(one),
+    })
 }
 
 /// Reads every server of a file as a source. A file without any is noted as wrong.
 pub(super) fn read<'a>(
-    reader: &'a Reader<'a>,
+    document: &'a Document<'a>,
     text: &str,
+    environment: &Environment,
     limits: SourceLimits,
 ) -> Vec<SourceDraft> {
-    let Some(root) = parsed(reader, text) else {
+    let Some(root) = parsed(document, document.path(), text) else {
         return Vec::new();
     };
     let found = PLACES.iter().find_map(|path| {
@@ -167,12 +172,13 @@ pub(super) fn read<'a>(
     });
     let Some((path, around, node)) = found else {
         let hint = "give a file with `mcpServers`, `servers` or `context_servers`";
-        reader.fault(&root.span, "", "names no MCP servers", hint);
+        document.fault(&root.span, "", "names no MCP servers", hint);
         return Vec::new();
     };
-    reader.set_inputs(inputs(around));
+    document.set_inputs(inputs(around));
     let place: Vec<_> = path.iter().map(|&member| member.to_owned()).collect();
-    servers(reader, &root, &place, node).into_iter().map(|server| draft(server, limits)).collect()
+    let servers = servers(document, environment, &root, &place, node);
+    servers.into_iter().map(|server| draft(server, limits)).collect()
 }
 
 /// What a client answers its own questions with at first, by the question's id: VS Code's
@@ -192,18 +198,25 @@ fn inputs(around: &Node) -> Vec<(String, String)> {
     shown.filter_map(|input| Some((text(input, "id")?, text(input, "default")?))).collect()
 }
 
-fn servers(reader: &Reader<'_>, root: &Node, place: &[String], node: &Node) -> Vec<ClientServer> {
-    let table = reader.field(place.join("."), node.span.clone(), node).table();
+fn servers(
+    document: &Document<'_>,
+    environment: &Environment,
+    root: &Node,
+    place: &[String],
+    node: &Node,
+) -> Vec<ClientServer> {
+    let table = document.field(place.join("."), node).table();
     let fields = table.iter().flat_map(Table::fields);
     let read: Vec<_> = fields.collect();
     // What is wrong with the table itself stays a fault of the file.
-    let faults = reader.take_faults();
-    let switches = Switches::of(reader, root, place);
-    let mut servers: Vec<_> = read.into_iter().map(|(name, field)| server(name, &field)).collect();
+    let faults = document.take_faults();
+    let switches = Switches::of(document.path(), environment, root, place);
+    let servers = read.into_iter().map(|(name, field)| server(name, &field, environment));
+    let mut servers: Vec<_> = servers.collect();
     for server in &mut servers {
         server.is_enabled &= !switches.is_off(&server.name);
     }
-    reader.put_back(faults);
+    document.put_back(faults);
     servers
 }
 
@@ -213,7 +226,14 @@ fn draft(server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
     }
     SourceDraft {
         domain: DraftDomain::Made(Domain::from_key(&server.name)),
-        connection: if server.is_enabled { server.connection } else { Connection::Disabled },
+        section: match server.connection {
+            _ if !server.is_enabled => SourceSection::Disabled,
+            Ok(connection) => connection.into(),
+            Err(fault) => {
+                let kind = McpKind::NAME;
+                SourceSection::Unusable(Box::new(Unusable { kind, fault: *fault }))
+            }
+        },
         description: server.description,
         groups: GroupRules::default(),
         effects: server.effects,
@@ -222,27 +242,11 @@ fn draft(server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
     }
 }
 
-fn server(name: &str, field: &Field<'_>) -> ClientServer {
-    let origin =
-        Origin { file: field.reader.path.to_owned(), line: field.line(), key: name.to_owned() };
-    let mut server = ClientServer {
-        name: name.to_owned(),
-        origin,
-        is_enabled: true,
-        connection: Connection::Disabled,
-        description: None,
-        effects: Vec::new(),
-        connect_deadline: None,
-        left_behind: Vec::new(),
-        env_file: None,
-        needs_project: false,
-        asked: Vec::new(),
-    };
+fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientServer {
+    let document = field.document();
     let mut refers = Vec::new();
     references(field.value(), &mut refers);
-    server.needs_project = refers.contains(&PROJECT);
-    server.asked =
-        refers.iter().filter_map(|one| one.strip_prefix("input:")).map(variable_of_input).collect();
+    let mut members = Members::default();
     let connection = field.table().and_then(|mut table| {
         if let Some(own) = refers.iter().find(|one| is_editors_own(one)) {
             field.key_fault(
@@ -251,30 +255,68 @@ fn server(name: &str, field: &Field<'_>) -> ClientServer {
             );
             return None;
         }
-        server.is_enabled = !is_disabled(&mut table);
-        server.effects = effects(&mut table);
-        server.connect_deadline = start_limit(&mut table);
-        server.description = table.field("description").and_then(|field| plain_text(&field));
-        let left_behind = LEFT_BEHIND.iter().filter(|key| table.field(key).is_some());
-        server.left_behind = left_behind.copied().collect();
-        let env_file = table.field_of_any(&["envFile", "env_file"]);
-        server.env_file = env_file.and_then(|field| plain_text(&field));
-        launch::connection(field, table)
+        members = Members::read(&mut table);
+        launch::connection(field, table, environment)
     });
     // The first alone: a person mends one after the other, and a table has one line for it.
-    let fault = field.reader.take_faults().into_iter().next();
-    server.connection = match fault {
-        Some(fault) => Connection::Unusable(Box::new(fault)),
-        None => connection.expect("what is not read leaves a fault"),
-    };
-    server
+    let fault = document.take_faults().into_iter().next();
+    let questions = refers.iter().filter_map(|one| one.strip_prefix("input:"));
+    ClientServer {
+        name: name.to_owned(),
+        origin: Origin {
+            file: document.path().to_owned(),
+            line: field.line(),
+            key: name.to_owned(),
+        },
+        is_enabled: !members.is_disabled,
+        connection: match fault {
+            Some(fault) => Err(Box::new(fault)),
+            None => Ok(connection.expect("what is not read leaves a fault")),
+        },
+        description: members.description,
+        effects: members.effects,
+        connect_deadline: members.connect_deadline,
+        left_behind: members.left_behind,
+        env_file: members.env_file,
+        needs_project: refers.contains(&PROJECT),
+        asked: questions.map(variable_of_input).collect(),
+    }
+}
+
+/// What a client says about a server beside how it is reached.
+#[derive(Default)]
+struct Members {
+    is_disabled: bool,
+    effects: Vec<(Effect, String)>,
+    connect_deadline: Option<Duration>,
+    description: Option<String>,
+    left_behind: Vec<&'static str>,
+    env_file: Option<String>,
+}
+
+impl Members {
+    fn read(table: &mut Table<'_>) -> Self {
+        let left_behind = LEFT_BEHIND.iter().filter(|key| table.field(key).is_some());
+        let left_behind = left_behind.copied().collect();
+        let mut text =
+            |keys: &[&'static str]| table.field_of_any(keys).and_then(|field| plain_text(&field));
+        let (description, env_file) = (text(&["description"]), text(&["envFile", "env_file"]));
+        Self {
+            is_disabled: is_disabled(table),
+            effects: effects(table),
+            connect_deadline: start_limit(table),
+            description,
+            left_behind,
+            env_file,
+        }
+    }
 }
 
 /// What the texts of a value refer to, without defaults.
 fn references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::Text(text) => {
-            let inner = expand::references(text);
+            let inner = gatefold_config::references(text);
             found.extend(inner.map(|inner| inner.split(":-").next().unwrap_or(inner)));
         }
         Value::List(items) => {
@@ -311,9 +353,9 @@ fn effects(table: &mut Table<'_>) -> Vec<(Effect, String)> {
     ] {
         // Where a list is how a client says "all of them", an empty one is no list.
         let names = table.field_of_any(&keys).filter(|field| !field.is_empty_list());
-        let names = names.map(|field| sections::texts(&field)).unwrap_or_default();
+        let names = names.and_then(|field| field.read::<Vec<Text>>()).unwrap_or_default();
         // Clients know no lists of prompts and resources.
-        effects.extend(names.into_iter().map(|name| (effect, format!("tool:{name}"))));
+        effects.extend(names.into_iter().map(|name| (effect, format!("tool:{}", name.0))));
     }
     effects
 }

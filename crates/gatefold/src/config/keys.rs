@@ -8,18 +8,26 @@ mod find;
 mod sections;
 mod sources;
 
-use std::fmt;
-use std::time::Duration;
+use super::kinds::{Kinds, SourceKind, Way};
 
-use serde_json::Value;
-
-use super::{Config, units};
-
+pub use super::key::{Applies, Emptiness, Key, Kind};
 pub use find::{Found, NotFound, find};
 
-/// The sections of a configuration, in the order in which they are best read.
-pub const SECTIONS: &[Section] = &[
-    sources::SOURCES,
+/// The sections of a configuration, in the order in which they are best read. Which keys a source has
+/// depends on the kinds that there are.
+pub fn sections(kinds: &Kinds) -> Vec<Section> {
+    let fixed = FIXED.iter().map(|fixed| Section {
+        path: fixed.path,
+        summary: fixed.summary.to_owned(),
+        details: fixed.details.to_owned(),
+        keys: fixed.keys.iter().collect(),
+        ways: Vec::new(),
+    });
+    std::iter::once(sources(kinds)).chain(fixed).collect()
+}
+
+/// Every section but that of the sources.
+pub(super) const FIXED: &[FixedSection] = &[
     sections::POLICY,
     sections::DISCLOSURE,
     sections::SEARCH,
@@ -29,82 +37,44 @@ pub const SECTIONS: &[Section] = &[
     sections::AUDIT,
 ];
 
+fn sources(kinds: &Kinds) -> Section {
+    let nouns: Vec<_> = kinds.iter().map(SourceKind::noun).collect();
+    let details: Vec<_> = kinds.iter().map(SourceKind::details).collect();
+    Section {
+        path: "sources.NAME",
+        summary: format!(
+            "One {}: how it is reached, and how its tools are shown.",
+            nouns.join(" or ")
+        ),
+        details: format!(
+            "There may be any number of them. `NAME` is yours to choose. {}",
+            details.join(" ")
+        ),
+        keys: kinds.iter().flat_map(SourceKind::keys).chain(sources::COMMON).collect(),
+        ways: kinds.ways().map(|(_, way)| *way).collect(),
+    }
+}
+
 /// One table of a configuration.
 #[derive(Debug)]
 pub struct Section {
     /// As its header has it; `NAME` stands for a name that its user chooses.
     pub path: &'static str,
     /// One sentence.
-    pub summary: &'static str,
+    pub summary: String,
     /// What else there is to know. May be empty.
-    pub details: &'static str,
-    pub keys: &'static [Key],
+    pub details: String,
+    pub keys: Vec<&'static Key>,
+    /// The ways to reach a source, of which it has exactly one.
+    pub ways: Vec<Way>,
 }
 
-/// One key of a section.
-pub struct Key {
-    pub name: &'static str,
-    pub kind: Kind,
-    /// One sentence.
-    pub summary: &'static str,
-    /// What else there is to know. May be empty.
-    pub details: &'static str,
-    /// A value as TOML writes it. It is never the default.
-    pub example: &'static str,
-    /// What a configuration has for it, where that can be said in one value.
-    pub value: fn(&Config) -> Option<Value>,
-    /// What holds without it, where the default is no single value.
-    pub unset: &'static str,
-    /// The keys that may not stand beside it.
-    pub excludes: &'static [&'static str],
-    /// The key that must stand beside it.
-    pub needs: Option<&'static str>,
-    pub applies: Applies,
-}
-
-/// When a change of a key takes effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Applies {
-    Reload,
-    Restart,
-}
-
-/// What a key's value may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Text,
-    Path,
-    Url,
-    Address,
-    Domain,
-    Flag,
-    /// A whole number above zero.
-    Count {
-        max: u64,
-    },
-    Duration,
-    Size,
-    Choice(&'static [&'static str]),
-    /// Strings, none of them empty.
-    Texts,
-    /// A program's arguments: strings, numbers and booleans.
-    Arguments,
-    /// Patterns over names.
-    Patterns(Emptiness),
-    Origins,
-    /// A program's variables, by name.
-    Variables,
-    /// HTTP headers, by name.
-    Headers,
-    /// Lists of patterns, by the names of groups.
-    Groups,
-}
-
-/// Whether a list may have nothing in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Emptiness {
-    MayBeEmpty,
-    MayNotBeEmpty,
+/// A section that is always the same.
+pub(super) struct FixedSection {
+    path: &'static str,
+    summary: &'static str,
+    details: &'static str,
+    keys: &'static [Key],
 }
 
 impl Section {
@@ -112,125 +82,31 @@ impl Section {
     pub fn key_path(&self, key: &Key) -> String {
         format!("{}.{}", self.path, key.name)
     }
-}
 
-impl Key {
-    /// A key whose default is no single value, that stands beside any other and that a reload
-    /// applies.
-    const fn new(name: &'static str, kind: Kind, summary: &'static str) -> Self {
-        Self {
-            name,
-            kind,
-            summary,
-            details: "",
-            example: "",
-            value: |_| None,
-            unset: "",
-            excludes: &[],
-            needs: None,
-            applies: Applies::Reload,
-        }
+    /// Whether the key is a way to reach a source.
+    pub fn is_way(&self, key: &Key) -> bool {
+        self.ways.iter().any(|way| way.key == key.name)
     }
 
-    /// What holds without it, where that can be said in one value.
-    pub fn default(&self) -> Option<Value> {
-        (self.value)(&Config::default())
+    /// The keys that may not stand beside this one: the other ways, for one of them.
+    pub fn excluded_by(&self, key: &Key) -> Vec<&'static str> {
+        let ways = self.ways.iter().filter(|_| self.is_way(key)).map(|way| way.key);
+        ways.filter(|way| *way != key.name).collect()
     }
 
-    /// The default as TOML writes it, or in words.
-    pub fn default_text(&self) -> String {
-        self.default().map_or_else(|| self.unset.to_owned(), |value| value.to_string())
-    }
-
-    /// What it rules out, demands and bounds, one sentence each.
-    pub fn constraints(&self) -> Vec<String> {
-        let excludes = self.excludes.iter().map(|other| format!("not beside `{other}`"));
-        let needs = self.needs.map(|other| format!("only beside `{other}`"));
-        let own = self.kind.constraint().map(str::to_owned);
+    /// What a key rules out, demands and bounds, one sentence each.
+    pub fn constraints(&self, key: &Key) -> Vec<String> {
+        let excludes = self.excluded_by(key).into_iter();
+        let excludes = excludes.map(|other| format!("not beside `{other}`"));
+        let needs = key.needs.map(|other| format!("only beside `{other}`"));
+        let own = key.kind.constraint().map(str::to_owned);
         own.into_iter().chain(needs).chain(excludes).collect()
     }
-}
 
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Key").field("name", &self.name).finish_non_exhaustive()
+    /// Whether its user names such sections.
+    pub(super) fn is_named(&self) -> bool {
+        self.path.contains('.')
     }
-}
-
-impl Kind {
-    /// The kind in a few words.
-    pub fn name(&self) -> String {
-        let name = match self {
-            Self::Text => "string",
-            Self::Path => "path",
-            Self::Url => "URL",
-            Self::Address => "address and port",
-            Self::Domain => "domain",
-            Self::Flag => "boolean",
-            Self::Count { .. } => "whole number",
-            Self::Duration => "duration",
-            Self::Size => "size",
-            Self::Choice(words) => {
-                let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
-                return words.join(" or ");
-            }
-            Self::Texts | Self::Arguments => "list of strings",
-            Self::Patterns(_) => "list of patterns",
-            Self::Origins => "list of origins",
-            Self::Variables | Self::Headers => "table of strings",
-            Self::Groups => "table of lists of patterns",
-        };
-        name.to_owned()
-    }
-
-    /// How such a value is written, when its name does not say it all.
-    pub fn constraint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Text | Self::Choice(_) | Self::Flag => return None,
-            Self::Path => "relative to the file that names it; `~/` is the home directory",
-            Self::Url => "with `http` or `https`, and a host",
-            Self::Address => "such as \"127.0.0.1:8420\", \"[::1]:8420\" or \"localhost:8420\"",
-            Self::Domain => "1 to 40 of `a-z`, `0-9` and `_`, without `__`",
-            Self::Count { .. } => "above zero",
-            Self::Duration => "a number and `ms`, `s`, `m`, `h` or `d`, above zero",
-            Self::Size => "a number and `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, above zero",
-            Self::Texts => "none of them empty",
-            Self::Arguments => "numbers and booleans are taken as their text",
-            Self::Patterns(Emptiness::MayBeEmpty) => "`*` is any run of characters, `?` any one",
-            Self::Patterns(Emptiness::MayNotBeEmpty) => {
-                "`*` is any run of characters, `?` any one; the list may not be empty"
-            }
-            Self::Origins => "scheme, host and port as a browser sends them",
-            Self::Variables => "the names of variables and their values",
-            Self::Headers => "the names of headers and their values",
-            Self::Groups => "names of 1 to 64 letters, digits, `_`, `-`, `/` and spaces",
-        })
-    }
-
-    /// Whether `${VAR}` is put in: in every string, so not where there is none.
-    pub fn takes_variables(&self) -> bool {
-        !matches!(self, Self::Flag | Self::Count { .. })
-    }
-
-    /// Whether the value is a table whose keys its user chooses.
-    pub fn is_table(&self) -> bool {
-        matches!(self, Self::Variables | Self::Headers | Self::Groups)
-    }
-}
-
-/// The largest whole number that TOML has, for counts that the code bounds no closer.
-const COUNT_LIMIT: u64 = i64::MAX as u64;
-
-const fn count() -> Kind {
-    Kind::Count { max: COUNT_LIMIT }
-}
-
-fn duration(duration: Duration) -> Value {
-    units::duration_text(duration).into()
-}
-
-fn size(bytes: u64) -> Value {
-    units::size_text(bytes).into()
 }
 
 #[cfg(test)]

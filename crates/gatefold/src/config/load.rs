@@ -1,13 +1,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::error::{Fault, Faults, Lines, is_link_loop};
-use super::expand::Dialect;
-use super::reader::Reader;
-use super::sections::Draft;
-use super::toml_file::SyntaxFault;
-use super::tree::Node;
-use super::{Config, ConfigError, clients, locate, resolve, sections, toml_file};
+use gatefold_config::{Dialect, Document, Fault, Faults, ForeignKey, Lines, parse_toml};
+
+use super::error::is_link_loop;
+use super::kinds::{Kinds, SourceKind};
+use super::sections::{Draft, FOREIGN_KEYS};
+use super::{Config, ConfigError, clients, locate, resolve, sections};
 use crate::{Environment, files};
 
 /// The largest configuration file, in bytes.
@@ -20,6 +19,8 @@ pub struct Inputs {
     pub config: Option<PathBuf>,
     /// Configurations of MCP clients, whose servers become sources.
     pub mcp_configs: Vec<PathBuf>,
+    /// The kinds of sources that they may have.
+    pub kinds: Kinds,
 }
 
 impl Inputs {
@@ -43,20 +44,21 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
     if let Some(path) = &inputs.config {
         let text = read(path, environment, &mut faults)?;
         let text = text.as_deref().unwrap_or_default();
-        let reader = Reader::new(path, text, environment, Dialect::Gatefold);
-        if let Some(root) = parsed(&reader, toml_file::parse(text)) {
-            draft = sections::read(&reader, &root);
+        let document = Document::new(path, text, environment, Dialect::Gatefold);
+        let document = document.with_foreign_keys(foreign_keys(&inputs.kinds));
+        if let Some(root) = document.parsed(parse_toml(text)) {
+            draft = sections::read(&document, &root, &inputs.kinds);
         }
-        faults.extend(reader.take_faults());
+        faults.extend(document.take_faults());
         files.push(environment.directory().join(path));
     }
     for path in &inputs.mcp_configs {
         let Some(text) = read(path, environment, &mut faults)? else {
             continue;
         };
-        let reader = Reader::new(path, &text, environment, Dialect::Client);
-        draft.sources.extend(clients::read(&reader, &text, draft.source_limits));
-        faults.extend(reader.take_faults());
+        let document = Document::new(path, &text, environment, Dialect::Client);
+        draft.sources.extend(clients::read(&document, &text, environment, draft.source_limits));
+        faults.extend(document.take_faults());
         files.push(environment.directory().join(path));
     }
     if faults.is_empty() {
@@ -66,12 +68,10 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
     }
 }
 
-/// The parsed file, or nothing when its syntax is broken, which is noted.
-pub(super) fn parsed(reader: &Reader<'_>, root: Result<Node, Vec<SyntaxFault>>) -> Option<Node> {
-    let note = |fault: SyntaxFault| {
-        reader.fault(&(fault.offset..fault.offset), "", fault.message, fault.hint);
-    };
-    root.map_err(|faults| faults.into_iter().for_each(note)).ok()
+/// What other programs call the keys of a `gatefold.toml`.
+fn foreign_keys(kinds: &Kinds) -> Vec<ForeignKey> {
+    let of_kinds = kinds.iter().flat_map(SourceKind::foreign_keys);
+    FOREIGN_KEYS.iter().chain(of_kinds).copied().collect()
 }
 
 /// Reads a file. One that is not text is noted as wrong.

@@ -1,16 +1,15 @@
 //! What all files say, put together.
 
 use std::collections::{HashMap, HashSet};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use gatefold_core::{Digest, Domain, RuleId};
 use gatefold_policy::{Effect, Entries, Glob, Policy, Rule, Scope, Who};
-use sha2::{Digest as _, Sha256};
 
+use super::kinds::DigestParts;
 use super::sections::Draft;
 use super::sources::{DraftDomain, SourceDraft};
-use super::{Config, Connection, SourceConfig};
+use super::{Config, SourceConfig, SourceSection};
 
 /// Settles the domains and makes the policy. Sources stand in the order of the files.
 pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
@@ -87,57 +86,20 @@ fn settle(source: SourceDraft, domain: Domain) -> SourceConfig {
         groups: source.groups,
         connect_deadline: source.limits.connect_deadline,
         idle_stop: source.limits.idle_stop,
-        ..SourceConfig::new(domain, source.connection, source.origin)
+        ..SourceConfig::new(domain, source.section, source.origin)
     }
 }
 
-/// Hashes parts with their lengths, so that no two lists of parts hash alike.
-struct Parts(Sha256);
-
-impl Parts {
-    fn add(&mut self, part: &[u8]) {
-        self.0.update((part.len() as u64).to_le_bytes());
-        self.0.update(part);
-    }
-
-    fn add_list<T>(&mut self, items: &[T], mut add: impl FnMut(&mut Self, &T)) {
-        self.0.update((items.len() as u64).to_le_bytes());
-        for item in items {
-            add(self, item);
+pub(super) fn digest(domain: &Domain, section: &SourceSection) -> Digest {
+    let mut parts = DigestParts::new();
+    parts.add(domain.as_str());
+    match section {
+        SourceSection::Usable(section) => section.digest(&mut parts),
+        SourceSection::Disabled => parts.add("disabled"),
+        SourceSection::Unusable(unusable) => {
+            parts.add("unusable");
+            parts.add(unusable.fault.on_one_line());
         }
     }
-}
-
-pub(super) fn digest(domain: &Domain, connection: &Connection) -> Digest {
-    let mut parts = Parts(Sha256::new());
-    parts.add(domain.as_str().as_bytes());
-    match connection {
-        Connection::Stdio { command, args, env, inherit_env, cwd } => {
-            parts.add(b"stdio");
-            parts.add(command.as_bytes());
-            parts.add_list(args, |parts, arg| parts.add(arg.as_bytes()));
-            parts.add_list(env, |parts, (name, value)| {
-                parts.add(name.as_bytes());
-                parts.add(value.expose().as_bytes());
-            });
-            parts.add_list(inherit_env, |parts, name| parts.add(name.as_bytes()));
-            parts.add_list(cwd.as_slice(), |parts, cwd| {
-                parts.add(cwd.as_os_str().as_bytes());
-            });
-        }
-        Connection::Http { url, headers } => {
-            parts.add(b"http");
-            parts.add(url.as_bytes());
-            parts.add_list(headers, |parts, (name, value)| {
-                parts.add(name.as_bytes());
-                parts.add(value.expose().as_bytes());
-            });
-        }
-        Connection::Disabled => parts.add(b"disabled"),
-        Connection::Unusable(why) => {
-            parts.add(b"unusable");
-            parts.add(why.on_one_line().as_bytes());
-        }
-    }
-    Digest::new(parts.0.finalize().into())
+    parts.finish()
 }

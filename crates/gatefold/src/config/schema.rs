@@ -4,10 +4,10 @@
 //! (<https://taplo.tamasfe.dev/configuration/developing-schemas.html>), and refers to no other
 //! part of itself, since they leave out the descriptions beside a `$ref`.
 
+use gatefold_config::ITEM_LIMIT;
 use serde_json::{Map, Value, json};
 
-use super::connection::ITEM_LIMIT;
-use super::keys::{Applies, Emptiness, Key, Kind, SECTIONS, Section};
+use super::keys::{Applies, Emptiness, Key, Kind, Section};
 
 /// Where the schema lies for those who have nothing but their `gatefold.toml`.
 pub(super) const ADDRESS: &str =
@@ -16,10 +16,10 @@ pub(super) const ADDRESS: &str =
 /// A string that a variable completes may be anything before it is.
 const VARIABLE: &str = r"\$\{";
 
-/// The whole schema.
-pub fn schema() -> Value {
+/// The whole schema of a configuration with these sections.
+pub fn schema(sections: &[Section]) -> Value {
     let mut properties = Map::new();
-    for section in SECTIONS {
+    for section in sections {
         let (name, value) = match section.path.split_once('.') {
             Some((name, _)) => (name, named(section)),
             None => (section.path, table(section)),
@@ -41,7 +41,7 @@ pub fn schema() -> Value {
 /// A table of tables whose names their user chooses.
 fn named(section: &Section) -> Value {
     json!({
-        "description": text(section.summary, section.details),
+        "description": text(&section.summary, &section.details),
         "type": "object",
         "additionalProperties": table(section),
     })
@@ -51,7 +51,7 @@ fn table(section: &Section) -> Value {
     let keys = section.keys.iter();
     let properties: Map<_, _> = keys.map(|key| (key.name.to_owned(), property(key))).collect();
     let mut table = json!({
-        "description": text(section.summary, section.details),
+        "description": text(&section.summary, &section.details),
         "type": "object",
         "properties": properties,
         "additionalProperties": false,
@@ -61,9 +61,7 @@ fn table(section: &Section) -> Value {
     if !needs.is_empty() {
         table["dependencies"] = needs.into();
     }
-    // Keys that rule each other out are the ways to reach a source, of which it has exactly one.
-    let ways = section.keys.iter().filter(|key| !key.excludes.is_empty());
-    let ways: Vec<_> = ways.map(|key| json!({ "required": [key.name] })).collect();
+    let ways: Vec<_> = section.ways.iter().map(|way| json!({ "required": [way.key] })).collect();
     if !ways.is_empty() {
         table["oneOf"] = ways.into();
     }

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use gatefold_catalog::Pattern;
+use gatefold_config::{
+    Count, Document, FilePath, ForeignKey, Node, Size, Table, Text, Time, fault, parsed,
+};
 use gatefold_dispatch::Limits;
 use gatefold_policy::{Effect, Entries};
 use gatefold_store::Durability;
+use serde::{Deserialize, Deserializer};
 
-use super::reader::{Field, Reader, Table};
+use super::kinds::Kinds;
 use super::sources::{self, SourceDraft};
-use super::tree::Node;
 use super::{AuditConfig, DisclosureConfig, SearchConfig, ServerConfig};
 
 /// What one `gatefold.toml` says.
@@ -45,39 +48,66 @@ impl Default for SourceLimits {
 }
 
 impl SourceLimits {
-    pub(super) fn read(&mut self, table: &mut Table<'_>) {
-        table.duration("connect_deadline", &mut self.connect_deadline);
-        table.duration("idle_stop", &mut self.idle_stop);
+    pub(super) fn set(&mut self, keys: &LimitKeys) {
+        set(&mut self.connect_deadline, keys.connect_deadline);
+        set(&mut self.idle_stop, keys.idle_stop);
     }
 }
 
-/// Reads the whole file. What is wrong is noted in the reader; the rest is taken as it is.
-pub(super) fn read<'a>(reader: &'a Reader<'a>, root: &'a Node) -> Draft {
+/// The keys of [`SourceLimits`].
+#[derive(Deserialize, Default)]
+pub(super) struct LimitKeys {
+    connect_deadline: Option<Time>,
+    idle_stop: Option<Time>,
+}
+
+/// What other programs call the keys of a `gatefold.toml`, those of the kinds of sources apart.
+pub(super) const FOREIGN_KEYS: &[ForeignKey] = &[
+    ForeignKey { name: "disabled", own: "enabled", hint: "write `enabled = false`" },
+    ForeignKey {
+        name: "mcpServers",
+        own: "sources",
+        hint: "write `[sources.NAME]`, or pass the file as `--mcp-config FILE`",
+    },
+    ForeignKey { name: "servers", own: "sources", hint: "write `[sources.NAME]`" },
+    ForeignKey { name: "includeTools", own: "allow", hint: "write `allow`" },
+    ForeignKey { name: "enabledTools", own: "allow", hint: "write `allow`" },
+    ForeignKey { name: "excludeTools", own: "deny", hint: "write `deny`" },
+    ForeignKey { name: "disabledTools", own: "deny", hint: "write `deny`" },
+    ForeignKey { name: "host", own: "listen", hint: LISTEN },
+    ForeignKey { name: "port", own: "listen", hint: LISTEN },
+    ForeignKey {
+        name: "timeout",
+        own: "connect_deadline",
+        hint: "write `connect_deadline`, or `call_deadline` in `[limits]`",
+    },
+];
+
+const LISTEN: &str = "write `listen = \"ADDRESS:PORT\"`";
+
+/// Reads the whole file. What is wrong is noted in the document; the rest is taken as it is.
+pub(super) fn read<'a>(document: &'a Document<'a>, root: &'a Node, kinds: &Kinds) -> Draft {
     let mut draft = Draft::default();
-    let Some(mut root) = reader.root(root) else {
+    let Some(mut root) = document.root(root) else {
         return draft;
     };
     let sources = root.field("sources");
     section(&mut root, "limits", |table| limits(table, &mut draft));
     section(&mut root, "policy", |table| draft.effects = effects(table));
-    section(&mut root, "disclosure", |table| {
-        disclosure(table, &mut draft.disclosure);
-    });
-    section(&mut root, "search", |table| {
-        let learn = table.field("learn").and_then(|field| field.flag());
-        draft.search.learn = learn.unwrap_or(draft.search.learn);
-        draft.search.encoder = table.field("encoder").and_then(|field| path(&field));
-    });
-    section(&mut root, "server", |table| {
-        server(table, &mut draft.server);
-    });
+    section(&mut root, "disclosure", |table| disclosure(table, &mut draft.disclosure));
+    section(&mut root, "search", |table| search(table, &mut draft.search));
+    section(&mut root, "server", |table| server(table, &mut draft.server));
     section(&mut root, "state", |table| {
-        draft.state_dir = table.field("dir").and_then(|field| path(&field));
+        let keys: StateKeys = table.read().unwrap_or_default();
+        draft.state_dir = keys.dir.map(|path| path.0);
     });
-    section(&mut root, "audit", |table| audit(table, &mut draft.audit));
+    section(&mut root, "audit", |table| {
+        let keys: AuditKeys = table.read().unwrap_or_default();
+        set(&mut draft.audit.durability, keys.durability);
+    });
     root.finish();
     if let Some(sources) = sources {
-        draft.sources = sources::read(&sources, draft.source_limits);
+        draft.sources = sources::read(&sources, draft.source_limits, kinds);
     }
     draft
 }
@@ -89,76 +119,133 @@ fn section<'a>(root: &mut Table<'a>, key: &'static str, read: impl FnOnce(&mut T
     }
 }
 
+/// Puts what a key says in the place of a default.
+fn set<T, V: Into<T>>(target: &mut T, value: Option<V>) {
+    if let Some(value) = value {
+        *target = value.into();
+    }
+}
+
+#[derive(Deserialize, Default)]
+struct LimitsKeys {
+    result_size: Option<Size>,
+    request_size: Option<Size>,
+    calls_in_flight: Option<Count<usize>>,
+    calls_waiting: Option<Count<usize>>,
+    breaker_failures: Option<Count<u32>>,
+    breaker_pause: Option<Time>,
+    nesting: Option<Count<usize>>,
+    question: Option<Time>,
+    suspension: Option<Time>,
+    drain: Option<Time>,
+    shutdown: Option<Time>,
+}
+
+#[derive(Deserialize, Default)]
+struct CallKeys {
+    call_deadline: Option<Time>,
+}
+
 fn limits(table: &mut Table<'_>, draft: &mut Draft) {
+    let calls: CallKeys = table.read().unwrap_or_default();
+    draft.source_limits.set(&table.read().unwrap_or_default());
+    let keys: LimitsKeys = table.read().unwrap_or_default();
     let limits = &mut draft.limits;
-    table.duration("call_deadline", &mut limits.call_deadline);
-    draft.source_limits.read(table);
-    table.size("result_size", &mut limits.result_bytes);
-    table.size("request_size", &mut draft.server.request_bytes);
-    table.count("calls_in_flight", &mut limits.calls_in_flight);
-    table.count("calls_waiting", &mut limits.calls_waiting);
-    table.count("breaker_failures", &mut limits.breaker_failures);
-    table.duration("breaker_pause", &mut limits.breaker_pause);
-    table.count("nesting", &mut limits.nesting);
-    table.duration("question", &mut limits.question);
-    table.duration("suspension", &mut limits.suspension);
-    table.duration("drain", &mut limits.drain);
-    table.duration("shutdown", &mut draft.server.shutdown);
+    set(&mut limits.call_deadline, calls.call_deadline);
+    set(&mut limits.result_bytes, keys.result_size.map(|size| size.0));
+    set(&mut draft.server.request_bytes, keys.request_size.map(|size| size.0));
+    set(&mut limits.calls_in_flight, keys.calls_in_flight.map(|count| count.0));
+    set(&mut limits.calls_waiting, keys.calls_waiting.map(|count| count.0));
+    set(&mut limits.breaker_failures, keys.breaker_failures.map(|count| count.0));
+    set(&mut limits.breaker_pause, keys.breaker_pause);
+    set(&mut limits.nesting, keys.nesting.map(|count| count.0));
+    set(&mut limits.question, keys.question);
+    set(&mut limits.suspension, keys.suspension);
+    set(&mut limits.drain, keys.drain);
+    set(&mut draft.server.shutdown, keys.shutdown);
+}
+
+/// Patterns over names of tools, prompts and resources.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct PatternKeys {
+    allow: Vec<EntryPattern>,
+    deny: Vec<EntryPattern>,
+}
+
+struct EntryPattern(String);
+
+impl<'de> Deserialize<'de> for EntryPattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        if Entries::read(&text).1.is_empty() {
+            let hint = "write what it matches: `prompt:*`";
+            return Err(fault("has no pattern after the colon", hint));
+        }
+        Ok(Self(text))
+    }
 }
 
 /// Reads the patterns under `allow` and `deny`.
 pub(super) fn effects(table: &mut Table<'_>) -> Vec<(Effect, String)> {
-    let mut effects = Vec::new();
-    for (key, effect) in [("allow", Effect::Allow), ("deny", Effect::Deny)] {
-        let Some(field) = table.field(key) else {
-            continue;
-        };
-        if effect == Effect::Allow && field.is_empty_list() {
-            field
-                .fault("is empty, which would hide everything", "list patterns, or remove the key");
-        }
-        for item in field.items().unwrap_or_default() {
-            let Some(text) = item.filled_text() else {
-                continue;
-            };
-            if Entries::read(&text.text).1.is_empty() {
-                item.fault("has no pattern after the colon", "write what it matches: `prompt:*`");
-            }
-            effects.push((effect, text.text));
-        }
+    let keys: PatternKeys = table.read().unwrap_or_default();
+    if let Some(field) = table.peek("allow").filter(gatefold_config::Field::is_empty_list) {
+        field.fault("is empty, which would hide everything", "list patterns, or remove the key");
     }
-    effects
+    let allow = keys.allow.into_iter().map(|pattern| (Effect::Allow, pattern.0));
+    let deny = keys.deny.into_iter().map(|pattern| (Effect::Deny, pattern.0));
+    allow.chain(deny).collect()
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct DisclosureKeys {
+    pinned: Vec<Text>,
+    discovery_tokens: Option<Count<usize>>,
 }
 
 fn disclosure(table: &mut Table<'_>, disclosure: &mut DisclosureConfig) {
-    if let Some(field) = table.field("pinned") {
-        disclosure.pinned = texts(&field).iter().map(|text| Pattern::new(text)).collect();
-    }
-    table.count("discovery_tokens", &mut disclosure.discovery_tokens);
+    let keys: DisclosureKeys = table.read().unwrap_or_default();
+    disclosure.pinned = keys.pinned.iter().map(|text| Pattern::new(&text.0)).collect();
+    set(&mut disclosure.discovery_tokens, keys.discovery_tokens.map(|count| count.0));
+}
+
+#[derive(Deserialize, Default)]
+struct SearchKeys {
+    learn: Option<bool>,
+    encoder: Option<FilePath>,
+}
+
+fn search(table: &mut Table<'_>, search: &mut SearchConfig) {
+    let keys: SearchKeys = table.read().unwrap_or_default();
+    set(&mut search.learn, keys.learn);
+    search.encoder = keys.encoder.map(|path| path.0);
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ServerKeys {
+    listen: Option<ListenAddress>,
+    allowed_hosts: Vec<Text>,
+    allowed_origins: Vec<WebOrigin>,
+    session_idle: Option<Time>,
 }
 
 fn server(table: &mut Table<'_>, server: &mut ServerConfig) {
-    let hint = "write an address and a port, such as \"127.0.0.1:8420\"";
-    let listen = table.field("listen");
-    if let Some(address) =
-        listen.and_then(|field| field.parsed("an address to listen on", hint, listen_address))
-    {
-        server.listen = address;
+    let keys: ServerKeys = table.read().unwrap_or_default();
+    set(&mut server.listen, keys.listen.map(|listen| listen.0));
+    server.allowed_hosts = keys.allowed_hosts.into_iter().map(|host| host.0).collect();
+    server.allowed_origins = keys.allowed_origins.into_iter().map(|origin| origin.0).collect();
+    set(&mut server.session_idle, keys.session_idle);
+}
+
+struct ListenAddress(SocketAddr);
+
+impl<'de> Deserialize<'de> for ListenAddress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let hint = "write an address and a port, such as \"127.0.0.1:8420\"";
+        parsed(deserializer, "an address to listen on", hint, listen_address).map(Self)
     }
-    if let Some(field) = table.field("allowed_hosts") {
-        server.allowed_hosts = texts(&field);
-    }
-    if let Some(field) = table.field("allowed_origins") {
-        let is_origin =
-            |text: &str| text.parse::<http::Uri>().is_ok_and(|uri| uri.scheme().is_some());
-        let hint = "write scheme, host and port as a browser sends them: \"https://host.example\"";
-        let items = field.items().unwrap_or_default();
-        let origin = |item: &Field<'_>| {
-            item.parsed("an origin", hint, |text| is_origin(text).then(|| text.to_owned()))
-        };
-        server.allowed_origins = items.iter().filter_map(origin).collect();
-    }
-    table.duration("session_idle", &mut server.session_idle);
 }
 
 /// Reads `127.0.0.1:8420`, `[::1]:8420` or `localhost:8420`.
@@ -169,27 +256,41 @@ pub fn listen_address(text: &str) -> Option<SocketAddr> {
     text.parse().ok()
 }
 
-/// The strings of a list, none of them empty.
-pub(super) fn texts(field: &Field<'_>) -> Vec<String> {
-    let items = field.items().unwrap_or_default();
-    items.iter().filter_map(|item| Some(item.filled_text()?.text)).collect()
-}
+/// An `Origin` header, as a browser sends it.
+struct WebOrigin(String);
 
-/// A path, relative to the directory of the file that names it.
-pub(super) fn path(field: &Field<'_>) -> Option<PathBuf> {
-    let text = field.filled_text()?.text;
-    if !field.is_put_in(&text) {
-        return Some(text.into());
+impl<'de> Deserialize<'de> for WebOrigin {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let is_origin =
+            |text: &str| text.parse::<http::Uri>().is_ok_and(|uri| uri.scheme().is_some());
+        let hint = "write scheme, host and port as a browser sends them: \"https://host.example\"";
+        let origin = |text: &str| is_origin(text).then(|| text.to_owned());
+        parsed(deserializer, "an origin", hint, origin).map(Self)
     }
-    let reader = field.reader;
-    let base = reader.path.parent().unwrap_or(reader.path);
-    let base = reader.environment.directory().join(base);
-    Some(reader.environment.resolve(&text, &base))
 }
 
-fn audit(table: &mut Table<'_>, audit: &mut AuditConfig) {
-    let choices = [("process", Durability::Process), ("disk", Durability::Disk)];
-    if let Some(durability) = table.field("durability").and_then(|field| field.choice(&choices)) {
-        audit.durability = durability;
+#[derive(Deserialize, Default)]
+struct StateKeys {
+    dir: Option<FilePath>,
+}
+
+#[derive(Deserialize, Default)]
+struct AuditKeys {
+    durability: Option<DurabilityWord>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum DurabilityWord {
+    Process,
+    Disk,
+}
+
+impl From<DurabilityWord> for Durability {
+    fn from(word: DurabilityWord) -> Self {
+        match word {
+            DurabilityWord::Process => Self::Process,
+            DurabilityWord::Disk => Self::Disk,
+        }
     }
 }

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
+use gatefold_config::{Lines, Node, Value, parse_toml};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::error::Lines;
-use super::keys::{Key, SECTIONS, Section};
-use super::tree::{Node, Value};
-use super::{Config, Inputs, load, toml_file};
+use super::keys::{Key, Section, sections};
+use super::{Config, Inputs, load};
 use crate::Environment;
 
 /// One key outside the sources, its value and where that stands.
@@ -29,8 +28,9 @@ pub struct Setting {
 /// that a variable gave is repeated.
 pub fn settings(config: &Config, inputs: &Inputs, environment: &Environment) -> Vec<Setting> {
     let written = written(inputs, environment);
-    let sections = SECTIONS.iter().filter(|section| !section.path.contains('.'));
-    let keys = sections.flat_map(|section| section.keys.iter().map(move |key| (section, key)));
+    let sections = sections(&inputs.kinds);
+    let fixed = sections.iter().filter(|section| !section.is_named());
+    let keys = fixed.flat_map(|section| section.keys.iter().map(move |key| (section, *key)));
     let setting = |(section, key): (&Section, &Key)| {
         let path = section.key_path(key);
         let place = written.get(&path);
@@ -57,7 +57,7 @@ fn written(inputs: &Inputs, environment: &Environment) -> HashMap<String, Place>
         return places;
     };
     let text = load::read(path, environment, &mut Vec::new()).ok().flatten().unwrap_or_default();
-    let Ok(Node { value: Value::Table(sections), .. }) = toml_file::parse(&text) else {
+    let Ok(Node { value: Value::Table(sections), .. }) = parse_toml(&text) else {
         return places;
     };
     let lines = Lines::of(&text);

@@ -1,20 +1,23 @@
 //! `[sources.NAME]` of `gatefold.toml`.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use gatefold_catalog::GroupRules;
+use gatefold_catalog::{GroupRules, KindName};
+use gatefold_config::{Field, Pairs, Table, Text, fault, parsed};
 use gatefold_core::Domain;
 use gatefold_policy::Effect;
+use serde::{Deserialize, Deserializer};
 
-use super::reader::{Field, Table};
-use super::sections::{self, SourceLimits};
-use super::{Connection, Origin, connection};
+use super::kinds::{KindSection, Kinds, SourceKind};
+use super::sections::{self, LimitKeys, SourceLimits};
+use super::{Origin, SourceSection, Unusable};
 
 /// One source as its file has it, its domain not yet settled among all.
 pub(super) struct SourceDraft {
     pub(super) origin: Origin,
     pub(super) domain: DraftDomain,
-    pub(super) connection: Connection,
+    pub(super) section: SourceSection,
     pub(super) description: Option<String>,
     pub(super) groups: GroupRules,
     /// Patterns over the names of its own tools.
@@ -29,135 +32,142 @@ pub(super) enum DraftDomain {
     Made(Domain),
 }
 
-const CONNECTION_HINT: &str =
-    "give `command` for a program on this machine, or `url` for a server over HTTP";
+/// What stands beside the keys of a source's kind.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct SourceKeys {
+    domain: Option<SourceDomain>,
+    enabled: Option<bool>,
+    description: Option<Text>,
+    groups: Pairs<GroupName, Vec<Text>>,
+}
 
-pub(super) fn read(sources: &Field<'_>, defaults: SourceLimits) -> Vec<SourceDraft> {
+struct SourceDomain(Domain);
+
+impl<'de> Deserialize<'de> for SourceDomain {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let hint = "use 1 to 40 of `a-z`, `0-9` and `_`, without `__`";
+        parsed(deserializer, "a domain", hint, |text| Domain::parse(text).ok()).map(Self)
+    }
+}
+
+/// What a group may be called: models write it back, so nothing that needs quoting.
+struct GroupName(String);
+
+impl<'de> Deserialize<'de> for GroupName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const LENGTH_LIMIT: usize = 64;
+        let name = String::deserialize(deserializer)?;
+        let is_legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '/');
+        if (1..=LENGTH_LIMIT).contains(&name.chars().count()) && name.chars().all(is_legal) {
+            return Ok(Self(name));
+        }
+        let hint = "use 1 to 64 letters, digits, `_`, `-`, `/` and spaces";
+        Err(fault("is not a name for a group", hint))
+    }
+}
+
+pub(super) fn read(sources: &Field<'_>, defaults: SourceLimits, kinds: &Kinds) -> Vec<SourceDraft> {
     let Some(table) = sources.table() else {
         return Vec::new();
     };
     let mut given: HashMap<Domain, String> = HashMap::new();
     let mut drafts = Vec::new();
     for (name, field) in table.fields() {
-        let Some(mut table) = field.table() else {
-            continue;
-        };
-        let domain = domain(name, &mut table, &mut given);
-        drafts.push(source(name, &field, table, domain, defaults));
+        if let Some(table) = field.table() {
+            drafts.push(source(name, &field, table, defaults, &mut given, kinds));
+        }
     }
     drafts
-}
-
-/// The source's domain. One that is given must be given once.
-fn domain(name: &str, table: &mut Table<'_>, given: &mut HashMap<Domain, String>) -> DraftDomain {
-    let made = DraftDomain::Made(Domain::from_key(name));
-    let Some(field) = table.field("domain") else {
-        return made;
-    };
-    let hint = "use 1 to 40 of `a-z`, `0-9` and `_`, without `__`";
-    let Some(domain) = field.parsed("a domain", hint, |text| Domain::parse(text).ok()) else {
-        return made;
-    };
-    if let Some(other) = given.insert(domain.clone(), name.to_owned()) {
-        let message = format!("is the domain of `sources.{other}` already: {domain}");
-        field.fault(message, "give each source a domain of its own");
-    }
-    DraftDomain::Given(domain)
 }
 
 fn source(
     name: &str,
     field: &Field<'_>,
     mut table: Table<'_>,
-    domain: DraftDomain,
     mut limits: SourceLimits,
+    given: &mut HashMap<Domain, String>,
+    kinds: &Kinds,
 ) -> SourceDraft {
-    let is_enabled = table.field("enabled").and_then(|field| field.flag()).unwrap_or(true);
-    let description = table.field("description").and_then(|field| field.filled_text());
-    let groups = table.field("groups").map(|field| groups(&field)).unwrap_or_default();
+    let keys: SourceKeys = table.read().unwrap_or_default();
+    let domain = domain(name, keys.domain, &table, given);
     let effects = sections::effects(&mut table);
-    limits.read(&mut table);
-    let connection = connection(field, &mut table);
+    limits.set(&table.read::<LimitKeys>().unwrap_or_default());
+    let section = section(field, &mut table, kinds);
     table.finish();
     // What is missing here costs this source alone: the others do not need it.
-    let absent = field.reader.take_absent();
-    let connection = match absent.into_iter().next() {
-        Some(fault) => Connection::Unusable(Box::new(fault)),
-        None => connection,
+    let absent = field.document().take_absent().into_iter().next();
+    let section = match (keys.enabled, section, absent) {
+        (Some(false), ..) | (_, None, _) => SourceSection::Disabled,
+        (_, Some((kind, _)), Some(fault)) => {
+            SourceSection::Unusable(Box::new(Unusable { kind, fault }))
+        }
+        // A section that its kind did not read left a fault of the file.
+        (_, Some((_, section)), None) => {
+            section.map_or(SourceSection::Disabled, SourceSection::Usable)
+        }
     };
+    let groups = keys.groups.0.iter();
+    let groups = groups.flat_map(|(name, patterns)| {
+        patterns.iter().map(move |pattern| (pattern.0.as_str(), name.0.as_str()))
+    });
     SourceDraft {
         origin: Origin {
-            file: field.reader.path.to_owned(),
+            file: field.document().path().to_owned(),
             line: field.line(),
             key: name.to_owned(),
         },
         domain,
-        connection: if is_enabled { connection } else { Connection::Disabled },
-        description: description.map(|description| description.text),
-        groups,
+        section,
+        description: keys.description.map(|description| description.0),
+        groups: GroupRules::new(groups),
         effects,
         limits,
     }
 }
 
-/// What a group may be called: models write it back, so nothing that needs quoting.
-fn is_group_name(name: &str) -> bool {
-    const LENGTH_LIMIT: usize = 64;
-    let is_legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '/');
-    (1..=LENGTH_LIMIT).contains(&name.chars().count()) && name.chars().all(is_legal)
+/// The source's domain. One that is given must be given once.
+fn domain(
+    name: &str,
+    written: Option<SourceDomain>,
+    table: &Table<'_>,
+    given: &mut HashMap<Domain, String>,
+) -> DraftDomain {
+    let Some(SourceDomain(domain)) = written else {
+        return DraftDomain::Made(Domain::from_key(name));
+    };
+    let other = given.insert(domain.clone(), name.to_owned());
+    if let Some((other, field)) = other.zip(table.peek("domain")) {
+        let message = format!("is the domain of `sources.{other}` already: {domain}");
+        field.fault(message, "give each source a domain of its own");
+    }
+    DraftDomain::Given(domain)
 }
 
-fn groups(field: &Field<'_>) -> GroupRules {
-    let mut rules = Vec::new();
-    for (name, field) in field.table().iter().flat_map(Table::fields) {
-        if !is_group_name(name) {
-            field.key_fault(
-                "is not a name for a group",
-                "use 1 to 64 letters, digits, `_`, `-`, `/` and spaces",
-            );
-        }
-        rules.extend(sections::texts(&field).into_iter().map(|pattern| (pattern, name)));
-    }
-    GroupRules::new(rules)
-}
-
-fn connection(source: &Field<'_>, table: &mut Table<'_>) -> Connection {
-    let command = table.field("command");
-    let url = table.field("url");
-    let local = ["args", "env", "cwd", "inherit_env"].map(|key| table.field(key));
-    let headers = table.field("headers");
-    let none = Connection::Disabled;
-    match (command, url) {
-        (Some(command), None) => {
-            if let Some(headers) = &headers {
-                headers.key_fault("belongs to `url`, not to `command`", "remove it");
+/// What a source's own kind reads, and which kind that is: the one of the only way that is there.
+fn section(
+    source: &Field<'_>,
+    table: &mut Table<'_>,
+    kinds: &Kinds,
+) -> Option<(KindName, Option<Arc<dyn KindSection>>)> {
+    let mut chosen: Option<(&dyn SourceKind, &'static str)> = None;
+    for (kind, way) in kinds.ways() {
+        match (table.peek(way.key), chosen) {
+            (Some(field), Some((other, first))) if other.name() != kind.name() => {
+                field.key_fault(format!("stands beside `{first}`"), "keep one of the two");
+                return None;
             }
-            let [args, env, cwd, inherit_env] = local;
-            Connection::Stdio {
-                command: connection::command(&command).unwrap_or_default(),
-                args: args.map(|field| connection::arguments(&field)).unwrap_or_default(),
-                env: env.map(|field| connection::variables(&field)).unwrap_or_default(),
-                inherit_env: inherit_env.map(|field| sections::texts(&field)).unwrap_or_default(),
-                cwd: cwd.and_then(|field| sections::path(&field)),
-            }
-        }
-        (None, Some(url)) => {
-            for field in local.iter().flatten() {
-                field.key_fault("belongs to `command`, not to `url`", "remove it");
-            }
-            let Some(url) = connection::url(&url) else {
-                return none;
-            };
-            let headers = headers.map(|field| connection::headers(&field)).unwrap_or_default();
-            Connection::Http { url, headers }
-        }
-        (Some(_), Some(url)) => {
-            url.key_fault("stands beside `command`", "keep one of the two");
-            none
-        }
-        (None, None) => {
-            source.key_fault("says neither what to start nor where to connect", CONNECTION_HINT);
-            none
+            (Some(_), None) => chosen = Some((kind, way.key)),
+            _ => {}
         }
     }
+    let Some((kind, _)) = chosen else {
+        let ways = kinds.ways().map(|(_, way)| format!("`{}` {}", way.key, way.purpose));
+        let hint = format!("give {}", ways.collect::<Vec<_>>().join(", or "));
+        source.key_fault("says neither what to start nor where to connect", hint);
+        // Keys of any kind may be right once there is a way.
+        kinds.iter().flat_map(SourceKind::keys).for_each(|key| table.know(&[key.name]));
+        return None;
+    };
+    Some((kind.name(), kind.read(table)))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::keys::{Applies, Key, SECTIONS, Section};
+use super::keys::{Applies, Key, Section};
 use super::schema::ADDRESS;
 
 /// How wide comments are.
@@ -13,7 +13,7 @@ const WIDTH: usize = 96;
 /// Comments are `# ` and prose, keys `#` and the key at once, so that either can be told from the
 /// other by machines too. A section's header stands there as it is: a key that is uncommented is
 /// in the right table.
-pub fn template() -> String {
+pub fn template(sections: &[Section]) -> String {
     let mut text = format!(
         "#:schema {ADDRESS}\n\n\
          # What Gatefold is to do. To set a key, remove the `#` before it. Each is shown with its\n\
@@ -22,24 +22,29 @@ pub fn template() -> String {
          #\n\
          # In every string `${{VAR}}` and `${{VAR:-default}}` take variables; `$${{` is a plain `${{`.\n"
     );
-    for section in SECTIONS {
+    for section in sections {
         text.push('\n');
-        comment(&mut text, &[section.summary, section.details]);
-        if section.path.contains('.') {
-            let is_remote = |key: &&Key| key.name == "url" || key.needs == Some("url");
-            text.push_str("#\n# A program on this machine:\n\n#[sources.example]\n");
-            keys(&mut text, section.keys.iter().filter(|key| !is_remote(key)));
-            text.push_str(
-                "\n# A server over HTTP, which may have all but the first five keys too:\n",
-            );
-            text.push_str("\n#[sources.remote]\n");
-            keys(&mut text, section.keys.iter().filter(is_remote));
+        comment(&mut text, &[&section.summary, &section.details]);
+        if section.is_named() {
+            sources(&mut text, section);
         } else {
             let _ = writeln!(text, "\n[{}]", section.path);
-            keys(&mut text, section.keys.iter());
+            keys(&mut text, section.keys.iter().copied());
         }
     }
     text
+}
+
+/// One source for each way to reach one. The first has the keys that all of them may have.
+fn sources(text: &mut String, section: &Section) {
+    for (index, way) in section.ways.iter().enumerate() {
+        let gap = if index == 0 { "#" } else { "" };
+        let _ = write!(text, "{gap}\n# {}\n\n#[sources.{}]\n", way.heading, way.example);
+        let is_own = |key: &&&Key| key.name == way.key || key.needs == Some(way.key);
+        let is_common = |key: &&&Key| !section.is_way(key) && key.needs.is_none();
+        let shown = section.keys.iter().filter(|key| is_own(key) || index == 0 && is_common(key));
+        keys(text, shown.copied());
+    }
 }
 
 fn keys<'k>(text: &mut String, keys: impl Iterator<Item = &'k Key>) {
@@ -77,16 +82,16 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 }
 
 /// The reference of every key, in Markdown.
-pub fn reference() -> String {
+pub fn reference(sections: &[Section]) -> String {
     let mut text = NOTATION.to_owned();
-    for section in SECTIONS {
+    for section in sections {
         let _ = write!(text, "\n## `[{}]`\n\n{}", section.path, section.summary);
         if !section.details.is_empty() {
             let _ = write!(text, " {}", section.details);
         }
         text.push_str("\n\n| key | type | default |\n|---|---|---|\n");
-        for key in section.keys {
-            let (kind, default) = (key.kind.name(), default(key));
+        for key in &section.keys {
+            let (kind, default) = (key.kind.name(), default(section, key));
             let _ = writeln!(
                 text,
                 "| [`{0}`](#{1}) | {kind} | {default} |",
@@ -94,7 +99,7 @@ pub fn reference() -> String {
                 anchor(section, key)
             );
         }
-        for key in section.keys {
+        for key in &section.keys {
             entry(&mut text, section, key);
         }
     }
@@ -108,13 +113,13 @@ fn entry(text: &mut String, section: &Section, key: &Key) {
         let _ = write!(text, " {}", key.details);
     }
     let _ = write!(text, "\n\n- Type: {}", key.kind.name());
-    for constraint in key.constraints() {
+    for constraint in section.constraints(key) {
         let _ = write!(text, "; {constraint}");
     }
     let _ = write!(
         text,
         "\n- Default: {}\n- Example: `{} = {}`\n",
-        default(key),
+        default(section, key),
         key.name,
         key.example
     );
@@ -123,11 +128,11 @@ fn entry(text: &mut String, section: &Section, key: &Key) {
     }
 }
 
-fn default(key: &Key) -> String {
+fn default(section: &Section, key: &Key) -> String {
     match key.default() {
         Some(value) => format!("`{value}`"),
         None if key.unset.is_empty() => {
-            format!("none: it, or `{}`, has to be given", key.excludes.join("`, `"))
+            format!("none: it, or `{}`, has to be given", section.excluded_by(key).join("`, `"))
         }
         None => key.unset.to_owned(),
     }

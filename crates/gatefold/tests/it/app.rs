@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold::config::{Config, Connection, Inputs, Origin, SourceConfig};
+use gatefold::config::kinds::mcp::McpConnection;
+use gatefold::config::{Config, Inputs, Origin, SourceConfig};
 use gatefold::{App, ConfigWatch};
 use gatefold_core::{Domain, SystemClock};
 use tokio::time::timeout;
@@ -75,7 +76,8 @@ async fn a_reload_takes_all_or_nothing() {
 #[tokio::test]
 async fn sources_can_be_configured_in_code() {
     let scratch = Scratch::new();
-    let connection = Connection::Http { url: "http://127.0.0.1:1".to_owned(), headers: Vec::new() };
+    let connection =
+        McpConnection::Http { url: "http://127.0.0.1:1".to_owned(), headers: Vec::new() };
     let origin = Origin { file: "here".into(), line: 1, key: "a".to_owned() };
     let source = SourceConfig::new(Domain::from_key("a"), connection, origin);
     let app = build(&scratch, Config { sources: vec![source], ..Config::default() }).await;

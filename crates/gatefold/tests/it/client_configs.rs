@@ -1,6 +1,7 @@
 //! Configurations of MCP clients, as they are.
 
-use gatefold::config::{Connection, SourceConfig};
+use gatefold::config::SourceConfig;
+use gatefold::config::kinds::{Need, ProgramNeed, ServerNeed};
 
 use crate::scratch::json;
 
@@ -11,14 +12,18 @@ fn line(source: &SourceConfig) -> String {
         let shown = pairs.iter().map(|(name, value)| format!(" {name}={}", value.expose()));
         shown.collect::<Vec<_>>().concat()
     };
-    match &source.connection {
-        Connection::Stdio { command, args, env, cwd, .. } => {
-            let cwd = cwd.as_ref().map(|cwd| format!(" in {}", cwd.display())).unwrap_or_default();
+    if let Some(why) = source.section.fault() {
+        return format!("{domain}: unusable: {}", why.on_one_line());
+    }
+    match source.section.need() {
+        Some(Need::Program(ProgramNeed { command, args, env, cwd })) => {
+            let cwd = cwd.map(|cwd| format!(" in {}", cwd.display())).unwrap_or_default();
             format!("{domain}: {command} {args:?}{}{cwd}", pairs(env))
         }
-        Connection::Http { url, headers } => format!("{domain}: {url}{}", pairs(headers)),
-        Connection::Disabled => format!("{domain}: disabled"),
-        Connection::Unusable(why) => format!("{domain}: unusable: {}", why.on_one_line()),
+        Some(Need::Server(ServerNeed { url, headers })) => {
+            format!("{domain}: {url}{}", pairs(headers))
+        }
+        None => format!("{domain}: disabled"),
     }
 }
 

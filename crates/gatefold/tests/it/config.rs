@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gatefold::Environment;
-use gatefold::config::{Connection, Inputs, default_state_dir};
+use gatefold::config::kinds::Need;
+use gatefold::config::{Inputs, default_state_dir};
 
 use crate::scratch::{Scratch, toml};
 
@@ -65,7 +66,7 @@ fn every_key_is_taken() {
                     line: 2,
                     key: "Git-Hub",
                 },
-                connection: Stdio {
+                section: Stdio {
                     command: "npx",
                     args: 4 hidden,
                     env: [
@@ -120,7 +121,7 @@ fn every_key_is_taken() {
                     line: 15,
                     key: "remote",
                 },
-                connection: Http {
+                section: Http {
                     headers: [
                         (
                             "Authorization",
@@ -143,7 +144,7 @@ fn every_key_is_taken() {
                     line: 20,
                     key: "off",
                 },
-                connection: Disabled,
+                section: Disabled,
                 description: None,
                 groups: GroupRules(
                     [],
@@ -412,6 +413,7 @@ fn sources_of_all_files_stand_together_in_the_order_of_the_files() {
     let inputs = Inputs {
         config: Some("gatefold.toml".into()),
         mcp_configs: vec!["one.json".into(), "two.json".into()],
+        ..Inputs::default()
     };
     let config = scratch.load(&inputs).unwrap();
     let found: Vec<_> = config
@@ -444,8 +446,8 @@ fn a_path_is_relative_to_the_file_that_names_it() {
     );
     let inputs = Inputs { config: Some("conf/gatefold.toml".into()), ..Inputs::default() };
     let config = scratch.load(&inputs).unwrap();
-    let Connection::Stdio { cwd, .. } = &config.sources[0].connection else { panic!() };
-    assert_eq!(cwd.as_deref(), Some(scratch.path().join("conf/../data").as_path()));
+    let program = config.sources[0].section.need().and_then(Need::program).unwrap();
+    assert_eq!(program.cwd, Some(scratch.path().join("conf/../data").as_path()));
     assert_eq!(config.state_dir, Some(scratch.path().join("conf/s")));
 }
 

@@ -17,8 +17,11 @@ fn environment() -> Environment {
 
 #[test]
 fn the_example_configurations_load() {
-    let inputs =
-        Inputs { config: Some(example("gatefold.toml")), mcp_configs: vec![example("mcp.json")] };
+    let inputs = Inputs {
+        config: Some(example("gatefold.toml")),
+        mcp_configs: vec![example("mcp.json")],
+        ..Inputs::default()
+    };
     let config = load(&inputs, &environment()).unwrap_or_else(|error| panic!("{error}"));
     assert!(config.sources.len() >= 4);
 }

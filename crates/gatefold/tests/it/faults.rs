@@ -1,7 +1,5 @@
 //! What is said about wrong configurations: the place, the fault, the fix.
 
-use gatefold::config::Connection;
-
 use crate::scratch::toml;
 
 /// What is said about each text, under the text.
@@ -387,9 +385,9 @@ fn a_variable_that_one_source_misses_costs_that_source_alone() {
          [sources.off]\ncommand = '${MISSING}'\nenabled = false\n\
          [sources.good]\ncommand = 'x'\nargs = ['${TOKEN}']\n",
     );
-    let lines = config.unwrap().sources.into_iter().map(|source| match source.connection {
-        Connection::Unusable(fault) => format!("{}: {}", source.domain, fault.on_one_line()),
-        other => format!("{}: {other:?}", source.domain),
+    let lines = config.unwrap().sources.into_iter().map(|source| match source.section.fault() {
+        Some(fault) => format!("{}: {}", source.domain, fault.on_one_line()),
+        None => format!("{}: {:?}", source.domain, source.section),
     });
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r#"
     a: `sources.a.env.KEY` needs the variable `MISSING`, which is not set; set `MISSING`, or give a default: `${MISSING:-...}` (gatefold.toml:3:15)

@@ -16,6 +16,7 @@ fn every_fault_of_every_file_is_reported_at_once_and_in_order() {
     let inputs = Inputs {
         config: Some("gatefold.toml".into()),
         mcp_configs: vec!["one.json".into(), "two.json".into()],
+        ..Inputs::default()
     };
     let error = scratch.load(&inputs).unwrap_err();
     assert_eq!(error.faults().len(), 7);

@@ -4,12 +4,24 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gatefold::build;
-use gatefold::config::keys::{Applies, Key, SECTIONS, Section};
-use gatefold::config::{schema, template};
+use gatefold::config::keys::{self, Applies, Key, Section};
+use gatefold::config::kinds::Kinds;
 use gatefold_core::SystemClock;
 use serde_json::Value;
 
 use crate::scratch::{Scratch, toml};
+
+fn sections() -> Vec<Section> {
+    keys::sections(&Kinds::default())
+}
+
+fn schema() -> Value {
+    gatefold::config::schema(&sections())
+}
+
+fn template() -> String {
+    gatefold::config::template(&sections())
+}
 
 /// A file with the example of one key, and with what must stand beside it.
 fn with_example(section: &Section, key: &Key) -> String {
@@ -30,8 +42,8 @@ fn as_json(text: &str) -> Option<Value> {
 
 #[test]
 fn every_key_that_is_described_is_read() {
-    for section in SECTIONS {
-        for key in section.keys {
+    for section in &sections() {
+        for key in &section.keys {
             let text = with_example(section, key);
             toml(&text).unwrap_or_else(|error| panic!("{text}\n{error}"));
         }
@@ -48,9 +60,10 @@ fn every_key_that_is_read_is_described() {
         let names = fault.hint.split('`').skip(1).step_by(2);
         names.map(str::to_owned).collect()
     };
-    let roots = SECTIONS.iter().map(|section| section.path.split('.').next().unwrap().to_owned());
+    let sections = sections();
+    let roots = sections.iter().map(|section| section.path.split('.').next().unwrap().to_owned());
     assert_eq!(asked_for(&format!("{STRANGE} = 1")), roots.collect());
-    for section in SECTIONS {
+    for section in &sections {
         let header = section.path.replace("NAME", "a");
         let reached = if section.path.contains('.') { "command = 'x'\n" } else { "" };
         let described = section.keys.iter().map(|key| key.name.to_owned()).collect();
@@ -65,8 +78,8 @@ async fn a_reload_applies_what_is_said_to_need_no_restart() {
     let scratch = Scratch::new();
     let clock = Arc::new(SystemClock);
     let app = build(toml("").unwrap(), scratch.path(), clock).await.unwrap();
-    for section in SECTIONS.iter().filter(|section| !section.path.contains('.')) {
-        for key in section.keys {
+    for section in sections().iter().filter(|section| !section.path.contains('.')) {
+        for key in &section.keys {
             let config = toml(&with_example(section, key)).unwrap();
             assert_ne!((key.value)(&config), key.default(), "{}", section.key_path(key));
             let reloaded = app.apply(config).await.unwrap();
@@ -85,7 +98,7 @@ fn the_schema_takes_what_the_reader_takes() {
     let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let file = |name: &str| std::fs::read_to_string(examples.join(name)).unwrap();
     let mut texts = vec![file("gatefold.toml"), file("reference.toml"), uncommented()];
-    for section in SECTIONS {
+    for section in &sections() {
         texts.extend(section.keys.iter().map(|key| with_example(section, key)));
     }
     texts.extend(
@@ -136,8 +149,8 @@ fn a_file_to_begin_with_loads_as_it_is_and_with_every_key() {
     let text = uncommented();
     let config = toml(&text).unwrap_or_else(|error| panic!("{text}\n{error}"));
     assert_eq!(config.sources.len(), 2);
-    for section in SECTIONS {
-        for key in section.keys {
+    for section in &sections() {
+        for key in &section.keys {
             assert!(text.contains(&format!("\n{} = ", key.name)), "{}", section.key_path(key));
         }
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gatefold::config::{Config, ConfigError, Connection, Inputs, load};
+use gatefold::config::kinds::Need;
+use gatefold::config::{Config, ConfigError, Inputs, load};
 use gatefold::secrets::{SecretError, SecretName, SecretStore};
 use gatefold_core::Secret;
 
@@ -45,10 +46,10 @@ fn a_secret_stands_wherever_a_variable_may() {
     let secrets = BTreeMap::from([("a-token", "hunter2"), ("b", "x")]);
     let keyring = Arc::new(FakeKeyring { secrets, ..FakeKeyring::default() });
     let config = load_with(&keyring, TWICE).unwrap();
-    let Connection::Http { headers, .. } = &config.sources[0].connection else { panic!() };
-    assert_eq!(headers[0].1.expose(), "Bearer hunter2");
-    let Connection::Stdio { env, .. } = &config.sources[1].connection else { panic!() };
-    assert_eq!(env[0].1.expose(), "hunter2");
+    let server = config.sources[0].section.need().and_then(Need::server).unwrap();
+    assert_eq!(server.headers[0].1.expose(), "Bearer hunter2");
+    let program = config.sources[1].section.need().and_then(Need::program).unwrap();
+    assert_eq!(program.env[0].1.expose(), "hunter2");
     assert!(!format!("{config:?}").contains("hunter2"));
     assert_eq!(*keyring.asked.lock().unwrap(), ["a-token", "b"], "each name once");
 }
@@ -75,8 +76,8 @@ fn each_way_to_fail_names_its_fix() {
     for (failure, asked, message, hint) in cases {
         let keyring = Arc::new(FakeKeyring { failure, ..FakeKeyring::default() });
         let config = load_with(&keyring, TWICE).unwrap();
-        let faults: Vec<_> = config.sources.iter().map(|source| &source.connection).collect();
-        let [Connection::Unusable(fault), Connection::Unusable(_)] = faults[..] else {
+        let faults: Vec<_> = config.sources.iter().map(|source| source.section.fault()).collect();
+        let [Some(fault), Some(_)] = faults[..] else {
             panic!("{faults:?}");
         };
         assert_eq!((fault.line, fault.key.as_str()), (3, "sources.a.headers.Authorization"));

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use gatefold::Environment;
-use gatefold::config::{Connection, FILE_NAME};
+use gatefold::config::kinds::mcp::McpConnection;
+use gatefold::config::{ClientServer, FILE_NAME};
 use gatefold_clients::Scope;
 use gatefold_setup::{
     self as setup, FoundFile, ImportPlan, PlannedSource, SecretStyle, SkipReason, SkippedServer,
@@ -99,7 +100,7 @@ fn rows(
 
 /// What there is to say of a program that is not there.
 fn absent(one: &PlannedSource, environment: &Environment) -> &'static str {
-    let Connection::Stdio { command, env, cwd, .. } = &one.server.connection else {
+    let Ok(McpConnection::Stdio { command, env, cwd, .. }) = &one.server.connection else {
         return "";
     };
     // What is put in later cannot be looked for.
@@ -118,11 +119,11 @@ fn absent(one: &PlannedSource, environment: &Environment) -> &'static str {
 
 fn described(one: &PlannedSource) -> String {
     let what = match &one.server.connection {
-        Connection::Stdio { command, args, .. } => {
+        Ok(McpConnection::Stdio { command, args, .. }) => {
             std::iter::once(command).chain(args).cloned().collect::<Vec<_>>().join(" ")
         }
-        Connection::Http { url, .. } => url.clone(),
-        Connection::Disabled | Connection::Unusable(_) => String::new(),
+        Ok(McpConnection::Http { url, .. }) => url.clone(),
+        Err(_) => String::new(),
     };
     let name =
         if one.key == one.server.name { String::new() } else { format!(" (as `{}`)", one.key) };
@@ -198,27 +199,17 @@ fn whence(name: &str, plan: &ImportPlan) -> String {
     if let Some(asks) = plan.sources.iter().find(|one| one.server.asked.iter().any(|a| a == name)) {
         return format!("{} asks for it", asks.client);
     }
-    let has = plan.sources.iter().find(|one| refers(&one.server.connection, name));
+    let has = plan.sources.iter().find(|one| refers(&one.server, name));
     has.map_or_else(
         || "the client has it".to_owned(),
         |one| format!("`{}` has it from {}", one.key, one.client),
     )
 }
 
-fn refers(connection: &Connection, name: &str) -> bool {
+fn refers(server: &ClientServer, name: &str) -> bool {
     let reference = format!("${{{name}}}");
-    let has = |text: &str| text.contains(&reference);
-    match connection {
-        Connection::Stdio { command, args, env, .. } => {
-            has(command)
-                || args.iter().any(|arg| has(arg))
-                || env.iter().any(|(_, value)| has(value.expose()))
-        }
-        Connection::Http { url, headers } => {
-            has(url) || headers.iter().any(|(_, value)| has(value.expose()))
-        }
-        Connection::Disabled | Connection::Unusable(_) => false,
-    }
+    let mut texts = server.connection.iter().flat_map(McpConnection::texts);
+    texts.any(|text| text.contains(&reference))
 }
 
 /// What a command needs so that it reads this configuration: nothing when it would by itself.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_catalog::{GroupRules, SourceKind, Tool, View};
+use gatefold_catalog::{GroupRules, KindName, Tool, View};
 use gatefold_core::{Domain, Principal};
 use gatefold_disclose::{Disclosure, Gateway, Step};
 use gatefold_dispatch::{IdentityScope, Limits, Setup, SourceSetup};
@@ -113,7 +113,7 @@ fn list(path: &Path) -> (Domain, List) {
 fn install(world: &World, sources: &[Arc<McpSource>]) {
     let sources = sources.iter().map(|source| SourceSetup {
         source: source.clone(),
-        kind: SourceKind::Mcp,
+        kind: KindName::new("mcp"),
         description: None,
         groups: GroupRules::default(),
         identity: IdentityScope::Shared,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
-use gatefold_catalog::{GroupRules, Manifest, SourceKind};
+use gatefold_catalog::{GroupRules, KindName, Manifest};
 use gatefold_core::{
     CallError, Digest, Domain, Operation, Outcome, Payload, Principal, Resume, SystemClock,
     ToolName,
@@ -58,7 +58,7 @@ impl World {
         let keeper = Arc::<Keeper>::default();
         let sources = settings.iter().map(|settings| SourceSetup {
             source: presenting(settings, &keeper, made),
-            kind: SourceKind::Mcp,
+            kind: KindName::new("mcp"),
             description: None,
             groups: GroupRules::default(),
             identity: made.identity,

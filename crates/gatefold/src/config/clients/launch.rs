@@ -3,14 +3,20 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use gatefold_config::{Field, Limited, Pairs, Table, Text, Value};
 use gatefold_core::Secret;
 
-use crate::config::reader::{Field, Table};
-use crate::config::tree::Value;
-use crate::config::{Connection, connection, sections};
+use crate::Environment;
+use crate::config::kinds::mcp::{
+    self, Argument, HeaderName, HeaderValue, McpConnection, ProgramName, VariableName,
+};
 
 /// Reads how a server is reached. `None` when a fault was noted.
-pub(super) fn connection(server: &Field<'_>, mut table: Table<'_>) -> Option<Connection> {
+pub(super) fn connection(
+    server: &Field<'_>,
+    mut table: Table<'_>,
+    environment: &Environment,
+) -> Option<McpConnection> {
     let transport = table.field_of_any(&["type", "transport"]);
     let said = transport.as_ref().and_then(|field| match field.value() {
         Value::Text(text) => Some(text.to_lowercase().replace(['-', '_'], "")),
@@ -31,10 +37,10 @@ pub(super) fn connection(server: &Field<'_>, mut table: Table<'_>) -> Option<Con
             None
         }
         (Some("http" | "streamablehttp" | "remote"), _, Some(url)) | (_, None, Some(url)) => {
-            let url = connection::url(&url)?;
-            Some(Connection::Http { url, headers: headers(table) })
+            let url = mcp::address(&url)?;
+            Some(McpConnection::Http { url, headers: headers(table) })
         }
-        (_, Some(command), _) => stdio(&command, table),
+        (_, Some(command), _) => stdio(&command, table, environment),
         (_, None, None) => {
             server.key_fault(
                 "has neither `command` nor `url`",
@@ -46,7 +52,7 @@ pub(super) fn connection(server: &Field<'_>, mut table: Table<'_>) -> Option<Con
     }
 }
 
-fn old_transport(server: &Field<'_>) -> Option<Connection> {
+fn old_transport(server: &Field<'_>) -> Option<McpConnection> {
     let hint = "use the server's streamable HTTP address with `\"type\": \"http\"`";
     server.key_fault("speaks HTTP+SSE, which Gatefold does not support yet", hint);
     None
@@ -60,7 +66,13 @@ fn is_old_address(url: &Field<'_>) -> bool {
 fn headers(mut table: Table<'_>) -> Vec<(String, Secret)> {
     let plain = table.field_of_any(&["headers", "http_headers"]);
     let plain = plain.filter(|field| !matches!(field.value(), Value::Null));
-    let mut headers = plain.map(|field| connection::headers(&field)).unwrap_or_default();
+    let mut headers = match plain {
+        Some(field) => {
+            let pairs: Limited<Pairs<HeaderName, HeaderValue>> = field.read().unwrap_or_default();
+            mcp::headers(pairs.0)
+        }
+        None => Vec::new(),
+    };
     let named = table.field("env_http_headers").and_then(|field| field.table());
     for (name, field) in named.iter().flat_map(Table::fields) {
         headers.extend(reference(&field, "").map(|value| (name.to_owned(), value)));
@@ -80,7 +92,11 @@ fn reference(field: &Field<'_>, before: &str) -> Option<Secret> {
 }
 
 /// A program: a string with `args` beside it, a list that holds both, or Zed's object.
-fn stdio(command: &Field<'_>, table: Table<'_>) -> Option<Connection> {
+fn stdio(
+    command: &Field<'_>,
+    table: Table<'_>,
+    environment: &Environment,
+) -> Option<McpConnection> {
     let mut table = match command.value() {
         Value::Table(_) => command.table()?,
         _ => table,
@@ -91,27 +107,37 @@ fn stdio(command: &Field<'_>, table: Table<'_>) -> Option<Connection> {
                 command.fault("has no `path`", "name the program to start");
                 return None;
             };
-            (connection::command(&program)?, None)
+            (program.read::<ProgramName>()?.0, None)
         }
         Value::List(_) => {
-            let mut words = connection::arguments(command).into_iter();
+            let mut words = arguments(command).into_iter();
             let Some(program) = words.next() else {
                 command.fault("is empty", "name the program to start");
                 return None;
             };
             (program, Some(words.collect()))
         }
-        _ => (connection::command(command)?, None),
+        _ => (command.read::<ProgramName>()?.0, None),
     };
-    let args = args.or_else(|| table.field("args").map(|field| connection::arguments(&field)));
+    let args = args.or_else(|| table.field("args").map(|field| arguments(&field)));
     let inherited = table.field("env_vars").filter(|field| !field.is_empty_list());
-    Some(Connection::Stdio {
+    Some(McpConnection::Stdio {
         command: program,
         args: args.unwrap_or_default(),
         env: variables(&mut table),
-        inherit_env: inherited.map(|field| sections::texts(&field)).unwrap_or_default(),
-        cwd: table.field("cwd").and_then(|field| folder(&field)),
+        inherit_env: inherited.map(|field| texts(&field)).unwrap_or_default(),
+        cwd: table.field("cwd").and_then(|field| folder(&field, environment)),
     })
+}
+
+fn arguments(field: &Field<'_>) -> Vec<String> {
+    let arguments: Limited<Vec<Argument>> = field.read().unwrap_or_default();
+    arguments.0.into_iter().map(|argument| argument.0).collect()
+}
+
+fn texts(field: &Field<'_>) -> Vec<String> {
+    let texts: Vec<Text> = field.read().unwrap_or_default();
+    texts.into_iter().map(|text| text.0).collect()
 }
 
 /// Folders of clients in a project, in which their files lie.
@@ -119,13 +145,12 @@ const CLIENT_FOLDERS: &[&str] = &[".vscode", ".cursor", ".zed", ".gemini", ".cod
 
 /// The folder to start in. One that is relative stays so as long as references do; else it is
 /// below the project, or the home, that the client's file belongs to.
-fn folder(field: &Field<'_>) -> Option<PathBuf> {
-    let text = field.filled_text()?.text;
+fn folder(field: &Field<'_>, environment: &Environment) -> Option<PathBuf> {
+    let Text(text) = field.read()?;
     if field.is_as_written() {
         return Some(text.into());
     }
-    let environment = field.reader.environment;
-    let file = environment.directory().join(field.reader.path);
+    let file = environment.directory().join(field.document().path());
     Some(environment.resolve(&text, folder_of(&file)))
 }
 
@@ -143,7 +168,13 @@ pub fn folder_of(file: &Path) -> &Path {
 fn variables(table: &mut Table<'_>) -> Vec<(String, Secret)> {
     let written = table.field_of_any(&["env", "envs"]);
     let written = written.filter(|field| !matches!(field.value(), Value::Null));
-    let mut variables = written.map(|field| connection::variables(&field)).unwrap_or_default();
+    let mut variables = match written {
+        Some(field) => {
+            let pairs: Limited<Pairs<VariableName, Argument>> = field.read().unwrap_or_default();
+            mcp::variables(pairs.0)
+        }
+        None => Vec::new(),
+    };
     let kept = table.field("env_keys").and_then(|field| match field.value() {
         Value::List(_) => field.items(),
         _ => None,

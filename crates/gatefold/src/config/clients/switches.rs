@@ -7,9 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::json_file;
-use crate::config::reader::Reader;
-use crate::config::tree::{Node, Value};
+use gatefold_config::{Node, Value, parse_json};
+
 use crate::{Environment, files};
 
 /// The largest file that is looked into for switches, in bytes.
@@ -32,10 +31,14 @@ pub(super) struct Switches {
 
 impl Switches {
     /// What holds for the servers at `place` of the file with this root.
-    pub(super) fn of(reader: &Reader<'_>, root: &Node, place: &[String]) -> Self {
+    pub(super) fn of(
+        path: &Path,
+        environment: &Environment,
+        root: &Node,
+        place: &[String],
+    ) -> Self {
         let mut switches = Self::default();
-        let environment = reader.environment;
-        let path = environment.directory().join(reader.path);
+        let path = environment.directory().join(path);
         match place {
             [projects, project, _] if projects == "projects" => {
                 switches.off = claude_entry(root, project, &[CLAUDE_OWN]);
@@ -109,5 +112,5 @@ fn texts(node: &Node, key: &str) -> Vec<String> {
 /// A file that need not be there. One that cannot be read switches nothing off.
 fn parsed(path: &Path) -> Option<Node> {
     let text = files::read_text(path, FILE_LIMIT_BYTES).ok()?;
-    json_file::parse(&text).ok()
+    parse_json(&text).ok()
 }

@@ -1,13 +1,14 @@
 //! Finds what somebody asks about: a section, a key, or the nearest of them.
 
-use super::{Key, SECTIONS, Section};
-use crate::config::reader::nearest_key;
+use gatefold_config::nearest_key;
+
+use super::{Key, Section};
 
 /// What a path names.
 #[derive(Debug)]
-pub enum Found {
-    Section(&'static Section),
-    Key(&'static Section, &'static Key),
+pub enum Found<'s> {
+    Section(&'s Section),
+    Key(&'s Section, &'static Key),
 }
 
 /// A path that names nothing, and what may have been meant.
@@ -20,16 +21,16 @@ pub struct NotFound {
 
 /// Finds `limits`, `[limits]`, `limits.call_deadline`, `sources.NAME.command` or the same with the
 /// name of any source, and what stands in a table that a key holds: `sources.github.env.TOKEN`.
-pub fn find(path: &str) -> Result<Found, NotFound> {
+pub fn find<'s>(path: &str, sections: &'s [Section]) -> Result<Found<'s>, NotFound> {
     let bare = path.trim().trim_start_matches('[').trim_end_matches(']');
     let parts = parts(bare);
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let (name, rest) = parts.split_first().map_or(("", &[][..]), |(name, rest)| (*name, rest));
-    let section = SECTIONS.iter().find(|section| root(section) == name);
+    let section = sections.iter().find(|section| root(section) == name);
     let Some(section) = section else {
-        return Err(NotFound { asked: bare.to_owned(), hint: elsewhere(&parts) });
+        return Err(NotFound { asked: bare.to_owned(), hint: elsewhere(&parts, sections) });
     };
-    let rest = if is_named(section) { rest.get(1..).unwrap_or_default() } else { rest };
+    let rest = if section.is_named() { rest.get(1..).unwrap_or_default() } else { rest };
     let Some((name, inner)) = rest.split_first() else {
         return Ok(Found::Section(section));
     };
@@ -49,11 +50,7 @@ fn root(section: &Section) -> &'static str {
     section.path.split('.').next().unwrap_or_default()
 }
 
-fn is_named(section: &Section) -> bool {
-    section.path.contains('.')
-}
-
-fn nearest(section: &'static Section, name: &str) -> String {
+fn nearest(section: &Section, name: &str) -> String {
     let names: Vec<_> = section.keys.iter().map(|key| key.name).collect();
     match nearest_key(name, &names) {
         Some(nearest) => format!("did you mean `{}.{nearest}`?", section.path),
@@ -63,22 +60,22 @@ fn nearest(section: &'static Section, name: &str) -> String {
 
 /// A hint for a path whose first part is no section: a key without its section, a section with a
 /// slip in it, or neither.
-fn elsewhere(parts: &[&str]) -> String {
-    let sections: Vec<_> = SECTIONS.iter().map(root).collect();
+fn elsewhere(parts: &[&str], sections: &[Section]) -> String {
+    let roots: Vec<_> = sections.iter().map(root).collect();
     let (first, last) = (parts.first().unwrap_or(&""), parts.last().unwrap_or(&""));
     let in_section = |section: &&Section| section.keys.iter().any(|key| key.name == *last);
-    let homes: Vec<_> = SECTIONS.iter().filter(in_section).collect();
+    let homes: Vec<_> = sections.iter().filter(in_section).collect();
     if !homes.is_empty() {
         let paths = homes.iter().map(|section| format!("`{}.{last}`", section.path));
         return format!("did you mean {}?", paths.collect::<Vec<_>>().join(" or "));
     }
-    if let Some(section) = nearest_key(first, &sections) {
+    if let Some(section) = nearest_key(first, &roots) {
         let rest = parts.get(1..).unwrap_or_default().iter().map(|part| format!(".{part}"));
         return format!("did you mean `{section}{}`?", rest.collect::<String>());
     }
-    let all = SECTIONS.iter().flat_map(|section| section.keys.iter().map(|key| key.name));
+    let all = sections.iter().flat_map(|section| section.keys.iter().map(|key| key.name));
     match nearest_key(last, &all.collect::<Vec<_>>()) {
-        Some(key) => elsewhere(&[key]),
+        Some(key) => elsewhere(&[key], sections),
         None => "`gatefold config explain` lists all sections".to_owned(),
     }
 }

@@ -1,10 +1,11 @@
 use gatefold_policy::{Effect, Entries, Rule, Scope};
 use serde_json::Value;
 
+use super::super::key::{Applies, Emptiness, Key, Kind, count, duration, size};
 use super::super::{Config, Durability};
-use super::{Applies, Emptiness, Key, Kind, Section, count, duration, size};
+use super::FixedSection;
 
-pub(super) const POLICY: Section = Section {
+pub(super) const POLICY: FixedSection = FixedSection {
     path: "policy",
     summary: "What of all sources may be seen and used.",
     details: "Patterns over the ids of tools and prompts, `{domain}__{name}`, and over the \
@@ -30,7 +31,7 @@ pub(super) const POLICY: Section = Section {
     ],
 };
 
-pub(super) const DISCLOSURE: Section = Section {
+pub(super) const DISCLOSURE: FixedSection = FixedSection {
     path: "disclosure",
     summary: "How tools are shown to a model.",
     details: "",
@@ -59,7 +60,7 @@ pub(super) const DISCLOSURE: Section = Section {
     ],
 };
 
-pub(super) const SEARCH: Section = Section {
+pub(super) const SEARCH: FixedSection = FixedSection {
     path: "search",
     summary: "How tools are found.",
     details: "",
@@ -97,7 +98,7 @@ pub(super) const SEARCH: Section = Section {
     ],
 };
 
-pub(super) const LIMITS: Section = Section {
+pub(super) const LIMITS: FixedSection = FixedSection {
     path: "limits",
     summary: "How long things may take, and how large and how many they may be.",
     details: "",
@@ -219,7 +220,7 @@ pub(super) const LIMITS: Section = Section {
     ],
 };
 
-pub(super) const SERVER: Section = Section {
+pub(super) const SERVER: FixedSection = FixedSection {
     path: "server",
     summary: "The HTTP endpoint of `gatefold serve`.",
     details: "It has no accounts yet: whoever can reach it may use it, so keep it on the loopback \
@@ -269,7 +270,7 @@ pub(super) const SERVER: Section = Section {
     ],
 };
 
-pub(super) const STATE: Section = Section {
+pub(super) const STATE: FixedSection = FixedSection {
     path: "state",
     summary: "What Gatefold keeps.",
     details: "",
@@ -283,7 +284,7 @@ pub(super) const STATE: Section = Section {
     }],
 };
 
-pub(super) const AUDIT: Section = Section {
+pub(super) const AUDIT: FixedSection = FixedSection {
     path: "audit",
     summary: "How records of calls are kept.",
     details: "",

@@ -4,14 +4,14 @@ use super::*;
 
 #[test]
 fn every_key_says_what_it_is() {
-    for section in SECTIONS {
-        for key in section.keys {
+    for section in &sections(&Kinds::default()) {
+        for key in &section.keys {
             let path = section.key_path(key);
             let ends = |text: &str| text.is_empty() || text.ends_with('.');
             assert!(!key.summary.is_empty() && ends(key.summary), "{path}");
             assert!(ends(key.details) && !key.unset.ends_with('.'), "{path}");
             assert!(!key.example.is_empty(), "{path}");
-            let is_required = !key.excludes.is_empty();
+            let is_required = section.is_way(key);
             assert!(is_required || !key.default_text().is_empty(), "{path} has no default");
         }
     }
@@ -19,11 +19,11 @@ fn every_key_says_what_it_is() {
 
 #[test]
 fn keys_that_are_named_by_others_are_there() {
-    for section in SECTIONS {
+    for section in &sections(&Kinds::default()) {
         let names: BTreeSet<_> = section.keys.iter().map(|key| key.name).collect();
         assert_eq!(names.len(), section.keys.len(), "{}", section.path);
-        for key in section.keys {
-            for other in key.excludes.iter().chain(&key.needs) {
+        for key in &section.keys {
+            for other in section.excluded_by(key).iter().chain(&key.needs) {
                 assert!(names.contains(other), "{}", section.key_path(key));
             }
         }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-pub(super) const DURATION_HINT: &str =
+pub(crate) const DURATION_HINT: &str =
     "write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as \"60s\"";
-pub(super) const SIZE_HINT: &str =
+pub(crate) const SIZE_HINT: &str =
     "write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as \"4MiB\"";
 
 /// Reads `90s`, `1.5h` or `250ms`. `None` for anything else and for what is not above zero.
-pub(super) fn duration(text: &str) -> Option<Duration> {
+pub(crate) fn duration(text: &str) -> Option<Duration> {
     let (number, unit) = split(text)?;
     let seconds = match unit {
         "ms" => 0.001,
@@ -22,7 +22,7 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
 }
 
 /// Reads `4MiB`, `1.5 GB` or `512B` as bytes. `None` for anything else and for nothing at all.
-pub(super) fn size(text: &str) -> Option<u64> {
+pub(crate) fn size(text: &str) -> Option<u64> {
     /// Above this a double no longer counts single bytes.
     const LIMIT: f64 = 9_007_199_254_740_992.0;
     let (number, unit) = split(text)?;
@@ -59,7 +59,7 @@ pub fn duration_text(duration: Duration) -> String {
 }
 
 /// A size as the reader takes it, in the largest unit that leaves a whole number.
-pub(super) fn size_text(bytes: u64) -> String {
+pub fn size_text(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let fits = |(unit, _): &(u64, _)| bytes > 0 && bytes.is_multiple_of(*unit);
     match units.into_iter().find(fits) {

@@ -1,12 +1,11 @@
 //! References as a client's file writes them, in Gatefold's own notation.
 
-use super::expand::{is_name, variable_of_input};
-use crate::Environment;
+use crate::{Surroundings, is_name, variable_of_input};
 
 /// The text with every reference as `gatefold.toml` would have it: `${env:VAR}` becomes
 /// `${VAR}`, an input the variable named after it, `${workspaceFolder}` the project's directory,
 /// and what is no reference stays as it is, escaped.
-pub(super) fn as_written(text: &str, environment: &Environment) -> String {
+pub(crate) fn as_written(text: &str, surroundings: &dyn Surroundings) -> String {
     let mut translated = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -14,7 +13,7 @@ pub(super) fn as_written(text: &str, environment: &Environment) -> String {
         translated.push_str(before);
         let own = reference[2..]
             .split_once('}')
-            .and_then(|(inner, after)| Some((own_notation(inner, environment)?, after)));
+            .and_then(|(inner, after)| Some((own_notation(inner, surroundings)?, after)));
         let (kept, after) = own.unwrap_or_else(|| ("$${".to_owned(), &reference[2..]));
         translated.push_str(&kept);
         rest = after;
@@ -24,7 +23,7 @@ pub(super) fn as_written(text: &str, environment: &Environment) -> String {
 
 /// The text with every `$NAME` in braces, as Gemini CLI reads it. A name with small letters is rather
 /// a shell's own, in the text of a command.
-pub(super) fn in_braces(text: &str) -> String {
+pub(crate) fn in_braces(text: &str) -> String {
     let mut braced = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('$') {
@@ -44,7 +43,7 @@ pub(super) fn in_braces(text: &str) -> String {
 }
 
 /// The text with the defaults of a client's questions beside the references to their answers.
-pub(super) fn with_defaults(text: &str, inputs: &[(String, String)]) -> String {
+pub(crate) fn with_defaults(text: &str, inputs: &[(String, String)]) -> String {
     let can_stand = |default: &str| !default.is_empty() && !default.contains('}');
     let inputs = inputs.iter().filter(|(_, default)| can_stand(default));
     inputs.fold(text.to_owned(), |text, (id, default)| {
@@ -52,13 +51,13 @@ pub(super) fn with_defaults(text: &str, inputs: &[(String, String)]) -> String {
     })
 }
 
-fn own_notation(inner: &str, environment: &Environment) -> Option<String> {
+fn own_notation(inner: &str, surroundings: &dyn Surroundings) -> Option<String> {
     let (reference, default) = match inner.split_once(":-") {
         Some((reference, default)) => (reference, format!(":-{default}")),
         None => (inner, String::new()),
     };
     if reference == "workspaceFolder" {
-        return Some(environment.directory().display().to_string());
+        return Some(surroundings.directory().display().to_string());
     }
     let variable = match reference.split_once(':') {
         Some(("env", name)) => name.to_owned(),
@@ -97,7 +96,7 @@ mod tests {
 
     #[test]
     fn references_become_our_own() {
-        let environment = Environment::new([], "/project");
+        let surroundings = crate::notation::tests::Machine::default();
         for (text, expected) in [
             ("plain $A", "plain $A"),
             ("${A}-${B:-c}", "${A}-${B:-c}"),
@@ -107,7 +106,7 @@ mod tests {
             ("${command:pick} ${A", "$${command:pick} $${A"),
             ("${not a name}", "$${not a name}"),
         ] {
-            assert_eq!(as_written(text, &environment), expected, "{text}");
+            assert_eq!(as_written(text, &surroundings), expected, "{text}");
         }
     }
 }

@@ -1,15 +1,14 @@
 //! Variables and secrets in string values: `${VAR}`, `${VAR:-default}`, `${secret:NAME}` from the
 //! keyring, and `$${` for a plain `${`.
 
-use crate::Environment;
-use crate::secrets::{SecretError, SecretName};
+use std::path::{Path, PathBuf};
 
 /// What marks a reference to the keyring.
 pub const SECRET: &str = "secret:";
 
 /// Whose notation a file follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub enum Dialect {
     /// Our own: variables and the keyring.
     Gatefold,
     /// That of MCP clients: variables, also as `${env:VAR}`, `${input:id}`, `${userHome}` and
@@ -19,32 +18,48 @@ pub(super) enum Dialect {
 
 /// A string with its variables put in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Expanded {
-    pub(super) text: String,
+pub struct Expanded {
+    pub text: String,
     /// Whether any of it came from a variable or the keyring, so that it must not be shown.
-    pub(super) is_secret: bool,
+    pub is_secret: bool,
 }
 
 /// Why a string could not be expanded, and how to put it right.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct ExpandFault {
-    pub(super) message: String,
-    pub(super) hint: String,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unresolved {
+    pub message: String,
+    pub hint: String,
     /// The file is right, and what it refers to is not there on this machine.
-    pub(super) is_absent: bool,
+    pub is_absent: bool,
 }
 
-pub(super) fn expand(
+/// Where the files of a configuration are read: what the references in them come to.
+pub trait Surroundings {
+    /// The value of a variable, empty ones included.
+    fn variable(&self, name: &str) -> Option<&str>;
+
+    /// A secret from the keyring.
+    fn secret(&self, name: &str) -> Result<String, Unresolved>;
+
+    /// The working directory.
+    fn directory(&self) -> &Path;
+
+    /// The user's home.
+    fn home(&self) -> Option<PathBuf>;
+}
+
+/// Puts the values of references in the place of them.
+pub(crate) fn expand(
     text: &str,
-    environment: &Environment,
+    surroundings: &dyn Surroundings,
     dialect: Dialect,
-) -> Result<Expanded, ExpandFault> {
+) -> Result<Expanded, Unresolved> {
     let mut expanded = Expanded { text: String::with_capacity(text.len()), is_secret: false };
     for part in parts(text) {
         match part {
             Part::Plain(text) => expanded.text.push_str(text),
             Part::Reference(inner) => {
-                expanded.text.push_str(&value_of(inner, environment, dialect)?);
+                expanded.text.push_str(&value_of(inner, surroundings, dialect)?);
                 expanded.is_secret = true;
             }
             Part::Unclosed(_) => return Err(unclosed()),
@@ -97,13 +112,13 @@ pub fn references(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a reference of a `gatefold.toml` comes to, if that is known here.
-pub fn value(inner: &str, environment: &Environment) -> Option<String> {
-    value_of(inner, environment, Dialect::Gatefold).ok()
+/// What a reference in Gatefold's notation comes to, if that is known here.
+pub fn resolved(inner: &str, surroundings: &dyn Surroundings) -> Option<String> {
+    value_of(inner, surroundings, Dialect::Gatefold).ok()
 }
 
-fn unclosed() -> ExpandFault {
-    ExpandFault {
+fn unclosed() -> Unresolved {
+    Unresolved {
         message: "has `${` without a closing `}`".to_owned(),
         hint: "close it, or write `$${` for a plain `${`".to_owned(),
         is_absent: false,
@@ -112,13 +127,13 @@ fn unclosed() -> ExpandFault {
 
 fn value_of(
     inner: &str,
-    environment: &Environment,
+    surroundings: &dyn Surroundings,
     dialect: Dialect,
-) -> Result<String, ExpandFault> {
+) -> Result<String, Unresolved> {
     if let Some(name) = inner.strip_prefix(SECRET)
         && dialect == Dialect::Gatefold
     {
-        return secret(name, environment);
+        return secret(name, surroundings);
     }
     let (reference, default) = match inner.split_once(":-") {
         Some((reference, default)) => (reference, Some(default)),
@@ -126,13 +141,13 @@ fn value_of(
     };
     let variable = match dialect {
         Dialect::Gatefold => reference.to_owned(),
-        Dialect::Client => match client_reference(reference, environment) {
+        Dialect::Client => match client_reference(reference, surroundings) {
             Reference::Variable(name) => name,
             Reference::Value(value) => return Ok(value),
         },
     };
     if !is_name(&variable) {
-        return Err(ExpandFault {
+        return Err(Unresolved {
             message: format!("refers to `{variable}`, which is not the name of a variable"),
             hint: "use letters, digits and `_`, or write `$${` for a plain `${`".to_owned(),
             is_absent: false,
@@ -140,8 +155,10 @@ fn value_of(
     }
     // As in a shell, an empty variable gives way to a default and is taken without one.
     let value = match default {
-        Some(default) => environment.get_filled(&variable).unwrap_or(default),
-        None => environment.get(&variable).ok_or_else(|| ExpandFault {
+        Some(default) => {
+            surroundings.variable(&variable).filter(|value| !value.is_empty()).unwrap_or(default)
+        }
+        None => surroundings.variable(&variable).ok_or_else(|| Unresolved {
             message: format!("needs the variable `{variable}`, which is not set"),
             hint: format!("set `{variable}`, or give a default: `${{{variable}:-...}}`"),
             is_absent: true,
@@ -150,10 +167,10 @@ fn value_of(
     Ok(value.to_owned())
 }
 
-fn secret(name: &str, environment: &Environment) -> Result<String, ExpandFault> {
+fn secret(name: &str, surroundings: &dyn Surroundings) -> Result<String, Unresolved> {
     // A default would hide a keyring that is locked or gone.
     if let Some((name, _)) = name.split_once(":-") {
-        return Err(ExpandFault {
+        return Err(Unresolved {
             message: format!("gives the secret `{name}` a default, which secrets do not have"),
             hint: format!(
                 "write `${{{SECRET}{name}}}`, and store it: `gatefold secret set {name}`"
@@ -161,12 +178,7 @@ fn secret(name: &str, environment: &Environment) -> Result<String, ExpandFault> 
             is_absent: false,
         });
     }
-    let found = environment.secret(name).map_err(|error| ExpandFault {
-        message: format!("needs the secret `{name}`: {error}"),
-        hint: error.hint(SecretName::parse(name).ok().as_ref()),
-        is_absent: !matches!(error, SecretError::IllegalName(_)),
-    })?;
-    Ok(found.expose().to_owned())
+    surroundings.secret(name)
 }
 
 enum Reference {
@@ -174,7 +186,7 @@ enum Reference {
     Value(String),
 }
 
-fn client_reference(reference: &str, environment: &Environment) -> Reference {
+fn client_reference(reference: &str, surroundings: &dyn Surroundings) -> Reference {
     if let Some(name) = reference.strip_prefix("env:") {
         return Reference::Variable(name.to_owned());
     }
@@ -182,8 +194,8 @@ fn client_reference(reference: &str, environment: &Environment) -> Reference {
         return Reference::Variable(variable_of_input(id));
     }
     let path = match reference {
-        "userHome" => environment.home(),
-        "workspaceFolder" => Some(environment.directory().to_owned()),
+        "userHome" => surroundings.home(),
+        "workspaceFolder" => Some(surroundings.directory().to_owned()),
         _ => None,
     };
     match path {
@@ -193,11 +205,12 @@ fn client_reference(reference: &str, environment: &Environment) -> Reference {
 }
 
 /// The variable that gives the answer to a question of VS Code's: nobody can be asked here.
-pub(super) fn variable_of_input(id: &str) -> String {
+pub fn variable_of_input(id: &str) -> String {
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     id.chars().map(upper).collect()
 }
 
+/// Whether a variable may be called this.
 pub fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
@@ -205,15 +218,39 @@ pub fn is_name(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
+    /// A machine with a project and a few variables, and without a keyring.
+    pub(crate) struct Machine(pub(crate) Vec<(&'static str, &'static str)>);
+
+    impl Default for Machine {
+        fn default() -> Self {
+            Self(vec![("A", "1"), ("EMPTY", ""), ("API_KEY", "k"), ("HOME", "/home/ann")])
+        }
+    }
+
+    impl Surroundings for Machine {
+        fn variable(&self, name: &str) -> Option<&str> {
+            self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+        }
+
+        fn secret(&self, _: &str) -> Result<String, Unresolved> {
+            let message = "has no keyring".to_owned();
+            Err(Unresolved { message, hint: String::new(), is_absent: true })
+        }
+
+        fn directory(&self) -> &Path {
+            Path::new("/project")
+        }
+
+        fn home(&self) -> Option<PathBuf> {
+            self.variable("HOME").map(PathBuf::from)
+        }
+    }
+
     fn check(dialect: Dialect, text: &str, expected: Result<&str, &str>) {
-        let environment = Environment::new(
-            [("A", "1"), ("EMPTY", ""), ("API_KEY", "k"), ("HOME", "/home/ann")],
-            "/project",
-        );
-        let expanded = expand(text, &environment, dialect);
+        let expanded = expand(text, &Machine::default(), dialect);
         match (&expanded, expected) {
             (Ok(expanded), Ok(value)) => assert_eq!(expanded.text, value, "{text}"),
             (Err(fault), Err(part)) => assert!(fault.message.contains(part), "{fault:?}"),
@@ -235,9 +272,8 @@ mod tests {
             ("${A B}", Err("`A B`, which is not the name")),
             ("${}", Err("``, which is not the name")),
             ("${env:A}", Err("`env:A`, which is not the name")),
-            ("${secret:a b}", Err("needs the secret `a b`: `a b` is not the name of a secret")),
             ("${secret:a:-x}", Err("gives the secret `a` a default")),
-            ("${secret:a}", Err("no keyring answers on this machine")),
+            ("${secret:a}", Err("has no keyring")),
         ] {
             check(Dialect::Gatefold, text, expected);
         }
@@ -275,8 +311,8 @@ mod tests {
 
     #[test]
     fn only_what_a_variable_gave_is_secret() {
-        let environment = Environment::new([("A", "1")], "/");
-        let is_secret = |text| expand(text, &environment, Dialect::Gatefold).unwrap().is_secret;
+        let machine = Machine::default();
+        let is_secret = |text| expand(text, &machine, Dialect::Gatefold).unwrap().is_secret;
         assert!(is_secret("${A}") && is_secret("${B:-x}") && !is_secret("$${A}"));
     }
 }

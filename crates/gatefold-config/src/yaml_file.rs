@@ -2,8 +2,7 @@
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput};
 
-use super::toml_file::SyntaxFault;
-use super::tree::{Entry, Node, Value};
+use crate::{Entry, Node, SyntaxFault, Value};
 
 /// How deep values may nest. Clients' files need four levels.
 const DEPTH_LIMIT: usize = 64;
@@ -12,7 +11,7 @@ const HINT: &str = "check the indentation, quotes and colons before this place";
 
 /// Reads the first document of a YAML text. An alias counts as null: nothing here needs one, and
 /// what is not put in cannot grow.
-pub(super) fn parse(text: &str) -> Result<Node, SyntaxFault> {
+pub fn parse(text: &str) -> Result<Node, SyntaxFault> {
     let mut document = Document {
         parser: Parser::new_from_str(text),
         offsets: text.char_indices().map(|(offset, _)| offset).collect(),

@@ -1,16 +1,9 @@
 use toml::de::{DeTable, DeValue};
 
-use super::tree::{Entry, Node, Value};
-
-/// What a TOML text breaks: where, and how.
-pub(super) struct SyntaxFault {
-    pub(super) offset: usize,
-    pub(super) message: String,
-    pub(super) hint: &'static str,
-}
+use crate::{Entry, Node, SyntaxFault, Value};
 
 /// Reads a TOML text, or says everything that its syntax breaks.
-pub(super) fn parse(text: &str) -> Result<Node, Vec<SyntaxFault>> {
+pub fn parse(text: &str) -> Result<Node, Vec<SyntaxFault>> {
     if text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
         let message = "this is JSON, not TOML".to_owned();
         let hint = "pass the configuration of an MCP client as `--mcp-config FILE`";

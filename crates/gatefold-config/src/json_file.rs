@@ -5,8 +5,7 @@ use std::fmt;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::toml_file::SyntaxFault;
-use super::tree::{Entry, Node, Value};
+use crate::{Entry, Node, SyntaxFault, Value};
 
 const HINT: &str = "check the quotes, commas and brackets before this place";
 
@@ -14,7 +13,7 @@ const HINT: &str = "check the quotes, commas and brackets before this place";
 const DEPTH_LIMIT: usize = 64;
 
 /// Reads a JSON text. Comments and trailing commas do not count.
-pub(super) fn parse(text: &str) -> Result<Node, SyntaxFault> {
+pub fn parse(text: &str) -> Result<Node, SyntaxFault> {
     let plain = without_trailing_commas(without_comments(text));
     let root = serde_json::from_str::<&RawValue>(&plain).map_err(|error| fault(text, &error))?;
     node(root, &plain, DEPTH_LIMIT)

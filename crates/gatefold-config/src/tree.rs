@@ -2,17 +2,18 @@
 
 use std::ops::Range;
 
-use super::expand::Dialect;
+use crate::Dialect;
 
 /// One value and the bytes of the file it stands in.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub(super) span: Range<usize>,
-    pub(super) value: Value,
+pub struct Node {
+    pub span: Range<usize>,
+    pub value: Value,
 }
 
+/// What a value is, with those that it holds.
 #[derive(Debug)]
-pub(super) enum Value {
+pub enum Value {
     Text(String),
     /// A number in decimal, as the file writes it.
     Number(String),
@@ -23,16 +24,17 @@ pub(super) enum Value {
     Null,
 }
 
+/// One key of a table and the value behind it.
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) key_span: Range<usize>,
-    pub(super) node: Node,
+pub struct Entry {
+    pub key: String,
+    pub key_span: Range<usize>,
+    pub node: Node,
 }
 
 impl Value {
     /// What kind of value this is, with its article, as writers of such a file call it.
-    pub(super) fn kind(&self, dialect: Dialect) -> &'static str {
+    pub fn kind(&self, dialect: Dialect) -> &'static str {
         match self {
             Self::Text(_) => "a string",
             Self::Number(_) => "a number",
@@ -47,12 +49,12 @@ impl Value {
 }
 
 impl Node {
-    pub(super) fn is_null(&self) -> bool {
+    pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Null)
     }
 
     /// The value under `key`, when this is a table. Of several, the last counts, as in JSON.
-    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+    pub fn get(&self, key: &str) -> Option<&Self> {
         let Value::Table(entries) = &self.value else {
             return None;
         };

@@ -1,0 +1,199 @@
+//! Keys and values of a document, for whoever reads it by hand or a part of it through serde.
+
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+
+use crate::key_paths::{joined, unknown_key_hint};
+use crate::{Dialect, Document, Entry, Expanded, Node, References, Value, de};
+
+/// A table whose keys are known. A key that nobody read is unknown.
+pub struct Table<'a> {
+    field: Field<'a>,
+    entries: &'a [Entry],
+    known: Vec<&'static str>,
+}
+
+impl<'a> Table<'a> {
+    /// The value under a key, which is known from now on.
+    pub fn field(&mut self, key: &'static str) -> Option<Field<'a>> {
+        self.know(&[key]);
+        self.peek(key)
+    }
+
+    /// The first of several names for the same thing that is there.
+    pub fn field_of_any(&mut self, keys: &[&'static str]) -> Option<Field<'a>> {
+        keys.iter().find_map(|&key| self.field(key))
+    }
+
+    /// The value under a key, which stays unknown if it is so.
+    pub fn peek(&self, key: &str) -> Option<Field<'a>> {
+        let entry = self.entries.iter().rfind(|entry| entry.key == key)?;
+        Some(self.field.child(entry))
+    }
+
+    /// Makes keys known. Hints list them in the order in which they became so.
+    pub fn know(&mut self, keys: &[&'static str]) {
+        for key in keys {
+            if !self.known.contains(key) {
+                self.known.push(key);
+            }
+        }
+    }
+
+    /// All entries, where any key is legal.
+    pub fn fields(&self) -> impl Iterator<Item = (&'a str, Field<'a>)> {
+        self.entries.iter().map(|entry| (entry.key.as_str(), self.field.child(entry)))
+    }
+
+    /// Reads those keys of the table that `T` has, which are known from now on. What is wrong is noted
+    /// and left out. `None` when nothing is left that makes a `T`.
+    pub fn read<T: DeserializeOwned>(&mut self) -> Option<T> {
+        let mut keys = Vec::new();
+        let read = de::read_part(&self.field, &mut keys);
+        self.know(&keys);
+        read
+    }
+
+    /// Notes every key that is not known.
+    pub fn finish(self) {
+        self.field.note_unknown_keys(self.entries, &self.known);
+    }
+}
+
+/// One key and the value behind it.
+#[derive(Clone)]
+pub struct Field<'a> {
+    document: &'a Document<'a>,
+    key: String,
+    key_span: Range<usize>,
+    node: &'a Node,
+}
+
+impl<'a> Field<'a> {
+    pub(crate) fn new(
+        document: &'a Document<'a>,
+        key: String,
+        key_span: Range<usize>,
+        node: &'a Node,
+    ) -> Self {
+        Self { document, key, key_span, node }
+    }
+
+    pub fn document(&self) -> &'a Document<'a> {
+        self.document
+    }
+
+    /// The path of the key.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The line that the key stands in.
+    pub fn line(&self) -> usize {
+        self.document.line(self.key_span.start)
+    }
+
+    pub fn value(&self) -> &'a Value {
+        &self.node.value
+    }
+
+    /// Reads the value. What is wrong is noted and left out. `None` when nothing is left that makes
+    /// a `T`.
+    pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        de::read(self)
+    }
+
+    /// Notes something wrong with the value.
+    pub fn fault(&self, message: impl Into<String>, hint: impl Into<String>) {
+        self.document.fault(&self.node.span, &self.key, message, hint);
+    }
+
+    /// Notes something wrong with the key being there at all.
+    pub fn key_fault(&self, message: impl Into<String>, hint: impl Into<String>) {
+        self.document.fault(&self.key_span, &self.key, message, hint);
+    }
+
+    /// Whether references stay references.
+    pub fn is_as_written(&self) -> bool {
+        self.document.references() == References::AsWritten
+    }
+
+    /// Whether a text that was read here is known in full, so that it can be judged.
+    pub fn is_put_in(&self, text: &str) -> bool {
+        !self.is_as_written() || !text.contains("${")
+    }
+
+    /// A text that is to stand for this field's value, with its references put in.
+    pub fn expanded(&self, text: &str) -> Option<Expanded> {
+        let note = |why| self.document.unresolved(&self.node.span, &self.key, why);
+        self.document.expanded(text).map_err(note).ok()
+    }
+
+    /// The items of a list, each with its place in the key: `allow[0]`.
+    pub fn items(&self) -> Option<Vec<Field<'a>>> {
+        let Value::List(items) = &self.node.value else {
+            self.fault(self.wrong_kind("a list"), LIST_HINT);
+            return None;
+        };
+        Some(items.iter().enumerate().map(|(index, node)| self.item(index, node)).collect())
+    }
+
+    pub fn is_empty_list(&self) -> bool {
+        matches!(&self.node.value, Value::List(items) if items.is_empty())
+    }
+
+    /// The value as a table. Anything else is noted as wrong.
+    pub fn table(&self) -> Option<Table<'a>> {
+        let Value::Table(entries) = &self.node.value else {
+            let (expected, hint) = self.table_words();
+            self.fault(self.wrong_kind(expected), hint);
+            return None;
+        };
+        Some(Table { field: self.clone(), entries, known: Vec::new() })
+    }
+
+    /// What a table is called in such a file, and how one is written here.
+    pub(crate) fn table_words(&self) -> (&'static str, String) {
+        match self.document.dialect() {
+            Dialect::Gatefold => {
+                ("a table", format!("write `[{}]` and its keys below it", self.key))
+            }
+            Dialect::Client => ("an object", "put its members in braces: {...}".to_owned()),
+        }
+    }
+
+    pub(crate) fn wrong_kind(&self, expected: &str) -> String {
+        format!("is {}, not {expected}", self.node.value.kind(self.document.dialect()))
+    }
+
+    pub(crate) fn note_unknown_keys(&self, entries: &[Entry], known: &[&'static str]) {
+        for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+            let hint = unknown_key_hint(&entry.key, known, self.document.foreign_keys());
+            self.child(entry).key_fault("is not a known key", hint);
+        }
+    }
+
+    pub(crate) fn child<'n>(&self, entry: &'n Entry) -> Field<'n>
+    where
+        'a: 'n,
+    {
+        let key = joined(&self.key, &entry.key);
+        Field::new(self.document, key, entry.key_span.clone(), &entry.node)
+    }
+
+    pub(crate) fn item(&self, index: usize, node: &'a Node) -> Self {
+        let key = format!("{}[{index}]", self.key);
+        Self::new(self.document, key, node.span.clone(), node)
+    }
+
+    pub(crate) fn key_span(&self) -> Range<usize> {
+        self.key_span.clone()
+    }
+
+    pub(crate) fn node(&self) -> &'a Node {
+        self.node
+    }
+}
+
+pub(crate) const LIST_HINT: &str = "put it in brackets: [...]";

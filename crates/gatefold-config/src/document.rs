@@ -1,0 +1,192 @@
+//! One file that is being read, and all that was found wrong in it so far.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::as_written::{as_written, in_braces, with_defaults};
+use crate::notation::expand;
+use crate::{
+    Dialect, Expanded, Fault, Field, ForeignKey, Lines, Node, Surroundings, SyntaxFault, Table,
+    Unresolved,
+};
+
+/// The most faults that are noted in one file. Who sees so many has given the wrong file.
+pub(crate) const FAULT_LIMIT: usize = 100;
+
+/// One file that is being read, and what was found wrong in it so far.
+pub struct Document<'a> {
+    path: &'a Path,
+    surroundings: &'a dyn Surroundings,
+    lines: Lines<'a>,
+    dialect: Dialect,
+    references: References,
+    foreign_keys: Vec<ForeignKey>,
+    /// Defaults of the questions that a client asks, by their ids.
+    inputs: RefCell<Vec<(String, String)>>,
+    faults: RefCell<Vec<Fault>>,
+    /// Variables and secrets that are not there, kept apart until it is known what needs them.
+    absent: RefCell<Vec<Fault>>,
+}
+
+/// What becomes of references to variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum References {
+    /// Their values stand in their place.
+    PutIn,
+    /// They stay references, in Gatefold's notation.
+    AsWritten,
+}
+
+impl<'a> Document<'a> {
+    pub fn new(
+        path: &'a Path,
+        text: &'a str,
+        surroundings: &'a dyn Surroundings,
+        dialect: Dialect,
+    ) -> Self {
+        Self {
+            path,
+            surroundings,
+            lines: Lines::of(text),
+            dialect,
+            references: References::PutIn,
+            foreign_keys: Vec::new(),
+            inputs: RefCell::default(),
+            faults: RefCell::default(),
+            absent: RefCell::default(),
+        }
+    }
+
+    #[must_use]
+    pub fn with_references(self, references: References) -> Self {
+        Self { references, ..self }
+    }
+
+    /// The same with hints for keys that other programs have.
+    #[must_use]
+    pub fn with_foreign_keys(self, foreign_keys: Vec<ForeignKey>) -> Self {
+        Self { foreign_keys, ..self }
+    }
+
+    /// Sets the defaults of the questions that a client asks, by their ids.
+    pub fn set_inputs(&self, inputs: Vec<(String, String)>) {
+        self.inputs.replace(inputs);
+    }
+
+    pub fn path(&self) -> &'a Path {
+        self.path
+    }
+
+    /// The file's outermost table. A file that holds anything else is noted as wrong.
+    pub fn root(&'a self, node: &'a Node) -> Option<Table<'a>> {
+        self.field(String::new(), node).table()
+    }
+
+    /// A value of this file under a path that the caller chooses.
+    pub fn field(&'a self, key: String, node: &'a Node) -> Field<'a> {
+        Field::new(self, key, node.span.clone(), node)
+    }
+
+    /// The parsed file, or nothing when its syntax is broken, which is noted.
+    pub fn parsed(&self, root: Result<Node, Vec<SyntaxFault>>) -> Option<Node> {
+        let note = |fault: SyntaxFault| {
+            self.fault(&(fault.offset..fault.offset), "", fault.message, fault.hint);
+        };
+        root.map_err(|faults| faults.into_iter().for_each(note)).ok()
+    }
+
+    /// Notes something wrong in a place of the file.
+    pub fn fault(
+        &self,
+        span: &Range<usize>,
+        key: &str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.note(&self.faults, span, key, message.into(), hint.into());
+    }
+
+    /// Notes a reference that leads nowhere.
+    pub(crate) fn unresolved(&self, span: &Range<usize>, key: &str, why: Unresolved) {
+        let list = if why.is_absent { &self.absent } else { &self.faults };
+        self.note(list, span, key, why.message, why.hint);
+    }
+
+    fn note(
+        &self,
+        list: &RefCell<Vec<Fault>>,
+        span: &Range<usize>,
+        key: &str,
+        message: String,
+        hint: String,
+    ) {
+        let mut faults = list.borrow_mut();
+        let (line, column) = self.lines.place(span.start);
+        let fault =
+            Fault { file: self.path.to_owned(), line, column, key: key.to_owned(), message, hint };
+        // What is read again after a fault finds its other faults again.
+        if faults.len() < FAULT_LIMIT && !faults.contains(&fault) {
+            faults.push(fault);
+        }
+    }
+
+    /// Takes which variables and secrets are not there. Those that nobody takes are faults of the file.
+    pub fn take_absent(&self) -> Vec<Fault> {
+        self.absent.take()
+    }
+
+    /// Takes what was found wrong, in the order of the file.
+    pub fn take_faults(&self) -> Vec<Fault> {
+        let mut faults = self.faults.take();
+        faults.extend(self.absent.take());
+        faults.sort_by_key(|fault| (fault.line, fault.column));
+        faults.dedup();
+        faults
+    }
+
+    /// Notes again what was taken.
+    pub fn put_back(&self, faults: Vec<Fault>) {
+        self.faults.borrow_mut().extend(faults);
+    }
+
+    pub(crate) fn surroundings(&self) -> &'a dyn Surroundings {
+        self.surroundings
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    pub(crate) fn references(&self) -> References {
+        self.references
+    }
+
+    pub(crate) fn foreign_keys(&self) -> &[ForeignKey] {
+        &self.foreign_keys
+    }
+
+    pub(crate) fn line(&self, offset: usize) -> usize {
+        self.lines.line(offset)
+    }
+
+    /// A text with its references put in, or in Gatefold's notation where they stay.
+    pub(crate) fn expanded(&self, text: &str) -> Result<Expanded, Unresolved> {
+        let own = match self.dialect {
+            Dialect::Client if self.is_geminis() => Some(in_braces(text)),
+            Dialect::Client => Some(with_defaults(text, &self.inputs.borrow())),
+            Dialect::Gatefold => None,
+        };
+        let text = own.as_deref().unwrap_or(text);
+        if self.references == References::AsWritten {
+            let text = as_written(text, self.surroundings);
+            return Ok(Expanded { text, is_secret: false });
+        }
+        expand(text, self.surroundings, self.dialect)
+    }
+
+    /// Whether this is a file of Gemini CLI, which takes `$NAME` for a variable wherever it stands.
+    fn is_geminis(&self) -> bool {
+        self.path.parent().and_then(Path::file_name).is_some_and(|folder| folder == ".gemini")
+    }
+}

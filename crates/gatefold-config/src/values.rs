@@ -1,0 +1,294 @@
+//! What configurations are made of: each type says what it takes, and how to put right what it does not.
+//!
+//! They deserialise from any format. The words that come after `help:` in their errors become the hint
+//! of a fault.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::marker::PhantomData;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::de::{
+    Deserialize, Deserializer, Error, Expected, MapAccess, SeqAccess, Unexpected, Visitor,
+};
+
+use crate::de::names;
+use crate::faults::HELP;
+use crate::units;
+
+/// The most entries of a [`Limited`] list or table.
+pub const ITEM_LIMIT: usize = 1024;
+
+/// An error in the words of a fault: what is wrong, and how to put it right.
+pub fn fault<E: Error>(message: impl fmt::Display, hint: impl fmt::Display) -> E {
+    E::custom(format_args!("{message}{HELP}{hint}"))
+}
+
+/// Reads a string that `parse` understands; else the error says that it is not `what`, and `hint`.
+pub fn parsed<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    what: &str,
+    hint: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let wrong = || D::Error::invalid_value(Unexpected::Str(&text), &Expecting { what, hint });
+    parse(&text).ok_or_else(wrong)
+}
+
+/// What is taken, and how it is written.
+struct Expecting<'t> {
+    what: &'t str,
+    hint: &'t str,
+}
+
+impl Expected for Expecting<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{HELP}{}", self.what, self.hint)
+    }
+}
+
+/// A string with something in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text(pub String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.trim().is_empty() {
+            return Err(fault("is empty", "give it a value, or remove the key"));
+        }
+        Ok(Self(text))
+    }
+}
+
+/// A string, or a number or boolean taken as its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LooseText(pub String);
+
+impl<'de> Deserialize<'de> for LooseText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(names::LOOSE_TEXT, LooseTextVisitor).map(Self)
+    }
+}
+
+struct LooseTextVisitor;
+
+impl<'de> Visitor<'de> for LooseTextVisitor {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<String, D::Error> {
+        value.deserialize_any(self)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<String, E> {
+        Ok(flag.to_string())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+}
+
+/// A path. One that a document names is relative to the document's directory, `~/` is the home
+/// directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePath(pub PathBuf);
+
+impl<'de> Deserialize<'de> for FilePath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(names::FILE_PATH, FilePathVisitor).map(Self)
+    }
+}
+
+struct FilePathVisitor;
+
+impl<'de> Visitor<'de> for FilePathVisitor {
+    type Value = PathBuf;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<PathBuf, D::Error> {
+        Text::deserialize(value).map(|text| text.0.into())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<PathBuf, E> {
+        Ok(text.into())
+    }
+
+    fn visit_byte_buf<E: Error>(self, path: Vec<u8>) -> Result<PathBuf, E> {
+        Ok(OsString::from_vec(path).into())
+    }
+}
+
+/// A duration above zero, as people write it: `90s`, `1.5h` or `250ms`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Time(pub Duration);
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = Expecting { what: "a duration", hint: units::DURATION_HINT };
+        deserializer.deserialize_any(UnitVisitor { expected, parse: units::duration }).map(Self)
+    }
+}
+
+impl From<Time> for Duration {
+    fn from(time: Time) -> Self {
+        time.0
+    }
+}
+
+/// A number of bytes above zero, as people write it: `4MiB`, `1.5 GB` or `512B`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = Expecting { what: "a size", hint: units::SIZE_HINT };
+        deserializer.deserialize_any(UnitVisitor { expected, parse: units::size }).map(Self)
+    }
+}
+
+struct UnitVisitor<T> {
+    expected: Expecting<'static>,
+    parse: fn(&str) -> Option<T>,
+}
+
+impl<T> Visitor<'_> for UnitVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Expected::fmt(&self.expected, f)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        let wrong = || E::invalid_value(Unexpected::Str(text), &self.expected);
+        (self.parse)(text).ok_or_else(wrong)
+    }
+}
+
+/// A whole number above zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count<T>(pub T);
+
+impl<'de, T: TryFrom<u64>> Deserialize<'de> for Count<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_u64(CountVisitor(PhantomData)).map(Self)
+    }
+}
+
+struct CountVisitor<T>(PhantomData<T>);
+
+const ABOVE_ZERO: Expecting<'_> =
+    Expecting { what: "a whole number above zero", hint: "write digits, such as 8" };
+
+impl<T: TryFrom<u64>> Visitor<'_> for CountVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a whole number{HELP}write digits, without quotes")
+    }
+
+    fn visit_u64<E: Error>(self, count: u64) -> Result<T, E> {
+        if count == 0 {
+            return Err(E::invalid_value(Unexpected::Unsigned(count), &ABOVE_ZERO));
+        }
+        let too_large = |_| fault(format_args!("is too large: {count}"), "write a smaller number");
+        T::try_from(count).map_err(too_large)
+    }
+
+    fn visit_i64<E: Error>(self, count: i64) -> Result<T, E> {
+        Err(E::invalid_value(Unexpected::Signed(count), &ABOVE_ZERO))
+    }
+
+    fn visit_f64<E: Error>(self, count: f64) -> Result<T, E> {
+        Err(E::invalid_value(Unexpected::Float(count), &ABOVE_ZERO))
+    }
+}
+
+/// A table whose keys its writer chooses, in the order of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pairs<K, V>(pub Vec<(K, V)>);
+
+impl<K, V> Default for Pairs<K, V> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Pairs<K, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(PairsVisitor(PhantomData)).map(Self)
+    }
+}
+
+struct PairsVisitor<K, V>(PhantomData<(K, V)>);
+
+impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for PairsVisitor<K, V> {
+    type Value = Vec<(K, V)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(pairs)
+    }
+}
+
+/// A list or table of at most [`ITEM_LIMIT`] entries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limited<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Limited<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let visitor = LimitedVisitor(PhantomData);
+        deserializer.deserialize_newtype_struct(names::LIMITED, visitor).map(Self)
+    }
+}
+
+struct LimitedVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for LimitedVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list or a table")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, value: D) -> Result<T, D::Error> {
+        T::deserialize(value)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<T, A::Error> {
+        T::deserialize(serde::de::value::SeqAccessDeserializer::new(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<T, A::Error> {
+        T::deserialize(serde::de::value::MapAccessDeserializer::new(entries))
+    }
+}

@@ -1,0 +1,126 @@
+//! MCP servers: programs that speak over their standard input and output, and servers over HTTP.
+
+mod keys;
+mod section;
+mod values;
+
+use std::sync::Arc;
+
+use gatefold_catalog::KindName;
+use gatefold_config::{FilePath, ForeignKey, Limited, Pairs, Table, Text};
+use serde::Deserialize;
+
+use super::{KindSection, SourceKind, Way};
+use crate::config::key::Key;
+
+pub use section::McpConnection;
+use values::ServerAddress;
+pub(crate) use values::{
+    Argument, HeaderName, HeaderValue, ProgramName, VariableName, address, headers, variables,
+};
+
+/// The kind of sources that are MCP servers.
+pub struct McpKind;
+
+impl McpKind {
+    pub const NAME: KindName = KindName::new("mcp");
+}
+
+/// The keys of a program on this machine.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ProgramKeys {
+    command: Option<ProgramName>,
+    args: Limited<Vec<Argument>>,
+    env: Limited<Pairs<VariableName, Argument>>,
+    cwd: Option<FilePath>,
+    inherit_env: Vec<Text>,
+}
+
+/// The keys of a server over HTTP.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ServerKeys {
+    url: Option<ServerAddress>,
+    headers: Limited<Pairs<HeaderName, HeaderValue>>,
+}
+
+impl SourceKind for McpKind {
+    fn name(&self) -> KindName {
+        Self::NAME
+    }
+
+    fn noun(&self) -> &'static str {
+        "MCP server"
+    }
+
+    fn details(&self) -> &'static str {
+        "A source is either a program that speaks over its standard input and output (`command`), or \
+         a server over streamable HTTP (`url`)."
+    }
+
+    fn ways(&self) -> &'static [Way] {
+        &[
+            Way {
+                key: "command",
+                purpose: "for a program on this machine",
+                heading: "A program on this machine:",
+                example: "example",
+            },
+            Way {
+                key: "url",
+                purpose: "for a server over HTTP",
+                heading: "A server over HTTP, which may have all but the first five keys too:",
+                example: "remote",
+            },
+        ]
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        keys::KEYS
+    }
+
+    fn foreign_keys(&self) -> &'static [ForeignKey] {
+        keys::FOREIGN_KEYS
+    }
+
+    fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
+        table.know(&["command", "url", "args", "env", "cwd", "inherit_env", "headers"]);
+        let connection = match (table.peek("command"), table.peek("url")) {
+            (Some(_), Some(url)) => {
+                url.key_fault("stands beside `command`", "keep one of the two");
+                return None;
+            }
+            (Some(_), None) => {
+                if let Some(headers) = table.peek("headers") {
+                    headers.key_fault("belongs to `url`, not to `command`", "remove it");
+                }
+                program(table.read()?)
+            }
+            (None, _) => {
+                for key in ["args", "env", "cwd", "inherit_env"] {
+                    if let Some(field) = table.peek(key) {
+                        field.key_fault("belongs to `command`, not to `url`", "remove it");
+                    }
+                }
+                server(table.read()?)?
+            }
+        };
+        Some(Arc::new(connection))
+    }
+}
+
+fn program(keys: ProgramKeys) -> McpConnection {
+    McpConnection::Stdio {
+        command: keys.command.map(|command| command.0).unwrap_or_default(),
+        args: keys.args.0.into_iter().map(|argument| argument.0).collect(),
+        env: values::variables(keys.env.0),
+        inherit_env: keys.inherit_env.into_iter().map(|name| name.0).collect(),
+        cwd: keys.cwd.map(|path| path.0),
+    }
+}
+
+fn server(keys: ServerKeys) -> Option<McpConnection> {
+    let headers = values::headers(keys.headers.0);
+    Some(McpConnection::Http { url: keys.url?.0, headers })
+}

@@ -1,0 +1,68 @@
+use gatefold_config::ForeignKey;
+
+use crate::config::key::{Key, Kind};
+
+/// What other programs call the keys of an MCP server.
+pub(super) const FOREIGN_KEYS: &[ForeignKey] = &[
+    ForeignKey { name: "serverUrl", own: "url", hint: "write `url`" },
+    ForeignKey { name: "httpUrl", own: "url", hint: "write `url`" },
+    ForeignKey { name: "type", own: "command", hint: REACHED },
+    ForeignKey { name: "transport", own: "command", hint: REACHED },
+    ForeignKey { name: "environment", own: "env", hint: "write `env`" },
+    ForeignKey { name: "workingDirectory", own: "cwd", hint: "write `cwd`" },
+];
+
+const REACHED: &str = "remove it: `command` or `url` says how a source is reached";
+
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        details: "The program alone: what follows it stands in `args`. A name without `/` is \
+                  looked up in `PATH`.",
+        example: "\"npx\"",
+        ..Key::new("command", Kind::Text, "The program to start.")
+    },
+    Key {
+        unset: "none",
+        example: "[\"-y\", \"@modelcontextprotocol/server-filesystem\", \"notes\"]",
+        needs: Some("command"),
+        ..Key::new("args", Kind::Arguments, "The program's arguments.")
+    },
+    Key {
+        details: "Nothing else reaches it but `PATH`, `HOME`, the locale, proxies, caches and \
+                  what `inherit_env` names. Take secrets from variables: `${VAR}`. The values \
+                  are never shown.",
+        unset: "none",
+        example: "{ NAME = \"value\" }",
+        needs: Some("command"),
+        ..Key::new("env", Kind::Variables, "Variables that the program finds.")
+    },
+    Key {
+        unset: "none",
+        example: "[\"DISPLAY\"]",
+        needs: Some("command"),
+        ..Key::new(
+            "inherit_env",
+            Kind::Texts,
+            "Names of variables that the program finds as Gatefold finds them.",
+        )
+    },
+    Key {
+        unset: "Gatefold's own",
+        example: "\".\"",
+        needs: Some("command"),
+        ..Key::new("cwd", Kind::Path, "The directory that the program starts in.")
+    },
+    Key {
+        details: "The server speaks streamable HTTP there. What may be secret in it is not \
+                  shown.",
+        example: "\"https://host.example/mcp\"",
+        ..Key::new("url", Kind::Url, "The address of a server over HTTP.")
+    },
+    Key {
+        details: "The values are never shown.",
+        unset: "none",
+        example: "{ X-Team = \"support\" }",
+        needs: Some("url"),
+        ..Key::new("headers", Kind::Headers, "Headers that every request carries.")
+    },
+];

@@ -1,0 +1,243 @@
+use std::fmt;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gatefold_catalog::KindName;
+use gatefold_core::{Digest, Secret};
+use gatefold_dispatch::Source;
+use gatefold_egress::{EgressError, HttpClient};
+use gatefold_mcp::{HttpSettings, McpPorts, McpSettings, McpSource, StdioSettings, Transport};
+use serde_json::{Value as Json, json};
+
+use super::McpKind;
+use crate::config::kinds::{
+    DigestParts, KindSection, Need, ProgramNeed, ServerNeed, SourceIdentity, SourcePorts,
+};
+
+/// How an MCP server is reached. What may hold a secret does not show in its `Debug`.
+#[derive(Clone)]
+pub enum McpConnection {
+    /// A program that speaks over its standard input and output.
+    Stdio {
+        command: String,
+        args: Vec<String>,
+        env: Vec<(String, Secret)>,
+        /// Further variables that the program finds as Gatefold finds them.
+        inherit_env: Vec<String>,
+        cwd: Option<PathBuf>,
+    },
+    /// A server over streamable HTTP.
+    Http { url: String, headers: Vec<(String, Secret)> },
+}
+
+impl McpConnection {
+    /// Every text in it, secret ones too, in order.
+    pub fn texts(&self) -> Vec<&str> {
+        let (mut texts, pairs) = match self {
+            Self::Stdio { command, args, env, cwd, .. } => {
+                let mut texts = vec![command.as_str()];
+                texts.extend(args.iter().map(String::as_str));
+                texts.extend(cwd.as_deref().and_then(Path::to_str));
+                (texts, env)
+            }
+            Self::Http { url, headers } => (vec![url.as_str()], headers),
+        };
+        texts.extend(pairs.iter().map(|(_, value)| value.expose()));
+        texts
+    }
+
+    /// What is reached, as whom and with which settings, in a fixed order. A program without a folder of
+    /// its own starts in `folder`.
+    pub fn reach_from(&self, folder: Option<&Path>) -> Digest {
+        let mut parts = DigestParts::new();
+        parts.add(McpKind::NAME.as_str());
+        match self {
+            Self::Stdio { command, args, env, inherit_env, cwd } => {
+                let mut inherited: Vec<_> = inherit_env.iter().collect();
+                inherited.sort_unstable();
+                parts.add("stdio");
+                parts.add(command);
+                parts.add_list(args, |parts, arg| parts.add(arg));
+                parts.add_pairs(&sorted(env, str::to_owned));
+                parts.add_list(&inherited, |parts, name| parts.add(name));
+                add_path(&mut parts, cwd.as_deref().or(folder));
+            }
+            Self::Http { url, headers } => {
+                parts.add("http");
+                parts.add(url);
+                // Names of headers mean the same in either case (RFC 9110, section 5.1).
+                parts.add_pairs(&sorted(headers, str::to_ascii_lowercase));
+            }
+        }
+        parts.finish()
+    }
+
+    fn transport(&self, client: &HttpClient) -> Transport {
+        match self.clone() {
+            Self::Stdio { command, args, env, inherit_env, cwd } => {
+                Transport::Stdio(StdioSettings { command, args, env, inherit_env, cwd })
+            }
+            Self::Http { url, .. } if !can_trust(&url, client) => {
+                Transport::Unusable(EgressError::NoRoots.to_string())
+            }
+            Self::Http { url, headers } => Transport::Http(HttpSettings { url, headers }),
+        }
+    }
+}
+
+impl KindSection for McpConnection {
+    fn kind(&self) -> KindName {
+        McpKind::NAME
+    }
+
+    // The parts are those of the first release: what it kept on disk stays found.
+    fn digest(&self, parts: &mut DigestParts) {
+        match self {
+            Self::Stdio { command, args, env, inherit_env, cwd } => {
+                parts.add("stdio");
+                parts.add(command);
+                parts.add_list(args, |parts, arg| parts.add(arg));
+                parts.add_pairs(env);
+                parts.add_list(inherit_env, |parts, name| parts.add(name));
+                add_path(parts, cwd.as_deref());
+            }
+            Self::Http { url, headers } => {
+                parts.add("http");
+                parts.add(url);
+                parts.add_pairs(headers);
+            }
+        }
+    }
+
+    fn reach(&self) -> Digest {
+        self.reach_from(None)
+    }
+
+    /// Arguments are counted, addresses end with their host.
+    fn summary(&self) -> String {
+        match self {
+            Self::Stdio { command, args, env, .. } => {
+                let env: Vec<_> = env.iter().map(|(name, _)| format!(" {name}=***")).collect();
+                let count = match args.len() {
+                    0 => String::new(),
+                    1 => " and 1 argument".to_owned(),
+                    count => format!(" and {count} arguments"),
+                };
+                format!("{command}{count}{}", env.concat())
+            }
+            Self::Http { url, headers } => {
+                let headers: Vec<_> =
+                    headers.iter().map(|(name, _)| format!(" {name}: ***")).collect();
+                format!("{}{}", host_of(url), headers.concat())
+            }
+        }
+    }
+
+    fn shown(&self) -> Json {
+        let names = |pairs: &[(String, Secret)]| {
+            pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
+        };
+        match self {
+            Self::Stdio { command, args, env, inherit_env, cwd } => json!({
+                "kind": "stdio",
+                "command": command,
+                "arguments": args.len(),
+                "env": names(env),
+                "inherit_env": inherit_env,
+                "cwd": cwd,
+            }),
+            Self::Http { url, headers } => {
+                json!({ "kind": "http", "host": host_of(url), "headers": names(headers) })
+            }
+        }
+    }
+
+    fn need(&self) -> Option<Need<'_>> {
+        Some(match self {
+            Self::Stdio { command, args, env, cwd, .. } => {
+                Need::Program(ProgramNeed { command, args, env, cwd: cwd.as_deref() })
+            }
+            Self::Http { url, headers } => Need::Server(ServerNeed { url, headers }),
+        })
+    }
+
+    fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
+        let settings = McpSettings {
+            domain: identity.domain,
+            transport: self.transport(&ports.client),
+            connect_deadline: identity.connect_deadline,
+            idle_stop: identity.idle_stop,
+            config_digest: identity.config_digest,
+        };
+        let ports = McpPorts {
+            client: ports.client.for_libraries().expect("it may reach any address"),
+            credentials: None,
+            keeper: ports.manifests.clone(),
+            clock: ports.clock.clone(),
+        };
+        McpSource::new(settings, ports, identity.known)
+    }
+}
+
+impl fmt::Debug for McpConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio { command, args, env, inherit_env, cwd } => f
+                .debug_struct("Stdio")
+                .field("command", command)
+                .field("args", &format_args!("{} hidden", args.len()))
+                .field("env", env)
+                .field("inherit_env", inherit_env)
+                .field("cwd", cwd)
+                .finish(),
+            Self::Http { headers, .. } => {
+                f.debug_struct("Http").field("headers", headers).finish_non_exhaustive()
+            }
+        }
+    }
+}
+
+fn add_path(parts: &mut DigestParts, path: Option<&Path>) {
+    parts.add_list(path.as_slice(), |parts, path| parts.add(path.as_os_str().as_bytes()));
+}
+
+fn sorted(pairs: &[(String, Secret)], name: fn(&str) -> String) -> Vec<(String, Secret)> {
+    let mut pairs: Vec<_> = pairs.iter().map(|(key, value)| (name(key), value.clone())).collect();
+    pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
+    pairs
+}
+
+/// Whether there is anything to judge that server's certificate by, where it has one.
+fn can_trust(url: &str, client: &HttpClient) -> bool {
+    let is_plain = url.parse().is_ok_and(|url: http::Uri| url.scheme_str() == Some("http"));
+    is_plain || client.has_roots()
+}
+
+fn host_of(url: &str) -> String {
+    let uri: http::Uri = url.parse().unwrap_or_default();
+    let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let (scheme, host) = (uri.scheme_str().unwrap_or("http"), uri.host().unwrap_or_default());
+    format!("{scheme}://{host}{port}/...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_variables_makes_no_other_server_and_inherited_ones_do() {
+        let stdio = |names: &[&str], inherited: &[&str]| {
+            let connection = McpConnection::Stdio {
+                command: "sh".to_owned(),
+                args: Vec::new(),
+                env: names.iter().map(|name| ((*name).to_owned(), Secret::new("x"))).collect(),
+                inherit_env: inherited.iter().map(|name| (*name).to_owned()).collect(),
+                cwd: None,
+            };
+            connection.reach()
+        };
+        assert_eq!(stdio(&["A", "B"], &[]), stdio(&["B", "A"], &[]));
+        assert_ne!(stdio(&["A"], &["C"]), stdio(&["A"], &[]));
+    }
+}

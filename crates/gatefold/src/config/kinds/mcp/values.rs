@@ -1,0 +1,131 @@
+//! What the keys of an MCP server hold, in `gatefold.toml` and in clients' files alike.
+
+use gatefold_config::{Field, LooseText, Pairs, Text, fault};
+use gatefold_core::Secret;
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
+
+const NUL: &str = "contains a NUL character";
+
+/// The program to start.
+pub(crate) struct ProgramName(pub(crate) String);
+
+impl<'de> Deserialize<'de> for ProgramName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let command = deserializer.deserialize_any(ProgramNameVisitor)?;
+        if command.contains('\0') {
+            return Err(fault(NUL, "remove it"));
+        }
+        Ok(Self(command))
+    }
+}
+
+struct ProgramNameVisitor;
+
+impl<'de> Visitor<'de> for ProgramNameVisitor {
+    type Value = String;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        let text = serde::de::value::StrDeserializer::new(text);
+        Text::deserialize(text).map(|text| text.0)
+    }
+
+    // Other programs take the whole command line as one list.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<String, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Err(fault("is a list, not a string", "name the program, and list the rest in `args`"))
+    }
+}
+
+/// An argument or the value of a variable. Numbers and booleans are taken as their text.
+pub(crate) struct Argument(pub(crate) String);
+
+impl<'de> Deserialize<'de> for Argument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let LooseText(text) = LooseText::deserialize(deserializer)?;
+        if text.contains('\0') { Err(fault(NUL, "remove it")) } else { Ok(Self(text)) }
+    }
+}
+
+/// The name of a variable that a program finds.
+pub(crate) struct VariableName(String);
+
+impl<'de> Deserialize<'de> for VariableName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Err(fault("is not the name of a variable", "use letters, digits and `_`"));
+        }
+        Ok(Self(name))
+    }
+}
+
+/// The address of an HTTP server.
+pub(crate) struct ServerAddress(pub(crate) String);
+
+impl<'de> Deserialize<'de> for ServerAddress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let problem = match text.parse::<http::Uri>() {
+            Ok(uri) if !matches!(uri.scheme_str(), Some("http" | "https")) => {
+                "has no `http` scheme"
+            }
+            Ok(uri) if uri.host().is_none_or(str::is_empty) => "has no host",
+            Ok(_) => return Ok(Self(text)),
+            Err(_) => "is not an address",
+        };
+        Err(fault(problem, "write the whole address, such as \"https://host.example/mcp\""))
+    }
+}
+
+/// The address of a server in a client's file. One whose references stay cannot be judged yet.
+pub(crate) fn address(field: &Field<'_>) -> Option<String> {
+    if field.is_as_written() {
+        let text = field.read::<String>()?;
+        if !field.is_put_in(&text) {
+            return Some(text);
+        }
+    }
+    field.read::<ServerAddress>().map(|address| address.0)
+}
+
+/// The name of a header.
+pub(crate) struct HeaderName(String);
+
+impl<'de> Deserialize<'de> for HeaderName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        if http::HeaderName::try_from(&name).is_err() {
+            return Err(fault("is not the name of a header", "use letters, digits and `-`"));
+        }
+        Ok(Self(name))
+    }
+}
+
+/// The value of a header.
+pub(crate) struct HeaderValue(String);
+
+impl<'de> Deserialize<'de> for HeaderValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let LooseText(text) = LooseText::deserialize(deserializer)?;
+        if http::HeaderValue::try_from(&text).is_err() {
+            let hint =
+                "check it, and the variables in it, for line breaks and other control characters";
+            return Err(fault("has a value that no header may have", hint));
+        }
+        Ok(Self(text))
+    }
+}
+
+/// The variables that a program finds. Their values never show.
+pub(crate) fn variables(pairs: Pairs<VariableName, Argument>) -> Vec<(String, Secret)> {
+    pairs.0.into_iter().map(|(name, value)| (name.0, Secret::new(value.0))).collect()
+}
+
+/// The headers that are sent to an HTTP server. Their values never show.
+pub(crate) fn headers(pairs: Pairs<HeaderName, HeaderValue>) -> Vec<(String, Secret)> {
+    pairs.0.into_iter().map(|(name, value)| (name.0, Secret::new(value.0))).collect()
+}
