@@ -17,6 +17,7 @@ mod records;
 mod reload;
 mod rounds;
 mod source;
+mod stateless;
 mod suspension;
 mod views;
 mod world;

@@ -1,0 +1,224 @@
+//! Sources without sessions: a trait of two methods, and the one adapter that makes a [`Source`] of it.
+//!
+//! An OpenAPI description, a database or a folder of skills says what it offers and answers calls. It has
+//! no connection to keep open, no subscription and no question for the client. The adapter looks after
+//! everything else that a source owes: permits, the manifest and its keeping, status, closing.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use gatefold_catalog::Manifest;
+use gatefold_core::{
+    BoxError, CallError, Clock, Digest, Domain, Operation, Outcome, Payload, Principal, Target,
+};
+use gatefold_policy::Permit;
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::{CallContext, Manifests, Source, SourceState, SourceStatus};
+
+/// A source that keeps no session: it says what it offers and answers calls.
+pub trait StatelessSource: Send + Sync + 'static {
+    /// What it offers now. Asked for at each refresh, never for a call.
+    fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>>;
+
+    /// Answers one call. Dropping the future cancels it.
+    ///
+    /// The dispatcher refuses a result of more than `context.result_bytes`, so none should be read further.
+    fn call(
+        &self,
+        call: AdmittedCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Payload, CallError>>;
+}
+
+/// A call that policy admitted, made of its permit.
+///
+/// Nothing but the adapter makes one, so nothing else can call a [`StatelessSource`], and no permit
+/// serves twice.
+#[derive(Debug)]
+pub struct AdmittedCall {
+    permit: Permit,
+}
+
+impl AdmittedCall {
+    /// Consumes the permit. Operations that need a session are refused.
+    fn of(permit: Permit) -> Result<Self, CallError> {
+        let operation = &permit.call().operation;
+        match &**operation {
+            Operation::Tool { .. } | Operation::Prompt { .. } | Operation::Resource(_) => {
+                Ok(Self { permit })
+            }
+            _ => Err(CallError::Unknown {
+                kind: operation.as_str(),
+                name: operation.subject().to_owned(),
+            }),
+        }
+    }
+
+    /// What is called: the source's own name for it, and its definition's digest.
+    pub fn target(&self) -> &Arc<Target> {
+        self.permit.target()
+    }
+
+    /// The arguments as the caller wrote them; of a resource, `None`.
+    pub fn arguments(&self) -> Option<&RawValue> {
+        match &*self.permit.call().operation {
+            Operation::Tool { arguments, .. } | Operation::Prompt { arguments, .. } => {
+                Some(arguments)
+            }
+            _ => None,
+        }
+    }
+
+    /// On whose behalf.
+    pub fn principal(&self) -> &Arc<Principal> {
+        &self.permit.call().principal
+    }
+}
+
+/// What the adapter needs to know about a source.
+pub struct StatelessSettings {
+    pub domain: Domain,
+    /// What its manifests are kept for.
+    pub config_digest: Digest,
+    /// How long it may take to say what it offers.
+    pub describe_deadline: Duration,
+    /// What it offered when it was last asked.
+    pub known: Option<Arc<Manifest>>,
+}
+
+/// Makes a [`Source`] of a [`StatelessSource`].
+pub struct StatelessAdapter<S> {
+    inner: Arc<S>,
+    settings: StatelessSettings,
+    manifests: Arc<dyn Manifests>,
+    clock: Arc<dyn Clock>,
+    manifest: watch::Sender<Option<Arc<Manifest>>>,
+    status: Mutex<SourceStatus>,
+    /// Held while the source describes itself, so that an older answer never replaces a newer one.
+    describing: tokio::sync::Mutex<()>,
+    /// Fires when the source is closed.
+    closing: CancellationToken,
+}
+
+impl<S: StatelessSource> StatelessAdapter<S> {
+    pub fn new(
+        inner: Arc<S>,
+        settings: StatelessSettings,
+        manifests: Arc<dyn Manifests>,
+        clock: Arc<dyn Clock>,
+    ) -> Arc<Self> {
+        let state = match settings.known {
+            Some(_) => SourceState::Known,
+            None => SourceState::Configured,
+        };
+        let since = clock.now();
+        let status = SourceStatus { state, since, error: None, protocol: None, sessions: 0 };
+        Arc::new(Self {
+            inner,
+            manifest: watch::Sender::new(settings.known.clone()),
+            settings,
+            manifests,
+            clock,
+            status: Mutex::new(status),
+            describing: tokio::sync::Mutex::default(),
+            closing: CancellationToken::new(),
+        })
+    }
+
+    async fn describe(&self) -> Result<(), CallError> {
+        let _describing = self.describing.lock().await;
+        let described = timeout(self.settings.describe_deadline, self.inner.describe());
+        let described = self.closing.run_until_cancelled(described).await;
+        let manifest = match described.ok_or_else(|| self.closed())? {
+            Ok(Ok(manifest)) => Arc::new(manifest),
+            Ok(Err(error)) => return Err(self.failed(error.to_string(), Some(error))),
+            Err(_) => {
+                let limit = self.settings.describe_deadline.as_secs_f32();
+                return Err(self.failed(format!("it did not answer within {limit} s"), None));
+            }
+        };
+        self.set_status(SourceState::Running, None);
+        let is_new = self.manifest.send_if_modified(|current| {
+            let is_new = current.as_ref().is_none_or(|old| old.digest() != manifest.digest());
+            *current = Some(manifest.clone());
+            is_new
+        });
+        if is_new {
+            let StatelessSettings { domain, config_digest, .. } = &self.settings;
+            tracing::info!(%domain, tools = manifest.tools().len(), "took up a new list of tools");
+            self.manifests.keep(domain.clone(), *config_digest, manifest).await;
+        }
+        Ok(())
+    }
+
+    async fn call(&self, permit: Permit, context: CallContext) -> Result<Outcome, CallError> {
+        let call = AdmittedCall::of(permit)?;
+        // A call under way ends with the source: nobody would look after what it does.
+        let answer = self.closing.run_until_cancelled(self.inner.call(call, context)).await;
+        answer.ok_or_else(|| self.closed())?.map(Outcome::Done)
+    }
+
+    fn closed(&self) -> CallError {
+        self.unavailable("it was removed from the configuration".to_owned(), None)
+    }
+
+    /// Notes why the source cannot describe itself. What it offered before stays.
+    fn failed(&self, reason: String, source: Option<BoxError>) -> CallError {
+        let domain = &self.settings.domain;
+        tracing::warn!(%domain, reason, "a source did not say what it offers");
+        self.set_status(SourceState::Failing, Some(reason.clone()));
+        self.unavailable(reason, source)
+    }
+
+    fn unavailable(&self, reason: String, source: Option<BoxError>) -> CallError {
+        CallError::Unavailable { domain: self.settings.domain.clone(), reason, source }
+    }
+
+    fn set_status(&self, state: SourceState, error: Option<String>) {
+        let mut status = self.status();
+        status.error = error;
+        if status.state != state {
+            status.state = state;
+            status.since = self.clock.now();
+        }
+    }
+
+    fn status(&self) -> MutexGuard<'_, SourceStatus> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: StatelessSource> Source for StatelessAdapter<S> {
+    fn domain(&self) -> &Domain {
+        &self.settings.domain
+    }
+
+    fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>> {
+        self.manifest.subscribe()
+    }
+
+    fn status(&self) -> SourceStatus {
+        self.status().clone()
+    }
+
+    fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {
+        Box::pin(async move { self.describe().await })
+    }
+
+    fn invoke(
+        self: Arc<Self>,
+        permit: Permit,
+        context: CallContext,
+    ) -> BoxFuture<'static, Result<Outcome, CallError>> {
+        Box::pin(async move { self.call(permit, context).await })
+    }
+
+    fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move { self.closing.cancel() })
+    }
+}

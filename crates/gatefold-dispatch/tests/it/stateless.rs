@@ -1,0 +1,224 @@
+//! A source without sessions, behind the adapter.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use gatefold_catalog::{GroupRules, KindName, Manifest, ManifestBuilder, ToolSpec};
+use gatefold_core::{
+    BoxError, CallError, Digest, Domain, ManualClock, Outcome, Payload, RuleId, Timestamp,
+};
+use gatefold_dispatch::{
+    AdmittedCall, CallContext, Caller, IdentityScope, Limits, Manifests, Setup, Source as _,
+    SourceSetup, SourceState, StatelessAdapter, StatelessSettings, StatelessSource,
+};
+use gatefold_policy::{Effect, Entries, Glob, Policy, Rule, Scope, Who};
+use tokio::sync::{Notify, watch};
+
+use crate::source::raw;
+use crate::world::World;
+
+/// Offers what it is told to, and does what its tools are called.
+struct Plain {
+    tools: Mutex<Result<Vec<&'static str>, &'static str>>,
+    /// The arguments of every call that reached it.
+    reached: watch::Sender<Vec<String>>,
+    dropped: Arc<Notify>,
+}
+
+impl StatelessSource for Plain {
+    fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
+        async {
+            let tools = self.tools.lock().unwrap().clone()?;
+            let manifest = Manifest::builder(Timestamp::from_millis(0));
+            let tools = tools.into_iter().map(|name| ToolSpec::new(name).group("plain"));
+            Ok(tools.fold(manifest, ManifestBuilder::tool).build())
+        }
+        .boxed()
+    }
+
+    fn call(
+        &self,
+        call: AdmittedCall,
+        _: CallContext,
+    ) -> BoxFuture<'_, Result<Payload, CallError>> {
+        async move {
+            let arguments = call.arguments().expect("it has tools alone").get().to_owned();
+            self.reached.send_modify(|reached| reached.push(arguments.clone()));
+            match &*call.target().name {
+                "hang" => {
+                    let _dropped = Dropped(self.dropped.clone());
+                    std::future::pending().await
+                }
+                "fail" => Err(CallError::Protocol {
+                    domain: call.target().domain.clone(),
+                    reason: "as asked".to_owned(),
+                    source: None,
+                }),
+                "big" => Ok(payload(&format!("\"{}\"", "x".repeat(2_000_000)))),
+                _ => Ok(payload(&arguments)),
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Tells when a call was dropped.
+struct Dropped(Arc<Notify>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
+
+fn payload(json: &str) -> Payload {
+    Payload { json: raw(json), is_error: false }
+}
+
+/// Keeps the digests of manifests.
+#[derive(Default)]
+struct Kept(Mutex<Vec<Digest>>);
+
+impl Manifests for Kept {
+    fn keep(&self, _: Domain, _: Digest, manifest: Arc<Manifest>) -> BoxFuture<'_, ()> {
+        self.0.lock().unwrap().push(manifest.digest());
+        async {}.boxed()
+    }
+}
+
+struct Bench {
+    world: World,
+    plain: Arc<Plain>,
+    source: Arc<StatelessAdapter<Plain>>,
+    kept: Arc<Kept>,
+}
+
+impl Bench {
+    /// A dispatcher with one source, which has described itself, and these patterns denied.
+    async fn new(denied: &[&str]) -> Self {
+        let tools = Mutex::new(Ok(vec!["big", "echo", "fail", "hang"]));
+        let (reached, dropped) = (watch::Sender::default(), Arc::default());
+        let plain = Arc::new(Plain { tools, reached, dropped });
+        let kept = Arc::<Kept>::default();
+        let settings = StatelessSettings {
+            domain: Domain::parse("plain").unwrap(),
+            config_digest: Digest::new([1; 32]),
+            describe_deadline: Duration::from_secs(5),
+            known: None,
+        };
+        let clock = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
+        let source = StatelessAdapter::new(plain.clone(), settings, kept.clone(), clock);
+        assert_eq!(source.status().state, SourceState::Configured);
+        source.clone().refresh().await.unwrap();
+        assert_eq!(source.status().state, SourceState::Running);
+        let deny = |pattern: &&str| Rule {
+            id: RuleId::new("deny"),
+            effect: Effect::Deny,
+            who: Who::everybody(),
+            scope: Scope::Everywhere,
+            entries: Entries::Every,
+            pattern: Glob::new(*pattern),
+        };
+        let world = World::new(&[]);
+        world.dispatcher.install(Setup {
+            policy: Policy::new(denied.iter().map(deny).collect()),
+            limits: Limits::default(),
+            learns: false,
+            encoder: None,
+            sources: vec![SourceSetup {
+                source: source.clone(),
+                kind: KindName::new("plain"),
+                description: None,
+                groups: GroupRules::default(),
+                identity: IdentityScope::Shared,
+                call_deadline: None,
+            }],
+        });
+        Self { world, plain, source, kept }
+    }
+
+    async fn answer(&self, tool: &str, arguments: &str) -> Result<String, CallError> {
+        match self.world.call(tool, arguments).await? {
+            Outcome::Done(payload) => Ok(payload.json.get().to_owned()),
+            outcome => panic!("{outcome:?}"),
+        }
+    }
+
+    fn calls(&self) -> Vec<String> {
+        self.plain.reached.borrow().clone()
+    }
+}
+
+#[tokio::test]
+async fn arguments_and_results_stay_letter_for_letter() {
+    let bench = Bench::new(&[]).await;
+    let arguments = r#"{"id": 12345678901234567890, "rate":1.50, "text":"\u00e9"}"#;
+    assert_eq!(bench.answer("plain__echo", arguments).await.unwrap(), arguments);
+    assert_eq!(bench.calls(), [arguments]);
+}
+
+#[tokio::test]
+async fn a_call_without_a_permit_never_reaches_the_source() {
+    let bench = Bench::new(&["*__echo"]).await;
+    let error = bench.answer("plain__echo", "{}").await.unwrap_err();
+    assert!(matches!(error, CallError::UnknownTool { .. }), "{error}");
+    assert!(bench.calls().is_empty());
+}
+
+#[tokio::test]
+async fn an_error_and_a_hanging_call_stop_no_other() {
+    let bench = Bench::new(&[]).await;
+    let hanging = bench.world.start("plain__hang", Caller::silent());
+    let mut reached = bench.plain.reached.subscribe();
+    reached.wait_for(|calls| !calls.is_empty()).await.unwrap();
+    let error = bench.answer("plain__fail", "{}").await.unwrap_err();
+    assert!(matches!(error, CallError::Protocol { .. }), "{error}");
+    let error = bench.answer("plain__big", "{}").await.unwrap_err();
+    assert!(matches!(error, CallError::TooLarge { .. }), "{error}");
+    assert_eq!(bench.answer("plain__echo", "{}").await.unwrap(), "{}");
+    hanging.abort();
+    bench.plain.dropped.notified().await;
+}
+
+#[tokio::test]
+async fn a_refresh_changes_the_manifest_and_a_failed_one_leaves_it() {
+    let bench = Bench::new(&[]).await;
+    let mut manifests = bench.source.manifests();
+    let first = manifests.borrow_and_update().clone().unwrap();
+    assert_eq!(first.tools()[0].group(), Some("plain"));
+    bench.source.clone().refresh().await.unwrap();
+    assert!(!manifests.has_changed().unwrap(), "the same offer is no news");
+    *bench.plain.tools.lock().unwrap() = Ok(vec!["other"]);
+    bench.source.clone().refresh().await.unwrap();
+    let second = manifests.borrow_and_update().clone().unwrap();
+    assert_eq!(second.tools()[0].name(), "other");
+    *bench.plain.tools.lock().unwrap() = Err("the description is gone");
+    let error = bench.source.clone().refresh().await.unwrap_err();
+    assert_eq!(error.to_string(), "`plain` is unavailable: the description is gone");
+    let status = bench.source.status();
+    assert_eq!(status.state, SourceState::Failing);
+    assert_eq!(status.error.as_deref(), Some("the description is gone"));
+    assert_eq!(manifests.borrow().as_ref().unwrap().digest(), second.digest());
+    assert_eq!(*bench.kept.0.lock().unwrap(), [first.digest(), second.digest()]);
+}
+
+#[tokio::test]
+async fn closing_ends_calls_and_refuses_further_ones() {
+    let bench = Bench::new(&[]).await;
+    let hanging = bench.world.start("plain__hang", Caller::silent());
+    let mut reached = bench.plain.reached.subscribe();
+    reached.wait_for(|calls| !calls.is_empty()).await.unwrap();
+    bench.source.clone().close().await;
+    let ended = hanging.await.unwrap().unwrap_err();
+    assert!(matches!(ended, CallError::Unavailable { .. }), "{ended}");
+    for error in [
+        bench.answer("plain__echo", "{}").await.unwrap_err(),
+        bench.source.clone().refresh().await.unwrap_err(),
+    ] {
+        let removed = "`plain` is unavailable: it was removed from the configuration";
+        assert_eq!(error.to_string(), removed);
+    }
+    assert_eq!(bench.calls().len(), 1, "only the first call reached the source");
+}
