@@ -37,6 +37,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("gatefold-egress", &["rmcp", "sqlx", "axum", "gatefold-dispatch"]),
     ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
     ("gatefold-mcp", &["rmcp", "sqlx", "gatefold-store"]),
+    ("gatefold-config", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-clients", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-demo", &["gatefold-dispatch", "gatefold-catalog"]),
     (

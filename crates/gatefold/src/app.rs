@@ -18,8 +18,8 @@ use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
 use gatefold_disclose::{Disclosure, Surface};
 use gatefold_dispatch::{
-    BreakerState, Dispatcher, Pinned, Ports, Setup, SourceReport, SourceState,
-    SourceStatus, TrafficReport,
+    BreakerState, Dispatcher, Pinned, Ports, Setup, SourceReport, SourceState, SourceStatus,
+    TrafficReport,
 };
 use gatefold_egress::EgressError;
 use gatefold_exchange::{Disclosures, Exchange};

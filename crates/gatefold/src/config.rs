@@ -84,6 +84,8 @@ pub struct SourceConfig {
     pub groups: GroupRules,
     /// From the start of a connection to its first list of tools.
     pub connect_deadline: Duration,
+    /// How long a call of it may take, in place of [`Limits::call_deadline`].
+    pub call_deadline: Option<Duration>,
     /// How long a connection that nobody uses stays open.
     pub idle_stop: Duration,
     /// The digest of the domain and of everything that says how the source is reached, secrets
@@ -104,6 +106,7 @@ impl SourceConfig {
             description: None,
             groups: GroupRules::default(),
             connect_deadline: limits.connect_deadline,
+            call_deadline: None,
             idle_stop: limits.idle_stop,
         }
     }

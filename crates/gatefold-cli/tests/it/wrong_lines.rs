@@ -155,7 +155,7 @@ fn a_wrong_command_line_says_what_is_right() {
 
     $ gatefold config explain call_deadline
     error: `call_deadline` is not a key of the configuration
-      help: did you mean `limits.call_deadline`?
+      help: did you mean `sources.NAME.call_deadline` or `limits.call_deadline`?
     exit code 2
 
     $ gatefold config explain allow

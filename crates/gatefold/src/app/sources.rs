@@ -49,7 +49,7 @@ impl Configured {
             description: self.config.description.clone(),
             groups: self.config.groups.clone(),
             identity: IdentityScope::Shared,
-            call_deadline: None,
+            call_deadline: self.config.call_deadline,
         })
     }
 }

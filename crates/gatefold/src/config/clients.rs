@@ -238,6 +238,7 @@ fn draft(server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
         groups: GroupRules::default(),
         effects: server.effects,
         limits,
+        call_deadline: None,
         origin: server.origin,
     }
 }

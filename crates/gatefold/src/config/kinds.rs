@@ -73,7 +73,12 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
 
     /// What is reached, as whom and with which settings, however the keys are written: two sources with
     /// the same digest are the same thing twice.
-    fn reach(&self) -> Digest;
+    fn reach(&self) -> Digest {
+        let mut parts = DigestParts::new();
+        parts.add(self.kind().as_str());
+        self.digest(&mut parts);
+        parts.finish()
+    }
 
     /// How the source is reached, on one line and without anything that may be secret.
     fn summary(&self) -> String;

@@ -86,6 +86,7 @@ fn settle(source: SourceDraft, domain: Domain) -> SourceConfig {
         groups: source.groups,
         connect_deadline: source.limits.connect_deadline,
         idle_stop: source.limits.idle_stop,
+        call_deadline: source.call_deadline,
         ..SourceConfig::new(domain, source.section, source.origin)
     }
 }

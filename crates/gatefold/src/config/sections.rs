@@ -141,9 +141,10 @@ struct LimitsKeys {
     shutdown: Option<Time>,
 }
 
+/// The deadline of calls, of all of them or of one source's.
 #[derive(Deserialize, Default)]
-struct CallKeys {
-    call_deadline: Option<Time>,
+pub(super) struct CallKeys {
+    pub(super) call_deadline: Option<Time>,
 }
 
 fn limits(table: &mut Table<'_>, draft: &mut Draft) {

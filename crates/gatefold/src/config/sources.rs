@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use gatefold_catalog::{GroupRules, KindName};
+use gatefold_catalog::{GroupRules, KindName, is_group_name};
 use gatefold_config::{Field, Pairs, Table, Text, fault, parsed};
 use gatefold_core::Domain;
 use gatefold_policy::Effect;
 use serde::{Deserialize, Deserializer};
 
 use super::kinds::{KindSection, Kinds, SourceKind};
-use super::sections::{self, LimitKeys, SourceLimits};
+use super::sections::{self, CallKeys, LimitKeys, SourceLimits};
 use super::{Origin, SourceSection, Unusable};
 
 /// One source as its file has it, its domain not yet settled among all.
@@ -23,6 +24,7 @@ pub(super) struct SourceDraft {
     /// Patterns over the names of its own tools.
     pub(super) effects: Vec<(Effect, String)>,
     pub(super) limits: SourceLimits,
+    pub(super) call_deadline: Option<Duration>,
 }
 
 pub(super) enum DraftDomain {
@@ -56,10 +58,8 @@ struct GroupName(String);
 
 impl<'de> Deserialize<'de> for GroupName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const LENGTH_LIMIT: usize = 64;
         let name = String::deserialize(deserializer)?;
-        let is_legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '/');
-        if (1..=LENGTH_LIMIT).contains(&name.chars().count()) && name.chars().all(is_legal) {
+        if is_group_name(&name) {
             return Ok(Self(name));
         }
         let hint = "use 1 to 64 letters, digits, `_`, `-`, `/` and spaces";
@@ -93,6 +93,7 @@ fn source(
     let domain = domain(name, keys.domain, &table, given);
     let effects = sections::effects(&mut table);
     limits.set(&table.read::<LimitKeys>().unwrap_or_default());
+    let calls: CallKeys = table.read().unwrap_or_default();
     let section = section(field, &mut table, kinds);
     table.finish();
     // What is missing here costs this source alone: the others do not need it.
@@ -123,6 +124,7 @@ fn source(
         groups: GroupRules::new(groups),
         effects,
         limits,
+        call_deadline: calls.call_deadline.map(Duration::from),
     }
 }
 
@@ -144,30 +146,34 @@ fn domain(
     DraftDomain::Given(domain)
 }
 
-/// What a source's own kind reads, and which kind that is: the one of the only way that is there.
+/// What a source's own kind reads, and which kind that is.
 fn section(
     source: &Field<'_>,
     table: &mut Table<'_>,
     kinds: &Kinds,
 ) -> Option<(KindName, Option<Arc<dyn KindSection>>)> {
-    let mut chosen: Option<(&dyn SourceKind, &'static str)> = None;
-    for (kind, way) in kinds.ways() {
-        match (table.peek(way.key), chosen) {
-            (Some(field), Some((other, first))) if other.name() != kind.name() => {
-                field.key_fault(format!("stands beside `{first}`"), "keep one of the two");
-                return None;
-            }
-            (Some(_), None) => chosen = Some((kind, way.key)),
-            _ => {}
-        }
-    }
-    let Some((kind, _)) = chosen else {
-        let ways = kinds.ways().map(|(_, way)| format!("`{}` {}", way.key, way.purpose));
-        let hint = format!("give {}", ways.collect::<Vec<_>>().join(", or "));
-        source.key_fault("says neither what to start nor where to connect", hint);
-        // Keys of any kind may be right once there is a way.
+    let Some(kind) = kind(source, table, kinds) else {
+        // Its keys may be right once there is one way to reach it.
         kinds.iter().flat_map(SourceKind::keys).for_each(|key| table.know(&[key.name]));
         return None;
     };
     Some((kind.name(), kind.read(table)))
+}
+
+/// The kind whose ways are there. More than one, or none, is noted.
+fn kind<'k>(source: &Field<'_>, table: &Table<'_>, kinds: &'k Kinds) -> Option<&'k dyn SourceKind> {
+    let mut there = kinds.ways().filter(|(_, way)| table.peek(way.key).is_some());
+    let Some((kind, first)) = there.next() else {
+        let ways = kinds.ways().map(|(_, way)| format!("`{}` {}", way.key, way.purpose));
+        let hint = format!("give {}", ways.collect::<Vec<_>>().join(", or "));
+        source.key_fault("says neither what to start nor where to connect", hint);
+        return None;
+    };
+    // Two ways of one kind are for the kind to judge.
+    let other = there.find(|(other, _)| other.name() != kind.name());
+    if let Some(field) = other.and_then(|(_, way)| table.peek(way.key)) {
+        field.key_fault(format!("stands beside `{}`", first.key), "keep one of the two");
+        return None;
+    }
+    Some(kind)
 }

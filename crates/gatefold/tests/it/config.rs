@@ -112,6 +112,7 @@ fn every_key_is_taken() {
                     ],
                 ),
                 connect_deadline: 30s,
+                call_deadline: None,
                 idle_stop: 3600s,
             },
             SourceConfig {
@@ -135,6 +136,7 @@ fn every_key_is_taken() {
                     [],
                 ),
                 connect_deadline: 5s,
+                call_deadline: None,
                 idle_stop: 120s,
             },
             SourceConfig {
@@ -150,6 +152,7 @@ fn every_key_is_taken() {
                     [],
                 ),
                 connect_deadline: 5s,
+                call_deadline: None,
                 idle_stop: 120s,
             },
         ],
@@ -264,6 +267,8 @@ fn every_key_is_taken() {
                 ),
             },
         ],
+        narrow: [],
+        asks: false,
     }
     "#);
 }

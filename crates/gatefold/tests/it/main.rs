@@ -9,6 +9,7 @@ mod examples;
 mod faults;
 mod faulty_files;
 mod keys;
+mod kinds;
 mod scratch;
 mod secrets;
 mod wrong_inputs;

@@ -53,6 +53,15 @@ pub(super) const COMMON: &[Key] = &[
         )
     },
     Key {
+        unset: "`limits.call_deadline`",
+        example: "\"5m\"",
+        ..Key::new(
+            "call_deadline",
+            Kind::Duration,
+            "How long a call of the source may take, from its admission to its result.",
+        )
+    },
+    Key {
         unset: "`limits.idle_stop`",
         example: "\"1h\"",
         ..Key::new(

@@ -61,7 +61,10 @@ impl McpConnection {
                 parts.add_list(args, |parts, arg| parts.add(arg));
                 parts.add_pairs(&sorted(env, str::to_owned));
                 parts.add_list(&inherited, |parts, name| parts.add(name));
-                add_path(&mut parts, cwd.as_deref().or(folder));
+                // A folder is the same however many `./` its path has.
+                let folder = cwd.as_deref().or(folder);
+                let folder: Option<PathBuf> = folder.map(|folder| folder.components().collect());
+                add_path(&mut parts, folder.as_deref());
             }
             Self::Http { url, headers } => {
                 parts.add("http");
