@@ -1,5 +1,7 @@
 //! One file that is being read, and all that was found wrong in it so far.
 
+mod cursor;
+
 use std::cell::RefCell;
 use std::ops::Range;
 use std::path::Path;
@@ -7,12 +9,13 @@ use std::path::Path;
 use crate::as_written::{as_written, in_braces, with_defaults};
 use crate::notation::expand;
 use crate::{
-    Dialect, Expanded, Fault, Field, ForeignKey, Lines, Node, Surroundings, SyntaxFault, Table,
-    Unresolved,
+    Dialect, Expanded, Fault, ForeignKey, Lines, Node, Surroundings, SyntaxFault, Unresolved,
 };
 
+pub use cursor::{Field, Table};
+
 /// The most faults that are noted in one file. Who sees so many has given the wrong file.
-pub(crate) const FAULT_LIMIT: usize = 100;
+const FAULT_LIMIT: usize = 100;
 
 /// One file that is being read, and what was found wrong in it so far.
 pub struct Document<'a> {
@@ -23,9 +26,11 @@ pub struct Document<'a> {
     references: References,
     foreign_keys: Vec<ForeignKey>,
     /// Defaults of the questions that a client asks, by their ids.
-    inputs: RefCell<Vec<(String, String)>>,
+    inputs: Vec<(String, String)>,
+    /// What is wrong, at most [`FAULT_LIMIT`].
     faults: RefCell<Vec<Fault>>,
-    /// Variables and secrets that are not there, kept apart until it is known what needs them.
+    /// Variables and secrets that are not there, kept apart until it is known what
+    /// needs them, at most [`FAULT_LIMIT`].
     absent: RefCell<Vec<Fault>>,
 }
 
@@ -52,7 +57,7 @@ impl<'a> Document<'a> {
             dialect,
             references: References::PutIn,
             foreign_keys: Vec::new(),
-            inputs: RefCell::default(),
+            inputs: Vec::new(),
             faults: RefCell::default(),
             absent: RefCell::default(),
         }
@@ -70,8 +75,8 @@ impl<'a> Document<'a> {
     }
 
     /// Sets the defaults of the questions that a client asks, by their ids.
-    pub fn set_inputs(&self, inputs: Vec<(String, String)>) {
-        self.inputs.replace(inputs);
+    pub fn set_inputs(&mut self, inputs: Vec<(String, String)>) {
+        self.inputs = inputs;
     }
 
     pub fn path(&self) -> &'a Path {
@@ -174,7 +179,7 @@ impl<'a> Document<'a> {
     pub(crate) fn expanded(&self, text: &str) -> Result<Expanded, Unresolved> {
         let own = match self.dialect {
             Dialect::Client if self.is_geminis() => Some(in_braces(text)),
-            Dialect::Client => Some(with_defaults(text, &self.inputs.borrow())),
+            Dialect::Client => Some(with_defaults(text, &self.inputs)),
             Dialect::Gatefold => None,
         };
         let text = own.as_deref().unwrap_or(text);

@@ -15,12 +15,11 @@
 //! What a reference comes to is asked of [`Surroundings`].
 
 mod as_written;
-mod cursor;
-mod de;
 mod document;
 mod faults;
 mod json_file;
 mod key_paths;
+mod names;
 mod notation;
 mod toml_file;
 mod tree;
@@ -28,11 +27,11 @@ mod units;
 mod values;
 mod yaml_file;
 
-pub use cursor::{Field, Table};
-pub use document::{Document, References};
+pub use document::{Document, Field, References, Table};
 pub use faults::{Fault, Faults, Lines, SyntaxFault};
 pub use json_file::parse as parse_json;
 pub use key_paths::{ForeignKey, nearest_key};
+pub use names::ITEM_LIMIT;
 pub use notation::{
     Dialect, Expanded, Part, SECRET, Surroundings, Unresolved, is_name, parts, references,
     resolved, variable_of_input,
@@ -40,7 +39,5 @@ pub use notation::{
 pub use toml_file::parse as parse_toml;
 pub use tree::{Entry, Node, Value};
 pub use units::{duration_text, size_text};
-pub use values::{
-    Count, FilePath, ITEM_LIMIT, Limited, LooseText, Pairs, Size, Text, Time, fault, parsed,
-};
+pub use values::{Count, FilePath, Limited, LooseText, Pairs, Size, Text, Time, fault, parsed};
 pub use yaml_file::parse as parse_yaml;

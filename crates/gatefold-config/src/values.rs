@@ -14,12 +14,8 @@ use serde::de::{
     Deserialize, Deserializer, Error, Expected, MapAccess, SeqAccess, Unexpected, Visitor,
 };
 
-use crate::de::names;
 use crate::faults::HELP;
-use crate::units;
-
-/// The most entries of a [`Limited`] list or table.
-pub const ITEM_LIMIT: usize = 1024;
+use crate::{names, units};
 
 /// An error in the words of a fault: what is wrong, and how to put it right.
 pub fn fault<E: Error>(message: impl fmt::Display, hint: impl fmt::Display) -> E {
@@ -260,7 +256,7 @@ impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for PairsVisito
     }
 }
 
-/// A list or table of at most [`ITEM_LIMIT`] entries.
+/// A list or table of at most [`ITEM_LIMIT`](crate::ITEM_LIMIT) entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limited<T>(pub T);
 

@@ -12,7 +12,7 @@ const HINT: &str = "check the indentation, quotes and colons before this place";
 /// Reads the first document of a YAML text. An alias counts as null: nothing here needs one, and
 /// what is not put in cannot grow.
 pub fn parse(text: &str) -> Result<Node, SyntaxFault> {
-    let mut document = Document {
+    let mut document = EventReader {
         parser: Parser::new_from_str(text),
         offsets: text.char_indices().map(|(offset, _)| offset).collect(),
         end: text.len(),
@@ -27,14 +27,14 @@ pub fn parse(text: &str) -> Result<Node, SyntaxFault> {
     }
 }
 
-struct Document<'t> {
+struct EventReader<'t> {
     parser: Parser<'t, StrInput<'t>>,
     /// The byte that each character begins at: the parser counts characters.
     offsets: Vec<usize>,
     end: usize,
 }
 
-impl<'t> Document<'t> {
+impl<'t> EventReader<'t> {
     fn next(&mut self) -> Result<(Event<'t>, Span), SyntaxFault> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),

@@ -7,7 +7,9 @@
 //! `texts` make what editors and people read.
 
 mod clients;
+mod common_keys;
 mod error;
+mod file_text;
 mod key;
 pub mod keys;
 pub mod kinds;
@@ -37,13 +39,14 @@ use kinds::{KindSection, Need};
 pub use gatefold_store::Durability;
 
 pub use clients::{ClientServer, folder_of, servers_as_written, servers_put_in};
+pub use common_keys::SourceLimits;
 pub use error::ConfigError;
 pub use gatefold_config::{Fault, Faults};
 pub use keys::sections;
 pub use load::{Inputs, load};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
 pub use schema::schema;
-pub use sections::{SourceLimits, listen_address};
+pub use sections::listen_address;
 pub use shown::{Setting, settings};
 pub use texts::{reference, template};
 

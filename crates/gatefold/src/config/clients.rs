@@ -23,10 +23,10 @@ pub use launch::folder_of;
 
 use self::switches::Switches;
 
+use super::common_keys::SourceLimits;
 use super::kinds::mcp::{McpConnection, McpKind};
-use super::sections::SourceLimits;
 use super::sources::{DraftDomain, SourceDraft};
-use super::{ConfigError, Origin, SourceSection, Unusable, load};
+use super::{ConfigError, Origin, SourceSection, Unusable, file_text};
 use crate::Environment;
 
 /// Where clients keep their servers, outermost member first.
@@ -119,9 +119,9 @@ fn servers_at(
     references: References,
 ) -> Result<Vec<ClientServer>, ConfigError> {
     let mut faults = Vec::new();
-    let text = load::read(path, environment, &mut faults)?.unwrap_or_default();
+    let text = file_text::read(path, environment, &mut faults)?.unwrap_or_default();
     let document = Document::new(path, &text, environment, Dialect::Client);
-    let document = document.with_references(references);
+    let mut document = document.with_references(references);
     // An empty file is one that a client has not filled yet.
     let root = if text.trim().is_empty() { None } else { parsed(&document, path, &text) };
     let around = root
@@ -155,8 +155,8 @@ fn parsed(document: &Document<'_>, path: &Path, text: &str) -> Option<Node> {
 }
 
 /// Reads every server of a file as a source. A file without any is noted as wrong.
-pub(super) fn read<'a>(
-    document: &'a Document<'a>,
+pub(super) fn read(
+    document: &mut Document<'_>,
     text: &str,
     environment: &Environment,
     limits: SourceLimits,

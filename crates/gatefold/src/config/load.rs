@@ -1,16 +1,12 @@
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use gatefold_config::{Dialect, Document, Fault, Faults, ForeignKey, Lines, parse_toml};
+use gatefold_config::{Dialect, Document, Faults, ForeignKey, parse_toml};
 
-use super::error::is_link_loop;
+use super::file_text::read;
 use super::kinds::{Kinds, SourceKind};
 use super::sections::{Draft, FOREIGN_KEYS};
 use super::{Config, ConfigError, clients, locate, resolve, sections};
-use crate::{Environment, files};
-
-/// The largest configuration file, in bytes.
-const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
+use crate::Environment;
 
 /// The files that make a configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,8 +52,8 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
         let Some(text) = read(path, environment, &mut faults)? else {
             continue;
         };
-        let document = Document::new(path, &text, environment, Dialect::Client);
-        draft.sources.extend(clients::read(&document, &text, environment, draft.source_limits));
+        let mut document = Document::new(path, &text, environment, Dialect::Client);
+        draft.sources.extend(clients::read(&mut document, &text, environment, draft.source_limits));
         faults.extend(document.take_faults());
         files.push(environment.directory().join(path));
     }
@@ -72,40 +68,4 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
 fn foreign_keys(kinds: &Kinds) -> Vec<ForeignKey> {
     let of_kinds = kinds.iter().flat_map(SourceKind::foreign_keys);
     FOREIGN_KEYS.iter().chain(of_kinds).copied().collect()
-}
-
-/// Reads a file. One that is not text is noted as wrong.
-pub(super) fn read(
-    path: &Path,
-    environment: &Environment,
-    faults: &mut Vec<Fault>,
-) -> Result<Option<String>, ConfigError> {
-    let read = files::read(&environment.directory().join(path), FILE_LIMIT_BYTES);
-    let bytes = read.map_err(|error| {
-        let hint = match error.kind() {
-            io::ErrorKind::NotFound => "check the path",
-            io::ErrorKind::PermissionDenied => "let the user that runs Gatefold read it",
-            io::ErrorKind::FileTooLarge => "give a configuration of at most 4 MiB",
-            io::ErrorKind::IsADirectory => "name a file in it",
-            _ if is_link_loop(&error) => "give a regular file, or mend the links",
-            _ => "give a regular file",
-        };
-        ConfigError::Unreadable { path: path.to_owned(), hint, error }
-    })?;
-    let error = match String::from_utf8(bytes) {
-        Ok(text) => return Ok(Some(text)),
-        Err(error) => error,
-    };
-    let valid = error.utf8_error().valid_up_to();
-    let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
-    let (line, column) = Lines::of(&text).place(valid);
-    faults.push(Fault {
-        file: path.to_owned(),
-        line,
-        column,
-        key: String::new(),
-        message: "the text is not UTF-8".to_owned(),
-        hint: "save the file as UTF-8".to_owned(),
-    });
-    Ok(None)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::keys::{Key, Section, sections};
-use super::{Config, Inputs, load};
+use super::{Config, Inputs, file_text};
 use crate::Environment;
 
 /// One key outside the sources, its value and where that stands.
@@ -56,7 +56,8 @@ fn written(inputs: &Inputs, environment: &Environment) -> HashMap<String, Place>
     let Some(path) = &inputs.config else {
         return places;
     };
-    let text = load::read(path, environment, &mut Vec::new()).ok().flatten().unwrap_or_default();
+    let text =
+        file_text::read(path, environment, &mut Vec::new()).ok().flatten().unwrap_or_default();
     let Ok(Node { value: Value::Table(sections), .. }) = parse_toml(&text) else {
         return places;
     };

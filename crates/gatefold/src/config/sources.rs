@@ -10,8 +10,8 @@ use gatefold_core::Domain;
 use gatefold_policy::Effect;
 use serde::{Deserialize, Deserializer};
 
+use super::common_keys::{CallKeys, LimitKeys, SourceLimits, effects};
 use super::kinds::{KindSection, Kinds, SourceKind};
-use super::sections::{self, CallKeys, LimitKeys, SourceLimits};
 use super::{Origin, SourceSection, Unusable};
 
 /// One source as its file has it, its domain not yet settled among all.
@@ -91,7 +91,7 @@ fn source(
 ) -> SourceDraft {
     let keys: SourceKeys = table.read().unwrap_or_default();
     let domain = domain(name, keys.domain, &table, given);
-    let effects = sections::effects(&mut table);
+    let effects = effects(&mut table);
     limits.set(&table.read::<LimitKeys>().unwrap_or_default());
     let calls: CallKeys = table.read().unwrap_or_default();
     let section = section(field, &mut table, kinds);

@@ -40,7 +40,7 @@ struct ProgramKeys {
 /// The keys of a server over HTTP.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct ServerKeys {
+struct RemoteKeys {
     url: Option<ServerAddress>,
     headers: Limited<Pairs<HeaderName, HeaderValue>>,
 }
@@ -120,7 +120,7 @@ fn program(keys: ProgramKeys) -> McpConnection {
     }
 }
 
-fn server(keys: ServerKeys) -> Option<McpConnection> {
+fn server(keys: RemoteKeys) -> Option<McpConnection> {
     let headers = values::headers(keys.headers.0);
     Some(McpConnection::Http { url: keys.url?.0, headers })
 }

@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use serde::de::{self, Expected, Unexpected};
 
+use super::super::{Document, Field};
 use super::NodeId;
 use crate::faults::HELP;
-use crate::{Document, Field, Part, Unresolved, Value, parts};
+use crate::{Part, Unresolved, Value, parts};
 
 #[derive(Debug)]
 pub(super) enum ReadError {

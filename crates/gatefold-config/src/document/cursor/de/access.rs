@@ -3,9 +3,10 @@
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, IntoDeserializer as _, MapAccess, SeqAccess};
 
+use super::super::Field;
 use super::error::ReadError;
 use super::{Attempt, ValueReader};
-use crate::{Entry, Field, Node};
+use crate::{Entry, Node};
 
 pub(super) struct Entries<'r, 'a> {
     table: &'r Field<'a>,

@@ -1,11 +1,14 @@
 //! Keys and values of a document, for whoever reads it by hand or a part of it through serde.
 
+mod de;
+
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 
+use super::{Document, References};
 use crate::key_paths::{joined, unknown_key_hint};
-use crate::{Dialect, Document, Entry, Expanded, Node, References, Value, de};
+use crate::{Dialect, Entry, Expanded, Node, Value};
 
 /// A table whose keys are known. A key that nobody read is unknown.
 pub struct Table<'a> {

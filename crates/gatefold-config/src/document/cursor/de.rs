@@ -11,21 +11,12 @@ use std::cell::{Cell, RefCell};
 
 use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer as _, Visitor};
 
-use crate::cursor::LIST_HINT;
-use crate::document::FAULT_LIMIT;
-use crate::{Entry, Field, Node, Value};
+use super::super::FAULT_LIMIT;
+use super::{Field, LIST_HINT};
+use crate::names::{self, ITEM_LIMIT};
+use crate::{Entry, Node, Value};
 use access::{Entries, Items};
 use error::ReadError;
-
-/// Names of newtype structs that a document reads in a way of its own.
-pub(crate) mod names {
-    /// A number or a boolean counts as its text.
-    pub(crate) const LOOSE_TEXT: &str = "$gatefold_config::LooseText";
-    /// A path, made absolute by the file that names it.
-    pub(crate) const FILE_PATH: &str = "$gatefold_config::FilePath";
-    /// A list or a table of a bounded length.
-    pub(crate) const LIMITED: &str = "$gatefold_config::Limited";
-}
 
 /// Reads a whole value. Keys that `T` does not have are noted.
 pub(crate) fn read<T: DeserializeOwned>(field: &Field<'_>) -> Option<T> {
@@ -39,7 +30,7 @@ pub(crate) fn read_part<T: DeserializeOwned>(
 ) -> Option<T> {
     let attempt = Attempt { is_part: Cell::new(true), ..Attempt::default() };
     let read = rounds(field, &attempt);
-    keys.extend(attempt.keys.take());
+    keys.extend(attempt.keys.get());
     read
 }
 
@@ -73,12 +64,12 @@ impl NodeId {
 /// What the rounds over one value share.
 #[derive(Default)]
 struct Attempt {
-    /// What earlier rounds found wrong.
+    /// What earlier rounds found wrong, at most [`FAULT_LIMIT`].
     left_out: RefCell<Vec<NodeId>>,
     /// Whether the outermost table may have keys that `T` does not.
     is_part: Cell<bool>,
     /// The keys that `T` has, of the outermost table.
-    keys: RefCell<Vec<&'static str>>,
+    keys: Cell<&'static [&'static str]>,
 }
 
 impl Attempt {
@@ -133,7 +124,7 @@ impl<'a> ValueReader<'_, 'a> {
     ) -> Result<V::Value, ReadError> {
         let entries = self.entries()?;
         if self.attempt.is_part.take() {
-            self.attempt.keys.replace(keys.to_vec());
+            self.attempt.keys.set(keys);
         } else {
             self.field.note_unknown_keys(entries, keys);
         }
@@ -172,8 +163,8 @@ impl<'a> ValueReader<'_, 'a> {
             Value::Table(entries) => entries.len(),
             _ => 0,
         };
-        if length > crate::ITEM_LIMIT {
-            let message = format!("has more than {} entries", crate::ITEM_LIMIT);
+        if length > ITEM_LIMIT {
+            let message = format!("has more than {ITEM_LIMIT} entries");
             self.field.key_fault(message, "remove some");
         }
     }
