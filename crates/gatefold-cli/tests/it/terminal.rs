@@ -194,7 +194,7 @@ async fn the_live_view_draws_follows_and_gives_the_terminal_back() {
     let address = gateway.address();
     let line = between_looks(&format!("status --watch --interval 100ms --listen {address}"));
     let window = Window::open(&scratch, 80, 20, &line);
-    let shown = window.await_text(|text| text.contains("all definitions: 6")).await;
+    let shown = window.await_text(|text| text.contains("all definitions: 7")).await;
     assert!(shown.contains("issues") && shown.contains("q leaves"), "{shown}");
     let flags = window.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]);
     assert_eq!(flags, "1 0\n");
