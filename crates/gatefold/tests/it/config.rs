@@ -191,85 +191,81 @@ fn every_key_is_taken() {
     )
     "#);
     assert_eq!(config.state_dir, Some(PathBuf::from("/home/ann/state")));
-    insta::assert_debug_snapshot!(config.policy, @r#"
-    Policy {
-        rules: [
-            Rule {
-                id: RuleId(
-                    "policy.allow:crm__*",
-                ),
-                effect: Allow,
-                who: Who {
-                    users: [],
-                    organisations: [],
-                    agents: [],
-                    rights: [],
-                },
-                scope: Everywhere,
-                entries: Every,
-                pattern: Glob(
-                    "crm__*",
-                ),
+    insta::assert_debug_snapshot!(config.policy.rules(), @r#"
+    [
+        Rule {
+            id: RuleId(
+                "policy.allow:crm__*",
+            ),
+            effect: Allow,
+            who: Who {
+                users: [],
+                organisations: [],
+                agents: [],
+                rights: [],
             },
-            Rule {
-                id: RuleId(
-                    "policy.deny:*__delete_*",
-                ),
-                effect: Deny,
-                who: Who {
-                    users: [],
-                    organisations: [],
-                    agents: [],
-                    rights: [],
-                },
-                scope: Everywhere,
-                entries: Every,
-                pattern: Glob(
-                    "*__delete_*",
-                ),
+            scope: Everywhere,
+            entries: Every,
+            pattern: Glob(
+                "crm__*",
+            ),
+        },
+        Rule {
+            id: RuleId(
+                "policy.deny:*__delete_*",
+            ),
+            effect: Deny,
+            who: Who {
+                users: [],
+                organisations: [],
+                agents: [],
+                rights: [],
             },
-            Rule {
-                id: RuleId(
-                    "sources.git_hub.allow:get_*",
-                ),
-                effect: Allow,
-                who: Who {
-                    users: [],
-                    organisations: [],
-                    agents: [],
-                    rights: [],
-                },
-                scope: Domain(
-                    Domain(git_hub),
-                ),
-                entries: Every,
-                pattern: Glob(
-                    "get_*",
-                ),
+            scope: Everywhere,
+            entries: Every,
+            pattern: Glob(
+                "*__delete_*",
+            ),
+        },
+        Rule {
+            id: RuleId(
+                "sources.git_hub.allow:get_*",
+            ),
+            effect: Allow,
+            who: Who {
+                users: [],
+                organisations: [],
+                agents: [],
+                rights: [],
             },
-            Rule {
-                id: RuleId(
-                    "sources.git_hub.deny:get_secret*",
-                ),
-                effect: Deny,
-                who: Who {
-                    users: [],
-                    organisations: [],
-                    agents: [],
-                    rights: [],
-                },
-                scope: Domain(
-                    Domain(git_hub),
-                ),
-                entries: Every,
-                pattern: Glob(
-                    "get_secret*",
-                ),
+            scope: Domain(
+                Domain(git_hub),
+            ),
+            entries: Every,
+            pattern: Glob(
+                "get_*",
+            ),
+        },
+        Rule {
+            id: RuleId(
+                "sources.git_hub.deny:get_secret*",
+            ),
+            effect: Deny,
+            who: Who {
+                users: [],
+                organisations: [],
+                agents: [],
+                rights: [],
             },
-        ],
-        narrow: [],
-        asks: false,
-    }
+            scope: Domain(
+                Domain(git_hub),
+            ),
+            entries: Every,
+            pattern: Glob(
+                "get_secret*",
+            ),
+        },
+    ]
     "#);
 }
 
