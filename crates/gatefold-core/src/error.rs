@@ -24,8 +24,8 @@ pub enum CallError {
     #[error(
         "`{tool}` needs a person's approval, which this client cannot ask for; to approve this call, \
          run `gatefold approvals approve {id}`, or `gatefold approvals deny {id}` to refuse it; then \
-         make the same call again, within {} min",
-        lasts.as_secs().div_ceil(60)
+         make the same call again, within {}",
+        span(*lasts)
     )]
     NeedsApproval { tool: ToolId, id: ApprovalId, lasts: Duration },
     /// A person said no.
@@ -118,6 +118,15 @@ pub enum ResumeError {
 /// The kind of an error, for counters and audit records. Its text never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ErrorKind(&'static str);
+
+/// A time as people say it: in hours where it is some of them, else in minutes.
+fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    if seconds >= 2 * 3600 && seconds.is_multiple_of(3600) {
+        return format!("{} h", seconds / 3600);
+    }
+    format!("{} min", seconds.div_ceil(60))
+}
 
 impl ErrorKind {
     pub const fn as_str(self) -> &'static str {

@@ -1,7 +1,7 @@
 //! Calls that need a person's yes: how the person is asked, and where a yes is kept that is given
 //! elsewhere.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -39,8 +39,9 @@ pub struct ApprovalKey {
     pub arguments: Digest,
 }
 
-/// A request for a yes, as a person is to be shown it.
-#[derive(Debug, Clone)]
+/// A request for a yes, as a person is to be shown it. Its `Debug` leaves out the arguments, which
+/// may hold secrets.
+#[derive(Clone)]
 pub struct NewApproval {
     pub key: ApprovalKey,
     pub principal: Arc<Principal>,
@@ -56,6 +57,19 @@ pub struct NewApproval {
     pub arguments_bytes: usize,
     pub at: Timestamp,
     pub expires_at: Timestamp,
+}
+
+impl fmt::Debug for NewApproval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tool, rule, arguments_bytes, at, expires_at, .. } = self;
+        f.debug_struct("NewApproval")
+            .field("tool", tool)
+            .field("rule", rule)
+            .field("arguments_bytes", arguments_bytes)
+            .field("at", at)
+            .field("expires_at", expires_at)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What became of a request so far.
@@ -204,7 +218,7 @@ impl Pinned {
         call: &ResolvedCall,
         record: &CallOpened,
     ) -> CallError {
-        let (target, lasts) = (call.target(), self.runtime.limits.suspension);
+        let (target, lasts) = (call.target(), self.runtime.limits.approval);
         let request = NewApproval {
             key: self.approval_key(target, record.arguments_digest),
             principal: self.principal.clone(),

@@ -21,6 +21,9 @@ pub struct Limits {
     pub question: Duration,
     /// How long a suspended call may be resumed.
     pub suspension: Duration,
+    /// How long a request for a person's approval waits where a client cannot ask them, and how
+    /// long their decision then holds.
+    pub approval: Duration,
     /// How long a source that a reload removed may finish its calls.
     pub drain: Duration,
 }
@@ -37,6 +40,8 @@ impl Default for Limits {
             nesting: 8,
             question: Duration::from_mins(5),
             suspension: Duration::from_mins(10),
+            // A person may be away until the next day.
+            approval: Duration::from_hours(24),
             drain: Duration::from_mins(1),
         }
     }

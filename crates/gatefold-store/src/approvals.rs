@@ -43,7 +43,7 @@ const ID_SYMBOLS: usize = 8;
 const DRAWS: usize = 4;
 
 const PENDING: &str = "
-    UPDATE approvals SET expires_at = max(expires_at, ?5)
+    UPDATE approvals SET requested_at = ?6, expires_at = max(expires_at, ?5)
     WHERE principal = ?1 AND tool = ?2 AND definition = ?3 AND arguments_digest = ?4
         AND state = 'pending' AND expires_at > ?6
     RETURNING id";

@@ -156,6 +156,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     limits.nesting               default           8
     limits.question              default           "5m"
     limits.suspension            default           "10m"
+    limits.approval              default           "24h"
     limits.drain                 default           "60s"
     limits.shutdown              default           "10s"
     server.listen                default           "127.0.0.1:8420"

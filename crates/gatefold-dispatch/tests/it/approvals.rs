@@ -110,7 +110,7 @@ fn needs_approval(id: &str) -> String {
     format!(
         "`mail__echo` needs a person's approval, which this client cannot ask for; to approve this \
          call, run `gatefold approvals approve {id}`, or `gatefold approvals deny {id}` to refuse \
-         it; then make the same call again, within 10 min"
+         it; then make the same call again, within 24 h"
     )
 }
 
@@ -234,6 +234,18 @@ async fn a_yes_is_for_one_principal_definition_and_arguments_and_expires() {
     world.clock.advance(SECOND);
     assert_eq!(refused(call(&world, &ann(), ARGUMENTS).await), needs_approval("a5"));
     assert_eq!(mail.calls(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_waits_longer_than_a_suspended_call_and_its_debug_has_no_arguments() {
+    let (_, world) = asking();
+    drop(call(&world, &ann(), ARGUMENTS).await);
+    let [request] = world.approvals.requests().try_into().unwrap();
+    assert_eq!(request.expires_at, request.at.plus(world.limits.approval));
+    assert!(world.limits.approval > world.limits.suspension);
+    assert!(request.arguments.get().contains("to"), "{}", request.arguments);
+    let debug = format!("{request:?}");
+    assert!(debug.contains("mail__echo") && !debug.contains(ARGUMENTS), "{debug}");
 }
 
 #[tokio::test(start_paused = true)]

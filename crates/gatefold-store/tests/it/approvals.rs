@@ -154,6 +154,9 @@ async fn asking_again_is_the_same_request_and_waits_anew() {
     let again = world.request(new_at(key(1, 1), later)).await.unwrap();
     assert_eq!(again, id);
     assert_eq!(world.every().await[0].expires_at, later.plus(LASTS));
+    world.clock.advance(LASTS / 2);
+    let decided = world.store.approve(id.as_str(), "bob").await.unwrap();
+    assert_eq!(decided.expires_at, later.plus(LASTS), "asking twice makes no yes last longer");
     for other in
         [key(2, 1), key(1, 2), ApprovalKey { definition: Digest::new([8; 32]), ..key(1, 1) }]
     {

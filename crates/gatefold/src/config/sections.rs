@@ -101,6 +101,7 @@ struct LimitsKeys {
     nesting: Option<Count<usize>>,
     question: Option<Time>,
     suspension: Option<Time>,
+    approval: Option<Time>,
     drain: Option<Time>,
     shutdown: Option<Time>,
 }
@@ -120,6 +121,7 @@ fn limits(table: &mut Table<'_>, draft: &mut Draft) {
     set(&mut limits.nesting, keys.nesting.map(|count| count.0));
     set(&mut limits.question, keys.question);
     set(&mut limits.suspension, keys.suspension);
+    set(&mut limits.approval, keys.approval);
     set(&mut limits.drain, keys.drain);
     set(&mut draft.server.shutdown, keys.shutdown);
 }

@@ -26,6 +26,7 @@ fn an_empty_file_has_the_documented_defaults() {
             nesting: 8,
             question: 300s,
             suspension: 600s,
+            approval: 86400s,
             drain: 60s,
         },
         ServerConfig {
@@ -186,6 +187,7 @@ fn every_key_is_taken() {
             nesting: 2,
             question: 20s,
             suspension: 3600s,
+            approval: 28800s,
             drain: 9s,
         },
     )
@@ -313,6 +315,7 @@ breaker_pause = "7s"
 nesting = 2
 question = "20s"
 suspension = "1h"
+approval = "8h"
 drain = "9s"
 shutdown = "3s"
 

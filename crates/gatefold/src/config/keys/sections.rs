@@ -199,6 +199,17 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             ..Key::new("suspension", Kind::Duration, "How long a suspended call may be resumed.")
         },
         Key {
+            details: "For clients that cannot ask their person: `gatefold approvals` decides. A \
+                      decision holds as long again, from when it is made.",
+            value: |config| Some(duration(config.limits.approval)),
+            example: "\"8h\"",
+            ..Key::new(
+                "approval",
+                Kind::Duration,
+                "How long a call that needs a person's approval waits for it.",
+            )
+        },
+        Key {
             value: |config| Some(duration(config.limits.drain)),
             example: "\"30s\"",
             ..Key::new(
