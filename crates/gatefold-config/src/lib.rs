@@ -39,5 +39,7 @@ pub use notation::{
 pub use toml_file::parse as parse_toml;
 pub use tree::{Entry, Node, Value};
 pub use units::{duration_text, size_text};
-pub use values::{Count, FilePath, Limited, LooseText, Pairs, Size, Text, Time, fault, parsed};
+pub use values::{
+    Count, Expecting, FilePath, Limited, LooseText, Pairs, Size, Text, Time, fault, parsed,
+};
 pub use yaml_file::parse as parse_yaml;

@@ -34,10 +34,11 @@ pub fn parsed<'de, D: Deserializer<'de>, T>(
     parse(&text).ok_or_else(wrong)
 }
 
-/// What is taken, and how it is written.
-struct Expecting<'t> {
-    what: &'t str,
-    hint: &'t str,
+/// What a value may be, and how it is written, for the errors of a visitor. The hint may not be empty.
+#[derive(Debug, Clone, Copy)]
+pub struct Expecting<'t> {
+    pub what: &'t str,
+    pub hint: &'t str,
 }
 
 impl Expected for Expecting<'_> {

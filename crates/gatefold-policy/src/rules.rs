@@ -13,7 +13,7 @@ pub enum Effect {
     /// Makes the domain an allow-list: what no allow rule matches is hidden, prompts and resources
     /// like tools, but for kinds of entries that no allow rule is about.
     Allow,
-    /// Shows the entry; a person decides each call.
+    /// A person decides each call. It shows nothing that an allow-list leaves out.
     Ask,
     /// Hides the entry. Asking for it by name reads as asking for one that does not exist.
     Deny,
@@ -128,8 +128,9 @@ impl Rule {
 
 /// The rules in force.
 ///
-/// Deny wins over ask, ask over allow. Without an allow rule that concerns a domain, what no
-/// other rule matches is allowed: whoever configured a source meant it to be used.
+/// Deny wins over ask, ask over allow. Where an allow rule concerns a domain, what none matches is
+/// hidden, asked about or not. Elsewhere what no rule matches is allowed: whoever configured a
+/// source meant it to be used.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     rules: Vec<Rule>,
@@ -234,22 +235,23 @@ impl Policy {
 
     fn verdict(&self, principal: &Principal, target: &Target) -> Verdict<'_> {
         let mut strongest: Option<&Rule> = None;
-        let mut is_listed = true;
+        let (mut has_list, mut is_listed) = (false, false);
         for rule in self.rules.iter().filter(|r| r.concerns(principal, target)) {
-            if rule.matches(target) {
-                if strongest.is_none_or(|s| s.effect < rule.effect) {
-                    strongest = Some(rule);
-                }
-            } else if rule.effect == Effect::Allow {
-                is_listed = false;
+            let (is_list, is_match) = (rule.effect == Effect::Allow, rule.matches(target));
+            has_list |= is_list;
+            is_listed |= is_list && is_match;
+            if is_match && strongest.is_none_or(|s| s.effect < rule.effect) {
+                strongest = Some(rule);
             }
         }
         match strongest {
             Some(Rule { effect: Effect::Deny, id, .. }) => Verdict::Hidden(Some(id)),
+            // Asking narrows what is allowed: without this, asking for all writes would show what
+            // an allow-list was written to hide.
+            _ if has_list && !is_listed => Verdict::Hidden(None),
             Some(Rule { effect: Effect::Ask, id, .. }) => Verdict::Ask(id),
             Some(Rule { effect: Effect::Allow, id, .. }) => Verdict::Allowed(Some(id)),
-            None if is_listed => Verdict::Allowed(None),
-            None => Verdict::Hidden(None),
+            None => Verdict::Allowed(None),
         }
     }
 }

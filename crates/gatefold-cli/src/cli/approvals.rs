@@ -122,8 +122,10 @@ fn say(record: &ApprovalRecord, output: &Output) {
     let ApprovalRecord { id, tool, .. } = record;
     let left = span(record.expires_at, SystemClock.now());
     output.line(&match record.state.as_str() {
-        "approved" => format!("approved `{id}`: one call of `{tool}`, made again within {left}"),
-        _ => format!("denied `{id}`: `{tool}` is refused when it is called so within {left}"),
+        "approved" => {
+            format!("approved `{id}`: one call of `{tool}` with the same arguments, within {left}")
+        }
+        _ => format!("denied `{id}`: the same call of `{tool}` is refused for {left}"),
     });
 }
 

@@ -139,6 +139,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
 
     key                          from              value
     policy.allow                 default           all of them
+    policy.ask                   default           none
     policy.deny                  gatefold.toml:5   ["*__drop_*","prompt:*"]
     disclosure.pinned            default           []
     disclosure.discovery_tokens  default           2000

@@ -161,6 +161,14 @@ fn an_allow_list_hides_the_rest_of_its_domain_and_no_other() {
 }
 
 #[test]
+fn asking_shows_nothing_that_an_allow_list_hides() {
+    let rules = [rule(Effect::Allow, "mail", "read_*"), rule(Effect::Ask, "*", "*")];
+    check(&rules, "mail", "read_one", "ask by ask-*");
+    check(&rules, "mail", "send", "denied by allow-list");
+    check(&rules, "files", "write", "ask by ask-*");
+}
+
+#[test]
 fn a_rule_for_everywhere_goes_by_id_and_a_domains_rule_by_own_name() {
     let rules = [rule(Effect::Deny, "*", "mail__delete*"), rule(Effect::Deny, "files", "delete*")];
     check(&rules, "mail", "delete", "denied by deny-mail__delete*");

@@ -23,7 +23,7 @@ pub use launch::folder_of;
 
 use self::switches::Switches;
 
-use super::common_keys::SourceLimits;
+use super::common_keys::{EntrySelection, SourceLimits};
 use super::kinds::mcp::{McpConnection, McpKind};
 use super::sources::{DraftDomain, SourceDraft};
 use super::{ConfigError, Origin, SourceSection, Unusable, file_text};
@@ -236,7 +236,11 @@ fn draft(server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
         },
         description: server.description,
         groups: GroupRules::default(),
-        effects: server.effects,
+        effects: server
+            .effects
+            .into_iter()
+            .map(|(effect, pattern)| (effect, EntrySelection::Pattern(pattern)))
+            .collect(),
         limits,
         call_deadline: None,
         origin: server.origin,

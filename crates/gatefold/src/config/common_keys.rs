@@ -1,9 +1,11 @@
 //! Keys that stand in a section of their own and in each source.
 
+use std::fmt;
 use std::time::Duration;
 
-use gatefold_config::{Field, Table, Text, Time, fault};
+use gatefold_config::{Expecting, Field, Table, Text, Time, fault};
 use gatefold_policy::{Effect, Entries};
+use serde::de::{Error, Expected, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// The limits that each source may set for itself.
@@ -46,7 +48,17 @@ pub(super) struct CallKeys {
 #[serde(default)]
 struct PatternKeys {
     allow: Vec<EntryPattern>,
+    ask: AskSelections,
     deny: Vec<EntryPattern>,
+}
+
+/// The entries that a rule is about, as a file has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum EntrySelection {
+    /// A pattern as [`Entries::read`] reads it.
+    Pattern(String),
+    /// The word for every tool that may change something.
+    Writes,
 }
 
 struct EntryPattern(String);
@@ -62,15 +74,63 @@ impl<'de> Deserialize<'de> for EntryPattern {
     }
 }
 
-/// Reads the patterns under `allow` and `deny`.
-pub(super) fn effects(table: &mut Table<'_>) -> Vec<(Effect, String)> {
+/// The word of `ask` that stands for every tool that may change something.
+pub(super) const WRITES: &str = "writes";
+
+/// What `ask` names: a list of patterns, or one word.
+#[derive(Default)]
+struct AskSelections(Vec<EntrySelection>);
+
+impl<'de> Deserialize<'de> for AskSelections {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AskVisitor).map(Self)
+    }
+}
+
+struct AskVisitor;
+
+const ASK: Expecting<'_> = Expecting {
+    what: "\"writes\" or a list of patterns",
+    hint: "write \"writes\", or list patterns: [\"delete_*\"]",
+};
+
+impl<'de> Visitor<'de> for AskVisitor {
+    type Value = Vec<EntrySelection>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Expected::fmt(&ASK, f)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        if text == WRITES {
+            return Ok(vec![EntrySelection::Writes]);
+        }
+        Err(E::invalid_value(Unexpected::Str(text), &ASK))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut patterns = Vec::new();
+        while let Some(EntryPattern(pattern)) = items.next_element()? {
+            patterns.push(EntrySelection::Pattern(pattern));
+        }
+        Ok(patterns)
+    }
+}
+
+/// Reads the entries under `allow`, `ask` and `deny`.
+pub(super) fn effects(table: &mut Table<'_>) -> Vec<(Effect, EntrySelection)> {
     let keys: PatternKeys = table.read().unwrap_or_default();
     if let Some(field) = table.peek("allow").filter(Field::is_empty_list) {
         field.fault("is empty, which would hide everything", "list patterns, or remove the key");
     }
-    let allow = keys.allow.into_iter().map(|pattern| (Effect::Allow, pattern.0));
-    let deny = keys.deny.into_iter().map(|pattern| (Effect::Deny, pattern.0));
-    allow.chain(deny).collect()
+    let patterns = |effect, patterns: Vec<EntryPattern>| {
+        let selections =
+            patterns.into_iter().map(|EntryPattern(text)| EntrySelection::Pattern(text));
+        selections.map(move |selection| (effect, selection))
+    };
+    let ask = keys.ask.0.into_iter().map(|selection| (Effect::Ask, selection));
+    let allow = patterns(Effect::Allow, keys.allow);
+    allow.chain(ask).chain(patterns(Effect::Deny, keys.deny)).collect()
 }
 
 /// Puts what a key says in the place of a default.

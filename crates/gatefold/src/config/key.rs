@@ -55,6 +55,8 @@ pub enum Kind {
     Arguments,
     /// Patterns over names.
     Patterns(Emptiness),
+    /// Patterns over names, or "writes" for every tool that may change something.
+    PatternsOrWrites,
     Origins,
     /// A program's variables, by name.
     Variables,
@@ -124,6 +126,7 @@ impl Kind {
             }
             Self::Texts | Self::Arguments => "list of strings",
             Self::Patterns(_) => "list of patterns",
+            Self::PatternsOrWrites => "\"writes\" or list of patterns",
             Self::Origins => "list of origins",
             Self::Variables | Self::Headers => "table of strings",
             Self::Groups => "table of lists of patterns",
@@ -145,6 +148,10 @@ impl Kind {
             Self::Texts => "none of them empty",
             Self::Arguments => "numbers and booleans are taken as their text",
             Self::Patterns(Emptiness::MayBeEmpty) => "`*` is any run of characters, `?` any one",
+            Self::PatternsOrWrites => {
+                "\"writes\" is every tool that does not say `readOnlyHint: true`; in a pattern, `*` \
+                 is any run of characters, `?` any one"
+            }
             Self::Patterns(Emptiness::MayNotBeEmpty) => {
                 "`*` is any run of characters, `?` any one; the list may not be empty"
             }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use gatefold_core::{Digest, Domain, RuleId};
 use gatefold_policy::{Effect, Entries, Glob, Policy, Rule, Scope, Who};
 
+use super::common_keys::{EntrySelection, WRITES};
 use super::kinds::DigestParts;
 use super::sections::Draft;
 use super::sources::{DraftDomain, SourceDraft};
@@ -67,11 +68,18 @@ fn domains(sources: &[SourceDraft]) -> Vec<Domain> {
 }
 
 /// A rule is named after its key and its pattern: that is what a denial cites.
-fn rule(path: &str, scope: &Scope, (effect, pattern): &(Effect, String)) -> Rule {
-    let key = if *effect == Effect::Allow { "allow" } else { "deny" };
-    let (entries, glob) = Entries::read(pattern);
+fn rule(path: &str, scope: &Scope, (effect, selection): &(Effect, EntrySelection)) -> Rule {
+    let key = match effect {
+        Effect::Allow => "allow",
+        Effect::Ask => "ask",
+        Effect::Deny => "deny",
+    };
+    let (written, (entries, glob)) = match selection {
+        EntrySelection::Pattern(pattern) => (pattern.as_str(), Entries::read(pattern)),
+        EntrySelection::Writes => (WRITES, (Entries::Writes, "*")),
+    };
     Rule {
-        id: RuleId::new(format!("{path}.{key}:{pattern}")),
+        id: RuleId::new(format!("{path}.{key}:{written}")),
         effect: *effect,
         who: Who::everybody(),
         scope: scope.clone(),

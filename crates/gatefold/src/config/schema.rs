@@ -138,6 +138,10 @@ fn kind(kind: &Kind) -> Value {
         Kind::Size => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(B|KiB|K|MiB|M|GiB|G|kB|KB|MB|GB)\s*$"),
         Kind::Choice(words) => any_of(&json!({ "enum": words })),
         Kind::Texts => list(&filled()),
+        Kind::PatternsOrWrites => {
+            let patterns = self::kind(&Kind::Patterns(Emptiness::MayBeEmpty));
+            json!({ "anyOf": [patterns, any_of(&json!({ "enum": ["writes"] }))] })
+        }
         Kind::Patterns(emptiness) => {
             let mut item = filled();
             item["not"] = json!({ "pattern": "^(tool|prompt|resource):$" });

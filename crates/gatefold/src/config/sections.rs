@@ -12,7 +12,7 @@ use gatefold_policy::Effect;
 use gatefold_store::Durability;
 use serde::{Deserialize, Deserializer};
 
-use super::common_keys::{CallKeys, SourceLimits, effects, set};
+use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
 use super::kinds::Kinds;
 use super::sources::{self, SourceDraft};
 use super::{AuditConfig, DisclosureConfig, SearchConfig, ServerConfig};
@@ -21,8 +21,8 @@ use super::{AuditConfig, DisclosureConfig, SearchConfig, ServerConfig};
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) sources: Vec<SourceDraft>,
-    /// Patterns over the ids of all tools.
-    pub(super) effects: Vec<(Effect, String)>,
+    /// What happens to which entries of all sources.
+    pub(super) effects: Vec<(Effect, EntrySelection)>,
     pub(super) disclosure: DisclosureConfig,
     pub(super) search: SearchConfig,
     pub(super) limits: Limits,

@@ -10,7 +10,7 @@ use gatefold_core::Domain;
 use gatefold_policy::Effect;
 use serde::{Deserialize, Deserializer};
 
-use super::common_keys::{CallKeys, LimitKeys, SourceLimits, effects};
+use super::common_keys::{CallKeys, EntrySelection, LimitKeys, SourceLimits, effects};
 use super::kinds::{KindSection, Kinds, SourceKind};
 use super::{Origin, SourceSection, Unusable};
 
@@ -21,8 +21,8 @@ pub(super) struct SourceDraft {
     pub(super) section: SourceSection,
     pub(super) description: Option<String>,
     pub(super) groups: GroupRules,
-    /// Patterns over the names of its own tools.
-    pub(super) effects: Vec<(Effect, String)>,
+    /// What happens to which of its own entries.
+    pub(super) effects: Vec<(Effect, EntrySelection)>,
     pub(super) limits: SourceLimits,
     pub(super) call_deadline: Option<Duration>,
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use gatefold::Environment;
 use gatefold::config::kinds::Need;
 use gatefold::config::{Inputs, default_state_dir};
+use gatefold_policy::Effect;
 
 use crate::scratch::{Scratch, toml};
 
@@ -214,6 +215,23 @@ fn every_key_is_taken() {
         },
         Rule {
             id: RuleId(
+                "policy.ask:crm__send_*",
+            ),
+            effect: Ask,
+            who: Who {
+                users: [],
+                organisations: [],
+                agents: [],
+                rights: [],
+            },
+            scope: Everywhere,
+            entries: Every,
+            pattern: Glob(
+                "crm__send_*",
+            ),
+        },
+        Rule {
+            id: RuleId(
                 "policy.deny:*__delete_*",
             ),
             effect: Deny,
@@ -296,6 +314,7 @@ command = "x"
 
 [policy]
 allow = ["crm__*"]
+ask = ["crm__send_*"]
 deny = ["*__delete_*"]
 
 [disclosure]
@@ -362,6 +381,28 @@ fn a_pattern_concerns_everything_unless_it_says_what() {
             assert_eq!(rule.id.as_str(), format!("{path}:{written}"));
         }
     }
+}
+
+#[test]
+fn writes_is_a_word_for_all_that_may_change_something_and_in_a_list_a_pattern() {
+    use gatefold_policy::Entries::{Every, Writes};
+    for (written, id, entries, pattern) in [
+        ("'writes'", "writes", Writes, "*"),
+        ("'${NONE:-writes}'", "writes", Writes, "*"),
+        ("['writes']", "writes", Every, "writes"),
+        ("['delete_*']", "delete_*", Every, "delete_*"),
+    ] {
+        let keys = format!("ask = {written}\n");
+        let text = format!("[policy]\n{keys}[sources.a]\ncommand = 'x'\n{keys}");
+        let policy = toml(&text).unwrap().policy;
+        assert_eq!(policy.rules().len(), 2, "{written}");
+        for (rule, path) in policy.rules().iter().zip(["policy", "sources.a"]) {
+            assert_eq!((rule.effect, rule.entries), (Effect::Ask, entries), "{written}");
+            assert_eq!(rule.pattern.as_str(), pattern, "{written}");
+            assert_eq!(rule.id.as_str(), format!("{path}.ask:{id}"));
+        }
+    }
+    assert!(toml("[policy]\nask = []").unwrap().policy.rules().is_empty());
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn an_unknown_key_is_named_with_the_nearest_one() {
     command = 'x'
     frobnicate = 1
     gatefold.toml:3:1: `sources.a.frobnicate` is not a known key
-      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `deny`, `connect_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`
+      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `ask`, `deny`, `connect_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`
 
     [limit]
     call_deadline = '1s'
@@ -59,7 +59,7 @@ fn an_unknown_key_is_named_with_the_nearest_one() {
     [policy]
     block = ['x']
     gatefold.toml:2:1: `policy.block` is not a known key
-      help: use one of `allow`, `deny`
+      help: use one of `allow`, `ask`, `deny`
 
     [server]
     listn = '127.0.0.1:1'
@@ -157,6 +157,33 @@ fn a_wrong_type_is_named_with_the_right_one() {
     pinned = 'a__b'
     gatefold.toml:2:10: `disclosure.pinned` is a string, not a list
       help: put it in brackets: [...]
+    "#);
+}
+
+#[test]
+fn asking_takes_one_word_or_patterns() {
+    insta::assert_snapshot!(messages(&[
+        "[policy]\nask = 'reads'",
+        "[policy]\nask = true",
+        "[sources.a]\ncommand = 'x'\nask = ['delete_*', 'tool:', 3]",
+    ]), @r#"
+    [policy]
+    ask = 'reads'
+    gatefold.toml:2:7: `policy.ask` is not "writes" or a list of patterns: "reads"
+      help: write "writes", or list patterns: ["delete_*"]
+
+    [policy]
+    ask = true
+    gatefold.toml:2:7: `policy.ask` is a boolean, not "writes" or a list of patterns
+      help: write "writes", or list patterns: ["delete_*"]
+
+    [sources.a]
+    command = 'x'
+    ask = ['delete_*', 'tool:', 3]
+    gatefold.toml:3:20: `sources.a.ask[1]` has no pattern after the colon
+      help: write what it matches: `prompt:*`
+    gatefold.toml:3:29: `sources.a.ask[2]` is a number, not a string
+      help: put it in quotes
     "#);
 }
 

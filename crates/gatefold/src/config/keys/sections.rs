@@ -1,6 +1,7 @@
 use gatefold_policy::{Effect, Entries, Rule, Scope};
 use serde_json::Value;
 
+use super::super::common_keys::WRITES;
 use super::super::key::{Applies, Emptiness, Key, Kind, count, duration, size};
 use super::super::{Config, Durability};
 use super::FixedSection;
@@ -22,7 +23,16 @@ pub(super) const POLICY: FixedSection = FixedSection {
             ..Key::new("allow", Kind::Patterns(Emptiness::MayNotBeEmpty), "What to show.")
         },
         Key {
-            details: "Wins over `allow`.",
+            details: "A client that can ask its person does so. For any other the call is refused \
+                      until a person approves it with `gatefold approvals`. An approval is for one \
+                      call, with the same arguments. Wins over `allow`.",
+            value: asks,
+            unset: "none",
+            example: "\"writes\"",
+            ..Key::new("ask", Kind::PatternsOrWrites, "Which calls need a person's approval.")
+        },
+        Key {
+            details: "Wins over `allow` and `ask`.",
             value: |config| patterns(config, Effect::Deny),
             unset: "none",
             example: "[\"*__drop_*\"]",
@@ -332,11 +342,25 @@ fn patterns(config: &Config, effect: Effect) -> Option<Value> {
     (!patterns.is_empty()).then(|| patterns.into())
 }
 
+/// What of all sources needs a person's approval: the word, or the patterns.
+fn asks(config: &Config) -> Option<Value> {
+    let is_word = |rule: &Rule| {
+        matches!(
+            (rule.effect, &rule.scope, rule.entries),
+            (Effect::Ask, Scope::Everywhere, Entries::Writes)
+        )
+    };
+    if config.policy.rules().iter().any(is_word) {
+        return Some(WRITES.into());
+    }
+    patterns(config, Effect::Ask)
+}
+
 /// A rule's pattern as [`Entries::read`] reads it.
 fn written(rule: &Rule) -> String {
     match rule.entries {
         Entries::Every => rule.pattern.as_str().to_owned(),
         Entries::Only(kind) => format!("{}:{}", kind.as_str(), rule.pattern.as_str()),
-        Entries::Writes => "writes".to_owned(),
+        Entries::Writes => WRITES.to_owned(),
     }
 }

@@ -30,9 +30,18 @@ pub(super) const COMMON: &[Key] = &[
     },
     Key {
         details: "Patterns over the names that the server itself gives its tools and prompts, \
+                  and over the URIs of its resources. A client that can ask its person does so. \
+                  For any other the call is refused until a person approves it with `gatefold \
+                  approvals`. Wins over `allow`.",
+        unset: "none",
+        example: "[\"create_*\", \"delete_*\"]",
+        ..Key::new("ask", Kind::PatternsOrWrites, "Which calls need a person's approval.")
+    },
+    Key {
+        details: "Patterns over the names that the server itself gives its tools and prompts, \
                   and over the URIs of its resources. `tool:`, `prompt:` or `resource:` before \
-                  a pattern narrows it to these. Wins over `allow`. What is hidden answers \
-                  like what does not exist.",
+                  a pattern narrows it to these. Wins over `allow` and `ask`. What is hidden \
+                  answers like what does not exist.",
         unset: "none",
         example: "[\"delete_*\"]",
         ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "What to hide.")
