@@ -96,6 +96,7 @@ pub(crate) struct Parking(Mutex<ParkingPlaces>);
 
 #[derive(Default)]
 struct ParkingPlaces {
+    /// At most [`PARKED`], and [`PARKED_EACH`] of one principal.
     parked: HashMap<CallId, ParkedCall>,
     count: u64,
     is_closed: bool,

@@ -78,7 +78,7 @@ type ClientAnswer = Result<Box<RawValue>, ClientError>;
 pub(super) struct PendingQuestions {
     /// Unlike any other client's in this process.
     pub(super) client: u64,
-    /// None once the client is gone.
+    /// At most [`QUESTIONS`]; `None` once the client is gone.
     open: Mutex<Option<HashMap<String, oneshot::Sender<ClientAnswer>>>>,
     asked: AtomicU64,
 }

@@ -37,6 +37,7 @@ const READ_MESSAGES: usize = 1024;
 /// The answers of one session that are under way, or broke off before they were read.
 #[derive(Default)]
 pub(super) struct Replays {
+    /// At most [`REPLAYS`].
     open: Mutex<HashMap<u64, Arc<Replay>>>,
     begun: AtomicU64,
 }
@@ -113,6 +114,7 @@ struct Replay {
 /// What was said, in places that count from the first piece of all.
 #[derive(Default)]
 struct ReplayLog {
+    /// At most [`READ_MESSAGES`] that were read and [`UNREAD_MESSAGES`] that were not.
     pieces: VecDeque<ReplayPiece>,
     /// The place of the first piece that is kept.
     start: usize,

@@ -50,7 +50,7 @@ struct SessionState {
     /// The stream of notices that the client holds open. A later one takes its place.
     stream: Option<CancellationToken>,
     streams: usize,
-    /// Requests under way. Their ids are the client's, who may use one twice.
+    /// Requests under way, at most [`SESSION_REQUESTS`]. A client may use an id twice.
     requests: HashMap<u64, (String, CancellationToken)>,
     begun: u64,
 }
@@ -208,7 +208,7 @@ impl Drop for NoticeStreamGuard {
     }
 }
 
-/// All sessions, by their ids.
+/// All sessions by their ids, at most [`SESSIONS`].
 #[derive(Default)]
 pub(super) struct Sessions(Mutex<HashMap<String, Arc<ClientSession>>>);
 

@@ -48,12 +48,12 @@ pub async fn serve_stdio(
     shutdown: CancellationToken,
 ) -> Result<(), BoxError> {
     let (input, output) = (BufReader::new(tokio::io::stdin()), tokio::io::stdout());
-    let connection = |out| StdioConnection::new(server, principal, audience, out);
+    let connection = |out| StdioClient::new(server, principal, audience, out);
     Box::pin(serve(connection, input, output, drain, shutdown)).await.map_err(Into::into)
 }
 
 async fn serve(
-    connection: impl FnOnce(mpsc::Sender<String>) -> StdioConnection,
+    connection: impl FnOnce(mpsc::Sender<String>) -> StdioClient,
     input: impl AsyncBufRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
     drain: Duration,
@@ -105,7 +105,7 @@ async fn write(
 }
 
 /// The one client, and what goes on for it.
-struct StdioConnection {
+struct StdioClient {
     server: Arc<Server>,
     audience: Audience,
     out: mpsc::Sender<String>,
@@ -121,7 +121,7 @@ struct StdioConnection {
     closed: CancellationToken,
 }
 
-impl StdioConnection {
+impl StdioClient {
     fn new(
         server: Arc<Server>,
         principal: Arc<Principal>,

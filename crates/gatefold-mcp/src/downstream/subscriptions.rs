@@ -11,6 +11,7 @@ pub(super) const SUBSCRIPTIONS: usize = 256;
 
 /// What a client is subscribed to. Dropped or released, its sources are told to forget it.
 pub(super) struct ClientSubscriptions {
+    /// At most [`SUBSCRIPTIONS`].
     held: Mutex<HashMap<SourceResource, String>>,
     /// Where they are undone. None where nothing could be held, in tests.
     dispatcher: Option<(Arc<Dispatcher>, Arc<Principal>)>,

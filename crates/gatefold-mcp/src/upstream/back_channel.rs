@@ -294,6 +294,7 @@ pub(crate) struct QuestionRouter {
 /// Requests that were given up lately and not answered.
 #[derive(Default)]
 struct AbandonedRequests {
+    /// At most [`ABANDONED_REQUESTS`].
     by_id: HashMap<u64, AbandonedRequest>,
     /// When one was given up that there was no place for. Until that is forgotten too, everything is
     /// in doubt.

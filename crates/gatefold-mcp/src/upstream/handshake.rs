@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::message::Reply;
-use super::params::{GatewayInfo, OutgoingMeta, RequestParams, RequestSender, SenderIdentity};
+use super::params::{GatewayInfo, OutgoingMeta, OutgoingParams, RequestSender, SenderIdentity};
 use super::request::{RequestKind, WireError, WireRequest};
 use super::wire::Wire;
 use crate::protocol::{Era, HANDSHAKE_VERSION, RpcError, STATELESS_VERSION, methods, rpc};
@@ -57,7 +57,7 @@ async fn discover(wire: &Wire) -> Result<Greeting, GreetingError> {
     let sender = RequestSender { greeting: &client, capabilities: None };
     let meta = OutgoingMeta { client: Some(sender), ..OutgoingMeta::default() };
     let answer =
-        ask(wire, methods::DISCOVER, &RequestParams { meta, ..RequestParams::default() }).await?;
+        ask(wire, methods::DISCOVER, &OutgoingParams { meta, ..OutgoingParams::default() }).await?;
     let about: GreetingAnswer<'_> = read(methods::DISCOVER, &answer)?;
     let Some(versions) = about.supported_versions else {
         return Err(unreadable(methods::DISCOVER, "names no `supportedVersions`"));

@@ -63,7 +63,7 @@ pub(crate) struct HttpWire {
     asides: Arc<Semaphore>,
     replies: Arc<Semaphore>,
     notices: ServerNotices,
-    /// The requests under way, by their ids.
+    /// The requests under way by their ids, at most [`PENDING_REQUESTS`].
     under_way: Mutex<HashMap<u64, Arc<BackChannel>>>,
     router: QuestionRouter,
     /// Fires when the server says that it has forgotten the session.
@@ -177,7 +177,7 @@ impl HttpWire {
             under_way.insert(request.id, request.back_channel.clone());
         }
         let (id, kind) = (request.id, request.kind);
-        let mut guard = HttpRequestGuard { wire: self, id, kind, is_sent: true };
+        let mut guard = UnansweredRequest { wire: self, id, kind, is_sent: true };
         let mut questions = OpenQuestions::of(request.back_channel.clone());
         let mut exchange = std::pin::pin!(self.exchange(&request));
         let answer = loop {
@@ -392,14 +392,14 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
 }
 
 /// One request under way. Dropping it before the answer came tells the server.
-struct HttpRequestGuard<'a> {
+struct UnansweredRequest<'a> {
     wire: &'a Arc<HttpWire>,
     id: u64,
     kind: RequestKind,
     is_sent: bool,
 }
 
-impl Drop for HttpRequestGuard<'_> {
+impl Drop for UnansweredRequest<'_> {
     fn drop(&mut self) {
         let back_channel = self.wire.lock().remove(&self.id);
         let Some(back_channel) =

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::message::Reply;
-use super::params::{CompletionReference, RequestParams};
+use super::params::{CompletionTarget, OutgoingParams};
 use crate::protocol::codes::INVALID_PARAMS;
 use crate::protocol::{Era, RpcError, methods};
 
@@ -20,7 +20,7 @@ pub(crate) struct OperationRequest<'a> {
     pub(crate) method: &'static str,
     /// What the header `Mcp-Name` mirrors, where the method has it.
     pub(crate) name: Option<Arc<str>>,
-    pub(crate) params: RequestParams<'a>,
+    pub(crate) params: OutgoingParams<'a>,
     /// Whether it may be sent twice without harm.
     pub(crate) is_repeatable: bool,
 }
@@ -34,37 +34,38 @@ pub(crate) fn request_for<'a>(
     let own = &*target.name;
     let request = match operation {
         Operation::Tool { arguments, .. } => {
-            let params = RequestParams {
+            let params = OutgoingParams {
                 name: Some(own),
                 arguments: Some(arguments),
-                ..RequestParams::default()
+                ..OutgoingParams::default()
             };
             let is_repeatable = target.hints.is_repeatable();
             OperationRequest { method: methods::TOOLS_CALL, name, params, is_repeatable }
         }
         Operation::Prompt { arguments, .. } => {
             let arguments = Some(&**arguments).filter(|arguments| !is_null(arguments));
-            let params = RequestParams { name: Some(own), arguments, ..RequestParams::default() };
+            let params = OutgoingParams { name: Some(own), arguments, ..OutgoingParams::default() };
             OperationRequest { method: methods::PROMPTS_GET, name, params, is_repeatable: true }
         }
         Operation::Resource(_) => {
-            let params = RequestParams { uri: Some(own), ..RequestParams::default() };
+            let params = OutgoingParams { uri: Some(own), ..OutgoingParams::default() };
             OperationRequest { method: methods::RESOURCES_READ, name, params, is_repeatable: true }
         }
         Operation::Complete(completion) => {
             use gatefold_core::Reference as Of;
             let reference = Some(match &completion.reference {
-                Of::Prompt(_) => CompletionReference::Prompt { name: own },
-                Of::Resource(_) => CompletionReference::Resource { uri: own },
+                Of::Prompt(_) => CompletionTarget::Prompt { name: own },
+                Of::Resource(_) => CompletionTarget::Resource { uri: own },
             });
             let CompletionParams { argument, context } =
                 serde_json::from_str(completion.params.get()).unwrap_or_default();
-            let params = RequestParams { reference, argument, context, ..RequestParams::default() };
+            let params =
+                OutgoingParams { reference, argument, context, ..OutgoingParams::default() };
             OperationRequest { method: methods::COMPLETE, name: None, params, is_repeatable: true }
         }
         Operation::Task(request) => {
             let mut params =
-                RequestParams { task_id: Some(&request.task), ..RequestParams::default() };
+                OutgoingParams { task_id: Some(&request.task), ..OutgoingParams::default() };
             let (method, is_repeatable) = match &request.act {
                 TaskAct::Get => (methods::TASKS_GET, true),
                 TaskAct::Cancel => (methods::TASKS_CANCEL, true),
@@ -81,7 +82,7 @@ pub(crate) fn request_for<'a>(
             }
         }
         Operation::Skill(request) => {
-            let mut params = RequestParams { uri: Some(own), ..RequestParams::default() };
+            let mut params = OutgoingParams { uri: Some(own), ..OutgoingParams::default() };
             let method = match &request.act {
                 SkillAct::Get => methods::SKILLS_GET,
                 SkillAct::Directory { cursor } => {
@@ -90,7 +91,7 @@ pub(crate) fn request_for<'a>(
                 }
                 SkillAct::List { cursor } => {
                     params =
-                        RequestParams { cursor: cursor.as_deref(), ..RequestParams::default() };
+                        OutgoingParams { cursor: cursor.as_deref(), ..OutgoingParams::default() };
                     methods::SKILLS_LIST
                 }
             };

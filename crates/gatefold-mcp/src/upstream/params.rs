@@ -10,7 +10,7 @@ use crate::protocol::{SubscriptionFilter, meta};
 /// The `params` of any request of ours: what is absent is not written.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RequestParams<'a> {
+pub(crate) struct OutgoingParams<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,7 +20,7 @@ pub(crate) struct RequestParams<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) task_id: Option<&'a str>,
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
-    pub(crate) reference: Option<CompletionReference<'a>>,
+    pub(crate) reference: Option<CompletionTarget<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) argument: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub(crate) struct RequestParams<'a> {
 /// What a completion is for.
 #[derive(Serialize)]
 #[serde(tag = "type")]
-pub(crate) enum CompletionReference<'a> {
+pub(crate) enum CompletionTarget<'a> {
     #[serde(rename = "ref/prompt")]
     Prompt { name: &'a str },
     #[serde(rename = "ref/resource")]
@@ -146,7 +146,7 @@ mod tests {
         let arguments = raw(r#"{"b": 1, "a":12345678901234567890123}"#);
         let meta = OutgoingMeta { caller: Some(&caller), ..OutgoingMeta::default() };
         let params =
-            RequestParams { arguments: Some(&arguments), meta, ..RequestParams::default() };
+            OutgoingParams { arguments: Some(&arguments), meta, ..OutgoingParams::default() };
         assert_eq!(
             serde_json::to_string(&params).unwrap(),
             r#"{"arguments":{"b": 1, "a":12345678901234567890123},"_meta":{"traceparent":"00-1","com.example/n":1.10}}"#
@@ -157,7 +157,7 @@ mod tests {
     fn a_request_that_says_nothing_beside_has_no_meta() {
         let caller = CallerMeta::default();
         let meta = OutgoingMeta { caller: Some(&caller), ..OutgoingMeta::default() };
-        let params = RequestParams { uri: Some("a://b"), meta, ..RequestParams::default() };
+        let params = OutgoingParams { uri: Some("a://b"), meta, ..OutgoingParams::default() };
         assert_eq!(serde_json::to_string(&params).unwrap(), r#"{"uri":"a://b"}"#);
     }
 }

@@ -14,7 +14,7 @@ use super::back_channel::BackChannel;
 use super::handshake::Greeting;
 use super::message::Reply;
 use super::notices::ServerNotices;
-use super::params::{OutgoingMeta, RequestParams, RequestSender};
+use super::params::{OutgoingMeta, OutgoingParams, RequestSender};
 use super::request::{RequestKind, WireError, WireRequest};
 use super::wire::Wire;
 use crate::protocol::{Era, LogLevel, RpcError, methods, rpc};
@@ -59,7 +59,7 @@ pub(crate) struct SessionCall<'a> {
     pub(crate) method: &'static str,
     pub(crate) name: Option<Arc<str>>,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
-    pub(crate) params: RequestParams<'a>,
+    pub(crate) params: OutgoingParams<'a>,
     pub(crate) caller: &'a CallerMeta,
     /// What the client behind it declared.
     pub(crate) capabilities: &'a RawValue,
@@ -138,7 +138,7 @@ impl UpstreamSession {
     async fn request(
         &self,
         method: &'static str,
-        mut params: RequestParams<'_>,
+        mut params: OutgoingParams<'_>,
         limit: u64,
     ) -> Result<Reply, WireError> {
         let _using = self.using();
@@ -157,7 +157,7 @@ impl UpstreamSession {
     async fn set(
         &self,
         method: &'static str,
-        params: RequestParams<'_>,
+        params: OutgoingParams<'_>,
     ) -> Result<(), SettingError> {
         match self.request(method, params, SETTING_BYTES).await? {
             Reply::Result(_) => Ok(()),
@@ -177,7 +177,7 @@ impl UpstreamSession {
         if current.is_some_and(|current| current <= wanted) {
             return;
         }
-        let params = RequestParams { level: Some(level), ..RequestParams::default() };
+        let params = OutgoingParams { level: Some(level), ..OutgoingParams::default() };
         let set = timeout(LOG_LEVEL_DEADLINE, self.set(methods::SET_LOG_LEVEL, params)).await;
         match &set {
             Ok(Ok(())) => {}
@@ -201,7 +201,7 @@ impl UpstreamSession {
             let added = listening.add(std::slice::from_ref(uri)).await;
             return added.map_err(SettingError::Unheard);
         }
-        let params = RequestParams { uri: Some(uri), ..RequestParams::default() };
+        let params = OutgoingParams { uri: Some(uri), ..OutgoingParams::default() };
         self.set(methods::RESOURCES_SUBSCRIBE, params).await
     }
 
@@ -227,7 +227,7 @@ impl UpstreamSession {
             listening.remove(std::slice::from_ref(uri));
             return Ok(());
         }
-        let params = RequestParams { uri: Some(uri), ..RequestParams::default() };
+        let params = OutgoingParams { uri: Some(uri), ..OutgoingParams::default() };
         self.set(methods::RESOURCES_UNSUBSCRIBE, params).await
     }
 

@@ -60,7 +60,9 @@ struct StdioConnection {
 
 #[derive(Default)]
 struct StdioInner {
+    /// At most [`PENDING_REQUESTS`].
     waiting: HashMap<u64, PendingRequest>,
+    /// The last lines, at most [`STDERR_LINES`].
     stderr: VecDeque<String>,
     /// The first line on standard output that was not the protocol.
     noise: Option<String>,

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::super::message::Reply;
 use super::super::mirrored_arguments;
-use super::super::params::RequestParams;
+use super::super::params::OutgoingParams;
 use super::super::request::WireError;
 use super::UpstreamSession;
 use crate::protocol::codes::METHOD_NOT_FOUND;
@@ -166,7 +166,7 @@ impl UpstreamSession {
             #[serde(rename = "nextCursor", default)]
             next: Option<String>,
         }
-        let params = RequestParams { cursor, ..RequestParams::default() };
+        let params = OutgoingParams { cursor, ..OutgoingParams::default() };
         match self.request(method, params, PAGE_BYTES).await? {
             Reply::Result(page) => {
                 let next = serde_json::from_str::<PageCursor>(page.get()).ok().and_then(|p| p.next);

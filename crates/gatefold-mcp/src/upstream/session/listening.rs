@@ -14,7 +14,7 @@ use super::super::handshake::AnnouncedLists;
 use super::super::http::STREAM_EVENT_BYTES;
 use super::super::message::Reply;
 use super::super::notices::ServerNotices;
-use super::super::params::{OutgoingMeta, RequestParams, RequestSender, SenderIdentity};
+use super::super::params::{OutgoingMeta, OutgoingParams, RequestSender, SenderIdentity};
 use super::super::request::{RequestKind, WireError, WireRequest};
 use super::super::subscription_log::SubscriptionLog;
 use super::super::wire::Wire;
@@ -249,7 +249,7 @@ impl SubscriptionTask {
         let client = Some(RequestSender { greeting: &self.client, capabilities: None });
         let meta = OutgoingMeta { client, ..OutgoingMeta::default() };
         let params =
-            RequestParams { notifications: Some(filter), meta, ..RequestParams::default() };
+            OutgoingParams { notifications: Some(filter), meta, ..OutgoingParams::default() };
         let log = Arc::new(SubscriptionLog::default());
         let request = WireRequest {
             id,

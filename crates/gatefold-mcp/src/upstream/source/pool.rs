@@ -43,6 +43,7 @@ pub(super) struct PoolFull;
 /// The sessions of a source, the longest unused first to go.
 #[derive(Default)]
 pub(super) struct SessionPool {
+    /// At most [`SESSION_LIMIT`].
     slots: HashMap<UpstreamIdentity, UsedSlot>,
     /// Counts uses, to tell which slot was used before which.
     clock: u64,

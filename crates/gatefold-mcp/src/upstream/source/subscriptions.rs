@@ -20,7 +20,10 @@ const REVIVAL: Duration = Duration::from_millis(500);
 
 type Counts = BTreeMap<Arc<str>, usize>;
 
-/// Held in an own lock, which nothing else is taken under: what a wire reads is looked up here.
+/// Who listens to which resources: at most [`SESSION_LIMIT`] identities, each to at most
+/// [`SUBSCRIPTIONS`].
+///
+/// It has a lock of its own, under which no other is taken: what a wire reads is looked up here.
 #[derive(Clone, Default)]
 pub(super) struct ResourceListeners(Arc<Mutex<HashMap<UpstreamIdentity, Counts>>>);
 
