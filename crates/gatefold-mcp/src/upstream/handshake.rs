@@ -10,7 +10,7 @@ use super::message::Reply;
 use super::params::{GatewayInfo, OutgoingMeta, OutgoingParams, RequestSender, SenderIdentity};
 use super::request::{RequestKind, WireError, WireRequest};
 use super::wire::Wire;
-use crate::protocol::{Era, HANDSHAKE_VERSION, RpcError, STATELESS_VERSION, methods, rpc};
+use crate::protocol::{Era, HANDSHAKE_VERSION, RpcError, STATELESS_VERSION, codes, methods, rpc};
 
 mod offered;
 
@@ -56,8 +56,14 @@ async fn discover(wire: &Wire) -> Result<Greeting, GreetingError> {
     let client = SenderIdentity { protocol_version, client_info: GatewayInfo::OWN };
     let sender = RequestSender { greeting: &client, capabilities: None };
     let meta = OutgoingMeta { client: Some(sender), ..OutgoingMeta::default() };
-    let answer =
-        ask(wire, methods::DISCOVER, &OutgoingParams { meta, ..OutgoingParams::default() }).await?;
+    let params = OutgoingParams { meta, ..OutgoingParams::default() };
+    let answer = match ask(wire, methods::DISCOVER, &params).await {
+        // The protocol has a client choose from the list and ask again. Ours is the only choice.
+        Err(GreetingError::Refused(error)) if offers_our_version(&error) => {
+            ask(wire, methods::DISCOVER, &params).await?
+        }
+        answer => answer?,
+    };
     let about: GreetingAnswer<'_> = read(methods::DISCOVER, &answer)?;
     let Some(versions) = about.supported_versions else {
         return Err(unreadable(methods::DISCOVER, "names no `supportedVersions`"));
@@ -69,6 +75,19 @@ async fn discover(wire: &Wire) -> Result<Greeting, GreetingError> {
     let server = about.meta.and_then(|meta| meta.server);
     let greeting = greeting(server, about.capabilities, about.instructions, STATELESS_VERSION);
     Ok(Greeting { client: Some(Arc::new(client)), ..greeting })
+}
+
+/// Whether a server that turned a version away speaks ours all the same.
+fn offers_our_version(error: &RpcError) -> bool {
+    #[derive(Deserialize)]
+    struct Refusal {
+        supported: Vec<String>,
+    }
+    let listed = error.data.as_deref().map(|data| serde_json::from_str::<Refusal>(data.get()));
+    error.code == codes::UNSUPPORTED_VERSION
+        && listed.is_some_and(|listed| {
+            listed.is_ok_and(|refusal| refusal.supported.iter().any(|own| own == STATELESS_VERSION))
+        })
 }
 
 async fn initialize(wire: &Wire) -> Result<Greeting, GreetingError> {
@@ -175,5 +194,24 @@ fn greeting(
             capabilities,
         },
         client: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_lists_our_version_is_asked_again() {
+        let check = |code, data: &str, expected| {
+            let data = RawValue::from_string(data.to_owned()).unwrap();
+            let error = RpcError { data: Some(data), ..RpcError::new(code, "no") };
+            assert_eq!(offers_our_version(&error), expected, "{error:?}");
+        };
+        check(-32022, r#"{"supported":["2099-01-01","2026-07-28"],"requested":"x"}"#, true);
+        check(-32022, r#"{"supported":["2025-11-25"]}"#, false);
+        check(-32022, "7", false);
+        check(-32602, r#"{"supported":["2026-07-28"]}"#, false);
+        assert!(!offers_our_version(&RpcError::new(-32022, "no")));
     }
 }
