@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use gatefold_core::{ClientName, Principal};
-use gatefold_dispatch::{Caller, ClientCapabilities, EventSink, NoPeer, Peer, RequestMeta};
+use gatefold_dispatch::{
+    Caller, ClientCapabilities, EventSink, NoPeer, Peer, RequestMeta, SharedLabel,
+};
 use gatefold_exchange::Audience;
 use tokio::sync::mpsc;
 
@@ -63,6 +65,11 @@ impl Client {
                 client: self.connection,
             }),
         }
+    }
+
+    /// What its session has read so far. Requests that stand alone have no session to carry it.
+    pub(super) fn label(&self) -> SharedLabel {
+        self.session().map_or_else(SharedLabel::default, |session| session.label.clone())
     }
 
     /// The least severe log messages it wants. A session that never said gets them all, a request
@@ -134,6 +141,7 @@ fn begin_with(
             log_level: said_level.map(|level| level.as_str().to_owned()),
             others: meta.others,
         }),
+        label: client.label(),
         ..Caller::silent()
     };
     let answer = server.answer(audience, client, request.method, request.params, caller).boxed();

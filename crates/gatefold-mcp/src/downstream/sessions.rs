@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gatefold_core::{ClientName, Principal};
-use gatefold_dispatch::ClientCapabilities;
+use gatefold_dispatch::{ClientCapabilities, SharedLabel};
 use gatefold_exchange::Audience;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +39,8 @@ pub(super) struct ClientSession {
     pub(super) questions: Arc<PendingQuestions>,
     pub(super) subscriptions: Arc<ClientSubscriptions>,
     pub(super) replays: Arc<Replays>,
+    /// What its calls have read so far. It rides forward from each to the next.
+    pub(super) label: SharedLabel,
     state: Mutex<SessionState>,
     /// Fires when the session is over.
     pub(super) closed: CancellationToken,
@@ -81,6 +83,7 @@ impl ClientSession {
             questions: Arc::default(),
             subscriptions,
             replays: Arc::default(),
+            label: SharedLabel::default(),
             state: Mutex::new(state),
             closed: CancellationToken::new(),
         })
@@ -298,10 +301,12 @@ fn make_room(
 
 #[cfg(test)]
 mod tests {
+    use gatefold_core::Label;
     use gatefold_disclose::{Disclosure, Gateway};
     use gatefold_exchange::{Disclosures, Scope};
 
     use super::*;
+    use crate::downstream::client::{Client, ClientState};
 
     const IDLE: Duration = Duration::from_secs(60);
 
@@ -317,6 +322,19 @@ mod tests {
     fn open(sessions: &Sessions) -> (String, Arc<ClientSession>) {
         let session = session();
         (sessions.open(session.clone()).unwrap(), session)
+    }
+
+    #[test]
+    fn what_one_request_of_a_session_has_read_the_next_one_knows() {
+        let label = |session: &Arc<ClientSession>| {
+            let (principal, standing) =
+                (session.principal.clone(), ClientState::Session(session.clone()));
+            Client { principal, name: None, standing, connection: None }.label()
+        };
+        let (read_on, other) = (session(), session());
+        label(&read_on).raise(Label::OpenWorld);
+        assert_eq!(label(&read_on).get(), Label::OpenWorld);
+        assert_eq!(label(&other).get(), Label::Clean, "another session has read nothing");
     }
 
     #[tokio::test(start_paused = true)]
