@@ -24,6 +24,10 @@ use search_index::SearchIndex;
 /// The longest description of a domain, in characters, when it was configured.
 const CONFIGURED_LIMIT: usize = 200;
 
+/// Up to how many tools a search, once its index is built, takes less than a millisecond: 0.4 ms
+/// among 2,500 tools and 6 ms among 100,000.
+pub(crate) const QUICK_TOOLS: usize = 5000;
+
 /// One source as it enters a snapshot.
 #[derive(Debug, Clone)]
 pub struct SourceEntry {
@@ -141,9 +145,13 @@ impl Snapshot {
         self.encoder.as_ref()
     }
 
-    /// Whether a search only searches: it need not build the index first, nor wait for an encoder.
+    /// Whether a search takes less than a millisecond or so: it need not build the index first, nor
+    /// wait for an encoder, and there are few enough tools to rank.
     pub fn searches_quickly(&self) -> bool {
-        self.encoder.is_none() && self.indexes.search.is_built() && self.indexes.names.is_built()
+        self.encoder.is_none()
+            && self.tools.len() <= QUICK_TOOLS
+            && self.indexes.search.is_built()
+            && self.indexes.names.is_built()
     }
 
     /// What an encoder reads of the tool at a place.

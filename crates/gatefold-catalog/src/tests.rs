@@ -11,6 +11,7 @@ mod encoders;
 mod entries;
 mod listings;
 mod signatures;
+mod sizes;
 
 fn server() -> ServerInfo {
     ServerInfo {

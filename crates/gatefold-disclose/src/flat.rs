@@ -55,6 +55,10 @@ impl Disclosure for Flat {
         Ok(Step::Call(Request { operation, entry }))
     }
 
+    fn searches(&self, _: &str) -> bool {
+        false
+    }
+
     fn render(
         &self,
         view: &View,

@@ -47,11 +47,19 @@ impl Default for GatewayLimits {
 impl Gateway {
     /// The pinned tools of a view, by alias.
     fn pinned<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Tool> {
-        let is_pinned = |tool: &&Tool| {
-            self.pinned.iter().any(|pattern| pattern.matches(tool.id().as_str()))
-                && ![DISCOVER, SCHEMA, EXECUTE].contains(&tool.alias())
-        };
-        view.tools().filter(is_pinned)
+        view.tools().filter(|tool| self.pins(tool))
+    }
+
+    /// The pinned tool with this alias. It is looked up, as a view may have very many tools.
+    fn pinned_as<'a>(&self, view: &'a View, alias: &str) -> Option<&'a Tool> {
+        let is_listed = |tool: &&Tool| !tool.definition().is_for_apps_only();
+        let tool = view.find(alias).filter(is_listed)?;
+        (tool.alias() == alias && self.pins(tool)).then_some(tool)
+    }
+
+    fn pins(&self, tool: &Tool) -> bool {
+        self.pinned.iter().any(|pattern| pattern.matches(tool.id().as_str()))
+            && ![DISCOVER, SCHEMA, EXECUTE].contains(&tool.alias())
     }
 }
 
@@ -65,11 +73,15 @@ impl Disclosure for Gateway {
             DISCOVER => discover::answer(view, &self.limits, arguments),
             SCHEMA => schema::answer(view, &self.limits, arguments).map(Step::Reply),
             EXECUTE => execute::request(view, arguments).map(Step::Call),
-            _ => match self.pinned(view).find(|tool| tool.alias() == name) {
+            _ => match self.pinned_as(view, name) {
                 Some(tool) => Ok(Step::Call(execute::untouched(view, tool, arguments))),
                 None => Err(not_at_the_top(view, name)),
             },
         }
+    }
+
+    fn searches(&self, name: &str) -> bool {
+        [DISCOVER, SCHEMA].contains(&name)
     }
 
     fn render(

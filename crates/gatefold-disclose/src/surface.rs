@@ -12,6 +12,13 @@ pub trait Disclosure: Send + Sync {
     /// What a call of one of the surface's tools means. Absent arguments are `null`.
     fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend>;
 
+    /// Whether [`Disclosure::interpret`] may search the catalogue for a call of this tool, which is
+    /// then interpreted where a search holds up nobody.
+    fn searches(&self, name: &str) -> bool {
+        let _ = name;
+        true
+    }
+
     /// Words the result of an operation that [`Disclosure::interpret`] asked for. `name` is the
     /// surface's tool that was called: it tells a pinned tool, whose result passes untouched,
     /// from the same tool called through another. `request` is the one that was made, with what its

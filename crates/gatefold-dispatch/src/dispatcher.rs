@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 use crate::parking::Parking;
 use crate::past::{Overlays, Recall};
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
+use crate::searching::SearchPlaces;
 use crate::{Approvals, AuditLog, Counters, PastQueries, Pinned, SealKey};
 
 /// What dispatch needs from outside.
@@ -40,6 +41,8 @@ pub struct Dispatcher {
     pub(crate) recall: Recall,
     /// What came of earlier ones.
     overlays: Overlays,
+    /// Where searches run that take long.
+    pub(crate) searches: SearchPlaces,
     /// Tells this dispatcher from others that share its seal.
     pub(crate) owner: u64,
     updates: broadcast::Sender<ResourceUpdate>,
@@ -77,6 +80,7 @@ impl Dispatcher {
             parking: Arc::default(),
             recall: Recall::default(),
             overlays: Overlays::default(),
+            searches: SearchPlaces::default(),
             owner: fastrand::u64(..),
             updates: broadcast::Sender::new(UPDATES),
             stale: Arc::default(),

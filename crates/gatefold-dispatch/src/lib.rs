@@ -26,6 +26,7 @@ mod resolution;
 mod run;
 mod runtime;
 mod seal;
+mod searching;
 mod source;
 mod stateless;
 mod tasks;

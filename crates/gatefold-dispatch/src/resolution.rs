@@ -53,7 +53,7 @@ impl Pinned {
             return Ok(entry.target().clone());
         }
         let found = entry.map(|entry| entry.target().clone());
-        found.ok_or_else(|| self.unknown(kind_of(&call.operation), call.operation.subject()))
+        found.ok_or_else(|| unknown(kind_of(&call.operation), call.operation.subject()))
     }
 
     fn sealed_task(&self, request: &TaskRequest) -> Option<SealedTask> {
@@ -72,16 +72,15 @@ impl Pinned {
             || self.view.lists_resource(target)
             || !self.runtime.policy.concerns(&self.principal, target)
     }
+}
 
-    /// A hidden entry and a missing one read alike, down to the names that are suggested.
-    pub(crate) fn unknown(&self, kind: EntryKind, name: &str) -> CallError {
-        if kind != EntryKind::Tool {
-            return CallError::Unknown { kind: kind.as_str(), name: name.to_owned() };
-        }
-        let name = ToolName::new(name);
-        let miss = self.view.resolve(&name).err();
-        CallError::UnknownTool { name, nearest: miss.map_or_else(Vec::new, |miss| miss.nearest) }
+/// A hidden entry and a missing one read alike. What a tool's name may have meant is looked for by
+/// [`Pinned::with_suggestions`].
+pub(crate) fn unknown(kind: EntryKind, name: &str) -> CallError {
+    if kind == EntryKind::Tool {
+        return CallError::UnknownTool { name: ToolName::new(name), nearest: Vec::new() };
     }
+    CallError::Unknown { kind: kind.as_str(), name: name.to_owned() }
 }
 
 /// What sort of entry an operation is about.

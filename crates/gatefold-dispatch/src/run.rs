@@ -19,6 +19,7 @@ use crate::approvals::{self, ApprovalFinding};
 use crate::audit::RECORD_WAIT;
 use crate::nested::Chain;
 use crate::parking::RunningCall;
+use crate::resolution::unknown;
 use crate::seal::{Sealed, SealedState, digest};
 use crate::{AuditOutcome, CallClosed, CallOpened, Caller, DecidedBy, Pinned};
 
@@ -128,7 +129,7 @@ impl Pinned {
                 }
                 self.asked_elsewhere(&call, &record).await
             }
-            Err(error) => error,
+            Err(error) => self.with_suggestions(error, chain, &caller.cancel).await,
         };
         if matches!(error, CallError::Resume(_)) {
             // The suspended call's record stays: it may yet be resumed as it was.
@@ -309,7 +310,7 @@ impl Pinned {
             Admission::Denied(denial) => {
                 record.rule = Some(denial.rule.clone());
                 Err(if denial.hidden {
-                    self.unknown(kind, &record.subject)
+                    unknown(kind, &record.subject)
                 } else {
                     CallError::Denied { tool, rule: denial.rule }
                 })

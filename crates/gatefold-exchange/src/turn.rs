@@ -8,7 +8,6 @@ use gatefold_core::{
 use gatefold_disclose::{Mend, Names, Reply, Step};
 use gatefold_dispatch::{Caller, Counters, Pinned};
 use serde_json::value::RawValue;
-use tokio::task::spawn_blocking;
 
 use crate::addresses::{kept, readdressed};
 use crate::{Audience, Exchange, Lists};
@@ -107,16 +106,14 @@ impl Turn {
 
     /// What a call of one of the surface's tools asks for.
     async fn interpret(&self, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
-        let (view, disclosure) = (self.view(), self.audience.disclosure());
-        if view.snapshot().searches_quickly() {
-            return disclosure.interpret(view, name.as_str(), arguments);
+        let disclosure = self.audience.disclosure();
+        if !disclosure.searches(name.as_str()) {
+            return disclosure.interpret(self.view(), name.as_str(), arguments);
         }
-        // A search that takes long must not keep other requests from this thread.
-        let (view, disclosure) = (view.clone(), Arc::clone(disclosure));
-        let (name, arguments) = (name.clone(), arguments.to_owned());
-        let interpreted =
-            spawn_blocking(move || disclosure.interpret(&view, name.as_str(), &arguments));
-        interpreted.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+        let (disclosure, name) = (Arc::clone(disclosure), name.clone());
+        let arguments = arguments.to_owned();
+        let search = move |view: &View| disclosure.interpret(view, name.as_str(), &arguments);
+        self.pinned.searching(search).await
     }
 
     async fn carry_out(

@@ -2,5 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+mod searches;
 mod turns;
 mod world;

@@ -24,6 +24,11 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::with_tools(0)
+    }
+
+    /// A world with so many tools beside `echo`.
+    pub(crate) fn with_tools(others: usize) -> Self {
         let log = Arc::<Counts>::default();
         let dispatcher = Dispatcher::new(Ports {
             audit: log.clone(),
@@ -33,7 +38,7 @@ impl World {
             seal: SealKey::new([7; 32]),
         });
         let source = SourceSetup {
-            source: Arc::new(Echo::new()),
+            source: Arc::new(Echo::new(others)),
             kind: KindName::new("mcp"),
             description: None,
             groups: GroupRules::default(),
@@ -72,7 +77,7 @@ struct Echo {
 }
 
 impl Echo {
-    fn new() -> Self {
+    fn new(others: usize) -> Self {
         let server = ServerInfo {
             name: "up".to_owned(),
             version: "1".to_owned(),
@@ -81,7 +86,10 @@ impl Echo {
             protocol: "2025-11-25".to_owned(),
             capabilities: None,
         };
-        let page = raw(r#"{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}"#);
+        let names = (0..others).map(|number| format!("archive_linked_invoice_{number}"));
+        let tool = |name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
+        let tools: Vec<_> = names.chain(["echo".to_owned()]).map(tool).collect();
+        let page = raw(&format!(r#"{{"tools":[{}]}}"#, tools.join(",")));
         let listing = Listing { tools: &[page], ..Listing::default() };
         let manifest = Manifest::from_listing(server, listing, START);
         let manifest = watch::Sender::new(Some(Arc::new(manifest)));

@@ -41,6 +41,10 @@ impl Disclosure for ReloadableGateway {
         self.0.load().interpret(view, name, arguments)
     }
 
+    fn searches(&self, name: &str) -> bool {
+        self.0.load().searches(name)
+    }
+
     fn render(
         &self,
         view: &View,
