@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::ClientCapabilities;
+use crate::{ClientCapabilities, Question};
 
 /// How a caller follows its call, and how it can be reached meanwhile. Cheap to clone.
 #[derive(Clone)]
@@ -166,14 +166,6 @@ pub enum Manner {
     Live,
     /// By ending its request with the question; it makes the request again with the answer.
     ByRetry,
-}
-
-/// A request from a source to the client: elicitation, sampling or roots.
-#[derive(Debug)]
-pub struct Question {
-    /// The protocol's method, such as `elicitation/create`.
-    pub method: String,
-    pub params: Box<RawValue>,
 }
 
 /// The client's result object, as it came.

@@ -1,9 +1,15 @@
-//! What a client can be asked.
+//! What a client can be asked: questions, and what it said that it can answer.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::Question;
+/// A request from a source to the client: elicitation, sampling or roots.
+#[derive(Debug)]
+pub struct Question {
+    /// The protocol's method, such as `elicitation/create`.
+    pub method: String,
+    pub params: Box<RawValue>,
+}
 
 /// What a client said it can do: the protocol's object of client capabilities, whole, and read as
 /// far as it tells which questions may be put to the client.

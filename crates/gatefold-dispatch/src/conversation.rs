@@ -6,7 +6,7 @@ use gatefold_catalog::{Request, ResolvedEntry};
 use gatefold_core::{Call, CallError, Operation, Outcome, Resume, Suspension, ToolId, WaitsFor};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::nested::Chain;
+use crate::chain::Chain;
 use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS, read_questions};
 use crate::{AskError, Caller, Manner, Peer, Pinned};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_catalog::Past;
-use gatefold_core::{BoxError, CallError, CallId, Clock, Domain, Principal, Tenant};
+use gatefold_core::{BoxError, CallError, CallId, Clock, Domain, Tenant};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast, watch};
@@ -15,7 +15,7 @@ use crate::parking::Parking;
 use crate::past::{Overlays, Recall};
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
 use crate::searching::SearchPlaces;
-use crate::{Approvals, AuditLog, Counters, PastQueries, Pinned, SealKey};
+use crate::{Approvals, AuditLog, Counters, PastQueries, SealKey};
 
 /// What dispatch needs from outside.
 #[derive(Clone)]
@@ -104,11 +104,6 @@ impl Dispatcher {
         }
     }
 
-    /// Begins a turn for someone: their view and the runtime behind it, pinned.
-    pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> Pinned {
-        Pinned::new(self.clone(), self.runtime.load_full(), principal)
-    }
-
     /// Reads what was learnt for a tenant, so that their next turn ranks by it. A turn has it read
     /// by itself, and goes without until it is.
     pub async fn recollect(&self, tenant: &Tenant) -> Result<(), BoxError> {
@@ -144,6 +139,11 @@ impl Dispatcher {
     /// Calls that wait for their clients to come back with answers.
     pub fn parked(&self) -> usize {
         self.parking.count()
+    }
+
+    /// What is in force now.
+    pub(crate) fn runtime(&self) -> Arc<Runtime> {
+        self.runtime.load_full()
     }
 
     pub fn reports(&self) -> Vec<SourceReport> {

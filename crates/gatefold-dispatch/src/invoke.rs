@@ -12,8 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::audit::OpenRecord;
 use crate::bulkhead::{BulkheadPlace, BulkheadRefusal};
+use crate::chain::{Chain, label_of};
 use crate::conversation::unanswered;
-use crate::nested::{Chain, label_of};
+use crate::nesting::NestedTurn;
 use crate::parking::{NotParked, RunningCall, RunningStep};
 use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS};
 use crate::run::Bound;
@@ -238,7 +239,7 @@ impl Pinned {
             peer: caller.peer,
             identity: slot.identity(&self.principal),
             meta: caller.meta,
-            nested: Nested::new(self.clone(), chain),
+            nested: Nested::new(NestedTurn { pinned: self.clone(), chain }),
             result_bytes: self.runtime.limits.result_bytes,
         }
     }

@@ -10,7 +10,9 @@ mod audit;
 mod bulkhead;
 mod caller;
 mod capabilities;
+mod chain;
 mod circuit_breaker;
+mod consent;
 mod conversation;
 mod counters;
 mod credentials;
@@ -18,6 +20,7 @@ mod dispatcher;
 mod invoke;
 mod limits;
 mod nested;
+mod nesting;
 mod parking;
 mod past;
 mod pinned;
@@ -41,10 +44,9 @@ pub use audit::{
     DiscoveryRecord,
 };
 pub use caller::{
-    Answer, AskError, Caller, Event, EventSink, Manner, NoPeer, Peer, Question, RequestMeta,
-    SharedLabel,
+    Answer, AskError, Caller, Event, EventSink, Manner, NoPeer, Peer, RequestMeta, SharedLabel,
 };
-pub use capabilities::ClientCapabilities;
+pub use capabilities::{ClientCapabilities, Question};
 pub use circuit_breaker::BreakerState;
 pub use counters::Counters;
 pub use credentials::{Credential, CredentialError, CredentialSet, Credentials, StaticCredentials};

@@ -1,24 +1,33 @@
+//! Calls that a source makes in the course of one of its own, as the source sees them.
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_catalog::{Request, ResolvedEntry};
-use gatefold_core::{
-    AgentId, CallError, CallId, ClientName, Domain, Label, Lineage, Outcome, Principal, Resume,
-    Rights, Target,
-};
-use tokio::time::Instant;
+use futures::future::BoxFuture;
+use gatefold_catalog::Request;
+use gatefold_core::{AgentId, CallError, CallId, Domain, Lineage, Outcome, Resume, Rights};
 
-use crate::bulkhead::BulkheadPlace;
-use crate::timer::Timer;
-use crate::{Caller, Pinned, SharedLabel};
+use crate::Caller;
+use crate::chain::Chain;
 
 /// The way for a source to make calls of its own in the course of one.
 ///
 /// It keeps the principal, the runtime, the deadline and the lineage of the call it belongs to.
 #[derive(Clone)]
-pub struct Nested {
-    pinned: Pinned,
-    chain: Arc<Chain>,
+pub struct Nested(Arc<dyn NestedCalls>);
+
+/// What makes nested calls. A source is handed this and not the turn behind it, because turns know
+/// sources and not the other way round.
+pub(crate) trait NestedCalls: Send + Sync {
+    /// What led to the calls that are made here.
+    fn chain(&self) -> &Chain;
+
+    fn call(
+        &self,
+        request: Request,
+        caller: Caller,
+        options: NestedOptions,
+    ) -> BoxFuture<'_, Result<Outcome, CallError>>;
 }
 
 /// How a nested call differs from the one it is made in the course of. Every difference narrows.
@@ -36,80 +45,25 @@ pub struct NestedOptions {
     pub resume: Option<Resume>,
 }
 
-/// What a call has from those that led to it.
-#[derive(Debug, Clone)]
-pub(crate) struct Chain {
-    pub(crate) lineage: Lineage,
-    /// What the session or the run has read: raised by every call of the chain.
-    pub(crate) label: SharedLabel,
-    /// What the client of the outermost call calls itself.
-    pub(crate) client: Option<ClientName>,
-    /// The time that all of them have together.
-    pub(crate) timer: Arc<Timer>,
-    /// How long that is without the time that questions take.
-    pub(crate) limit: Duration,
-    /// The place that the innermost call has at its source.
-    pub(crate) place: Arc<BulkheadPlace>,
-    /// How long a question may stay open, where the outermost client answers by another request.
-    pub(crate) patience: Option<Duration>,
-}
-
-impl Chain {
-    /// The chain of a call that no call of this dispatcher's led to.
-    pub(crate) fn root(limit: Duration, caller: &Caller) -> Self {
-        Self {
-            lineage: caller.lineage.clone(),
-            label: caller.label.clone(),
-            client: caller.meta.client.clone(),
-            timer: Timer::until(Instant::now() + limit),
-            limit,
-            place: Arc::default(),
-            patience: None,
-        }
-    }
-
-    /// What the call knows that is about to be made: its lineage's label, and all that the session
-    /// has read meanwhile.
-    pub(crate) fn label(&self) -> Label {
-        self.lineage.label.merged(self.label.get())
-    }
-
-    /// The chain of the calls that are made in the course of this one.
-    pub(crate) fn extended(&self, call: CallId, target: &Target) -> Self {
-        let label = self.label().merged(label_of(target));
-        let lineage = self.lineage.below(call, target.id.clone(), label);
-        Self { lineage, ..self.clone() }
-    }
-
-    fn limited(&self, limit: Duration) -> Self {
-        let timer = self.timer.within_this(Instant::now() + limit);
-        Self { timer, limit: limit.min(self.limit), ..self.clone() }
-    }
-}
-
-/// The label of what a target says.
-pub(crate) fn label_of(target: &Target) -> Label {
-    if target.hints.is_open_world() { Label::OpenWorld } else { Label::Clean }
-}
-
 impl Nested {
-    pub(crate) fn new(pinned: Pinned, chain: Chain) -> Self {
-        Self { pinned, chain: Arc::new(chain) }
+    pub(crate) fn new(calls: impl NestedCalls + 'static) -> Self {
+        Self(Arc::new(calls))
     }
 
     /// The call this one belongs to.
     pub fn parent(&self) -> Option<CallId> {
-        self.chain.lineage.parent
+        self.0.chain().lineage.parent
     }
 
     /// How many calls deep the call stands; the outermost is at 1.
     pub fn depth(&self) -> usize {
-        self.chain.lineage.depth
+        self.0.chain().lineage.depth
     }
 
     /// What the calls that are made here have above them, for a run that goes on elsewhere.
     pub fn lineage(&self) -> Lineage {
-        Lineage { label: self.chain.label(), ..self.chain.lineage.clone() }
+        let chain = self.0.chain();
+        Lineage { label: chain.label(), ..chain.lineage.clone() }
     }
 
     /// Makes a call on the same path as any other: resolved, admitted and recorded on its own.
@@ -128,39 +82,6 @@ impl Nested {
         caller: Caller,
         options: NestedOptions,
     ) -> Result<Outcome, CallError> {
-        let NestedOptions { deadline, rights, agent, within, resume } = options;
-        let request = request.into();
-        let mut pinned = self.pinned.narrowed(rights.as_ref(), agent);
-        if let Some(domain) = within {
-            pinned.view = pinned.view.within(&domain);
-        }
-        let request = pinned.verified(request);
-        let own = pinned.runtime.call_deadline(request.entry.as_ref().map(ResolvedEntry::domain));
-        let chain = self.chain.limited(deadline.map_or(own, |deadline| deadline.min(own)));
-        // Boxed because the future of a call contains that of the calls it makes.
-        Box::pin(pinned.converse(request, resume, caller, chain)).await
-    }
-}
-
-impl Pinned {
-    /// The same turn for the same user with fewer rights, or through an agent.
-    ///
-    /// With other rights other rules apply, and a rule may well grant something. So what is seen is
-    /// seen by the principal of before as well, and what is granted is granted to both.
-    fn narrowed(&self, rights: Option<&Rights>, agent: Option<AgentId>) -> Self {
-        if rights.is_none() && agent.is_none() {
-            return self.clone();
-        }
-        let own = &self.principal;
-        let principal = Principal {
-            rights: rights.map_or_else(|| own.rights.clone(), |rights| own.rights.within(rights)),
-            agent: agent.or_else(|| own.agent.clone()),
-            ..Principal::clone(own)
-        };
-        let mut narrowed = self.clone();
-        narrowed.view = self.view.intersected(&self.runtime.view(&principal));
-        narrowed.on_behalf_of.push(own.clone());
-        narrowed.principal = Arc::new(principal);
-        narrowed
+        self.0.call(request.into(), caller, options).await
     }
 }

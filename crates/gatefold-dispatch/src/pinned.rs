@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use crate::audit::RECORD_WAIT;
-use crate::nested::Chain;
+use crate::chain::Chain;
 use crate::past::{Asker, worth_keeping};
 use crate::runtime::Runtime;
 use crate::seal::digest;
@@ -26,21 +26,21 @@ pub struct Pinned {
     pub(crate) on_behalf_of: Vec<Arc<Principal>>,
 }
 
-impl Pinned {
-    pub(crate) fn new(
-        dispatcher: Arc<Dispatcher>,
-        runtime: Arc<Runtime>,
-        principal: Arc<Principal>,
-    ) -> Self {
+impl Dispatcher {
+    /// Begins a turn for someone: their view and the runtime behind it, pinned.
+    pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> Pinned {
+        let runtime = self.runtime();
         let view = runtime.view(&principal);
-        let past = runtime.learns.then(|| dispatcher.past(&principal.tenant())).flatten();
+        let past = runtime.learns.then(|| self.past(&principal.tenant())).flatten();
         let view = match past {
             Some(past) => view.with_past(past),
             None => view,
         };
-        Self { dispatcher, runtime, principal, view, on_behalf_of: Vec::new() }
+        Pinned { dispatcher: self.clone(), runtime, principal, view, on_behalf_of: Vec::new() }
     }
+}
 
+impl Pinned {
     /// What the principal sees.
     pub fn view(&self) -> &View {
         &self.view
@@ -51,6 +51,14 @@ impl Pinned {
     pub fn within(&self, domain: &Domain) -> Option<Self> {
         self.view.domain(domain.as_str())?;
         Some(Self { view: self.view.within(domain), ..self.clone() })
+    }
+
+    /// Does what may search this turn's view, away from the threads that serve calls where it takes long.
+    pub async fn searching<T: Send + 'static>(
+        &self,
+        search: impl FnOnce(&View) -> T + Send + 'static,
+    ) -> T {
+        self.dispatcher.searches.search(&self.view, search).await
     }
 
     /// Whether the catalogue has anything about a domain that the view shows.

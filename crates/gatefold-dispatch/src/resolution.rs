@@ -6,8 +6,10 @@ use gatefold_catalog::{Request, ResolvedEntry, is_normal_uri};
 use gatefold_core::{
     Call, CallError, Completion, EntryKind, Operation, Reference, Target, TaskRequest, ToolName,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::Pinned;
+use crate::chain::Chain;
 use crate::tasks::SealedTask;
 
 impl Pinned {
@@ -71,6 +73,24 @@ impl Pinned {
             || is_normal_uri(&target.name)
             || self.view.lists_resource(target)
             || !self.runtime.policy.concerns(&self.principal, target)
+    }
+
+    /// An error about an unknown tool with the names that it may have meant; any other as it is.
+    ///
+    /// They are looked for here alone, once all that decides about the call is known. A caller who
+    /// gives up, or whose time is over, is told none.
+    pub(crate) async fn with_suggestions(
+        &self,
+        error: CallError,
+        chain: &Chain,
+        cancel: &CancellationToken,
+    ) -> CallError {
+        let CallError::UnknownTool { name, .. } = error else { return error };
+        let asked = name.clone();
+        let missed = self.searching(move |view| view.resolve(&asked).err());
+        let missed = chain.timer.within(cancel.run_until_cancelled(missed)).await;
+        let nearest = missed.ok().flatten().flatten().map(|miss| miss.nearest);
+        CallError::UnknownTool { name, nearest: nearest.unwrap_or_default() }
     }
 }
 

@@ -15,9 +15,9 @@ use tokio::time::timeout;
 use tracing::field::{Empty, display};
 use tracing::{Instrument as _, Span};
 
-use crate::approvals::{self, ApprovalFinding};
 use crate::audit::RECORD_WAIT;
-use crate::nested::Chain;
+use crate::chain::Chain;
+use crate::consent::{self, ApprovalFinding};
 use crate::parking::RunningCall;
 use crate::resolution::unknown;
 use crate::seal::{Sealed, SealedState, digest};
@@ -112,9 +112,9 @@ impl Pinned {
             }
             Ok(Admitted::NeedsApproval(call)) => {
                 let target = call.target().clone();
-                let question = approvals::question(&target, call.call().operation.arguments());
+                let question = consent::question(&target, call.call().operation.arguments());
                 if caller.peer.capabilities().lacks(&question).is_none() {
-                    let questions = approvals::questions(&question);
+                    let questions = consent::questions(&question);
                     let bound = Bound {
                         call: record.id,
                         operation: record.operation,

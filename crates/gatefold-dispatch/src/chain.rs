@@ -1,0 +1,67 @@
+//! What a call has from those that led to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_core::{CallId, ClientName, Label, Lineage, Target};
+use tokio::time::Instant;
+
+use crate::bulkhead::BulkheadPlace;
+use crate::timer::Timer;
+use crate::{Caller, SharedLabel};
+
+/// What a call has from those that led to it.
+#[derive(Debug, Clone)]
+pub(crate) struct Chain {
+    pub(crate) lineage: Lineage,
+    /// What the session or the run has read: raised by every call of the chain.
+    pub(crate) label: SharedLabel,
+    /// What the client of the outermost call calls itself.
+    pub(crate) client: Option<ClientName>,
+    /// The time that all of them have together.
+    pub(crate) timer: Arc<Timer>,
+    /// How long that is without the time that questions take.
+    pub(crate) limit: Duration,
+    /// The place that the innermost call has at its source.
+    pub(crate) place: Arc<BulkheadPlace>,
+    /// How long a question may stay open, where the outermost client answers by another request.
+    pub(crate) patience: Option<Duration>,
+}
+
+impl Chain {
+    /// The chain of a call that no call of this dispatcher's led to.
+    pub(crate) fn root(limit: Duration, caller: &Caller) -> Self {
+        Self {
+            lineage: caller.lineage.clone(),
+            label: caller.label.clone(),
+            client: caller.meta.client.clone(),
+            timer: Timer::until(Instant::now() + limit),
+            limit,
+            place: Arc::default(),
+            patience: None,
+        }
+    }
+
+    /// What the call knows that is about to be made: its lineage's label, and all that the session
+    /// has read meanwhile.
+    pub(crate) fn label(&self) -> Label {
+        self.lineage.label.merged(self.label.get())
+    }
+
+    /// The chain of the calls that are made in the course of this one.
+    pub(crate) fn extended(&self, call: CallId, target: &Target) -> Self {
+        let label = self.label().merged(label_of(target));
+        let lineage = self.lineage.below(call, target.id.clone(), label);
+        Self { lineage, ..self.clone() }
+    }
+
+    pub(crate) fn limited(&self, limit: Duration) -> Self {
+        let timer = self.timer.within_this(Instant::now() + limit);
+        Self { timer, limit: limit.min(self.limit), ..self.clone() }
+    }
+}
+
+/// The label of what a target says.
+pub(crate) fn label_of(target: &Target) -> Label {
+    if target.hints.is_open_world() { Label::OpenWorld } else { Label::Clean }
+}

@@ -1,0 +1,249 @@
+//! How a call that needs a person's yes gets it: asked of the client, or given elsewhere.
+
+use std::fmt::Write as _;
+
+use gatefold_catalog::object_fields;
+use gatefold_core::{CallError, Digest, Target};
+use gatefold_policy::{Approval, ResolvedCall};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::seal::{Sealed, principal_digest};
+use crate::{ApprovalKey, ApprovalState, CallOpened, DecidedBy, NewApproval, Pinned, Question};
+
+/// The key of the one question by which a client is asked for its yes.
+const QUESTION: &str = "approval";
+
+/// The field of its form that says yes.
+const APPROVE: &str = "approve";
+
+/// The most characters of a call's arguments that a person is shown by their client.
+const SHOWN_ARGUMENTS: usize = 2000;
+
+/// The largest arguments that are kept with a request, in bytes. Of larger ones the beginning is.
+const KEPT_ARGUMENTS: usize = 16 * 1024;
+
+/// Whether a call that needs a yes has it, found out before policy decides.
+#[derive(Debug)]
+pub(crate) enum ApprovalFinding {
+    /// Nobody has decided yet.
+    Open,
+    Approved(DecidedBy),
+    Refused {
+        by: DecidedBy,
+        reason: String,
+    },
+}
+
+impl Pinned {
+    /// Finds out whether a person has said yes to this very call. A yes that is found is used up.
+    pub(crate) async fn find_approval(
+        &self,
+        record: &CallOpened,
+        target: &Target,
+        sealed: Option<&Sealed>,
+        answers: Option<&RawValue>,
+    ) -> Result<(ApprovalFinding, Option<Approval>), CallError> {
+        let given = |by, expires_at| {
+            let (tool, arguments) = (target.digest, record.arguments_digest);
+            let approval = Approval { tool, arguments, expires_at };
+            Ok((ApprovalFinding::Approved(by), Some(approval)))
+        };
+        if let Some(sealed) = sealed {
+            if let Some(by) = &sealed.approved_by {
+                // It has begun already: one call needs one yes, however often it pauses.
+                return given(by.clone(), sealed.expires_at);
+            }
+            match answers.map_or(ApprovalFinding::Open, answer) {
+                ApprovalFinding::Approved(by) => return given(by, sealed.expires_at),
+                ApprovalFinding::Open => {}
+                refused @ ApprovalFinding::Refused { .. } => return Ok((refused, None)),
+            }
+        }
+        let port = &self.dispatcher.ports.approvals;
+        let failed = |source| CallError::Approvals { tool: target.id.clone(), source };
+        let key = self.approval_key(target, record.arguments_digest);
+        let Some(standing) = port.find(&key, self.now()).await.map_err(failed)? else {
+            return Ok((ApprovalFinding::Open, None));
+        };
+        match standing.state {
+            ApprovalState::Approved { by }
+                if port.consume(&standing.id, self.now()).await.map_err(failed)? =>
+            {
+                given(DecidedBy::Person(by), standing.expires_at)
+            }
+            // Another call was faster, and one yes serves one call.
+            ApprovalState::Approved { .. } | ApprovalState::Pending => {
+                Ok((ApprovalFinding::Open, None))
+            }
+            ApprovalState::Denied { by, reason } => {
+                let reason = reason.unwrap_or_else(|| "no reason was given".to_owned());
+                let by = DecidedBy::Person(by);
+                Ok((ApprovalFinding::Refused { by, reason }, None))
+            }
+        }
+    }
+
+    fn approval_key(&self, target: &Target, arguments: Digest) -> ApprovalKey {
+        ApprovalKey {
+            principal: principal_digest(&self.principal),
+            tool: target.id.clone(),
+            definition: target.digest,
+            arguments,
+        }
+    }
+
+    /// Leaves a request for a person's yes where they can find it, as the client cannot ask them.
+    pub(crate) async fn asked_elsewhere(
+        &self,
+        call: &ResolvedCall,
+        record: &CallOpened,
+    ) -> CallError {
+        let (target, lasts) = (call.target(), self.runtime.limits.approval);
+        let request = NewApproval {
+            key: self.approval_key(target, record.arguments_digest),
+            principal: self.principal.clone(),
+            client: record.client.clone(),
+            tool: target.id.clone(),
+            domain: target.domain.clone(),
+            rule: record.rule.clone().expect("a rule has asked"),
+            arguments: kept_arguments(call.call().operation.arguments()),
+            arguments_bytes: record.arguments_bytes,
+            at: self.now(),
+            expires_at: self.now().plus(lasts),
+        };
+        let tool = target.id.clone();
+        match self.dispatcher.ports.approvals.request(request).await {
+            Ok(id) => CallError::NeedsApproval { tool, id, lasts },
+            Err(source) => CallError::Approvals { tool, source },
+        }
+    }
+}
+
+/// The form by which a client asks its person. It names the tool itself, never a meta-tool, and
+/// shows what it would be called with.
+pub(crate) fn question(target: &Target, arguments: &str) -> Question {
+    let mut message = format!("Allow one call of `{}` of `{}`?", target.id, target.domain);
+    let shown: String = arguments.chars().take(SHOWN_ARGUMENTS).collect();
+    let rest = arguments.len() - shown.len();
+    if shown != "null" {
+        let _ = write!(message, "\n\nArguments: {shown}");
+    }
+    if rest > 0 {
+        let _ = write!(message, "... ({rest} more bytes)");
+    }
+    let params = json!({
+        "mode": "form",
+        "message": message,
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                APPROVE: {
+                    "type": "boolean",
+                    "title": "Allow this call, once",
+                },
+            },
+            "required": [APPROVE],
+        },
+    });
+    Question { method: "elicitation/create".to_owned(), params: raw(&params) }
+}
+
+/// The question as the suspension of its call has it.
+pub(crate) fn questions(question: &Question) -> Box<RawValue> {
+    raw(&json!({ QUESTION: { "method": question.method, "params": question.params } }))
+}
+
+/// What the client's person has said. Only an explicit yes is one.
+fn answer(answers: &RawValue) -> ApprovalFinding {
+    #[derive(serde::Deserialize)]
+    struct Answer<'a> {
+        action: String,
+        #[serde(borrow, default)]
+        content: Option<&'a RawValue>,
+    }
+    let field = |json: &str, name: &str| {
+        let fields = object_fields(json)?;
+        let found = fields.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| (*value).to_owned())
+    };
+    let Some(own) = field(answers.get(), QUESTION) else { return ApprovalFinding::Open };
+    let Ok(Answer { action, content }) = serde_json::from_str(&own) else {
+        return ApprovalFinding::Open;
+    };
+    let says_yes = || content.and_then(|content| field(content.get(), APPROVE));
+    let reason = match action.as_str() {
+        "accept" if says_yes().as_deref() == Some("true") => {
+            return ApprovalFinding::Approved(DecidedBy::Client);
+        }
+        "accept" | "decline" => "the person who was asked said no",
+        _ => "the person who was asked closed the question without an answer",
+    };
+    ApprovalFinding::Refused { by: DecidedBy::Client, reason: reason.to_owned() }
+}
+
+/// The arguments as they are kept with a request.
+fn kept_arguments(arguments: &str) -> Box<RawValue> {
+    let whole = || RawValue::from_string(arguments.to_owned()).ok();
+    let is_small = arguments.len() <= KEPT_ARGUMENTS;
+    is_small.then(whole).flatten().unwrap_or_else(|| {
+        let beginning = &arguments[..arguments.floor_char_boundary(KEPT_ARGUMENTS)];
+        raw(&json!(format!("{beginning}...")))
+    })
+}
+
+fn raw(value: &serde_json::Value) -> Box<RawValue> {
+    to_raw_value(value).expect("a JSON value is valid JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::{Domain, ToolId};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(answers: &str, expected: &str) {
+        let answers = RawValue::from_string(answers.to_owned()).unwrap();
+        let said = match answer(&answers) {
+            ApprovalFinding::Open => "open".to_owned(),
+            ApprovalFinding::Approved(by) => format!("yes by {}", by.as_str()),
+            ApprovalFinding::Refused { by, reason } => format!("no by {}: {reason}", by.as_str()),
+        };
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn only_an_explicit_yes_is_one() {
+        check(r#"{"approval":{"action":"accept","content":{"approve":true}}}"#, "yes by client");
+        let no = "no by client: the person who was asked said no";
+        check(r#"{"approval":{"action":"accept","content":{"approve":false}}}"#, no);
+        check(r#"{"approval":{"action":"accept","content":{"approve":"true"}}}"#, no);
+        check(r#"{"approval":{"action":"accept"}}"#, no);
+        check(r#"{"approval":{"action":"decline"}}"#, no);
+        let closed = "no by client: the person who was asked closed the question without an answer";
+        check(r#"{"approval":{"action":"cancel"}}"#, closed);
+        for open in ["null", "{}", r#"{"other":{"action":"accept"}}"#, r#"{"approval":7}"#] {
+            check(open, "open");
+        }
+    }
+
+    #[test]
+    fn arguments_are_shown_and_kept_within_bounds() {
+        let long = format!(r#"{{"text":"{}"}}"#, "é".repeat(KEPT_ARGUMENTS));
+        let target = Target {
+            kind: gatefold_core::EntryKind::Tool,
+            domain: Domain::from_key("mail"),
+            id: ToolId::new("mail__send"),
+            name: "send".into(),
+            digest: Digest::new([1; 32]),
+            hints: gatefold_core::Hints::default(),
+        };
+        let asked = question(&target, &long).params;
+        assert!(asked.get().len() < 3 * SHOWN_ARGUMENTS, "{}", asked.get().len());
+        assert!(asked.get().contains("more bytes"));
+        let kept = kept_arguments(&long);
+        assert!(kept.get().starts_with('"') && kept.get().len() < KEPT_ARGUMENTS + 100);
+        assert_eq!(kept_arguments(r#"{"a":1.50}"#).get(), r#"{"a":1.50}"#);
+    }
+}

@@ -1,0 +1,64 @@
+//! How a nested call is made: on the turn of the call it belongs to, or on a narrower one.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use gatefold_catalog::{Request, ResolvedEntry};
+use gatefold_core::{AgentId, CallError, Outcome, Principal, Rights};
+
+use crate::chain::Chain;
+use crate::nested::NestedCalls;
+use crate::{Caller, NestedOptions, Pinned};
+
+/// The turn of a call under way, and what led to the calls that are made in the course of it.
+pub(crate) struct NestedTurn {
+    pub(crate) pinned: Pinned,
+    pub(crate) chain: Chain,
+}
+
+impl NestedCalls for NestedTurn {
+    fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// Boxed because the future of a call contains that of the calls it makes.
+    fn call(
+        &self,
+        request: Request,
+        caller: Caller,
+        options: NestedOptions,
+    ) -> BoxFuture<'_, Result<Outcome, CallError>> {
+        let NestedOptions { deadline, rights, agent, within, resume } = options;
+        let mut pinned = self.pinned.narrowed(rights.as_ref(), agent);
+        if let Some(domain) = within {
+            pinned.view = pinned.view.within(&domain);
+        }
+        let request = pinned.verified(request);
+        let own = pinned.runtime.call_deadline(request.entry.as_ref().map(ResolvedEntry::domain));
+        let chain = self.chain.limited(deadline.map_or(own, |deadline| deadline.min(own)));
+        Box::pin(async move { pinned.converse(request, resume, caller, chain).await })
+    }
+}
+
+impl Pinned {
+    /// The same turn for the same user with fewer rights, or through an agent.
+    ///
+    /// With other rights other rules apply, and a rule may well grant something. So what is seen is
+    /// seen by the principal of before as well, and what is granted is granted to both.
+    fn narrowed(&self, rights: Option<&Rights>, agent: Option<AgentId>) -> Self {
+        if rights.is_none() && agent.is_none() {
+            return self.clone();
+        }
+        let own = &self.principal;
+        let principal = Principal {
+            rights: rights.map_or_else(|| own.rights.clone(), |rights| own.rights.within(rights)),
+            agent: agent.or_else(|| own.agent.clone()),
+            ..Principal::clone(own)
+        };
+        let mut narrowed = self.clone();
+        narrowed.view = self.view.intersected(&self.runtime.view(&principal));
+        narrowed.on_behalf_of.push(own.clone());
+        narrowed.principal = Arc::new(principal);
+        narrowed
+    }
+}
