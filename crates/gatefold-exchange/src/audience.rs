@@ -1,10 +1,9 @@
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use gatefold_core::Domain;
 use gatefold_disclose::{Disclosure, Names};
-
-use crate::DisclosureName;
 
 /// Which part of the catalogue a turn is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -13,6 +12,26 @@ pub enum Scope {
     Everything,
     /// One source, as if there were no other.
     Source(Domain),
+}
+
+/// The name of a disclosure that is registered.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DisclosureName(Arc<str>);
+
+impl DisclosureName {
+    pub(crate) fn new(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for DisclosureName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// Whom a surface is made for: what of the catalogue is shown, and by which disclosure.
@@ -78,8 +97,8 @@ impl Hash for Audience {
     }
 }
 
-impl std::fmt::Debug for Audience {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Audience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { scope, name, .. } = self;
         f.debug_struct("Audience").field("scope", scope).field("name", name).finish()
     }

@@ -3,23 +3,7 @@ use std::sync::Arc;
 
 use gatefold_disclose::{Disclosure, Flat, Names};
 
-use crate::{Audience, Scope};
-
-/// The name of a disclosure that is registered.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct DisclosureName(Arc<str>);
-
-impl DisclosureName {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for DisclosureName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+use crate::{Audience, DisclosureName, Scope};
 
 /// A disclosure was asked for that nobody registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +47,7 @@ struct Registration {
 impl Registration {
     fn new(name: &str, naming: Naming, make: impl Fn(Names) -> Arc<dyn Disclosure>) -> Self {
         let own = (naming == Naming::OwnForOneSource).then(|| make(Names::Own));
-        Self { name: DisclosureName(name.into()), public: make(Names::Public), own }
+        Self { name: DisclosureName::new(name), public: make(Names::Public), own }
     }
 }
 

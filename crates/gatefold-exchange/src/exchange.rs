@@ -5,18 +5,18 @@ use gatefold_core::{Domain, Principal};
 use gatefold_dispatch::Dispatcher;
 
 use crate::surfaces::Surfaces;
-use crate::{Audience, Disclosures, ListDigests, Lists, Scope, Turn, UnknownDisclosure};
+use crate::{Audience, Disclosures, ListDigests, Scope, Turn, UnknownDisclosure};
 
 /// What all turns share: the dispatcher, the disclosures, and the surfaces made so far.
 pub struct Exchange {
     dispatcher: Arc<Dispatcher>,
     disclosures: Disclosures,
-    surfaces: Surfaces,
+    surfaces: Arc<Surfaces>,
 }
 
 impl Exchange {
     pub fn new(dispatcher: Arc<Dispatcher>, disclosures: Disclosures) -> Arc<Self> {
-        Arc::new(Self { dispatcher, disclosures, surfaces: Surfaces::default() })
+        Arc::new(Self { dispatcher, disclosures, surfaces: Arc::default() })
     }
 
     pub fn dispatcher(&self) -> &Arc<Dispatcher> {
@@ -37,19 +37,19 @@ impl Exchange {
     }
 
     /// Begins a turn. `None` when the principal sees nothing of what the audience is shown.
-    pub fn turn(self: &Arc<Self>, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
+    pub fn turn(&self, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
         let pinned = self.dispatcher.pin(principal);
         let pinned = match audience.scope() {
             Scope::Everything => pinned,
             Scope::Source(domain) => pinned.within(domain)?,
         };
-        Some(Turn::new(self.clone(), audience.clone(), pinned))
+        Some(Turn::new(self.surfaces.clone(), audience.clone(), pinned))
     }
 
     /// Begins a turn as [`Exchange::turn`] does. A turn about one source of which nothing is known
     /// waits until that source was asked: its client has nothing else to be shown meanwhile.
     pub async fn informed_turn(
-        self: &Arc<Self>,
+        &self,
         audience: &Audience,
         principal: Arc<Principal>,
     ) -> Option<Turn> {
@@ -68,20 +68,12 @@ impl Exchange {
 
     /// What tells the lists of an audience from what they were before. `None` when the principal
     /// sees nothing of what the audience is shown.
-    pub fn digests(
-        self: &Arc<Self>,
-        audience: &Audience,
-        principal: &Arc<Principal>,
-    ) -> Option<ListDigests> {
+    pub fn digests(&self, audience: &Audience, principal: &Arc<Principal>) -> Option<ListDigests> {
         Some(self.turn(audience, principal.clone())?.lists().digests())
     }
 
     /// Whether somebody may know of a source's resource.
     pub fn sees_resource(&self, principal: &Arc<Principal>, domain: &Domain, uri: &str) -> bool {
         self.dispatcher.pin(principal.clone()).sees_resource(&address(domain, uri))
-    }
-
-    pub(crate) fn lists(&self, turn: &Turn) -> Arc<Lists> {
-        self.surfaces.get(turn.view(), turn.audience())
     }
 }

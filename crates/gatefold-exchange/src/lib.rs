@@ -12,8 +12,8 @@ mod exchange;
 mod surfaces;
 mod turn;
 
-pub use audience::{Audience, Scope};
-pub use disclosures::{DisclosureName, Disclosures, Naming, UnknownDisclosure};
+pub use audience::{Audience, DisclosureName, Scope};
+pub use disclosures::{Disclosures, Naming, UnknownDisclosure};
 pub use exchange::Exchange;
 pub use surfaces::{List, ListDigests, Lists};
 pub use turn::{TaskSupport, ToolAnswer, ToolCall, Turn};

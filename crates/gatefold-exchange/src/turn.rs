@@ -10,11 +10,12 @@ use gatefold_dispatch::{Caller, Counters, Pinned};
 use serde_json::value::RawValue;
 
 use crate::addresses::{kept, readdressed};
-use crate::{Audience, Exchange, Lists};
+use crate::surfaces::Surfaces;
+use crate::{Audience, Lists};
 
 /// One principal's turn: the catalogue as it was when the turn began, as its audience is shown it.
 pub struct Turn {
-    exchange: Arc<Exchange>,
+    surfaces: Arc<Surfaces>,
     audience: Audience,
     pinned: Pinned,
 }
@@ -52,8 +53,8 @@ pub enum ToolAnswer {
 }
 
 impl Turn {
-    pub(crate) fn new(exchange: Arc<Exchange>, audience: Audience, pinned: Pinned) -> Self {
-        Self { exchange, audience, pinned }
+    pub(crate) fn new(surfaces: Arc<Surfaces>, audience: Audience, pinned: Pinned) -> Self {
+        Self { surfaces, audience, pinned }
     }
 
     pub fn audience(&self) -> &Audience {
@@ -79,7 +80,7 @@ impl Turn {
 
     /// What the model is given before it asks for anything, and what else can be listed.
     pub fn lists(&self) -> Arc<Lists> {
-        self.exchange.lists(self)
+        self.surfaces.get(self.view(), &self.audience)
     }
 
     /// Answers a call of one of the surface's tools.
