@@ -5,7 +5,7 @@ use gatefold_core::{Domain, EntryKind, Hints, Target, ToolId};
 
 use crate::address::address;
 use crate::manifest::{EntryDefinition, Manifest};
-use crate::naming::Names;
+use crate::naming::{Domains, Names};
 use crate::raw::object_fields;
 
 /// One prompt, resource or template of resources of a snapshot.
@@ -55,9 +55,14 @@ pub(crate) struct EntryRanges {
 
 impl Entries {
     /// Adds what a source offers. Sources come sorted by their domains.
-    pub(crate) fn add(&mut self, domain: &Domain, manifest: &Manifest) -> EntryRanges {
+    pub(crate) fn add(
+        &mut self,
+        domains: &Domains,
+        domain: &Domain,
+        manifest: &Manifest,
+    ) -> EntryRanges {
         let prompts = manifest.prompts().iter().map(|definition| {
-            let id = self.prompt_ids.id(domain, definition.key(), definition.digest());
+            let id = self.prompt_ids.id(domains, domain, definition.key(), definition.digest());
             entry(EntryKind::Prompt, domain, id, definition)
         });
         let prompts = append(&mut self.prompts, prompts);

@@ -1,53 +1,78 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gatefold_core::{Target, ToolId};
+use gatefold_core::{Domain, Target, ToolId};
+
+use crate::naming::{Domains, Owner};
 
 /// Which entries of a list a written name may mean, by their places.
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
-    /// Ids and aliases. No two entries share one.
+    /// Ids, aliases and `{domain}__{name}`. Each leads to one entry, of the domain that owns it.
     exact: HashMap<ToolId, usize>,
-    /// `{domain}__{name}`, where it is not the id.
-    long: HashMap<String, Vec<usize>>,
     /// The sources' own names.
     bare: HashMap<Arc<str>, Vec<usize>>,
+}
+
+/// What of a list somebody sees.
+pub(crate) trait Sight {
+    /// Whether the entry at a place can be asked for by its id.
+    fn knows(&self, at: usize) -> bool;
+
+    /// Whether it is listed, so that its source's own name may mean it.
+    fn shows(&self, at: usize) -> bool;
+
+    /// The domain of the entry at a place.
+    fn domain(&self, at: usize) -> &Domain;
+
+    /// Whether there is such a domain at all, seen or not.
+    fn covers(&self, domain: &Domain) -> bool;
 }
 
 impl NameTable {
     /// Of entries in the order of their places, each with its alias if it has one.
     pub(crate) fn of<'a>(entries: impl Iterator<Item = (&'a Target, Option<&'a ToolId>)>) -> Self {
         let mut table = Self::default();
+        let mut long = Vec::new();
         for (at, (target, alias)) in entries.enumerate() {
             let Target { domain, id, name, .. } = target;
             table.exact.insert(id.clone(), at);
             if let Some(alias) = alias {
                 table.exact.insert(alias.clone(), at);
             }
-            let long = format!("{domain}__{name}");
-            if long != id.as_str() {
-                table.long.entry(long).or_default().push(at);
+            if id.as_str().len() != domain.as_str().len() + 2 + name.len() {
+                long.push((ToolId::long(domain, name), at));
             }
             table.bare.entry(Arc::clone(name)).or_default().push(at);
+        }
+        for (long, at) in long {
+            table.exact.entry(long).or_insert(at);
         }
         table
     }
 
-    /// The one entry that a name means: by id or alias, by `{domain}__{name}`, both among those
-    /// that can be asked for; or by its source's own name, when no other that is shown has it.
-    pub(crate) fn find(
-        &self,
-        name: &str,
-        is_known: impl Fn(usize) -> bool,
-        is_shown: impl Fn(usize) -> bool,
-    ) -> Option<usize> {
-        let exact = self.exact.get(&ToolId::new(name)).copied().filter(|at| is_known(*at));
-        let long = || self.long.get(name)?.iter().copied().find(|at| is_known(*at));
-        let bare = || {
-            let mut shown = self.own(name).filter(|at| is_shown(*at));
-            shown.next().filter(|_| shown.next().is_none())
-        };
-        exact.or_else(long).or_else(bare)
+    /// The one entry that a name means: by id, alias or `{domain}__{name}`; or by its source's own name,
+    /// if no other entry has it.
+    ///
+    /// An id never means an entry of another domain than its own, whatever can be seen of that. An
+    /// own name that others have too means none of them, even where they are hidden: else it would
+    /// turn to another entry when the one that was meant is denied.
+    pub(crate) fn find(&self, name: &str, domains: &Domains, sight: &impl Sight) -> Option<usize> {
+        if let Some(at) = self.exact(name) {
+            return Some(at).filter(|at| sight.knows(*at));
+        }
+        let owner = domains.owner(name);
+        let mut meant = self.own(name).filter(|at| match owner {
+            Owner::Domain(domain) => sight.domain(*at) == domain,
+            Owner::Stranger => false,
+            Owner::Nobody => sight.covers(sight.domain(*at)),
+        });
+        meant.next().filter(|at| meant.next().is_none() && sight.shows(*at))
+    }
+
+    /// The entry with this id, this alias or this `{domain}__{name}`.
+    pub(crate) fn exact(&self, name: &str) -> Option<usize> {
+        self.exact.get(name).copied()
     }
 
     /// All entries whose source calls them by this name, in order.

@@ -9,6 +9,55 @@ use sha2::{Digest as _, Sha256};
 /// The longest name that model providers take for a tool at the top level.
 const MAX_ALIAS: usize = 64;
 
+/// The domains of a catalogue, sorted. They alone say whose id a name is: nothing that a source
+/// lists takes part, so none can take over the ids of another.
+#[derive(Debug, Default)]
+pub(crate) struct Domains(Vec<Domain>);
+
+/// Whose id a name would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner<'a> {
+    Domain(&'a Domain),
+    /// A domain that is not in the catalogue. A name of it means nothing, as if its domain were
+    /// there and hidden.
+    Stranger,
+    /// It is no id, so sources may call their own entries so.
+    Nobody,
+}
+
+impl Domains {
+    /// Of domains in order.
+    pub(crate) fn of(domains: Vec<Domain>) -> Self {
+        Self(domains)
+    }
+
+    pub(crate) fn place_of(&self, domain: &str) -> Option<usize> {
+        self.0.binary_search_by(|own| own.as_str().cmp(domain)).ok()
+    }
+
+    /// What stands before the first `__` owns a name. One without belongs to the longest domain that
+    /// it begins with, whether or not that domain has such an entry.
+    pub(crate) fn owner(&self, name: &str) -> Owner<'_> {
+        match name.split_once("__") {
+            Some((domain, _)) if Domain::parse(domain).is_ok() => {
+                self.get(domain).map_or(Owner::Stranger, Owner::Domain)
+            }
+            Some(_) => Owner::Nobody,
+            None => self.claimant(name).map_or(Owner::Nobody, Owner::Domain),
+        }
+    }
+
+    fn claimant(&self, name: &str) -> Option<&Domain> {
+        let ends = name.match_indices('_').map(|(end, _)| end);
+        let ends: Vec<_> = ends.take_while(|end| *end <= Domain::MAX_LENGTH).collect();
+        ends.into_iter().rev().find_map(|end| self.get(&name[..end]))
+    }
+
+    fn get(&self, domain: &str) -> Option<&Domain> {
+        self.place_of(domain).map(|at| &self.0[at])
+    }
+}
+
 /// The names given so far, in the order of domains and of the tools, or prompts, within one.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
@@ -16,22 +65,39 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The id of a tool or a prompt. One that is taken, by a namesake or by an odd name of another domain,
-    /// takes a short digest suffix.
-    pub(crate) fn id(&mut self, domain: &Domain, name: &str, definition: Digest) -> ToolId {
-        let plain = ToolId::of(domain, name);
+    /// The id of a tool or a prompt. Of two definitions under one name the later takes a short digest
+    /// suffix.
+    pub(crate) fn id(
+        &mut self,
+        domains: &Domains,
+        domain: &Domain,
+        name: &str,
+        definition: Digest,
+    ) -> ToolId {
+        let (own, long) = (ToolId::of(domain, name), ToolId::long(domain, name));
+        let is_own = domains.owner(own.as_str()) == Owner::Domain(domain);
+        let plain = if is_own { &own } else { &long };
         let salt = format!("{domain}\0{name}\0{definition}");
-        self.claim(plain.as_str(), |suffix| format!("{plain}_{suffix}"), &salt)
+        let id = self.claim(plain.as_str(), |suffix| format!("{long}_{suffix}"), &salt);
+        // It leads to the same entry, so no alias may be like it.
+        self.taken.insert(long.as_str().into());
+        id
     }
 
-    /// The function alias of an id, when the id itself cannot stand at the top level. All ids
-    /// must have been given out before.
-    pub(crate) fn alias(&mut self, id: &ToolId) -> Option<ToolId> {
+    /// The function alias of a tool, when its id cannot stand at the top level. All ids must have been
+    /// given out before.
+    ///
+    /// It begins with `{domain}__` even where the id does not: a short id whose letters were
+    /// replaced might begin with another domain.
+    pub(crate) fn alias(&mut self, domain: &Domain, id: &ToolId) -> Option<ToolId> {
         if is_alias(id.as_str()) {
             return None;
         }
+        let behind = id.as_str().strip_prefix(domain.as_str()).unwrap_or(id.as_str());
+        let own = behind.trim_start_matches('_');
         let legal = |c: char| if is_legal(c) { c } else { '_' };
-        let kept: String = id.as_str().chars().map(legal).take(MAX_ALIAS - 9).collect();
+        let own: String = own.chars().map(legal).collect();
+        let kept: String = format!("{domain}__{own}").chars().take(MAX_ALIAS - 9).collect();
         let first = format!("{kept}_{}", short(id.as_str(), 0));
         Some(self.claim(&first, |suffix| format!("{kept}_{suffix}"), id.as_str()))
     }
@@ -67,28 +133,57 @@ mod tests {
         Digest::new([byte; 32])
     }
 
+    fn domains(names: &[&str]) -> Domains {
+        Domains::of(names.iter().map(|name| Domain::parse(name).unwrap()).collect())
+    }
+
     #[test]
-    fn the_later_of_two_with_one_id_takes_a_suffix() {
-        let domain = Domain::parse("files").unwrap();
+    fn the_later_of_two_with_one_name_takes_a_suffix() {
+        let (domain, domains) = (Domain::parse("files").unwrap(), domains(&["files"]));
         let mut names = Names::default();
-        assert_eq!(names.id(&domain, "read", digest(1)).as_str(), "files__read");
-        let second = names.id(&domain, "read", digest(2));
+        assert_eq!(names.id(&domains, &domain, "read", digest(1)).as_str(), "files__read");
+        let second = names.id(&domains, &domain, "read", digest(2));
         assert!(second.as_str().starts_with("files__read_") && second.as_str().len() == 20);
-        assert_ne!(names.id(&domain, "files__read", digest(3)), second);
+        assert_ne!(names.id(&domains, &domain, "files__read", digest(3)), second);
     }
 
     #[test]
     fn an_alias_is_legal_and_unlike_any_other() {
-        let domain = Domain::parse("files").unwrap();
+        let (domain, domains) = (Domain::parse("files").unwrap(), domains(&["files"]));
         let mut names = Names::default();
-        let odd =
-            [names.id(&domain, "read.it", digest(1)), names.id(&domain, "read it", digest(1))];
-        let long = names.id(&domain, &"x".repeat(200), digest(1));
-        let plain = names.id(&domain, "read-it", digest(1));
-        assert_eq!(names.alias(&plain), None);
+        let mut id = |name: &str| names.id(&domains, &domain, name, digest(1));
+        let odd = [id("read.it"), id("read it"), id("files_read.it")];
+        let (long, plain) = (id(&"x".repeat(200)), id("read-it"));
+        assert_eq!(names.alias(&domain, &plain), None);
         let aliases: Vec<_> =
-            odd.iter().chain([&long]).map(|id| names.alias(id).unwrap()).collect();
+            odd.iter().chain([&long]).map(|id| names.alias(&domain, id).unwrap()).collect();
         assert!(aliases.iter().all(|alias| is_alias(alias.as_str())), "{aliases:?}");
+        assert!(aliases.iter().all(|alias| alias.as_str().starts_with("files__")), "{aliases:?}");
         assert_ne!(aliases[0], aliases[1]);
+    }
+
+    #[test]
+    fn domains_alone_say_whose_a_name_is() {
+        let domains = domains(&["git", "git_hub", "time", "time_2"]);
+        for (name, expected) in [
+            ("git__hub__x", Some("git")),
+            ("git_hub__x", Some("git_hub")),
+            ("git_hub_x", Some("git_hub")),
+            ("git_hub", Some("git")),
+            ("git_", Some("git")),
+            ("git___x", Some("git")),
+            ("time_2_now", Some("time_2")),
+            ("time_20", Some("time")),
+        ] {
+            let domain = expected.map(|domain| Domain::parse(domain).unwrap());
+            let owner = domain.as_ref().map_or(Owner::Nobody, Owner::Domain);
+            assert_eq!(domains.owner(name), owner, "{name}");
+        }
+        for name in ["git", "status", "__x", "Git__x", "git-hub__x", "gitx_y", "_git_x", ""] {
+            assert_eq!(domains.owner(name), Owner::Nobody, "{name}");
+        }
+        for name in ["bank__pay", "git_lab__x", "x__"] {
+            assert_eq!(domains.owner(name), Owner::Stranger, "{name}");
+        }
     }
 }

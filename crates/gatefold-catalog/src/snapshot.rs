@@ -11,7 +11,7 @@ use crate::groups::{self, GroupMember, GroupRules};
 use crate::kind::KindName;
 use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ServerInfo, ToolDefinition};
-use crate::naming::Names;
+use crate::naming::{Domains, Names};
 use crate::text::{LINE_LIMIT, first_sentence, one_line};
 
 mod name_index;
@@ -48,6 +48,7 @@ pub struct SourceEntry {
 pub struct Snapshot {
     epoch: u64,
     domains: Vec<DomainEntry>,
+    domain_names: Domains,
     tools: Vec<Tool>,
     entries: Entries,
     tool_names: NameTable,
@@ -107,13 +108,15 @@ impl Snapshot {
     fn with_indexes(mut entries: Vec<SourceEntry>, epoch: u64, indexes: Indexes) -> Self {
         entries.sort_by(|a, b| a.domain.cmp(&b.domain));
         entries.dedup_by(|later, first| later.domain == first.domain);
+        let domain_names = Domains::of(entries.iter().map(|entry| entry.domain.clone()).collect());
         let (mut domains, mut tools) = (Vec::new(), Vec::new());
         let (mut ids, mut others) = (Names::default(), Entries::default());
         for entry in entries {
             let start = tools.len();
-            tools.extend(tools_of(&entry, &mut ids));
+            tools.extend(tools_of(&entry, &domain_names, &mut ids));
             let manifest = entry.manifest.as_deref();
-            let entries = manifest.map(|manifest| others.add(&entry.domain, manifest));
+            let add = |manifest| others.add(&domain_names, &entry.domain, manifest);
+            let entries = manifest.map(add);
             domains.push(DomainEntry {
                 description: description(&entry),
                 domain: entry.domain,
@@ -124,14 +127,23 @@ impl Snapshot {
             });
         }
         for tool in &mut tools {
-            tool.alias = ids.alias(&tool.target.id);
+            tool.alias = ids.alias(&tool.target.domain, &tool.target.id);
         }
         let named = tools.iter().map(|tool| (tool.target.as_ref(), tool.alias.as_ref()));
         let tool_names = NameTable::of(named);
         let named = others.prompts.iter().map(|prompt| (prompt.target().as_ref(), None));
         let prompt_names = NameTable::of(named);
-        let encoder = None;
-        Self { epoch, domains, tools, entries: others, tool_names, prompt_names, indexes, encoder }
+        Self {
+            epoch,
+            domains,
+            domain_names,
+            tools,
+            entries: others,
+            tool_names,
+            prompt_names,
+            indexes,
+            encoder: None,
+        }
     }
 
     /// The same catalogue, whose searches ask an encoder as well. It is given the tools to read.
@@ -196,7 +208,11 @@ impl Snapshot {
 
     /// Where a domain lies among [`Snapshot::domains`].
     pub(crate) fn place_of(&self, domain: &str) -> Option<usize> {
-        self.domains.binary_search_by(|entry| entry.domain.as_str().cmp(domain)).ok()
+        self.domain_names.place_of(domain)
+    }
+
+    pub(crate) fn domain_names(&self) -> &Domains {
+        &self.domain_names
     }
 
     pub(crate) fn tool_names(&self) -> &NameTable {
@@ -286,7 +302,7 @@ impl Tool {
     }
 }
 
-fn tools_of(entry: &SourceEntry, ids: &mut Names) -> Vec<Tool> {
+fn tools_of(entry: &SourceEntry, domains: &Domains, ids: &mut Names) -> Vec<Tool> {
     let Some(manifest) = &entry.manifest else { return Vec::new() };
     let definitions = manifest.tools();
     let members = definitions.iter();
@@ -302,7 +318,7 @@ fn tools_of(entry: &SourceEntry, ids: &mut Names) -> Vec<Tool> {
             target: Arc::new(Target {
                 kind: EntryKind::Tool,
                 domain: entry.domain.clone(),
-                id: ids.id(&entry.domain, definition.name(), definition.digest()),
+                id: ids.id(domains, &entry.domain, definition.name(), definition.digest()),
                 name: definition.name().into(),
                 digest: definition.digest(),
                 hints: definition.hints(),

@@ -9,6 +9,7 @@ mod apps;
 mod builders;
 mod encoders;
 mod entries;
+mod ids;
 mod listings;
 mod signatures;
 mod sizes;
@@ -302,7 +303,7 @@ mod views {
         ));
         let view =
             View::new(snapshot, |tool| tool.domain.as_str() != "b" && &*tool.name != "secret_list");
-        check(&view, "list", Ok("a__list"));
+        check(&view, "list", Err(&["a__list"]));
         check(&view, "b__list", Err(&["a__list"]));
         check(&view, "secret_list", Err(&["a__list"]));
         let domains: Vec<_> = view.domains().map(|entry| entry.domain().as_str()).collect();
@@ -386,7 +387,7 @@ mod views {
                 "a",
                 &[&tool("b_c", "1"), &tool("b_c", "2"), &tool("a__b_c", "3"), &tool("_x", "")],
             ),
-            named("a_", &["x"]),
+            named("_a", &["x"]),
             named("a_b", &["a_b_c"]),
         ]);
         let mut ids: Vec<_> = view.tools().map(|tool| tool.id().to_string()).collect();

@@ -6,6 +6,7 @@ use gatefold_search::Past;
 
 use crate::bits::Bits;
 use crate::entry::Entry;
+use crate::lookup::Sight;
 use crate::nearest::{self, Visibility};
 use crate::snapshot::{DomainEntry, Snapshot, Tool};
 
@@ -159,7 +160,8 @@ impl View {
     }
 
     /// The one tool that a name means: by id or function alias, by `{domain}__{name}`, or by its
-    /// source's own name when no other visible tool has it.
+    /// source's own name when no other tool has it, hidden ones included. A name that names a domain
+    /// means no tool of another.
     pub fn resolve(&self, name: &ToolName) -> Result<&Tool, Miss> {
         self.find(name.as_str())
             .ok_or_else(|| Miss { nearest: nearest::tools(&self.snapshot, self, name.as_str()) })
@@ -168,9 +170,15 @@ impl View {
     /// As [`View::resolve`], without looking for what else may have been meant. A tool that is for
     /// apps only is found by its id, its alias or `{domain}__{name}`.
     pub fn find(&self, name: &str) -> Option<&Tool> {
-        let names = self.snapshot.tool_names();
-        let found = names.find(name, |at| self.knows(at), |at| self.shows(at));
+        let (names, domains) = (self.snapshot.tool_names(), self.snapshot.domain_names());
+        let found = names.find(name, domains, &ToolSight(self));
         found.map(|at| &self.snapshot.tools()[at])
+    }
+
+    /// The tool that has this very id.
+    pub fn tool_with_id(&self, id: &ToolId) -> Option<&Tool> {
+        let at = self.snapshot.tool_names().exact(id.as_str()).filter(|at| self.knows(*at))?;
+        Some(&self.snapshot.tools()[at]).filter(|tool| tool.id() == id)
     }
 
     /// The tool that a domain's source calls by this name, those of apps included.
@@ -187,8 +195,7 @@ impl View {
 
     /// The place of the tool that has this very id, if it is among [`View::tools`].
     pub(crate) fn place_of(&self, id: &str) -> Option<usize> {
-        let names = self.snapshot.tool_names();
-        let found = names.find(id, |at| self.shows(at), |_| false);
+        let found = self.snapshot.tool_names().exact(id).filter(|at| self.shows(*at));
         found.filter(|at| self.snapshot.tools()[*at].id().as_str() == id)
     }
 
@@ -207,6 +214,10 @@ impl View {
         shown(self.snapshot.domains(), &self.scope, 0..self.snapshot.domains().len())
     }
 
+    fn covers(&self, domain: &Domain) -> bool {
+        self.snapshot.place_of(domain.as_str()).is_some_and(|at| self.scope.has(at))
+    }
+
     fn in_scope(&self, domain: &str) -> Option<&DomainEntry> {
         let at = self.snapshot.place_of(domain).filter(|at| self.scope.has(*at))?;
         Some(&self.snapshot.domains()[at])
@@ -219,6 +230,27 @@ impl View {
             || entries.prompts.clone().any(|at| self.prompts.has(at))
             || entries.resources.clone().any(|at| self.resources.has(at))
             || entries.templates.clone().any(|at| self.templates.has(at))
+    }
+}
+
+/// A view's tools, as names mean them.
+struct ToolSight<'a>(&'a View);
+
+impl Sight for ToolSight<'_> {
+    fn knows(&self, at: usize) -> bool {
+        self.0.knows(at)
+    }
+
+    fn shows(&self, at: usize) -> bool {
+        self.0.shows(at)
+    }
+
+    fn domain(&self, at: usize) -> &Domain {
+        self.0.snapshot.tools()[at].domain()
+    }
+
+    fn covers(&self, domain: &Domain) -> bool {
+        self.0.covers(domain)
     }
 }
 

@@ -6,13 +6,17 @@ use serde::{Deserialize, Serialize};
 /// Why a text is not a name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum NameError {
-    #[error("`{0}` is not a domain: use 1 to 40 of `a-z`, `0-9` and `_`, without `__`")]
+    #[error(
+        "`{0}` is not a domain: use 1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end"
+    )]
     Domain(String),
     #[error("a {kind} has {length} bytes, more than the limit: {limit}")]
     TooLong { kind: &'static str, length: usize, limit: usize },
 }
 
 /// A source's public name: `[a-z0-9_]`, no `__`, at most [`Domain::MAX_LENGTH`] characters.
+///
+/// It does not end with `_` either: `a___x` would be a tool of `a` and of `a_` otherwise.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Domain(Arc<str>);
@@ -22,7 +26,8 @@ impl Domain {
 
     pub fn parse(text: &str) -> Result<Self, NameError> {
         let legal = text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'));
-        if !legal || text.is_empty() || text.len() > Self::MAX_LENGTH || text.contains("__") {
+        let is_apart = !text.contains("__") && !text.ends_with('_');
+        if !legal || !is_apart || text.is_empty() || text.len() > Self::MAX_LENGTH {
             return Err(NameError::Domain(text.to_owned()));
         }
         Ok(Self(text.into()))
@@ -108,13 +113,19 @@ macro_rules! text_name {
                 f.write_str(&self.0)
             }
         }
+
+        impl std::borrow::Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
     };
 }
 pub(crate) use text_name;
 
 text_name! {
     /// The stable public name of a tool: `{domain}__{name}`, or the name alone when it already
-    /// starts with `{domain}_`.
+    /// starts with `{domain}_` and has no `__`.
     ToolId
 }
 text_name! {
@@ -139,10 +150,18 @@ text_name! {
 }
 
 impl ToolId {
-    /// The id of the tool that a source of this domain calls `name`.
+    /// The id of the tool that a source of this domain calls `name`, where no longer domain claims it.
+    ///
+    /// A name with `__` always takes its domain: it would be the id of a tool of another one.
     pub fn of(domain: &Domain, name: &str) -> Self {
-        let prefixed = name.strip_prefix(domain.as_str()).is_some_and(|rest| rest.starts_with('_'));
-        if prefixed { Self::new(name) } else { Self::new(format!("{domain}__{name}")) }
+        let rest = name.strip_prefix(domain.as_str());
+        let is_short = rest.is_some_and(|rest| rest.starts_with('_')) && !name.contains("__");
+        if is_short { Self::new(name) } else { Self::long(domain, name) }
+    }
+
+    /// `{domain}__{name}`, which names no other domain, whatever else is configured.
+    pub fn long(domain: &Domain, name: &str) -> Self {
+        Self::new(format!("{domain}__{name}"))
     }
 }
 
@@ -193,7 +212,7 @@ mod tests {
 
     #[test]
     fn an_illegal_domain_is_refused() {
-        for text in ["", "A", "a-b", "a__b", &"a".repeat(41)] {
+        for text in ["", "A", "a-b", "a__b", "a_", "_", &"a".repeat(41)] {
             assert!(Domain::parse(text).is_err(), "{text}");
         }
     }
@@ -206,6 +225,8 @@ mod tests {
             ("people_search", "apollo__people_search"),
             ("apollonia", "apollo__apollonia"),
             ("Get-It.now", "apollo__Get-It.now"),
+            ("apollo__search", "apollo__apollo__search"),
+            ("apollo_io__search", "apollo__apollo_io__search"),
         ] {
             assert_eq!(ToolId::of(&apollo, name).as_str(), id);
         }

@@ -25,8 +25,9 @@ impl Pinned {
     fn find(&self, operation: &Operation) -> Option<ResolvedEntry> {
         let (view, subject) = (&self.view, operation.subject());
         if let Operation::Task(request) = operation {
-            // The tool whose call became the task.
-            return view.find_tool(self.sealed_task(request)?.tool.as_str());
+            // The tool whose call became the task, and no other that its id may mean by now.
+            let tool = view.tool_with_id(&self.sealed_task(request)?.tool)?;
+            return Some(view.resolved(tool));
         }
         match kind_of(operation) {
             EntryKind::Tool => view.find_tool(subject),

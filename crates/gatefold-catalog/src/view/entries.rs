@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use super::{View, shown};
 use crate::address::{address, is_uri, read_address};
 use crate::entry::Entry;
+use crate::lookup::Sight;
 use crate::snapshot::DomainEntry;
 use crate::template;
 
@@ -49,8 +50,8 @@ impl View {
 
     /// The one prompt that a name means, in the same order of certainty as [`View::find`].
     pub fn find_prompt(&self, name: &str) -> Option<&Entry> {
-        let is_visible = |at| self.prompts.has(at);
-        let found = self.snapshot.prompt_names().find(name, is_visible, is_visible);
+        let (names, domains) = (self.snapshot.prompt_names(), self.snapshot.domain_names());
+        let found = names.find(name, domains, &PromptSight(self));
         found.map(|at| &self.snapshot.prompts()[at])
     }
 
@@ -93,7 +94,9 @@ impl View {
 
     /// Whether a target is a resource or a template that its source lists, and can be seen.
     pub fn lists_resource(&self, target: &Target) -> bool {
-        self.resources().chain(self.templates()).any(|entry| *entry.id() == target.id)
+        let Some(domain) = self.in_scope(target.domain.as_str()) else { return false };
+        self.listed_resource(domain, &target.name).is_some_and(|at| self.resources.has(at))
+            || self.listed_template(domain, &target.name).is_some_and(|at| self.templates.has(at))
     }
 
     /// A domain's resource by its own URI, or its template by its own text. One that is listed and
@@ -119,6 +122,27 @@ impl View {
     /// The place of a template that a domain lists.
     fn listed_template(&self, domain: &DomainEntry, text: &str) -> Option<usize> {
         listed(self.snapshot.templates(), &domain.entries().templates, text)
+    }
+}
+
+/// A view's prompts, as names mean them.
+struct PromptSight<'a>(&'a View);
+
+impl Sight for PromptSight<'_> {
+    fn knows(&self, at: usize) -> bool {
+        self.0.prompts.has(at)
+    }
+
+    fn shows(&self, at: usize) -> bool {
+        self.0.prompts.has(at)
+    }
+
+    fn domain(&self, at: usize) -> &Domain {
+        self.0.snapshot.prompts()[at].domain()
+    }
+
+    fn covers(&self, domain: &Domain) -> bool {
+        self.0.covers(domain)
     }
 }
 

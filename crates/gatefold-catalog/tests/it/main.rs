@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Trial};
 
 mod brute_force;
+mod ids;
 mod suggestions;
 
 fn main() -> ExitCode {
@@ -24,6 +25,6 @@ fn main() -> ExitCode {
         };
         Trial::test(*name, run).with_ignored_flag(ignored)
     };
-    let trials = suggestions::ALL.iter().map(trial).collect();
+    let trials = suggestions::ALL.iter().chain(&ids::ALL).map(trial).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

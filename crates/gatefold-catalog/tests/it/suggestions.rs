@@ -79,7 +79,7 @@ fn misspelt(name: &str, number: usize) -> [String; 3] {
 }
 
 /// A view of the tools whose places are shown, of all sources in the directory.
-fn view(directory: &Path, shows: fn(usize) -> bool) -> View {
+pub(crate) fn view(directory: &Path, shows: fn(usize) -> bool) -> View {
     let mut files: Vec<_> = std::fs::read_dir(directory)
         .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
         .map(|file| file.unwrap().path())

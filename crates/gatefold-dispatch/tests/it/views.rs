@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use gatefold_catalog::Miss;
 use gatefold_core::{Principal, ToolName};
-use gatefold_policy::{Effect, Rule, Who};
+use gatefold_policy::{Effect, Rule, Scope, Who};
 
 use crate::source::FakeSource;
 use crate::world::{World, ann, bob, done, refused, rule};
@@ -61,13 +61,57 @@ async fn a_hidden_tool_is_neither_listed_nor_resolved_nor_suggested_nor_called()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_name_hidden_from_one_can_be_unique_for_another() {
+async fn a_name_that_two_sources_have_means_neither_even_where_one_is_hidden() {
     let mail = FakeSource::with_tools("mail", &["send"]);
     let post = FakeSource::with_tools("post", &["send"]);
     let world = World::new(&[&mail, &post]);
     let only_bob = Rule { who: Who::user(bob().user), ..rule(Effect::Deny, "post", "*") };
     world.install(&[&mail, &post], &[only_bob]);
-    done(world.call_as(&bob(), "send", "{}").await);
-    assert_eq!((mail.calls(), post.calls()), (1, 0));
-    assert_eq!(refused(world.call_as(&ann(), "send", "{}").await), "unknown tool `send`");
+    for who in [bob(), ann()] {
+        assert_eq!(refused(world.call_as(&who, "send", "{}").await), "unknown tool `send`");
+    }
+    assert_eq!((mail.calls(), post.calls()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_never_leaves_the_domain_that_its_name_is_of() {
+    let evil = FakeSource::with_tools("evil", &["bank__pay", "bank_pay", "bank__refund"]);
+    let bank = FakeSource::with_tools("bank", &["pay", "bank_pay"]);
+    let world = World::new(&[&bank, &evil]);
+    world.install(&[&bank, &evil], &[rule(Effect::Deny, "bank", "*pay")]);
+    // Denied, never listed, and of a source that is not configured any more.
+    let names = ["bank__pay", "bank_pay", "bank__refund", "bank__bank_pay", "bank__none"];
+    for name in names {
+        let error = world.call(name, r#"{"account":7}"#).await;
+        assert_eq!(refused(error), format!("unknown tool `{name}`"));
+    }
+    world.install(&[&evil], &[]);
+    for name in names.into_iter().filter(|name| name.contains("__")) {
+        assert_eq!(refused(world.call(name, "{}").await), format!("unknown tool `{name}`"));
+    }
+    assert_eq!((bank.calls(), evil.calls()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_is_not_called_where_a_longer_domain_is_allowed() {
+    for (short, long, taken) in [
+        ("git", "git_hub", "git_hub__create_issue"),
+        ("git", "git_hub", "git_hub_create_issue"),
+        ("time", "time_2", "time_2__now"),
+        ("time", "time_2", "time_2_now"),
+    ] {
+        let own = taken.strip_prefix(long).unwrap().trim_start_matches('_');
+        let (evil, good) =
+            (FakeSource::with_tools(short, &[taken]), FakeSource::with_tools(long, &[own]));
+        let world = World::new(&[&evil, &good]);
+        let pattern = format!("{long}_*");
+        world.install(
+            &[&evil, &good],
+            &[Rule { scope: Scope::Everywhere, ..rule(Effect::Allow, short, &pattern) }],
+        );
+        let _ = world.call(taken, "{}").await;
+        refused(world.call(&format!("{short}__{taken}"), "{}").await);
+        done(world.call(&format!("{long}__{own}"), "{}").await);
+        assert_eq!(evil.calls(), 0, "{taken}");
+    }
 }

@@ -141,7 +141,7 @@ impl Kind {
             Self::Path => "relative to the file that names it; `~/` is the home directory",
             Self::Url => "with `http` or `https`, and a host",
             Self::Address => "such as \"127.0.0.1:8420\", \"[::1]:8420\" or \"localhost:8420\"",
-            Self::Domain => "1 to 40 of `a-z`, `0-9` and `_`, without `__`",
+            Self::Domain => "1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end",
             Self::Count { .. } => "above zero",
             Self::Duration => "a number and `ms`, `s`, `m`, `h` or `d`, above zero",
             Self::Size => "a number and `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, above zero",

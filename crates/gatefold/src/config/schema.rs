@@ -129,7 +129,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Url => pattern("^https?://[^/]"),
         Kind::Address => pattern(r"^(\[[0-9A-Fa-f:.]+\]|[0-9.]+|localhost):[0-9]{1,5}$"),
         Kind::Domain => {
-            let domain = r"^_?[a-z0-9]+(_[a-z0-9]+)*_?$|^_$";
+            let domain = r"^_?[a-z0-9]+(_[a-z0-9]+)*$";
             any_of(&json!({ "type": "string", "pattern": domain, "maxLength": 40 }))
         }
         Kind::Flag => json!({ "type": "boolean" }),

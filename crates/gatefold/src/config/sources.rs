@@ -48,7 +48,7 @@ struct SourceDomain(Domain);
 
 impl<'de> Deserialize<'de> for SourceDomain {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let hint = "use 1 to 40 of `a-z`, `0-9` and `_`, without `__`";
+        let hint = "use 1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end";
         parsed(deserializer, "a domain", hint, |text| Domain::parse(text).ok()).map(Self)
     }
 }

@@ -311,7 +311,7 @@ fn a_bad_value_is_named_with_a_good_one() {
     command = 'x'
     domain = 'My-Domain'
     gatefold.toml:3:10: `sources.a.domain` is not a domain: "My-Domain"
-      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__`
+      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end
 
     [sources.a]
     command = 'x'

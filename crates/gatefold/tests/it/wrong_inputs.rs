@@ -338,11 +338,11 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
 
     # a domain with two underscores
     gatefold.toml:3:10: `sources.a.domain` is not a domain: "a__b"
-      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__`
+      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end
 
     # a domain that is too long
     gatefold.toml:3:10: `sources.a.domain` is not a domain: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__`
+      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end
 
     # neither program nor address
     gatefold.toml:1:10: `sources.a` says neither what to start nor where to connect
@@ -403,7 +403,7 @@ fn what_no_schema_can_know_has_a_place_and_a_fix() {
 
     # a variable that is no domain
     gatefold.toml:3:10: `sources.a.domain` is not a domain once its variables are put in
-      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__`
+      help: use 1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end
 
     # an address with a blank
     gatefold.toml:2:7: `sources.a.url` is not an address
