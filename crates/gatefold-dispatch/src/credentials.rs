@@ -6,6 +6,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use gatefold_core::{BoxError, Domain, Secret, UpstreamIdentity};
 
+use crate::IdentityScope;
+
 /// One credential: the name of a header, or of whatever the source's protocol has in its place, and
 /// its value.
 #[derive(Debug, Clone)]
@@ -23,6 +25,13 @@ pub type CredentialSet = Arc<[Credential]>;
 /// implements this keeps what is still good and gives out the same [`CredentialSet`] until it
 /// changes: a source prepares a set once and recognises it by its address.
 pub trait Credentials: Send + Sync + 'static {
+    /// Whose credentials it gives at a source: one set for everybody, or one for each user, whose
+    /// sessions are kept apart. `None` leaves the source to what its configuration says.
+    fn scope(&self, domain: &Domain) -> Option<IdentityScope> {
+        let _ = domain;
+        Some(IdentityScope::Shared)
+    }
+
     /// The credentials that are good now and at hand. `None` has the source wait for
     /// [`Credentials::obtain`].
     fn at_hand(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet>;
@@ -52,7 +61,7 @@ impl CredentialError {
 }
 
 /// The same credentials for everybody and for ever, as a configuration gives them.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct StaticCredentials(CredentialSet);
 
 impl StaticCredentials {
@@ -78,5 +87,27 @@ impl Credentials for StaticCredentials {
         _: &'a UpstreamIdentity,
     ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
         Box::pin(std::future::ready(Ok(self.0.clone())))
+    }
+}
+
+/// Gives none: every source presents what its configuration says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCredentials;
+
+impl Credentials for NoCredentials {
+    fn scope(&self, _: &Domain) -> Option<IdentityScope> {
+        None
+    }
+
+    fn at_hand(&self, _: &Domain, _: &UpstreamIdentity) -> Option<CredentialSet> {
+        None
+    }
+
+    fn obtain<'a>(
+        &'a self,
+        _: &'a Domain,
+        _: &'a UpstreamIdentity,
+    ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
+        Box::pin(std::future::ready(Err(CredentialError::new("nobody gives credentials here"))))
     }
 }

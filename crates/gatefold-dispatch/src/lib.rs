@@ -49,7 +49,9 @@ pub use caller::{
 pub use capabilities::{ClientCapabilities, Question};
 pub use circuit_breaker::BreakerState;
 pub use counters::Counters;
-pub use credentials::{Credential, CredentialError, CredentialSet, Credentials, StaticCredentials};
+pub use credentials::{
+    Credential, CredentialError, CredentialSet, Credentials, NoCredentials, StaticCredentials,
+};
 pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
 pub use limits::Limits;
 pub use nested::{Nested, NestedOptions};

@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ::http::header::{HeaderMap, HeaderName, HeaderValue};
 use gatefold_core::{Domain, UpstreamIdentity};
-use gatefold_dispatch::{CredentialSet, Credentials};
+use gatefold_dispatch::{Credential, CredentialSet, Credentials};
 
 /// Asks for credentials, and keeps the headers that the last ones made.
 pub(crate) struct CredentialHeaders {
     port: Arc<dyn Credentials>,
+    /// Go along with every request. A credential of the same name takes the place of one.
+    configured: CredentialSet,
     domain: Domain,
     identity: UpstreamIdentity,
     prepared: Mutex<Option<(CredentialSet, HeaderMap)>>,
@@ -17,10 +19,11 @@ pub(crate) struct CredentialHeaders {
 impl CredentialHeaders {
     pub(crate) fn new(
         port: Arc<dyn Credentials>,
+        configured: CredentialSet,
         domain: Domain,
         identity: UpstreamIdentity,
     ) -> Self {
-        Self { port, domain, identity, prepared: Mutex::default() }
+        Self { port, configured, domain, identity, prepared: Mutex::default() }
     }
 
     /// The headers of the credentials that are good now. The error says why there are none.
@@ -39,15 +42,15 @@ impl CredentialHeaders {
         {
             return Ok(headers.clone());
         }
-        let headers = headers_of(&set)?;
+        let headers = headers_of(self.configured.iter().chain(set.iter()))?;
         *prepared = Some((set, headers.clone()));
         Ok(headers)
     }
 }
 
-fn headers_of(set: &CredentialSet) -> Result<HeaderMap, String> {
+fn headers_of<'a>(credentials: impl Iterator<Item = &'a Credential>) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
-    for credential in set.iter() {
+    for credential in credentials {
         let name = &credential.name;
         let header = HeaderName::try_from(name.as_str())
             .map_err(|_| format!("`{name}` is not a header's name"))?;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::{BoxError, Domain, UpstreamIdentity};
-use gatefold_dispatch::Credentials;
+use gatefold_dispatch::{CredentialSet, Credentials};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
@@ -48,6 +48,8 @@ const DISCOVER_SHARE: u32 = 3;
 pub(crate) struct ConnectContext<'a> {
     pub(crate) client: &'a reqwest::Client,
     pub(crate) credentials: &'a Arc<dyn Credentials>,
+    /// The headers that the configuration gives.
+    pub(crate) configured: &'a CredentialSet,
     pub(crate) identity: &'a UpstreamIdentity,
     /// The era that the server spoke the last time.
     pub(crate) known: Option<Era>,
@@ -190,9 +192,11 @@ impl EraLadder<'_> {
         settings: &HttpSettings,
         deadline: Instant,
     ) -> Result<UpstreamSession, GreetingError> {
-        let ConnectContext { client, credentials, identity, notices, .. } = &self.context;
+        let ConnectContext { client, credentials, configured, identity, notices, .. } =
+            &self.context;
         let (domain, identity) = (self.domain.clone(), (*identity).clone());
-        let headers = CredentialHeaders::new((*credentials).clone(), domain.clone(), identity);
+        let (port, configured) = ((*credentials).clone(), (*configured).clone());
+        let headers = CredentialHeaders::new(port, configured, domain.clone(), identity);
         let (client, notices) = ((*client).clone(), notices.clone());
         let wire = HttpWire::new(domain, client, &settings.url, headers, notices, era);
         let session = self.greet(Wire::Http(wire.clone()), era, deadline).await;

@@ -8,8 +8,8 @@ use futures::future::{BoxFuture, join_all};
 use gatefold_catalog::Manifest;
 use gatefold_core::{BoxError, CallError, Clock, Domain, Outcome, Secret, UpstreamIdentity};
 use gatefold_dispatch::{
-    CallContext, Credential, Credentials, Manifests, Source, SourceState, SourceStatus,
-    StaticCredentials,
+    CallContext, Credential, CredentialSet, Credentials, Manifests, Source, SourceState,
+    SourceStatus, StaticCredentials,
 };
 use gatefold_policy::Permit;
 use tokio::sync::{broadcast, watch};
@@ -47,6 +47,7 @@ pub struct McpSource {
     settings: McpSettings,
     client: reqwest::Client,
     credentials: Arc<dyn Credentials>,
+    configured: CredentialSet,
     clock: Arc<dyn Clock>,
     keeper: Arc<dyn Manifests>,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
@@ -78,8 +79,8 @@ struct SourceInner {
 pub struct McpPorts {
     /// The guarded client that `gatefold-egress` makes.
     pub client: reqwest::Client,
-    /// Who is asked for credentials before each request to a remote server. `None` for the headers
-    /// of its settings, always the same.
+    /// Who is asked for credentials before each request to a remote server. What it gives goes
+    /// beside the headers of the settings, which are all there is without it.
     pub credentials: Option<Arc<dyn Credentials>>,
     pub keeper: Arc<dyn Manifests>,
     pub clock: Arc<dyn Clock>,
@@ -100,11 +101,14 @@ impl McpSource {
         let since = ports.clock.now();
         let status = SourceStatus { state, since, error, protocol, sessions: 0 };
         let mirroring = known.as_deref().map(mirrored_arguments::of_manifest).unwrap_or_default();
-        let credentials = ports.credentials.unwrap_or_else(|| configured(&settings.transport));
+        let credentials = ports.credentials;
+        let credentials = credentials.unwrap_or_else(|| Arc::new(StaticCredentials::default()));
+        let configured = configured(&settings.transport);
         Arc::new(Self {
             settings,
             client: ports.client,
             credentials,
+            configured,
             clock: ports.clock,
             keeper: ports.keeper,
             manifest: watch::Sender::new(known),
@@ -254,8 +258,8 @@ impl McpSource {
         known: Option<Era>,
         notices: ServerNotices,
     ) -> ConnectContext<'a> {
-        let Self { client, credentials, children, .. } = self;
-        ConnectContext { client, credentials, identity, known, notices, children }
+        let Self { client, credentials, configured, children, .. } = self;
+        ConnectContext { client, credentials, configured, identity, known, notices, children }
     }
 
     /// Looks after an open session until it ends or nobody uses it any more.
@@ -400,14 +404,14 @@ impl McpSource {
 }
 
 /// The headers of a remote server's settings, for everybody.
-fn configured(transport: &Transport) -> Arc<dyn Credentials> {
+fn configured(transport: &Transport) -> CredentialSet {
     let headers = match transport {
         Transport::Http(http) => http.headers.as_slice(),
         _ => &[],
     };
     let credential =
         |(name, value): &(String, Secret)| Credential { name: name.clone(), value: value.clone() };
-    Arc::new(StaticCredentials::new(headers.iter().map(credential)))
+    headers.iter().map(credential).collect()
 }
 
 impl Source for McpSource {

@@ -11,6 +11,7 @@ use gatefold_core::{CallError, Domain, Principal, Secret, UpstreamIdentity, User
 use gatefold_dispatch::{
     Caller, Credential, CredentialError, CredentialSet, Credentials, IdentityScope,
 };
+use gatefold_mcp::Transport;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
@@ -22,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("each_request_carries_the_token_that_is_good_then", changing),
         trial("credentials_that_cannot_be_had_make_a_source_unavailable", lacking),
         trial("credentials_are_those_of_the_identity", own),
+        trial("headers_of_the_configuration_go_beside_credentials", beside),
     ]
 }
 
@@ -62,14 +64,16 @@ impl Credentials for Tokens {
     }
 }
 
-/// A server that notes which token came with which method.
+/// A server that notes which tenant and which token came with which method.
 async fn serve() -> (String, Arc<Mutex<Vec<(String, String)>>>) {
     let seen = Arc::<Mutex<Vec<_>>>::default();
     let noted = seen.clone();
     let router = Router::new().fallback(async move |headers: HeaderMap, body: Bytes| {
-        let token = headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
+        let sent = ["x-tenant", "authorization"].map(|name| headers.get(name));
+        let sent: Vec<_> =
+            sent.into_iter().flatten().map(|value| value.to_str().unwrap()).collect();
         let (method, response) = answer(&body);
-        noted.lock().unwrap().push((method, token.unwrap_or_default()));
+        noted.lock().unwrap().push((method, sent.join(" ")));
         response
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -154,4 +158,19 @@ async fn own() {
         world.call_with("up__echo", "{}", &principal, Caller::silent()).await.unwrap();
     }
     assert_eq!(calls(&seen), ["Bearer ann", "Bearer bob", "Bearer ann"]);
+}
+
+async fn beside() {
+    let (url, seen) = serve().await;
+    let tokens = Arc::<Tokens>::default();
+    *tokens.at_hand.lock().unwrap() = Some(bearer("good"));
+    let mut settings = http("up", &url);
+    let Transport::Http(remote) = &mut settings.transport else { panic!("it is remote") };
+    let header = |name: &str, value: &str| (name.to_owned(), Secret::new(value));
+    remote.headers = vec![header("x-tenant", "acme"), header("Authorization", "Bearer old")];
+    let credentials = Some(tokens as Arc<dyn Credentials>);
+    let world = World::made(&[&settings], &Made { credentials, ..Made::default() });
+    assert_eq!(world.refresh().await[0].1, Ok(()));
+    world.text("up__echo", "{}").await;
+    assert_eq!(calls(&seen), ["acme Bearer good"]);
 }
