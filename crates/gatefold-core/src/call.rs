@@ -2,7 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{Principal, PromptName, Timestamp, ToolName, Uri, UserId};
 
@@ -190,6 +191,15 @@ pub struct Payload {
     pub json: Box<RawValue>,
     /// Whether the source itself calls this result an error.
     pub is_error: bool,
+}
+
+impl Payload {
+    /// The result of a tool that answers with one text.
+    pub fn text(text: &str) -> Self {
+        let result = json!({ "content": [{ "type": "text", "text": text }] });
+        let json = to_raw_value(&result).expect("a JSON value is valid JSON");
+        Self { json, is_error: false }
+    }
 }
 
 /// A call that waits for someone.

@@ -1,5 +1,6 @@
 //! A gateway, put together from a configuration and running.
 
+mod builder;
 mod costs;
 mod disclosure;
 mod learning;
@@ -8,7 +9,7 @@ mod status;
 mod unusable;
 mod watch;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,15 +17,14 @@ use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
-use gatefold_disclose::{Disclosure, Surface};
+use gatefold_disclose::{Disclosure as _, Surface};
 use gatefold_dispatch::{
-    BreakerState, Dispatcher, Pinned, Ports, Setup, SourceReport, SourceState, SourceStatus,
-    TrafficReport,
+    BreakerState, Dispatcher, Pinned, Setup, SourceReport, SourceState, SourceStatus, TrafficReport,
 };
 use gatefold_egress::EgressError;
-use gatefold_exchange::{Disclosures, Exchange};
-use gatefold_mcp::{HttpEndpoint, Server};
-use gatefold_store::{Store, StoreError, StoreOptions};
+use gatefold_exchange::Exchange;
+use gatefold_mcp::{Authenticator, HttpEndpoint, Server};
+use gatefold_store::{Store, StoreError};
 
 use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
 use crate::{EncoderTier, Environment, config};
@@ -33,6 +33,7 @@ use disclosure::ReloadableGateway;
 use learning::Learning;
 use sources::{Configured, SourceFactory};
 
+pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use status::{Status, status_routes};
 pub use watch::{ConfigWatch, WatchError};
@@ -71,6 +72,7 @@ pub struct App {
     reloading: tokio::sync::Mutex<()>,
     learning: Mutex<Option<Learning>>,
     counted: Counted,
+    authenticator: Arc<dyn Authenticator>,
 }
 
 /// The configuration in force, and the sources made for it.
@@ -79,6 +81,13 @@ struct Applied {
     encoder: Option<Arc<EncoderTier>>,
     sources: Vec<Configured>,
     at: Timestamp,
+}
+
+impl Applied {
+    /// Before anything is configured.
+    fn nothing(at: Timestamp) -> Self {
+        Self { config: Config::default(), encoder: None, sources: Vec::new(), at }
+    }
 }
 
 /// What a reload did.
@@ -112,7 +121,8 @@ impl Connecting for () {
     fn finished(&self, _: &Domain) {}
 }
 
-/// Opens the state directory, makes the sources and puts the configuration in force.
+/// Opens the state directory, makes the sources and puts the configuration in force, with nothing
+/// that Gatefold does not bring itself. [`App::builder`] does the same with an embedder's own parts.
 ///
 /// No source is connected: what is known of them from earlier runs is served at once. Must be
 /// called within a Tokio runtime.
@@ -121,48 +131,15 @@ pub async fn build(
     state_dir: &Path,
     clock: Arc<dyn Clock>,
 ) -> Result<App, AppError> {
-    let options = StoreOptions {
-        durability: config.audit.durability,
-        clock: clock.clone(),
-        ..StoreOptions::default()
-    };
-    let store = Store::open(state_dir, options).await?;
-    let dispatcher = Dispatcher::new(Ports {
-        audit: Arc::new(store.clone()),
-        approvals: Arc::new(store.clone()),
-        past: Arc::new(store.clone()),
-        clock: clock.clone(),
-        seal: store.seal_key(),
-    });
-    let factory = SourceFactory::new(store.clone(), clock.clone())?;
-    let disclosure = Arc::new(ReloadableGateway::new(&config));
-    let gateway: Arc<dyn Disclosure> = disclosure.clone();
-    let exchange = Exchange::new(dispatcher.clone(), Disclosures::standard(&gateway));
-    let server = Server::new(exchange.clone());
-    let nothing =
-        Applied { config: Config::default(), encoder: None, sources: Vec::new(), at: clock.now() };
-    let app = App {
-        dispatcher,
-        exchange,
-        disclosure,
-        server,
-        store,
-        started_at: clock.now(),
-        clock,
-        factory,
-        applied: ArcSwap::from_pointee(nothing),
-        reloading: tokio::sync::Mutex::default(),
-        learning: Mutex::default(),
-        counted: Counted::default(),
-    };
-    app.apply(config).await?;
-    if let Err(error) = app.dispatcher.recollect(&Principal::local().tenant()).await {
-        tracing::warn!(%error, "what was learnt from use could not be read; searches go without");
-    }
-    Ok(app)
+    App::builder(config, state_dir).clock(clock).build().await
 }
 
 impl App {
+    /// Begins to put an app together: a configuration, and the folder for its state.
+    pub fn builder(config: Config, state_dir: impl Into<PathBuf>) -> AppBuilder {
+        AppBuilder::new(config, state_dir.into())
+    }
+
     /// The spine, for entry points other than MCP.
     pub fn dispatcher(&self) -> &Arc<Dispatcher> {
         &self.dispatcher
@@ -188,7 +165,7 @@ impl App {
         self.started_at
     }
 
-    /// The gateway as an MCP server, on which everybody is the local user.
+    /// The gateway as an MCP server.
     pub fn server(&self) -> Arc<Server> {
         self.server.clone()
     }
@@ -206,6 +183,7 @@ impl App {
             request_body_bytes: usize::try_from(server.request_bytes).unwrap_or(usize::MAX),
             session_idle: server.session_idle,
             drain: server.shutdown,
+            authenticator: self.authenticator.clone(),
             ..HttpEndpoint::default()
         };
         endpoint.allowed_hosts.extend(server.allowed_hosts.iter().cloned());

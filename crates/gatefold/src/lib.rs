@@ -1,7 +1,9 @@
 //! Gatefold put together: configuration in, a running gateway out.
 //!
 //! [`config`] reads files into types that cannot be wrong, and [`build`] makes a running [`App`]
-//! of them. The binary is a thin shell over this crate; whoever embeds Gatefold starts here too.
+//! of them. The binary is a thin shell over this crate; whoever embeds Gatefold starts here too:
+//! [`App::builder`] takes an authenticator, an approvals backend, credentials and disclosures, and
+//! [`config::Inputs::kinds`] takes kinds of sources. `examples/embedding` has one of each.
 //! It must not know the protocol library or SQL: those stay in `gatefold-mcp` and
 //! `gatefold-store`. Nor does it know the command line, a keyring or a tokenizer: secrets come
 //! from a [`secrets::SecretStore`] and exact counts from a [`TokenCounter`], both handed in. Only
@@ -15,8 +17,8 @@ pub mod files;
 pub mod secrets;
 
 pub use app::{
-    App, AppError, ConfigWatch, Connected, Connecting, CountError, Reloaded, Status, TokenCosts,
-    TokenCounter, WatchError, build, status_routes,
+    App, AppBuilder, AppError, ConfigWatch, Connected, Connecting, CountError, Reloaded, Status,
+    TokenCosts, TokenCounter, WatchError, build, status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

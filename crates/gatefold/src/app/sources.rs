@@ -5,13 +5,13 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
 use gatefold_core::{Clock, Digest, Domain};
-use gatefold_dispatch::{IdentityScope, Manifests, Source, SourceSetup};
+use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Source, SourceSetup};
 use gatefold_egress::{HttpClient, Settings};
 use gatefold_store::{SourceKey, Store};
 
 use super::AppError;
 use super::unusable::UnusableSource;
-use crate::config::kinds::{SourceIdentity, SourcePorts};
+use crate::config::kinds::{KindSection, SourceIdentity, SourcePorts};
 use crate::config::{SourceConfig, SourceSection};
 
 /// One source of the configuration in force. A disabled one is not made.
@@ -19,6 +19,8 @@ use crate::config::{SourceConfig, SourceSection};
 pub(super) struct Configured {
     pub(super) config: SourceConfig,
     pub(super) source: Option<Arc<dyn Source>>,
+    /// Whose sessions it keeps apart.
+    identity: IdentityScope,
 }
 
 impl Configured {
@@ -48,7 +50,7 @@ impl Configured {
             kind,
             description: self.config.description.clone(),
             groups: self.config.groups.clone(),
-            identity: IdentityScope::Shared,
+            identity: self.identity,
             call_deadline: self.config.call_deadline,
         })
     }
@@ -61,12 +63,16 @@ pub(super) struct SourceFactory {
 }
 
 impl SourceFactory {
-    pub(super) fn new(store: Store, clock: Arc<dyn Clock>) -> Result<Self, AppError> {
+    pub(super) fn new(
+        store: Store,
+        clock: Arc<dyn Clock>,
+        credentials: Arc<dyn Credentials>,
+    ) -> Result<Self, AppError> {
         // Streams of events may be silent for long; each request has a deadline of its own.
         let settings = Settings { read_timeout: None, ..Settings::default() };
         let client = HttpClient::new(&settings)?;
         let manifests = Arc::new(StoredManifests(store.clone()));
-        Ok(Self { store, ports: SourcePorts { client, manifests, clock } })
+        Ok(Self { store, ports: SourcePorts { client, manifests, credentials, clock } })
     }
 
     /// The sources that a configuration asks for, taken over from `old` where it left them alone.
@@ -89,9 +95,15 @@ impl SourceFactory {
         let configured = |config: &SourceConfig| {
             let known = known.remove(&config.config_digest);
             let source = kept(config).or_else(|| self.make(config, known));
-            Configured { config: config.clone(), source }
+            Configured { config: config.clone(), source, identity: self.identity_scope(config) }
         };
         Ok(configs.iter().map(configured).collect())
+    }
+
+    fn identity_scope(&self, config: &SourceConfig) -> IdentityScope {
+        let own = || config.section.usable().map(KindSection::identity);
+        let given = self.ports.credentials.scope(&config.domain);
+        given.or_else(own).unwrap_or(IdentityScope::Shared)
     }
 
     fn make(&self, config: &SourceConfig, known: Option<Arc<Manifest>>) -> Option<Arc<dyn Source>> {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use gatefold_catalog::{KindName, Manifest};
 use gatefold_config::{ForeignKey, Table};
 use gatefold_core::{Clock, Digest, Domain};
-use gatefold_dispatch::{Manifests, Source};
+use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Source};
 use gatefold_egress::HttpClient;
 use serde_json::Value as Json;
 
@@ -91,6 +91,11 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
         None
     }
 
+    /// Whose sessions the source keeps apart, where no port gives its credentials.
+    fn identity(&self) -> IdentityScope {
+        IdentityScope::Shared
+    }
+
     /// Makes the source. It connects to nothing before its first use.
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source>;
 }
@@ -113,7 +118,16 @@ pub struct SourcePorts {
     /// The guarded client. It may reach any address.
     pub client: HttpClient,
     pub manifests: Arc<dyn Manifests>,
+    /// Who is asked for credentials at each request. See [`SourcePorts::credentials_at`].
+    pub credentials: Arc<dyn Credentials>,
     pub clock: Arc<dyn Clock>,
+}
+
+impl SourcePorts {
+    /// Who gives the credentials of a source, if not its configuration.
+    pub fn credentials_at(&self, domain: &Domain) -> Option<Arc<dyn Credentials>> {
+        self.credentials.scope(domain).map(|_| self.credentials.clone())
+    }
 }
 
 /// The kinds of sources that a configuration may have.

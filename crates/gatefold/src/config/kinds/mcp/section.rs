@@ -166,6 +166,7 @@ impl KindSection for McpConnection {
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
+        let credentials = ports.credentials_at(&identity.domain);
         let settings = McpSettings {
             domain: identity.domain,
             transport: self.transport(&ports.client),
@@ -175,7 +176,7 @@ impl KindSection for McpConnection {
         };
         let ports = McpPorts {
             client: ports.client.for_libraries().expect("it may reach any address"),
-            credentials: None,
+            credentials,
             keeper: ports.manifests.clone(),
             clock: ports.clock.clone(),
         };

@@ -1,0 +1,138 @@
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use arc_swap::ArcSwap;
+use gatefold_core::{Clock, Principal, SystemClock};
+use gatefold_disclose::{Disclosure, Names};
+use gatefold_dispatch::{Approvals, Credentials, Dispatcher, NoCredentials, Ports};
+use gatefold_exchange::{Disclosures, Exchange, Naming};
+use gatefold_mcp::{Authenticator, Server, SoleUser};
+use gatefold_store::{Store, StoreOptions};
+
+use super::costs::Counted;
+use super::disclosure::ReloadableGateway;
+use super::sources::SourceFactory;
+use super::{App, AppError, Applied};
+use crate::config::Config;
+
+/// Puts an [`App`] together. Each method replaces or adds to what Gatefold brings itself, which is
+/// what the binary runs with.
+///
+/// Kinds of sources are no part of it: a configuration is read with them, so they are named in
+/// [`Inputs::kinds`](crate::config::Inputs::kinds).
+#[must_use = "an app is made by `build`"]
+pub struct AppBuilder {
+    config: Config,
+    state_dir: PathBuf,
+    clock: Arc<dyn Clock>,
+    disclosures: Vec<AddedDisclosure>,
+    authenticator: Arc<dyn Authenticator>,
+    /// Those of the store, unless others were given.
+    approvals: Option<Arc<dyn Approvals>>,
+    credentials: Arc<dyn Credentials>,
+}
+
+struct AddedDisclosure {
+    name: String,
+    naming: Naming,
+    make: Box<dyn Fn(Names) -> Arc<dyn Disclosure> + Send>,
+}
+
+impl AppBuilder {
+    pub(super) fn new(config: Config, state_dir: PathBuf) -> Self {
+        Self {
+            config,
+            state_dir,
+            clock: Arc::new(SystemClock),
+            disclosures: Vec::new(),
+            authenticator: Arc::<SoleUser>::default(),
+            approvals: None,
+            credentials: Arc::new(NoCredentials),
+        }
+    }
+
+    /// Reads the time from another clock than the system's.
+    pub fn clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Adds a way to show tools, in place of one that has this name already. Clients ask for it by
+    /// its name. `make` is asked once for each kind of names that `naming` says it can use.
+    pub fn disclosure(
+        mut self,
+        name: impl Into<String>,
+        naming: Naming,
+        make: impl Fn(Names) -> Arc<dyn Disclosure> + Send + 'static,
+    ) -> Self {
+        self.disclosures.push(AddedDisclosure { name: name.into(), naming, make: Box::new(make) });
+        self
+    }
+
+    /// Finds out who makes a request over HTTP. Otherwise everybody is the local user.
+    pub fn authenticator(self, authenticator: Arc<dyn Authenticator>) -> Self {
+        Self { authenticator, ..self }
+    }
+
+    /// Keeps the requests for a person's yes, and the decisions. Otherwise the state directory does,
+    /// where `gatefold approvals` finds them.
+    pub fn approvals(self, approvals: Arc<dyn Approvals>) -> Self {
+        Self { approvals: Some(approvals), ..self }
+    }
+
+    /// Gives the credentials of the sources that it is responsible for. The others present what
+    /// their configuration says.
+    pub fn credentials(self, credentials: Arc<dyn Credentials>) -> Self {
+        Self { credentials, ..self }
+    }
+
+    /// Opens the state directory, makes the sources and puts the configuration in force.
+    ///
+    /// No source is connected: what is known of them from earlier runs is served at once. Must be
+    /// called within a Tokio runtime.
+    pub async fn build(self) -> Result<App, AppError> {
+        let Self { config, state_dir, clock, disclosures, authenticator, approvals, credentials } =
+            self;
+        let options = StoreOptions {
+            durability: config.audit.durability,
+            clock: clock.clone(),
+            ..StoreOptions::default()
+        };
+        let store = Store::open(&state_dir, options).await?;
+        let dispatcher = Dispatcher::new(Ports {
+            audit: Arc::new(store.clone()),
+            approvals: approvals.unwrap_or_else(|| Arc::new(store.clone())),
+            past: Arc::new(store.clone()),
+            clock: clock.clone(),
+            seal: store.seal_key(),
+        });
+        let factory = SourceFactory::new(store.clone(), clock.clone(), credentials)?;
+        let disclosure = Arc::new(ReloadableGateway::new(&config));
+        let gateway: Arc<dyn Disclosure> = disclosure.clone();
+        let disclosures =
+            disclosures.into_iter().fold(Disclosures::standard(&gateway), |all, added| {
+                all.with(&added.name, added.naming, added.make)
+            });
+        let exchange = Exchange::new(dispatcher.clone(), disclosures);
+        let server = Server::new(exchange.clone());
+        let app = App {
+            dispatcher,
+            exchange,
+            disclosure,
+            server,
+            store,
+            factory,
+            started_at: clock.now(),
+            applied: ArcSwap::from_pointee(Applied::nothing(clock.now())),
+            clock,
+            reloading: tokio::sync::Mutex::default(),
+            learning: Mutex::default(),
+            counted: Counted::default(),
+            authenticator,
+        };
+        app.apply(config).await?;
+        if let Err(error) = app.dispatcher.recollect(&Principal::local().tenant()).await {
+            tracing::warn!(%error, "what was learnt from use could not be read; searches go without");
+        }
+        Ok(app)
+    }
+}
