@@ -1,0 +1,143 @@
+//! A kind of source: greetings in words that the configuration gives.
+//!
+//! ```toml
+//! [sources.hello]
+//! greeting = "Good morning"
+//! ```
+//!
+//! Two traits make a kind. [`SourceKind`] says which keys there are and reads them; [`KindSection`] is
+//! what was read, and builds the source. A source that keeps no session is a third, [`StatelessSource`],
+//! of two methods: the adapter does the rest.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use gatefold::config::keys::{Key, Kind};
+use gatefold::config::kinds::{
+    DigestParts, KindSection, SourceIdentity, SourceKind, SourcePorts, Way,
+};
+use gatefold_catalog::{KindName, Manifest, ToolSpec};
+use gatefold_config::{Table, Text};
+use gatefold_core::{BoxError, CallError, Hints, Payload, Timestamp};
+use gatefold_dispatch::{
+    AdmittedCall, CallContext, Source, StatelessAdapter, StatelessSettings, StatelessSource,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The kind itself, named in [`Inputs::kinds`](gatefold::config::Inputs::kinds).
+pub struct Greetings;
+
+const NAME: KindName = KindName::new("greetings");
+
+const KEYS: &[Key] = &[Key {
+    example: "\"Good morning\"",
+    ..Key::new("greeting", Kind::Text, "What comes before the name of whoever is greeted.")
+}];
+
+impl SourceKind for Greetings {
+    fn name(&self) -> KindName {
+        NAME
+    }
+
+    fn noun(&self) -> &'static str {
+        "greeting"
+    }
+
+    fn details(&self) -> &'static str {
+        "A greeting has one tool, which greets somebody (`greeting`)."
+    }
+
+    fn ways(&self) -> &'static [Way] {
+        &[Way {
+            key: "greeting",
+            purpose: "for greetings",
+            heading: "A greeting:",
+            example: "hello",
+        }]
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        KEYS
+    }
+
+    fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
+        table.read::<Greeting>().map(|greeting| Arc::new(greeting) as Arc<dyn KindSection>)
+    }
+}
+
+/// One source, as it stands in a configuration. It is its own section and does its own work.
+#[derive(Debug, Clone, Deserialize)]
+struct Greeting {
+    greeting: Text,
+}
+
+impl KindSection for Greeting {
+    fn kind(&self) -> KindName {
+        NAME
+    }
+
+    /// A source with another digest is another source: nothing that was kept for it counts any more.
+    fn digest(&self, parts: &mut DigestParts) {
+        parts.add(&self.greeting.0);
+    }
+
+    fn summary(&self) -> String {
+        format!("says {:?}", self.greeting.0)
+    }
+
+    fn shown(&self) -> Value {
+        json!({ "kind": NAME.as_str(), "greeting": self.greeting.0 })
+    }
+
+    fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
+        let settings = StatelessSettings {
+            domain: identity.domain,
+            config_digest: identity.config_digest,
+            describe_deadline: identity.connect_deadline,
+            known: identity.known,
+        };
+        let (manifests, clock) = (ports.manifests.clone(), ports.clock.clone());
+        StatelessAdapter::new(Arc::new(self.clone()), settings, manifests, clock)
+    }
+}
+
+/// What the tool takes.
+#[derive(Deserialize)]
+struct GreetArguments {
+    name: String,
+}
+
+impl StatelessSource for Greeting {
+    fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
+        let greet = ToolSpec::new("greet")
+            .description("Greets somebody by name.")
+            .input_schema(json!({
+                "type": "object",
+                "properties": { "name": { "type": "string" } },
+                "required": ["name"],
+            }))
+            .hints(Hints { read_only: Some(true), open_world: Some(false), ..Hints::default() });
+        let manifest = Manifest::builder(Timestamp::from_millis(0)).tool(greet).build();
+        async { Ok(manifest) }.boxed()
+    }
+
+    /// Only the adapter comes here, with a call that policy admitted and whose record is open.
+    fn call(
+        &self,
+        call: AdmittedCall,
+        _: CallContext,
+    ) -> BoxFuture<'_, Result<Payload, CallError>> {
+        let arguments = call.arguments().map_or("null", |arguments| arguments.get());
+        let result = serde_json::from_str::<GreetArguments>(arguments)
+            .map(|GreetArguments { name }| Payload::text(&format!("{}, {name}!", self.greeting.0)));
+        // A model reads this, with the tool's signature beside it, and tries again.
+        let refusal = |error: serde_json::Error| CallError::InvalidArguments {
+            tool: call.target().id.clone(),
+            message: error.to_string(),
+            data: None,
+        };
+        std::future::ready(result.map_err(refusal)).boxed()
+    }
+}

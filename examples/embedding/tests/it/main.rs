@@ -1,0 +1,11 @@
+//! Every part of the example, at work in a gateway that a client speaks to over HTTP.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
+
+mod desk;
+mod greetings;
+mod menu;
+mod sizes;
+mod tokens;
+mod vault;
+mod world;

@@ -1,0 +1,77 @@
+use std::sync::Arc;
+
+use axum::Router;
+use gatefold::App;
+use gatefold_embedding_example::desk::Desk;
+use gatefold_embedding_example::gateway;
+use gatefold_embedding_example::vault::Vault;
+use gatefold_mcp::serve_http;
+use gatefold_store::{CallFilter, CallRecord};
+use gatefold_testkit::RawClient;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// The example's gateway, served on a free port until this is dropped.
+pub(crate) struct World {
+    app: Arc<App>,
+    pub(crate) desk: Arc<Desk>,
+    url: String,
+    _stop: DropGuard,
+    _folder: TempDir,
+}
+
+impl World {
+    pub(crate) async fn of(config: &str) -> Self {
+        Self::with(config, Vault::default()).await
+    }
+
+    /// A gateway of this configuration, whose sources were all asked what they offer.
+    pub(crate) async fn with(config: &str, vault: Vault) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("gatefold.toml");
+        std::fs::write(&file, config).unwrap();
+        let (desk, state) = (Arc::<Desk>::default(), folder.path().join("state"));
+        let app = gateway(&file, &state, desk.clone(), Arc::new(vault)).await.unwrap();
+        let app = Arc::new(app);
+        app.learn(&()).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let stop = CancellationToken::new();
+        let serving =
+            serve_http(app.server(), listener, app.endpoint(), Router::new(), stop.clone());
+        tokio::spawn(serving);
+        Self { app, desk, url, _stop: stop.drop_guard(), _folder: folder }
+    }
+
+    /// The records of all calls, the latest first.
+    pub(crate) async fn records(&self) -> Vec<Record> {
+        let calls = self.app.store().recent_calls(100, &CallFilter::default()).await.unwrap();
+        let record = |call: CallRecord| {
+            (call.user, call.tool.unwrap_or_default(), call.decided_by, call.outcome)
+        };
+        calls.into_iter().map(record).collect()
+    }
+
+    /// Ann's client, who is shown tools by the usual disclosure.
+    pub(crate) fn ann(&self) -> RawClient {
+        self.client("").with_bearer("token-of-ann")
+    }
+
+    pub(crate) fn bob(&self) -> RawClient {
+        self.client("").with_bearer("token-of-bob")
+    }
+
+    /// A client that nobody knows. `query` goes behind the address.
+    pub(crate) fn client(&self, query: &str) -> RawClient {
+        RawClient::new(format!("{}{query}", self.url)).unwrap()
+    }
+}
+
+/// Arguments of `execute_tool` that greet somebody.
+pub(crate) fn greet(tool: &str, name: &str) -> String {
+    format!(r#"{{"tool_name":"{tool}","arguments":{{"name":"{name}"}}}}"#)
+}
+
+/// A record of a call: who made it, of which tool, who decided about it, and what it came to.
+pub(crate) type Record = (String, String, Option<String>, String);
