@@ -271,7 +271,7 @@ mod views {
     use super::*;
 
     fn check(view: &View, name: &str, expected: Result<&str, &[&str]>) {
-        let resolved = view.resolve(&ToolName::new(name));
+        let resolved = view.resolve(&ToolName::parse(name).unwrap());
         let resolved = resolved.map(|tool| tool.id().to_string());
         let resolved = resolved
             .map_err(|miss| miss.nearest.iter().map(ToString::to_string).collect::<Vec<_>>());
@@ -291,7 +291,7 @@ mod views {
         check(&view, "enrich", Ok("hubspot__enrich"));
         check(&view, "hubspot__list", Ok("hubspot__list"));
         check(&view, "list", Err(&["apollo__list", "hubspot__list"]));
-        let odd = view.resolve(&ToolName::new("apollo__a.b")).unwrap();
+        let odd = view.resolve(&ToolName::parse("apollo__a.b").unwrap()).unwrap();
         check(&view, odd.alias(), Ok("apollo__a.b"));
     }
 

@@ -129,10 +129,6 @@ text_name! {
     ToolId
 }
 text_name! {
-    /// The name of a tool as a caller wrote it, not yet resolved in any view.
-    ToolName
-}
-text_name! {
     /// The name of a prompt as a caller wrote it.
     PromptName
 }
@@ -165,16 +161,51 @@ impl ToolId {
     }
 }
 
+/// The name of a tool as a caller wrote it, not yet resolved in any view: at most
+/// [`ToolName::MAX_LENGTH`] bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Arc<str>")]
+pub struct ToolName(Arc<str>);
+
 impl ToolName {
     /// The longest name that anyone may ask for, in bytes. Error texts repeat what was asked.
     pub const MAX_LENGTH: usize = 512;
 
     pub fn parse(text: &str) -> Result<Self, NameError> {
+        Self::within_limit(text)?;
+        Ok(Self(text.into()))
+    }
+
+    /// The name by which everybody who sees a tool can ask for it.
+    pub fn of(id: &ToolId) -> Self {
+        Self(id.0.clone())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn within_limit(text: &str) -> Result<(), NameError> {
         if text.len() > Self::MAX_LENGTH {
             let (length, limit) = (text.len(), Self::MAX_LENGTH);
             return Err(NameError::TooLong { kind: "tool name", length, limit });
         }
-        Ok(Self::new(text))
+        Ok(())
+    }
+}
+
+impl TryFrom<Arc<str>> for ToolName {
+    type Error = NameError;
+
+    fn try_from(text: Arc<str>) -> Result<Self, NameError> {
+        Self::within_limit(&text)?;
+        Ok(Self(text))
+    }
+}
+
+impl fmt::Display for ToolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
@@ -215,6 +246,20 @@ mod tests {
         for text in ["", "A", "a-b", "a__b", "a_", "_", &"a".repeat(41)] {
             assert!(Domain::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn no_tool_name_is_longer_than_the_limit_wherever_it_comes_from() {
+        let longest = "x".repeat(ToolName::MAX_LENGTH);
+        let json = |text: &str| format!("\"{text}\"");
+        let name = ToolName::parse(&longest).unwrap();
+        assert_eq!(serde_json::from_str::<ToolName>(&json(&longest)).unwrap(), name);
+        assert_eq!(serde_json::to_string(&name).unwrap(), json(&longest));
+        let longer = format!("{longest}x");
+        let refusal = "a tool name has 513 bytes, more than the limit: 512";
+        assert_eq!(ToolName::parse(&longer).unwrap_err().to_string(), refusal);
+        let error = serde_json::from_str::<ToolName>(&json(&longer)).unwrap_err();
+        assert_eq!(error.to_string(), refusal);
     }
 
     #[test]

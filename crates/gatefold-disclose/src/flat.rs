@@ -40,29 +40,30 @@ impl Disclosure for Flat {
         Surface { tools, instructions, tokens }
     }
 
-    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
+    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
         let tool = match self.names {
-            Names::Own => view.domains().find_map(|entry| view.tool_named(entry.domain(), name)),
-            Names::Public => view.find(name),
+            Names::Own => {
+                view.domains().find_map(|entry| view.tool_named(entry.domain(), name.as_str()))
+            }
+            Names::Public => view.find(name.as_str()),
         };
         // What means nothing is called all the same: the answer is the dispatcher's, and its record
         // shows that it was tried.
-        let name =
-            tool.map_or_else(|| ToolName::new(name), |tool| ToolName::new(tool.id().as_str()));
+        let name = tool.map_or_else(|| name.clone(), |tool| ToolName::of(tool.id()));
         let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
         let operation = Arc::new(Operation::Tool { name, arguments });
         let entry = tool.map(|tool| view.resolved(tool));
         Ok(Step::Call(Request { operation, entry }))
     }
 
-    fn searches(&self, _: &str) -> bool {
+    fn searches(&self, _: &ToolName) -> bool {
         false
     }
 
     fn render(
         &self,
         view: &View,
-        _name: &str,
+        _name: &ToolName,
         request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {

@@ -1,5 +1,5 @@
 use gatefold_catalog::{Pattern, Request, Tool, View};
-use gatefold_core::{CallError, Outcome};
+use gatefold_core::{CallError, Outcome, ToolName};
 use serde_json::value::RawValue;
 
 use crate::surface::{Disclosure, Mend, Reply, Step, Surface};
@@ -68,31 +68,35 @@ impl Disclosure for Gateway {
         definitions::surface(view, self.pinned(view))
     }
 
-    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
-        match name {
+    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
+        match name.as_str() {
             DISCOVER => discover::answer(view, &self.limits, arguments),
             SCHEMA => schema::answer(view, &self.limits, arguments).map(Step::Reply),
             EXECUTE => execute::request(view, arguments).map(Step::Call),
-            _ => match self.pinned_as(view, name) {
+            name => match self.pinned_as(view, name) {
                 Some(tool) => Ok(Step::Call(execute::untouched(view, tool, arguments))),
                 None => Err(not_at_the_top(view, name)),
             },
         }
     }
 
-    fn searches(&self, name: &str) -> bool {
-        [DISCOVER, SCHEMA].contains(&name)
+    fn searches(&self, name: &ToolName) -> bool {
+        [DISCOVER, SCHEMA].contains(&name.as_str())
     }
 
     fn render(
         &self,
         view: &View,
-        name: &str,
+        name: &ToolName,
         request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {
         let rendering = result::Rendering::new(view, request, &self.limits);
-        if name == EXECUTE { rendering.envelope(result) } else { rendering.untouched(result) }
+        if name.as_str() == EXECUTE {
+            rendering.envelope(result)
+        } else {
+            rendering.untouched(result)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use gatefold_catalog::{Request, View};
-use gatefold_core::{CallError, Outcome, ToolId};
+use gatefold_core::{CallError, Outcome, ToolId, ToolName};
 use serde_json::value::RawValue;
 
 /// A way to show a view to a model.
@@ -10,11 +10,11 @@ pub trait Disclosure: Send + Sync {
     fn surface(&self, view: &View) -> Surface;
 
     /// What a call of one of the surface's tools means. Absent arguments are `null`.
-    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend>;
+    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend>;
 
     /// Whether [`Disclosure::interpret`] may search the catalogue for a call of this tool, which is
     /// then interpreted where a search holds up nobody.
-    fn searches(&self, name: &str) -> bool {
+    fn searches(&self, name: &ToolName) -> bool {
         let _ = name;
         true
     }
@@ -26,7 +26,7 @@ pub trait Disclosure: Send + Sync {
     fn render(
         &self,
         view: &View,
-        name: &str,
+        name: &ToolName,
         request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply;

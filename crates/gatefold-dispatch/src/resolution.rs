@@ -98,10 +98,10 @@ impl Pinned {
 /// A hidden entry and a missing one read alike. What a tool's name may have meant is looked for by
 /// [`Pinned::with_suggestions`].
 pub(crate) fn unknown(kind: EntryKind, name: &str) -> CallError {
-    if kind == EntryKind::Tool {
-        return CallError::UnknownTool { name: ToolName::new(name), nearest: Vec::new() };
+    match ToolName::parse(name) {
+        Ok(name) if kind == EntryKind::Tool => CallError::UnknownTool { name, nearest: Vec::new() },
+        _ => CallError::Unknown { kind: kind.as_str(), name: name.to_owned() },
     }
-    CallError::Unknown { kind: kind.as_str(), name: name.to_owned() }
 }
 
 /// What sort of entry an operation is about.

@@ -108,12 +108,12 @@ impl Turn {
     /// What a call of one of the surface's tools asks for.
     async fn interpret(&self, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
         let disclosure = self.audience.disclosure();
-        if !disclosure.searches(name.as_str()) {
-            return disclosure.interpret(self.view(), name.as_str(), arguments);
+        if !disclosure.searches(name) {
+            return disclosure.interpret(self.view(), name, arguments);
         }
         let (disclosure, name) = (Arc::clone(disclosure), name.clone());
         let arguments = arguments.to_owned();
-        let search = move |view: &View| disclosure.interpret(view, name.as_str(), &arguments);
+        let search = move |view: &View| disclosure.interpret(view, &name, &arguments);
         self.pinned.searching(search).await
     }
 
@@ -145,7 +145,7 @@ impl Turn {
             }
             result => result,
         };
-        Ok(ToolAnswer::Reply(disclosure.render(self.view(), call.name.as_str(), &request, result)))
+        Ok(ToolAnswer::Reply(disclosure.render(self.view(), call.name, &request, result)))
     }
 
     /// Carries out any other operation. What comes of it has the names that the audience uses, and

@@ -97,10 +97,9 @@ impl Client {
     /// Uses whatever the server lists.
     async fn everything(&self) -> Result<(), Failure> {
         let view = self.pinned.view();
-        let tools = view.tools().map(|tool| Operation::Tool {
-            name: ToolName::new(tool.id().as_str()),
-            arguments: empty(),
-        });
+        let tools = view
+            .tools()
+            .map(|tool| Operation::Tool { name: ToolName::of(tool.id()), arguments: empty() });
         let prompts = view.prompts().map(|prompt| Operation::Prompt {
             name: PromptName::new(prompt.id().as_str()),
             arguments: empty(),
@@ -122,7 +121,7 @@ impl Client {
             if schema.contains("$defs") {
                 rich = Some(format!(r#"{{"schema":{schema}}}"#));
             } else {
-                echo = Some(ToolName::new(tool.id().as_str()));
+                echo = Some(ToolName::of(tool.id()));
             }
         }
         let (name, arguments) = echo.zip(rich).ok_or("the two tools are missing")?;
@@ -131,7 +130,7 @@ impl Client {
     }
 
     async fn tool(&self, name: &str, arguments: &Value) -> Result<(), Failure> {
-        let (name, arguments) = (ToolName::new(name), to_raw_value(arguments)?);
+        let (name, arguments) = (ToolName::parse(name)?, to_raw_value(arguments)?);
         self.make(Operation::Tool { name, arguments }).await
     }
 

@@ -37,8 +37,8 @@ impl Disclosure for Menu {
         Surface { tools, instructions, tokens }
     }
 
-    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
-        let domain = view.domain(name).ok_or_else(|| {
+    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
+        let domain = view.domain(name.as_str()).ok_or_else(|| {
             let known: Vec<_> = view.domains().map(|own| own.domain().as_str()).collect();
             Mend::new(format!("there is no menu `{name}`: use one of {}", known.join(", ")))
         })?;
@@ -52,7 +52,7 @@ impl Disclosure for Menu {
             Some(arguments) => arguments.to_owned(),
             None => to_raw_value(&json!({})).expect("an empty object is JSON"),
         };
-        let name = ToolName::new(tool.id().as_str());
+        let name = ToolName::of(tool.id());
         let operation = Arc::new(Operation::Tool { name, arguments });
         // What was resolved travels along, so that nobody looks the name up again.
         Ok(Step::Call(Request { operation, entry: Some(view.resolved(tool)) }))
@@ -63,7 +63,13 @@ impl Disclosure for Menu {
         true
     }
 
-    fn render(&self, _: &View, _: &str, _: &Request, result: Result<Outcome, CallError>) -> Reply {
+    fn render(
+        &self,
+        _: &View,
+        _: &ToolName,
+        _: &Request,
+        result: Result<Outcome, CallError>,
+    ) -> Reply {
         let text = match result {
             Err(error) => error.to_string(),
             Ok(_) => "the call goes on elsewhere".to_owned(),

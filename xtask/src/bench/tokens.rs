@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use gatefold_catalog::{GroupRules, KindName, Manifest, ServerInfo, Snapshot, SourceEntry, View};
-use gatefold_core::{Domain, Timestamp};
+use gatefold_core::{Domain, Timestamp, ToolName};
 use gatefold_disclose::{Disclosure as _, Gateway, Reply, Step};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -113,7 +113,7 @@ fn entries(folder: &Path) -> Result<Vec<SourceEntry>> {
 
 fn discover(gateway: &Gateway, view: &View, arguments: &str) -> Result<Reply> {
     let arguments = RawValue::from_string(arguments.to_owned())?;
-    match gateway.interpret(view, "discover_tools", &arguments) {
+    match gateway.interpret(view, &ToolName::parse("discover_tools")?, &arguments) {
         Ok(Step::Reply(reply) | Step::Found(reply, _)) => Ok(reply),
         Ok(Step::Call(_)) => anyhow::bail!("discovering called a tool"),
         Err(mend) => Err(mend.into()),

@@ -57,7 +57,7 @@ fn a_tool_for_apps_only_is_found_by_name_and_shown_nowhere() {
         let all_listed = hits.iter().all(|hit| listed.contains(&hit.tool.id().as_str()));
         assert!(all_listed && !hits.is_empty(), "{query}");
     }
-    let miss = view.resolve(&ToolName::new("board_refres")).unwrap_err();
+    let miss = view.resolve(&ToolName::parse("board_refres").unwrap()).unwrap_err();
     assert!(miss.nearest.iter().all(|id| listed.contains(&id.as_str())), "{miss:?}");
     assert!(view.tool_named(&Domain::parse("apps").unwrap(), "board_refresh").is_some());
     assert!(view.domain("apps").is_some(), "an endpoint may serve its apps");

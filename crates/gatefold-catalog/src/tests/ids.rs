@@ -90,7 +90,7 @@ fn what_is_hidden_reads_like_what_never_was() {
     let nearest = |entries: Vec<SourceEntry>, name: &str| {
         let snapshot = Arc::new(Snapshot::build(entries, 1));
         let view = View::new(snapshot, |target| target.domain.as_str() != "bank");
-        view.resolve(&ToolName::new(name)).unwrap_err()
+        view.resolve(&ToolName::parse(name).unwrap()).unwrap_err()
     };
     let own = || named("evil", &["bank__pay", "bank_pay", "list"]);
     for name in ["bank__pay", "bank_pay", "pay", "bank__nothing"] {

@@ -26,7 +26,7 @@ const OBJECT_HELP: &str =
 pub(super) async fn run(call: &Call, pinned: &Pinned, output: &Output) -> anyhow::Result<ExitCode> {
     let tool = catalogue::resolve(pinned.view(), &call.name)?;
     let arguments = arguments(call, tool)?;
-    let name = ToolName::new(tool.id().as_str());
+    let name = ToolName::of(tool.id());
     let operation = Operation::Tool { name, arguments };
     match pinned.call(operation, None, Caller::silent()).await {
         Ok(Outcome::Done(payload)) => show(tool, &payload, output),

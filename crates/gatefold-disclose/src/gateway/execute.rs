@@ -17,7 +17,7 @@ const WRAPPERS: [&str; 5] = ["arguments", "args", "parameters", "params", "input
 /// The call of a pinned tool: its arguments as they came.
 pub(super) fn untouched(view: &View, tool: &Tool, arguments: &RawValue) -> Request {
     let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
-    let name = ToolName::new(tool.id().as_str());
+    let name = ToolName::of(tool.id());
     let operation = Arc::new(Operation::Tool { name, arguments });
     Request { operation, entry: Some(view.resolved(tool)) }
 }

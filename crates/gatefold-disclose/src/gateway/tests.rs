@@ -100,8 +100,12 @@ fn text(reply: &Reply) -> String {
     format!("{error}{}", block["text"].as_str().unwrap())
 }
 
+fn named(tool: &str) -> ToolName {
+    ToolName::parse(tool).unwrap()
+}
+
 fn ask_of(view: &View, tool: &str, arguments: &str) -> String {
-    match gateway().interpret(view, tool, &raw(arguments)) {
+    match gateway().interpret(view, &named(tool), &raw(arguments)) {
         Ok(Step::Reply(reply) | Step::Found(reply, _)) => text(&reply),
         Ok(Step::Call(request)) => match &*request.operation {
             Operation::Tool { name, arguments } => format!("call {name} {arguments}"),
@@ -286,7 +290,7 @@ fn a_batch_names_what_it_leaves_out() {
         ..Gateway::default()
     };
     let names = raw(r#"{"tool_names":["apollo_people_search","contacts_search","apollo_usage"]}"#);
-    let Ok(Step::Reply(reply)) = tight.interpret(&view(), SCHEMA, &names) else { panic!() };
+    let Ok(Step::Reply(reply)) = tight.interpret(&view(), &named(SCHEMA), &names) else { panic!() };
     assert_snapshot!(text(&reply), @r#"{"tools":[{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria. Returns matching person records.","parameters":{"type":"object","properties":{"name":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":10},"filter":{"type":"object"}},"required":["name"],"additionalProperties":false},"output_schema":{"type":"object"}}],"remaining":["contacts_search","apollo_usage"]}"#);
 }
 
@@ -345,11 +349,11 @@ fn an_error_of_a_call_shows_how_to_call() {
 
 fn rendered(name: &str, arguments: &str, result: Result<Outcome, CallError>) -> Reply {
     let name_called = if name == "apollo_org_search" { name } else { EXECUTE };
-    let operation = Operation::Tool { name: ToolName::new(name), arguments: raw(arguments) };
+    let operation = Operation::Tool { name: named(name), arguments: raw(arguments) };
     let view = view();
     let entry = view.find_tool(name);
     let request = Request { operation: operation.into(), entry };
-    gateway().render(&view, name_called, &request, result)
+    gateway().render(&view, &named(name_called), &request, result)
 }
 
 fn done(json: &str) -> Outcome {
@@ -419,7 +423,7 @@ fn an_error_of_the_gateways_is_one_sentence_to_act_on() {
     let (domain, tool) =
         (Domain::parse("hubspot").unwrap(), ToolId::new("hubspot__contacts_search"));
     let unknown = |nearest: &[&str]| CallError::UnknownTool {
-        name: ToolName::new("apollo_search"),
+        name: named("apollo_search"),
         nearest: nearest.iter().map(|id| ToolId::new(*id)).collect(),
     };
     assert_snapshot!(failed(unknown(&["apollo_people_search", "apollo_org_search"])), @r#"isError {"error":"Unknown tool 'apollo_search'. Did you mean 'apollo_people_search' or 'apollo_org_search'?"}"#);

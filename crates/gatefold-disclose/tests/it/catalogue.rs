@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use gatefold_catalog::{GroupRules, KindName, Manifest, ServerInfo, Snapshot, SourceEntry, View};
-use gatefold_core::{Domain, Operation, Timestamp};
+use gatefold_core::{Domain, Operation, Timestamp, ToolName};
 use gatefold_disclose::{Disclosure, Gateway, Reply, Step};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -82,7 +82,7 @@ pub(crate) fn view(entries: Vec<SourceEntry>) -> View {
 
 pub(crate) fn ask(view: &View, tool: &str, arguments: &Value) -> String {
     let arguments = RawValue::from_string(arguments.to_string()).unwrap();
-    match Gateway::default().interpret(view, tool, &arguments) {
+    match Gateway::default().interpret(view, &ToolName::parse(tool).unwrap(), &arguments) {
         Ok(Step::Reply(reply) | Step::Found(reply, _)) => text(&reply),
         Ok(Step::Call(request)) => match &*request.operation {
             Operation::Tool { name, arguments } => format!("{name} {arguments}"),

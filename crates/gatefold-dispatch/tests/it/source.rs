@@ -342,7 +342,7 @@ async fn nest(
     options: NestedOptions,
 ) -> Result<Outcome, CallError> {
     let mut tools: Vec<String> = serde_json::from_str(arguments).unwrap();
-    let name = ToolName::new(tools.remove(0));
+    let name = ToolName::parse(&tools.remove(0)).unwrap();
     let arguments = raw(&serde_json::to_string(&tools).unwrap());
     let operation = Operation::Tool { name, arguments };
     let caller = Caller { peer: context.peer.clone(), ..Caller::silent() };

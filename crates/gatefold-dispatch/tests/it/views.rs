@@ -27,7 +27,7 @@ fn listed(world: &World, principal: &Principal) -> Vec<String> {
 
 fn resolved(world: &World, principal: &Principal, name: &str) -> Result<String, Miss> {
     let pinned = world.dispatcher.pin(Arc::new(principal.clone()));
-    let tool = pinned.view().resolve(&ToolName::new(name));
+    let tool = pinned.view().resolve(&ToolName::parse(name).unwrap());
     tool.map(|tool| tool.id().to_string())
 }
 

@@ -145,7 +145,7 @@ impl World {
 pub(crate) type Started = tokio::task::JoinHandle<Result<Outcome, CallError>>;
 
 pub(crate) fn operation(tool: &str, arguments: &str) -> Operation {
-    Operation::Tool { name: ToolName::new(tool), arguments: raw(arguments) }
+    Operation::Tool { name: ToolName::parse(tool).unwrap(), arguments: raw(arguments) }
 }
 
 /// What a client declares that answers what `wait` asks.

@@ -84,14 +84,14 @@ impl Disclosure for Counting {
         self.gateway.surface(view)
     }
 
-    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
+    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
         self.gateway.interpret(view, name, arguments)
     }
 
     fn render(
         &self,
         view: &View,
-        name: &str,
+        name: &ToolName,
         request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {

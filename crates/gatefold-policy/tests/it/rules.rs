@@ -33,7 +33,7 @@ fn resolved(principal: &Principal, target: &Arc<Target>) -> ResolvedCall {
         parent: None,
         principal: Arc::new(principal.clone()),
         operation: Arc::new(Operation::Tool {
-            name: ToolName::new(target.id.as_str()),
+            name: ToolName::of(&target.id),
             arguments: RawValue::from_string("{}".to_owned()).unwrap(),
         }),
         resume: None,

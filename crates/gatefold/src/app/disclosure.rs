@@ -1,6 +1,6 @@
 use arc_swap::ArcSwap;
 use gatefold_catalog::{Request, View};
-use gatefold_core::{CallError, Outcome};
+use gatefold_core::{CallError, Outcome, ToolName};
 use gatefold_disclose::{Disclosure, Gateway, GatewayLimits, Mend, Reply, Step, Surface};
 use serde_json::value::RawValue;
 
@@ -37,18 +37,18 @@ impl Disclosure for ReloadableGateway {
         self.0.load().surface(view)
     }
 
-    fn interpret(&self, view: &View, name: &str, arguments: &RawValue) -> Result<Step, Mend> {
+    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
         self.0.load().interpret(view, name, arguments)
     }
 
-    fn searches(&self, name: &str) -> bool {
+    fn searches(&self, name: &ToolName) -> bool {
         self.0.load().searches(name)
     }
 
     fn render(
         &self,
         view: &View,
-        name: &str,
+        name: &ToolName,
         request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {

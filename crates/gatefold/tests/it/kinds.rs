@@ -134,7 +134,7 @@ async fn a_source_of_an_own_kind_is_configured_made_and_called() {
     let app = gatefold::build(config, &state, Arc::new(SystemClock)).await.unwrap();
     assert_eq!(app.learn(&()).await, []);
     let arguments: Box<RawValue> = to_raw_value(&json!({})).unwrap();
-    let operation = Operation::Tool { name: ToolName::new("a__say"), arguments };
+    let operation = Operation::Tool { name: ToolName::parse("a__say").unwrap(), arguments };
     let outcome = app.pin().call(operation, None, Caller::silent()).await.unwrap();
     let Outcome::Done(payload) = outcome else { panic!("{outcome:?}") };
     assert_eq!(payload.json.get(), r#""s3crets3cret""#);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_catalog::{GroupRules, KindName, Tool, View};
-use gatefold_core::{Domain, Principal};
+use gatefold_core::{Domain, Principal, ToolName};
 use gatefold_disclose::{Disclosure, Gateway, Step};
 use gatefold_dispatch::{IdentityScope, Limits, Setup, SourceSetup};
 use gatefold_mcp::{McpSettings, McpSource, StdioSettings, Transport};
@@ -143,7 +143,8 @@ fn shown(view: &View) -> Vec<String> {
     let gateway = Gateway::default();
     let surface = gateway.surface(view);
     let nothing = RawValue::from_string("{}".to_owned()).unwrap();
-    let Ok(Step::Reply(summary)) = gateway.interpret(view, "discover_tools", &nothing) else {
+    let discover = ToolName::parse("discover_tools").unwrap();
+    let Ok(Step::Reply(summary)) = gateway.interpret(view, &discover, &nothing) else {
         panic!("discovery is answered at once")
     };
     let definitions = surface.tools.iter().map(|tool| tool.definition.get().to_owned());

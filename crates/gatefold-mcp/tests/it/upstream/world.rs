@@ -180,7 +180,7 @@ impl World {
 
 pub(crate) fn tool_call(tool: &str, arguments: &str) -> Operation {
     let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
-    Operation::Tool { name: ToolName::new(tool), arguments }
+    Operation::Tool { name: ToolName::parse(tool).unwrap(), arguments }
 }
 
 pub(crate) type Started = tokio::task::JoinHandle<Result<Payload, CallError>>;
