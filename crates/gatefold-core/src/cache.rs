@@ -14,6 +14,7 @@ pub struct BoundedCache<K, V> {
 
 #[derive(Debug)]
 struct Entries<K, V> {
+    /// At most [`BoundedCache::limit`].
     by_key: HashMap<K, Entry<V>>,
     /// Counts uses, to tell which one was longest ago.
     uses: u64,

@@ -2,10 +2,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// The words for outcomes that are counted. There are fewer; one more than this would not be counted.
+const OUTCOMES: usize = 64;
+
 /// How many calls ended how, by the audit's own words for outcomes and errors' kinds, and what was
 /// said beside calls.
 #[derive(Debug, Default)]
 pub struct Counters {
+    /// By those words, at most [`OUTCOMES`].
     calls: Mutex<BTreeMap<&'static str, u64>>,
     lists: AtomicU64,
     discovery_tokens: AtomicU64,
@@ -13,7 +17,12 @@ pub struct Counters {
 
 impl Counters {
     pub(crate) fn count(&self, outcome: &'static str) {
-        *self.calls.lock().unwrap_or_else(PoisonError::into_inner).entry(outcome).or_default() += 1;
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = calls.get_mut(outcome) {
+            *count += 1;
+        } else if calls.len() < OUTCOMES {
+            calls.insert(outcome, 1);
+        }
     }
 
     pub fn snapshot(&self) -> BTreeMap<&'static str, u64> {
@@ -37,5 +46,21 @@ impl Counters {
 
     pub fn discovery_tokens(&self) -> u64 {
         self.discovery_tokens.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_outcomes_are_counted_than_the_limit() {
+        let counters = Counters::default();
+        for number in 0..2 * OUTCOMES {
+            counters.count(format!("outcome {number}").leak());
+        }
+        counters.count("outcome 0");
+        let counted = counters.snapshot();
+        assert_eq!((counted.len(), counted["outcome 0"]), (OUTCOMES, 2));
     }
 }

@@ -70,10 +70,12 @@ struct Shared {
 
 #[derive(Default)]
 struct PendingTexts {
+    /// At most [`QUEUE_TEXTS`].
     queue: VecDeque<(Key, Arc<str>)>,
     progress: Progress,
     /// The text under work, and whether it counts to what was last wanted.
     current: Option<(Key, bool)>,
+    /// At most [`FAILURES`].
     failed: HashSet<Key>,
     /// Requests that are being encoded, to which the background gives way.
     requests: usize,
@@ -284,6 +286,7 @@ impl Drop for Pause<'_> {
 /// The requests of late; the one unused for longest makes place.
 #[derive(Default)]
 struct Requests {
+    /// At most [`REQUESTS`], each with its last use.
     known: HashMap<Key, (u64, Arc<Vector>)>,
     uses: u64,
 }

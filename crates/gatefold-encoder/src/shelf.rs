@@ -38,8 +38,9 @@ pub fn passage_key(text: &str) -> Key {
 /// The vectors of one model's passages.
 #[derive(Debug)]
 pub struct Shelf {
+    /// At most [`Shelf::capacity`].
     vectors: HashMap<Key, Arc<QuantizedVector>>,
-    /// The keys in the order of the file, for the oldest half to go.
+    /// The keys in the order of the file, for the oldest half to go: at most [`Shelf::capacity`].
     order: Vec<Key>,
     dimensions: usize,
     capacity: usize,

@@ -23,7 +23,7 @@ pub struct EncoderTier {
     vectors: PathBuf,
     /// `None` inside where it could not be opened, which was logged.
     opened: OnceLock<Option<Opened>>,
-    /// What was last given to read, until it is opened.
+    /// What was last given to read, until it is opened: at most [`SHELF_RECORDS`], for more would not be kept.
     passages: Mutex<Option<Vec<Arc<str>>>>,
 }
 
@@ -139,7 +139,8 @@ fn log(error: &EncoderError) {
 
 impl Encoder for EncoderTier {
     fn read(&self, passages: Vec<String>) {
-        let passages: Vec<Arc<str>> = passages.into_iter().map(Arc::from).collect();
+        let passages = passages.into_iter().take(SHELF_RECORDS);
+        let passages: Vec<Arc<str>> = passages.map(Arc::from).collect();
         // Held until they are wanted, so that of two readings the later counts.
         let mut waiting = self.passages();
         match self.opened.get() {
@@ -176,6 +177,14 @@ impl Encoder for EncoderTier {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_more_waits_to_be_read_than_can_be_kept() {
+        let home = tempfile::tempdir().unwrap();
+        let encoder = EncoderTier::new(&home.path().join("gone"), home.path());
+        encoder.read(vec![String::new(); SHELF_RECORDS + 1]);
+        assert_eq!(encoder.passages().as_ref().map(Vec::len), Some(SHELF_RECORDS));
+    }
 
     #[test]
     fn one_that_cannot_be_opened_is_known_to_have_failed() {

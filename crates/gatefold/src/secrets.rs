@@ -121,8 +121,12 @@ pub(crate) struct Lookup {
     seen: Arc<Mutex<Seen>>,
 }
 
+/// Answers that are kept of one load. A name beyond them is looked up again each time.
+const ANSWERS: usize = 1024;
+
 #[derive(Default)]
 struct Seen {
+    /// At most [`ANSWERS`].
     answers: HashMap<SecretName, Result<Secret, SecretError>>,
     end: Option<SecretError>,
 }
@@ -152,7 +156,9 @@ impl Lookup {
         }
         let answer = store.get(&name, LOOKUP_DEADLINE);
         seen.end = answer.as_ref().err().filter(|error| error.is_final()).cloned();
-        seen.answers.insert(name, answer.clone());
+        if seen.answers.len() < ANSWERS {
+            seen.answers.insert(name, answer.clone());
+        }
         answer
     }
 }
@@ -165,7 +171,34 @@ impl Default for Lookup {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
+
+    /// Counts how often it is asked, and always has an answer.
+    #[derive(Default)]
+    struct CountingStore(AtomicUsize);
+
+    impl SecretStore for CountingStore {
+        fn get(&self, name: &SecretName, _: Duration) -> Result<Secret, SecretError> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Ok(Secret::new(name.as_str()))
+        }
+    }
+
+    #[test]
+    fn no_more_answers_are_kept_than_the_limit_and_all_names_are_answered() {
+        let store = Arc::new(CountingStore::default());
+        let lookup = Lookup::new(Some(store.clone()));
+        for _ in 0..2 {
+            for number in 0..ANSWERS + 2 {
+                let name = format!("name{number}");
+                assert_eq!(lookup.get(&name).unwrap().expose(), name);
+            }
+        }
+        assert_eq!(lookup.seen.lock().unwrap().answers.len(), ANSWERS);
+        assert_eq!(store.0.load(Ordering::SeqCst), ANSWERS + 4);
+    }
 
     #[test]
     fn names_are_plain_and_short() {

@@ -16,7 +16,7 @@ const LAG: Duration = Duration::from_secs(2);
 /// Tenants held at once. Past it everything is read anew.
 const TENANTS: usize = 256;
 
-/// The past queries of those tenants who asked lately.
+/// The past queries of those tenants who asked lately, at most [`TENANTS`].
 #[derive(Default)]
 pub(crate) struct Overlays(Mutex<HashMap<Tenant, TenantPast>>);
 
@@ -31,9 +31,7 @@ impl Overlays {
     /// What is held of a tenant, and whether it is time to see if it has changed.
     pub(crate) fn get(&self, tenant: &Tenant, now: Timestamp) -> (Option<Arc<Past>>, bool) {
         let mut tenants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if tenants.len() >= TENANTS && !tenants.contains_key(tenant) {
-            tenants.clear();
-        }
+        make_room(&mut tenants, tenant);
         let Some(held) = tenants.get_mut(tenant) else {
             tenants.insert(tenant.clone(), TenantPast { past: None, version: None, checked: now });
             return (None, true);
@@ -66,12 +64,43 @@ impl Overlays {
         .await?;
         let past = (!past.is_empty()).then(|| Arc::new(past));
         let held = TenantPast { past, version: Some(version), checked: now };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(tenant.clone(), held);
+        let mut tenants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        make_room(&mut tenants, tenant);
+        tenants.insert(tenant.clone(), held);
         Ok(())
     }
 
     fn version(&self, tenant: &Tenant) -> Option<u64> {
         let tenants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tenants.get(tenant).and_then(|held| held.version)
+    }
+}
+
+/// Lets everybody go when there is no room for one more.
+fn make_room(tenants: &mut HashMap<Tenant, TenantPast>, newcomer: &Tenant) {
+    if tenants.len() >= TENANTS && !tenants.contains_key(newcomer) {
+        tenants.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::{Principal, UserId};
+
+    use super::*;
+    use crate::NoPastQueries;
+
+    #[tokio::test]
+    async fn no_more_tenants_are_held_than_the_limit() {
+        let (asked, read) = (Overlays::default(), Overlays::default());
+        let now = Timestamp::from_millis(0);
+        for number in 0..=TENANTS {
+            let tenant = Principal::user(UserId::new(format!("user{number}"))).tenant();
+            asked.get(&tenant, now);
+            read.refresh(&NoPastQueries, &tenant, now).await.unwrap();
+        }
+        for overlays in [asked, read] {
+            assert!(overlays.0.lock().unwrap().len() <= TENANTS);
+        }
     }
 }

@@ -27,6 +27,7 @@ pub(crate) struct Asker {
     pub(crate) connection: Option<u64>,
 }
 
+/// The searches of askers: at most [`ASKERS`] of these, and of each at most [`SEARCHES`].
 #[derive(Default)]
 pub(crate) struct Recall(Mutex<HashMap<Asker, VecDeque<Search>>>);
 

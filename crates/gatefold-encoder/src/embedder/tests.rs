@@ -8,7 +8,7 @@ use super::*;
 const LONG: Duration = Duration::from_secs(20);
 const DIMENSIONS: usize = 3;
 
-/// A model whose vectors are of a text's first bytes. `bad` fails.
+/// A model whose vectors are of a text's first bytes. What begins with `bad` fails.
 #[derive(Default)]
 struct Letters {
     passages: AtomicUsize,
@@ -28,7 +28,7 @@ impl Encode for Letters {
             gate.lock().unwrap().recv().ok();
         }
         self.passages.fetch_add(1, Ordering::SeqCst);
-        if text == "bad" {
+        if text.starts_with("bad") {
             return Err(EncoderError::Output { fault: "nothing".to_owned() });
         }
         Ok(vector(text))
@@ -97,6 +97,23 @@ fn each_wanted_text_is_embedded_once() {
 #[test]
 fn a_text_that_fails_is_tried_once_and_stops_nothing() {
     check(&[&["a", "bad", "b"], &["bad", "c", "b"]], (false, 2, 3), 4);
+}
+
+#[test]
+fn no_more_failures_are_remembered_than_the_limit() {
+    let (model, embedder) = embedder();
+    embedder.want((0..=FAILURES).map(|number| format!("bad{number}").into()).collect());
+    assert!(!embedder.wait(LONG));
+    assert_eq!(model.passages.load(Ordering::SeqCst), FAILURES + 1);
+    assert_eq!(embedder.shared.work().failed.len(), FAILURES);
+}
+
+#[test]
+fn no_more_texts_wait_than_the_limit() {
+    let (_model, embedder, _open) = gated();
+    want_numbers(&embedder, 0..QUEUE_TEXTS + 2);
+    assert!(embedder.shared.work().queue.len() <= QUEUE_TEXTS);
+    assert_eq!(embedder.progress().wanted, QUEUE_TEXTS + 2);
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub(crate) struct BackChannel {
     least_severe: Option<LogLevel>,
     /// Whether anybody made the request but the gateway itself.
     has_caller: bool,
+    /// What the server has said and nobody has taken yet, at most [`OPEN_QUESTIONS`].
     queue: Mutex<VecDeque<BackMessage>>,
     queued: Notify,
     was_asked: AtomicBool,

@@ -164,8 +164,12 @@ impl Drop for ProcessGroup {
     }
 }
 
+/// Children that live at once. Sources have limits of their own, this one is for all of them.
+const CHILDREN: usize = 1024;
+
 /// The groups of all children, for whoever has no time to end them one by one.
 struct LivingGroups {
+    /// At most [`CHILDREN`].
     groups: Vec<Pid>,
     /// Whether they were all killed. One that was being started then is killed as well.
     is_over: bool,
@@ -179,6 +183,15 @@ fn living() -> MutexGuard<'static, LivingGroups> {
 }
 
 impl LivingGroups {
+    /// Whether one more may be started. One thread starts them all, so the answer holds until it has.
+    fn have_room(&self) -> io::Result<()> {
+        if self.groups.len() < CHILDREN {
+            return Ok(());
+        }
+        let reason = format!("{CHILDREN} processes of sources are running, which is the limit");
+        Err(io::Error::other(reason))
+    }
+
     fn signal(&self, signal: Signal) {
         for group in &self.groups {
             let _ = kill_process_group(*group, signal);
@@ -227,7 +240,8 @@ static STARTER: LazyLock<mpsc::Sender<StartJob>> = LazyLock::new(|| {
     let spawned = thread.spawn(move || {
         while let Some(mut job) = jobs.blocking_recv() {
             let _entered = job.runtime.enter();
-            let process = job.command.spawn().map(ChildProcess::of);
+            let room = living().have_room();
+            let process = room.and_then(|()| job.command.spawn()).map(ChildProcess::of);
             // A caller that gave up waiting drops the child, which kills it.
             let _ = job.started.send(process);
         }
@@ -265,6 +279,17 @@ fn die_with_parent(_command: &mut Command) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_child_more_than_the_limit_is_refused() {
+        let of = |children: usize| {
+            let living = LivingGroups { groups: vec![Pid::INIT; children], is_over: false };
+            living.have_room().map_err(|error| error.to_string())
+        };
+        assert_eq!(of(CHILDREN - 1), Ok(()));
+        let refusal = "1024 processes of sources are running, which is the limit";
+        assert_eq!(of(CHILDREN), Err(refusal.to_owned()));
+    }
 
     #[tokio::test]
     async fn any_number_of_children_can_be_started_at_once() {

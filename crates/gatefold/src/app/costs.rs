@@ -40,7 +40,8 @@ pub enum CountError {
     Changed,
 }
 
-/// Tokens of single tools, by the tool's digest, for each manifest of the snapshot in force.
+/// Tokens of single tools, by the tool's digest: one for each [`Manifest`] of the snapshot in force, by its
+/// own digest.
 #[derive(Default)]
 pub(super) struct Counted(Mutex<HashMap<Digest, HashMap<Digest, usize>>>);
 
