@@ -1,6 +1,6 @@
 //! An MCP server that misbehaves as its command line says.
 //!
-//! A test binary with its own `main` calls [`run_if_asked`] first, and then starts itself again as
+//! A test binary with its own `main` calls [`run_if_asked`](crate::run_if_asked) first, and then starts itself again as
 //! the server with the command of [`fixture_command`]. The flags compose:
 //!
 //! | flag | what the server does |
@@ -38,6 +38,7 @@
 //! `sleep_forever_child`, `slow`, `structured` and `unknown_block`; their descriptions say what
 //! they do. A synthetic or a replayed tool answers with the text of its arguments, as `echo` does.
 
+mod answers;
 mod args;
 mod calls;
 mod catalogue;
@@ -50,24 +51,21 @@ mod stdio;
 mod synthetic;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
+pub(crate) use self::answers::{GARBAGE, Reply};
 pub(crate) use self::args::{Behaviour, Start, Streaming, Transport};
 pub(crate) use self::calls::may_speak;
 pub(crate) use self::eras::{Era, STATELESS_VERSION};
 pub(crate) use self::jsonrpc::{Fault, Incoming, Request, quoted, read};
 pub use self::log::{Kind, ReceivedMessage, read_log};
 pub(crate) use self::peer::{OUTLET_LIMIT, Outlet, Peer, lock};
-pub(crate) use self::server::{GARBAGE, Reply, Server};
-pub(crate) use self::stdio::DEATH_EXIT;
+pub(crate) use self::server::Server;
+pub(crate) use self::stdio::{DEATH_EXIT, serve as serve_stdio};
 use crate::Error;
 
 /// The first argument that turns a binary into the fixture.
-const COMMAND: &str = "fixture";
-
-/// The exit code after arguments that make no sense, as is usual for command lines.
-const USAGE_EXIT: u8 = 2;
+pub(crate) const COMMAND: &str = "fixture";
 
 /// A server with its behaviours, ready to be served over HTTP.
 #[derive(Clone)]
@@ -82,7 +80,7 @@ impl Fixture {
         Self::from_args(behaviour.iter().map(|flag| (*flag).to_owned()))
     }
 
-    fn from_args(args: impl Iterator<Item = String>) -> Result<Self, Error> {
+    pub(crate) fn from_args(args: impl Iterator<Item = String>) -> Result<Self, Error> {
         let behaviour = args::parse(args)?;
         let server = Arc::new(Server::new(behaviour.clone())?);
         Ok(Self { behaviour, server })
@@ -91,80 +89,11 @@ impl Fixture {
 
 /// The command that starts the running binary again as a fixture with these flags.
 ///
-/// The binary's `main` must call [`run_if_asked`] first.
+/// The binary's `main` must call [`run_if_asked`](crate::run_if_asked) first.
 pub fn fixture_command(behaviour: &[&str]) -> (PathBuf, Vec<String>) {
     let program = std::env::current_exe().expect("a running process has an executable");
     // At least one flag, so that a test filter of the same name starts no server.
     let flags = if behaviour.is_empty() { &["--era", "both"] } else { behaviour };
     let args = std::iter::once(&COMMAND).chain(flags).map(|arg| (*arg).to_owned()).collect();
     (program, args)
-}
-
-/// Serves as the fixture if the first argument is `fixture` and a flag follows; else `None`.
-///
-/// Makes its own runtime, so `main` must not be inside one.
-pub fn run_if_asked() -> Option<ExitCode> {
-    let mut args = std::env::args().skip(1).peekable();
-    if args.next().as_deref() != Some(COMMAND) || !args.peek()?.starts_with("--") {
-        return None;
-    }
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return Some(fail(&error)),
-    };
-    let code = runtime.block_on(run_from_args(args));
-    // A read of stdin may be under way in a thread that nothing can stop, and calls that still run
-    // were not cancelled: the process just ends.
-    std::mem::forget(runtime);
-    Some(code)
-}
-
-/// Serves as the fixture with these flags until its peer has gone.
-///
-/// On stdio the order of the log is the order of arrival only on a single-threaded runtime.
-pub async fn run_from_args(args: impl Iterator<Item = String>) -> ExitCode {
-    let fixture = match Fixture::from_args(args) {
-        Ok(fixture) => fixture,
-        Err(error) => return fail(&error),
-    };
-    if let Some(code) = start_faults(&fixture.behaviour) {
-        return code;
-    }
-    let served = match fixture.behaviour.transport {
-        Transport::Stdio => stdio::serve(fixture).await,
-        Transport::Http => crate::http::serve_process(fixture).await,
-    };
-    match served {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error),
-    }
-}
-
-fn start_faults(behaviour: &Behaviour) -> Option<ExitCode> {
-    for line in 1..=behaviour.stderr_lines {
-        complain(&format!("fixture: stderr line {line}"));
-    }
-    match behaviour.start {
-        Start::Exit(code) => {
-            complain(&format!("fixture: exiting with {code} as asked"));
-            Some(ExitCode::from(code))
-        }
-        Start::Serve | Start::Hang | Start::GarbageOnly => None,
-    }
-}
-
-fn fail(error: &dyn std::error::Error) -> ExitCode {
-    complain(&format!("fixture: {error}"));
-    let mut source = error.source();
-    while let Some(cause) = source {
-        complain(&format!("  because {cause}"));
-        source = cause.source();
-    }
-    ExitCode::from(USAGE_EXIT)
-}
-
-/// Writes one line to stderr; nobody may be listening.
-fn complain(line: &str) {
-    use std::io::Write;
-    drop(writeln!(std::io::stderr(), "{line}"));
 }

@@ -14,12 +14,14 @@
 pub mod client;
 pub mod fixture;
 pub mod http;
+mod process;
 pub mod reference;
 mod wait;
 
 pub use client::{Exchange, RawClient, StdioClient};
-pub use fixture::{Fixture, fixture_command, run_if_asked};
+pub use fixture::{Fixture, fixture_command};
 pub use http::{HttpFixture, HttpProcess, serve_http};
+pub use process::{run_from_args, run_if_asked};
 pub use reference::reference_command;
 pub use wait::{process_alive, wait_until};
 

@@ -18,7 +18,9 @@
 
 mod audience;
 mod call;
+mod connection;
 mod contents;
+mod definitions;
 mod elicitation;
 mod handler;
 mod input_required;
@@ -45,8 +47,8 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use self::connection::Reference;
 pub use self::contents::PNG;
-use self::handler::Reference;
 use self::sessions::Sessions;
 use self::shared::Shared;
 use crate::Error;
@@ -75,7 +77,7 @@ pub enum ServedEras {
     Stateless,
 }
 
-enum Transport {
+enum Endpoint {
     Http(SocketAddr),
     Stdio,
 }
@@ -118,10 +120,10 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
 }
 
 async fn run_from_args(args: impl Iterator<Item = String>) -> Result<(), Error> {
-    let (transport, era) = parse(args)?;
-    match transport {
-        Transport::Stdio => serve_stdio(era).await,
-        Transport::Http(address) => {
+    let (endpoint, era) = parse(args)?;
+    match endpoint {
+        Endpoint::Stdio => serve_stdio(era).await,
+        Endpoint::Http(address) => {
             let listener = TcpListener::bind(address).await.map_err(Error::io("listening"))?;
             let address = listener.local_addr().map_err(Error::io("listening"))?;
             writeln!(std::io::stdout(), "listening on http://{address}{PATH}")
@@ -131,11 +133,11 @@ async fn run_from_args(args: impl Iterator<Item = String>) -> Result<(), Error> 
     }
 }
 
-fn parse(mut args: impl Iterator<Item = String>) -> Result<(Transport, ServedEras), Error> {
-    let (mut transport, mut era) = (None, ServedEras::Both);
+fn parse(mut args: impl Iterator<Item = String>) -> Result<(Endpoint, ServedEras), Error> {
+    let (mut endpoint, mut era) = (None, ServedEras::Both);
     while let Some(flag) = args.next() {
         match flag.as_str() {
-            "--stdio" => transport = Some(Transport::Stdio),
+            "--stdio" => endpoint = Some(Endpoint::Stdio),
             "--http" => {
                 let value = args.next().unwrap_or_default();
                 let address = value.parse().map_err(|_| Error::BadValue {
@@ -143,7 +145,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<(Transport, ServedEra
                     value,
                     expected: "an address such as 127.0.0.1:0",
                 })?;
-                transport = Some(Transport::Http(address));
+                endpoint = Some(Endpoint::Http(address));
             }
             "--era" => {
                 let value = args.next().unwrap_or_default();
@@ -156,7 +158,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<(Transport, ServedEra
             _ => return Err(Error::UnknownBehaviour(flag)),
         }
     }
-    Ok((transport.ok_or(Error::NoTransport)?, era))
+    Ok((endpoint.ok_or(Error::NoTransport)?, era))
 }
 
 fn parse_era(name: &str) -> Option<ServedEras> {

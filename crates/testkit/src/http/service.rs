@@ -50,6 +50,7 @@ struct Service {
     behaviour: Behaviour,
     server: Arc<Server>,
     death: Death,
+    /// At most [`SESSION_LIMIT`].
     sessions: Mutex<HashMap<String, Arc<Peer>>>,
     sessions_made: AtomicU64,
 }

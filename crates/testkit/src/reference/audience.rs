@@ -1,16 +1,17 @@
 //! Those who want to hear of changes: sessions of the handshake era, subscriptions of the other.
 
+#![expect(deprecated, reason = "logging lives on in both eras")]
+
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::model::{LoggingLevel, ResourceUpdatedNotificationParam};
 use rmcp::service::SubscriptionSink;
-use rmcp::{Peer, RoleServer};
+use rmcp::{ErrorData, Peer, RoleServer};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::handler::Session;
 use crate::fixture::lock;
 
 /// How many may listen at once; the oldest gives way.
@@ -32,8 +33,45 @@ pub(super) struct Audience {
 
 #[derive(Default)]
 struct SeatTable {
+    /// At most [`LISTENER_LIMIT`].
     taken: Vec<(u64, Listener)>,
     next: u64,
+}
+
+/// How many resources one session may watch.
+const WATCHED_LIMIT: usize = 256;
+
+/// What a client of the handshake era set up for its session.
+pub(super) struct Session {
+    pub(super) level: Mutex<LoggingLevel>,
+    /// The addresses of resources, at most [`WATCHED_LIMIT`].
+    watched: Mutex<HashSet<String>>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self { level: Mutex::new(LoggingLevel::Info), watched: Mutex::default() }
+    }
+}
+
+impl Session {
+    pub(super) fn watch(&self, uri: String) -> Result<(), ErrorData> {
+        let mut watched = lock(&self.watched);
+        if watched.len() >= WATCHED_LIMIT && !watched.contains(&uri) {
+            let text = format!("a session may watch {WATCHED_LIMIT} resources");
+            return Err(ErrorData::invalid_request(text, None));
+        }
+        watched.insert(uri);
+        Ok(())
+    }
+
+    pub(super) fn unwatch(&self, uri: &str) {
+        lock(&self.watched).remove(uri);
+    }
+
+    fn watches(&self, uri: &str) -> bool {
+        lock(&self.watched).contains(uri)
+    }
 }
 
 #[derive(Clone)]
@@ -135,9 +173,8 @@ async fn tell_session(peer: &Peer<RoleServer>, session: &Session, change: Change
         Change::Prompts => peer.notify_prompt_list_changed().await.is_ok(),
         Change::Resources => peer.notify_resource_list_changed().await.is_ok(),
         Change::Resource(uri) => {
-            let watched: bool = HashSet::contains(&*lock(&session.watched), uri);
             let update = ResourceUpdatedNotificationParam::new(uri);
-            watched && peer.notify_resource_updated(update).await.is_ok()
+            session.watches(uri) && peer.notify_resource_updated(update).await.is_ok()
         }
     }
 }

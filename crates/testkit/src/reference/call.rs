@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::handler::{Reference, is_stateless};
+use super::connection::{Reference, is_stateless};
 use crate::fixture::lock;
 
 /// How long a client of the handshake era may take to answer a question.

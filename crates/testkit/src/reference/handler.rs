@@ -3,15 +3,13 @@
 #![expect(deprecated, reason = "what the handshake era has and the stateless era dropped")]
 
 use std::borrow::Cow;
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, DiscoverRequestMethod, DiscoverResult, ErrorCode, GetPromptRequestParams,
+    CompleteResult, DiscoverRequestMethod, DiscoverResult, GetPromptRequestParams,
     GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult,
     Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListSkillsResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion,
+    ListSkillsResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
     ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult, ReadResourceRequestParams,
     ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
     SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
@@ -22,50 +20,9 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::audience::Listener;
 use super::call::Call;
-use super::shared::Shared;
+use super::connection::{Reference, is_stateless};
 use super::{ServedEras, prompts, resources, skills, tools};
 use crate::fixture::lock;
-
-/// How many resources one session may watch.
-const WATCHED_LIMIT: usize = 256;
-
-/// The server as one connection sees it.
-#[derive(Clone)]
-pub(super) struct Reference {
-    era: ServedEras,
-    pub(super) shared: Arc<Shared>,
-    pub(super) session: Arc<Session>,
-}
-
-/// What a client of the handshake era set up for its session.
-pub(super) struct Session {
-    pub(super) level: Mutex<LoggingLevel>,
-    pub(super) watched: Mutex<HashSet<String>>,
-}
-
-impl Reference {
-    pub(super) fn new(era: ServedEras, shared: Arc<Shared>) -> Self {
-        let session =
-            Session { level: Mutex::new(LoggingLevel::Info), watched: Mutex::new(HashSet::new()) };
-        Self { era, shared, session: Arc::new(session) }
-    }
-
-    /// Refuses a stateless request where only the handshake era is served.
-    ///
-    /// The SDK's own refusal is that of a server that knows the other era exists.
-    fn admit(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        if self.era == ServedEras::Handshake && is_stateless(context) {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "Method not found", None));
-        }
-        Ok(())
-    }
-}
-
-/// Whether the request belongs to the stateless era.
-pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
-    let version = context.protocol_version();
-    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
-}
 
 impl ServerHandler for Reference {
     fn get_info(&self) -> ServerConfig {
@@ -200,13 +157,7 @@ impl ServerHandler for Reference {
         request: SubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let mut watched = lock(&self.session.watched);
-        if watched.len() >= WATCHED_LIMIT && !watched.contains(&request.uri) {
-            let text = format!("a session may watch {WATCHED_LIMIT} resources");
-            return Err(ErrorData::invalid_request(text, None));
-        }
-        watched.insert(request.uri);
-        Ok(())
+        self.session.watch(request.uri)
     }
 
     async fn unsubscribe(
@@ -214,7 +165,7 @@ impl ServerHandler for Reference {
         request: UnsubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        lock(&self.session.watched).remove(&request.uri);
+        self.session.unwatch(&request.uri);
         Ok(())
     }
 

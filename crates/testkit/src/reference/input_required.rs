@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::call::{Call, Early, can_answer, said};
+use super::definitions::{bare_tool, unknown};
 use super::elicitation::{ask_name, confirm, filled, form, roots, sample, sampled};
-use super::tools::{bare_tool, unknown};
 
 /// What a call knows from the rounds before.
 #[derive(Default, Deserialize, Serialize)]

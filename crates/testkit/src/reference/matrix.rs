@@ -11,9 +11,9 @@ use tokio::time::sleep;
 
 use super::audience::Change;
 use super::call::{Call, Early, said};
+use super::definitions::{bare_tool, tool, unknown};
 use super::elicitation::{ask_name, roots, sample, sampled, told};
 use super::shared::{GROWTH_LIMIT, Shared};
-use super::tools::{bare_tool, tool, unknown};
 
 /// How many steps `matrix_progress` may take, and how long each is.
 const STEP_LIMIT: u64 = 100;

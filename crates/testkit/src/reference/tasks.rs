@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::call::{Call, Early, said};
+use super::definitions::{bare_tool, tool, unknown};
 use super::elicitation::{ask_name, confirm, filled};
-use super::tools::{bare_tool, tool, unknown};
 
 /// The longest that `slow_compute` may take, in seconds.
 const SLOW_LIMIT_S: u64 = 300;

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, LoggingLevel, Tool};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::sleep;
 
 use super::audience::Change;
 use super::call::{Call, Early, said};
+use super::definitions::{bare_tool, object, tool, unknown};
 use super::sessions::OwnStream;
 use super::shared::Shared;
 use super::{contents, elicitation, input_required, matrix, tasks};
@@ -32,21 +33,6 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     tools.extend(matrix::tools());
     tools
 });
-
-/// A tool whose arguments are these properties.
-pub(super) fn tool(name: &'static str, description: &'static str, properties: &Value) -> Tool {
-    Tool::new(name, description, object(json!({ "type": "object", "properties": properties })))
-}
-
-/// A tool without arguments.
-pub(super) fn bare_tool(name: &'static str, description: &'static str) -> Tool {
-    tool(name, description, &json!({}))
-}
-
-fn object(schema: Value) -> Arc<JsonObject> {
-    let Value::Object(schema) = schema else { return Arc::default() };
-    Arc::new(schema)
-}
 
 pub(super) fn list(shared: &Shared) -> Vec<Tool> {
     let mut tools = TOOLS.clone();
@@ -146,10 +132,6 @@ pub(super) async fn call(call: &Call) -> Result<CallToolResponse, ErrorData> {
         }
         Err(Early::Fault(error)) => Err(error),
     }
-}
-
-pub(super) fn unknown(name: &str) -> Early {
-    Early::Fault(ErrorData::invalid_params(format!("unknown tool `{name}`"), None))
 }
 
 async fn call_simple(call: &Call) -> Result<CallToolResponse, Early> {
