@@ -19,7 +19,7 @@ use super::table::{markdown, write_section};
 /// Calls that are made before any is counted, so that caches and connections are warm.
 const WARMING: usize = 20;
 
-struct Options {
+struct AllocationOptions {
     binary: PathBuf,
     /// Another build to compare with.
     peer: Option<PathBuf>,
@@ -58,9 +58,9 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     runtime.worker_threads(2).enable_all().build()?.block_on(measure(root, &options))
 }
 
-fn parse(root: &Path, words: &[&str]) -> Result<Options> {
+fn parse(root: &Path, words: &[&str]) -> Result<AllocationOptions> {
     let binary = root.join("target/release/gatefold");
-    let mut options = Options { binary, peer: None, calls: 200, write: false };
+    let mut options = AllocationOptions { binary, peer: None, calls: 200, write: false };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().with_context(|| format!("`{word}` needs a value"));
@@ -75,7 +75,7 @@ fn parse(root: &Path, words: &[&str]) -> Result<Options> {
     Ok(options)
 }
 
-async fn measure(root: &Path, options: &Options) -> Result<()> {
+async fn measure(root: &Path, options: &AllocationOptions) -> Result<()> {
     let upstream = HttpProcess::spawn(&["--tools", "30", "--era", "both"]).await?;
     let mut rows = Vec::new();
     for binary in [Some(&options.binary), options.peer.as_ref()].into_iter().flatten() {

@@ -16,7 +16,7 @@ use super::process::Server;
 use super::say;
 use super::table::{markdown, write_section};
 
-struct Options {
+struct CallOptions {
     time: Duration,
     rounds: usize,
     clients: Vec<usize>,
@@ -33,7 +33,7 @@ struct Way<'a> {
 }
 
 /// What one way came to at one number of clients.
-struct Figures {
+struct RoundFigures {
     median_ms: f64,
     p99_ms: f64,
     calls_per_second: f64,
@@ -48,8 +48,8 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     runtime.worker_threads(2).enable_all().build()?.block_on(measure(root, &options))
 }
 
-fn parse(words: &[&str]) -> Result<Options> {
-    let mut options = Options {
+fn parse(words: &[&str]) -> Result<CallOptions> {
+    let mut options = CallOptions {
         time: Duration::from_secs(4),
         rounds: 3,
         clients: vec![1, 32, 256],
@@ -74,7 +74,7 @@ fn parse(words: &[&str]) -> Result<Options> {
     Ok(options)
 }
 
-async fn measure(root: &Path, options: &Options) -> Result<()> {
+async fn measure(root: &Path, options: &CallOptions) -> Result<()> {
     let upstream = HttpProcess::spawn(&["--tools", "30", "--era", "both"]).await?;
     let url = upstream.url.clone();
     let authority = url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
@@ -183,8 +183,8 @@ fn free_port() -> Result<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-async fn at(ways: &[Way<'_>], clients: usize, options: &Options) -> Result<Vec<Vec<String>>> {
-    let mut rounds: Vec<Vec<Figures>> = ways.iter().map(|_| Vec::new()).collect();
+async fn at(ways: &[Way<'_>], clients: usize, options: &CallOptions) -> Result<Vec<Vec<String>>> {
+    let mut rounds: Vec<Vec<RoundFigures>> = ways.iter().map(|_| Vec::new()).collect();
     for _ in 0..options.rounds {
         for (way, rounds) in ways.iter().zip(&mut rounds) {
             let before = way.server.map(Server::cpu).transpose()?;
@@ -195,7 +195,8 @@ async fn at(ways: &[Way<'_>], clients: usize, options: &Options) -> Result<Vec<V
             rounds.push(figures(&measured, before.zip(after)));
         }
     }
-    let of = |index: usize, figure: fn(&Figures) -> f64| median(rounds[index].iter().map(figure));
+    let of =
+        |index: usize, figure: fn(&RoundFigures) -> f64| median(rounds[index].iter().map(figure));
     let base_ms = of(0, |f| f.median_ms);
     let own_cpu = of(1, |f| f.cpu_ms.unwrap_or(0.0));
     let rows = ways.iter().enumerate().map(|(index, way)| {
@@ -216,9 +217,9 @@ async fn at(ways: &[Way<'_>], clients: usize, options: &Options) -> Result<Vec<V
     Ok(rows.collect())
 }
 
-fn figures(measured: &Measured, cpu: Option<(Duration, Duration)>) -> Figures {
+fn figures(measured: &Measured, cpu: Option<(Duration, Duration)>) -> RoundFigures {
     let calls = measured.calls() as f64;
-    Figures {
+    RoundFigures {
         median_ms: measured.millis(0.5),
         p99_ms: measured.millis(0.99),
         calls_per_second: measured.calls_per_second(),

@@ -165,12 +165,12 @@ fn timed(index: &Index, request: &str, mode: Mode) -> Duration {
 fn cost(lists: &Path, requests: &[String]) -> Result<String> {
     let tools = real(lists)?;
     let start = Instant::now();
-    let analyses: Vec<_> = tools.iter().map(Tool::analysis).collect();
+    let analyses: Vec<_> = tools.iter().map(RealTool::analysis).collect();
     let read = start.elapsed();
     let mut rows = cost_rows("real", &entries(&tools, analyses), read, requests);
     let tools = varied::tools(MANY);
     let start = Instant::now();
-    let analyses: Vec<_> = tools.iter().map(varied::Tool::analysis).collect();
+    let analyses: Vec<_> = tools.iter().map(varied::VariedTool::analysis).collect();
     let read = start.elapsed();
     let entries = tools.iter().zip(analyses).map(|(tool, analysis)| Entry {
         id: &tool.id,
@@ -187,7 +187,7 @@ fn cost(lists: &Path, requests: &[String]) -> Result<String> {
     ))
 }
 
-fn entries(tools: &[Tool], analyses: Vec<Arc<Analysis>>) -> Vec<Entry<'_>> {
+fn entries(tools: &[RealTool], analyses: Vec<Arc<Analysis>>) -> Vec<Entry<'_>> {
     let both = tools.iter().zip(analyses);
     both.map(|(tool, analysis)| Entry { id: &tool.id, domain: &tool.server, analysis }).collect()
 }
@@ -225,7 +225,7 @@ fn cost_rows(
 }
 
 /// One tool of a real list.
-struct Tool {
+struct RealTool {
     id: String,
     server: String,
     listed: Definition,
@@ -240,7 +240,7 @@ struct Definition {
     schema: Option<Box<RawValue>>,
 }
 
-impl Tool {
+impl RealTool {
     fn passage(&self) -> String {
         let description = self.listed.description.as_deref().unwrap_or_default();
         passage(&self.server, &self.listed.name, description)
@@ -261,7 +261,7 @@ impl Tool {
     }
 }
 
-fn real(folder: &Path) -> Result<Vec<Tool>> {
+fn real(folder: &Path) -> Result<Vec<RealTool>> {
     #[derive(Deserialize)]
     struct List {
         server: String,
@@ -280,7 +280,7 @@ fn real(folder: &Path) -> Result<Vec<Tool>> {
     for path in paths {
         let list: List = serde_json::from_slice(&std::fs::read(&path)?)
             .with_context(|| format!("{} is not a tool list", path.display()))?;
-        tools.extend(list.tools.into_iter().map(|listed| Tool {
+        tools.extend(list.tools.into_iter().map(|listed| RealTool {
             id: format!("{}__{}", list.server, listed.name),
             server: list.server.clone(),
             listed,

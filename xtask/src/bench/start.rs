@@ -23,7 +23,7 @@ const MEMORY_TOOLS: usize = 1000;
 /// How long a gateway is left alone before its memory is read.
 const SETTLING: Duration = Duration::from_secs(2);
 
-struct Figures {
+struct StartFigures {
     sources: usize,
     tools: usize,
     start_ms: f64,
@@ -83,7 +83,7 @@ fn lists(folder: &Path) -> Result<Vec<(PathBuf, usize)>> {
     Ok(lists)
 }
 
-async fn measure(root: &Path, lists: &[(PathBuf, usize)]) -> Result<Figures> {
+async fn measure(root: &Path, lists: &[(PathBuf, usize)]) -> Result<StartFigures> {
     let scratch = tempfile::tempdir()?;
     let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let scenario = Scenario {
@@ -108,7 +108,7 @@ async fn measure(root: &Path, lists: &[(PathBuf, usize)]) -> Result<Figures> {
         values[values.len() / 2]
     };
     let (start_ms, idle_mib) = (middle(&mut starts), middle(&mut idle));
-    Ok(Figures { sources: lists.len(), tools, start_ms, idle_mib })
+    Ok(StartFigures { sources: lists.len(), tools, start_ms, idle_mib })
 }
 
 /// Connects every source once, so that its list is on disk.

@@ -8,7 +8,7 @@ use anyhow::Result;
 use gatefold_encoder::{Embedder, Model, REQUEST_TOKENS, Shelf, Vector, passage_key};
 use gatefold_search::{Aids, Findings, Index, Mode};
 
-use super::{RESULTS, Tool, entries};
+use super::{RESULTS, RealTool, entries};
 use crate::bench::say;
 use crate::bench::table::markdown;
 
@@ -62,10 +62,10 @@ pub(super) fn search(
 }
 
 /// What a search over real tools costs with the encoder, as a table.
-pub(super) fn cost(encoder: &Embedder, tools: &[Tool], requests: &[String]) -> String {
-    let passages: Vec<_> = tools.iter().map(Tool::passage).collect();
+pub(super) fn cost(encoder: &Embedder, tools: &[RealTool], requests: &[String]) -> String {
+    let passages: Vec<_> = tools.iter().map(RealTool::passage).collect();
     read(encoder, passages.iter().map(String::as_str));
-    let index = Index::build(&entries(tools, tools.iter().map(Tool::analysis).collect()));
+    let index = Index::build(&entries(tools, tools.iter().map(RealTool::analysis).collect()));
     // Every so many, so that requests of all sets are among them.
     let asked = requests.iter().step_by(requests.len().div_ceil(TIMED).max(1));
     let mut took: Vec<_> = asked

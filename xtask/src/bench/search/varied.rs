@@ -27,7 +27,7 @@ const VERBS: [&str; 16] = [
 ];
 
 /// One generated tool.
-pub(super) struct Tool {
+pub(super) struct VariedTool {
     pub(super) id: String,
     pub(super) domain: String,
     name: String,
@@ -36,7 +36,7 @@ pub(super) struct Tool {
     parameter_descriptions: Vec<String>,
 }
 
-impl Tool {
+impl VariedTool {
     pub(super) fn analysis(&self) -> std::sync::Arc<Analysis> {
         Analysis::of(&Document {
             name: &self.name,
@@ -50,7 +50,7 @@ impl Tool {
 }
 
 /// The same tools for the same number.
-pub(super) fn tools(count: usize) -> Vec<Tool> {
+pub(super) fn tools(count: usize) -> Vec<VariedTool> {
     let mut words = Words::new();
     let mut domain = String::new();
     let tool = |at: usize| {
@@ -60,7 +60,7 @@ pub(super) fn tools(count: usize) -> Vec<Tool> {
         let verb = VERBS[words.below(VERBS.len())];
         let name = format!("{verb}_{}_{}", words.rare(), words.any());
         let parameters: Vec<_> = (0..=words.below(8)).map(|_| words.text(1, 2, "_")).collect();
-        Tool {
+        VariedTool {
             id: format!("{domain}__{name}_{at}"),
             domain: domain.clone(),
             description: words.text(12, 40, " "),
