@@ -42,7 +42,7 @@ pub use manifest::{
     Necessity, PromptSpec, ResourceSpec, ServerInfo, TemplateSpec, ToolDefinition, ToolSpec,
 };
 pub use pattern::Pattern;
-pub use raw::object_fields;
+pub use raw::{object_fields, with_fields};
 pub use request::{Request, ResolvedEntry};
 pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, search, select};
 pub use signature::{Declared, call_signature, compact_signature, declared, differences};

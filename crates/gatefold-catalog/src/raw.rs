@@ -17,6 +17,23 @@ pub fn object_fields(json: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     Some(fields)
 }
 
+/// The object with other values under the same keys, each as JSON text. `None` when the text is not an
+/// object.
+pub fn with_fields(
+    json: &str,
+    change: impl for<'a> Fn(&str, &'a str) -> Cow<'a, str>,
+) -> Option<String> {
+    let mut text = "{".to_owned();
+    for (key, value) in object_fields(json)? {
+        text.extend((text.len() > 1).then_some(','));
+        text.push_str(&serde_json::Value::from(key.as_ref()).to_string());
+        text.push(':');
+        text.push_str(&change(&key, value));
+    }
+    text.push('}');
+    Some(text)
+}
+
 struct Fields<'a>(Vec<(Cow<'a, str>, &'a str)>);
 
 #[derive(Deserialize)]
@@ -55,5 +72,16 @@ mod tests {
         let fields = object_fields(r#" {"a": 1.0, "b\u0041":[ 1 ], "a": "x" } "#).unwrap();
         assert_eq!(fields, [("bA".into(), "[ 1 ]"), ("a".into(), "\"x\"")]);
         assert_eq!(object_fields("[]"), None);
+    }
+
+    #[test]
+    fn a_changed_object_keeps_its_keys_and_the_text_of_other_values() {
+        let changed = |json| {
+            with_fields(json, |key, value| if key == "a" { "[]".into() } else { value.into() })
+        };
+        let text = r#" {"b\"": 1.50, "a":{ }, "c": [ 1 ]} "#;
+        assert_eq!(changed(text).unwrap(), r#"{"b\"":1.50,"a":[],"c":[ 1 ]}"#);
+        assert_eq!(changed("{}").unwrap(), "{}");
+        assert_eq!(changed("[]"), None);
     }
 }

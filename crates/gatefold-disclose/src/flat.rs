@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use gatefold_catalog::{Request, Tool, View, address, object_fields, token_bound};
+use gatefold_catalog::{Request, Tool, View, address, token_bound, with_fields};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
@@ -114,44 +114,26 @@ impl Flat {
 
 /// The definition under the tool's alias, its page of an app under the address that it has here.
 fn renamed(tool: &Tool) -> Option<String> {
-    let fields = object_fields(tool.definition().raw())?;
     let page = tool.definition().ui_resource().map(|uri| address(tool.domain(), uri));
-    let name = json_text(tool.alias());
-    let fields = fields.iter().map(|(key, value)| {
-        let value = match (key.as_ref(), &page) {
-            ("name", _) => Cow::Borrowed(name.as_str()),
-            ("_meta", Some(page)) => readdressed(value, page).map_or((*value).into(), Cow::Owned),
-            _ => Cow::Borrowed(*value),
-        };
-        (key.as_ref(), value)
-    });
-    let fields: Vec<_> = fields.collect();
-    Some(object(fields.iter().map(|(key, value)| (*key, &**value))).get().to_owned())
+    with_fields(tool.definition().raw(), |key, value| match (key, &page) {
+        ("name", _) => json_text(tool.alias()).into(),
+        ("_meta", Some(page)) => readdressed(value, page).map_or(value.into(), Cow::Owned),
+        _ => value.into(),
+    })
 }
 
 /// The tool's `_meta` with another address of its page (MCP Apps, SEP-1865), in the place of today
 /// and in the older one.
 fn readdressed(meta: &str, page: &str) -> Option<String> {
-    let page = json_text(page);
-    let fields = object_fields(meta)?;
-    let fields: Vec<_> = fields
-        .iter()
-        .map(|(key, value)| {
-            let value = match key.as_ref() {
-                "ui/resourceUri" => page.clone(),
-                "ui" => with_field(value, "resourceUri", &page).unwrap_or((*value).to_owned()),
-                _ => (*value).to_owned(),
-            };
-            (key.as_ref(), value)
+    let readdressed_ui = |ui: &str| {
+        with_fields(ui, |key, value| match key {
+            "resourceUri" => json_text(page).into(),
+            _ => value.into(),
         })
-        .collect();
-    Some(object(fields.iter().map(|(key, value)| (*key, value.as_str()))).get().to_owned())
-}
-
-/// An object whose field, if it has it, has another value.
-fn with_field(json: &str, name: &str, value: &str) -> Option<String> {
-    let fields = object_fields(json)?;
-    let fields =
-        fields.iter().map(|(key, own)| (key.as_ref(), if key == name { value } else { own }));
-    Some(object(fields).get().to_owned())
+    };
+    with_fields(meta, |key, value| match key {
+        "ui/resourceUri" => json_text(page).into(),
+        "ui" => readdressed_ui(value).map_or(value.into(), Cow::Owned),
+        _ => value.into(),
+    })
 }

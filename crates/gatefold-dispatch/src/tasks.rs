@@ -1,6 +1,6 @@
 //! Tasks: what a source calls them, and the ids under which the gateway gives them out.
 
-use gatefold_catalog::object_fields;
+use gatefold_catalog::with_fields;
 use gatefold_core::{Digest, Principal, TaskHandle, ToolId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -43,13 +43,11 @@ pub(crate) fn sealed(
 /// The description with another id.
 fn renamed(json: &RawValue, id: &str) -> Option<Box<RawValue>> {
     let id = to_raw_value(id).ok()?;
-    let fields = object_fields(json.get())?;
-    let field = |(key, value): &(std::borrow::Cow<'_, str>, &str)| {
-        let value = if key == "taskId" { id.get() } else { value };
-        format!("{}:{value}", serde_json::Value::from(key.as_ref()))
-    };
-    let fields: Vec<_> = fields.iter().map(field).collect();
-    RawValue::from_string(format!("{{{}}}", fields.join(","))).ok()
+    let renamed = with_fields(json.get(), |key, value| match key {
+        "taskId" => id.get().to_owned().into(),
+        _ => value.into(),
+    })?;
+    RawValue::from_string(renamed).ok()
 }
 
 #[cfg(test)]

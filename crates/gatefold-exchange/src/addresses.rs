@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gatefold_catalog::{address, object_fields};
+use gatefold_catalog::{address, with_fields};
 use gatefold_core::Domain;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -90,17 +90,6 @@ pub(crate) fn kept(
 fn uri_readdressed<'a>(value: &'a str, domain: &Domain) -> Cow<'a, str> {
     let uri = serde_json::from_str::<String>(value);
     uri.map_or(value.into(), |uri| to_text(&address(domain, &uri)).into())
-}
-
-/// An object with other values; nothing when it is none.
-fn with_fields(
-    object: &str,
-    change: impl for<'a> Fn(&str, &'a str) -> Cow<'a, str>,
-) -> Option<String> {
-    let fields = object_fields(object)?;
-    let fields =
-        fields.iter().map(|(key, value)| format!("{}:{}", to_text(key), change(key, value)));
-    Some(format!("{{{}}}", fields.collect::<Vec<_>>().join(",")))
 }
 
 /// An array with other elements, where there is one to be had.

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gatefold_catalog::{Entry, View, address, object_fields};
+use gatefold_catalog::{Entry, View, address, with_fields};
 use gatefold_core::BoundedCache;
 use gatefold_disclose::{Disclosure, Names, Surface};
 
@@ -86,14 +86,12 @@ fn named(entry: &Entry, key: &str, names: Names) -> String {
         (Names::Public, "name") => entry.id().as_str().to_owned(),
         (Names::Public, _) => address(entry.domain(), entry.definition().key()),
     };
-    let Some(fields) = object_fields(raw) else {
-        return raw.to_owned();
-    };
     let name = to_text(&name);
-    let fields = fields.iter().map(|(own, value)| {
-        format!("{}:{}", to_text(own), if own == key { name.as_str() } else { value })
+    let renamed = with_fields(raw, |own, value| match own {
+        _ if own == key => name.clone().into(),
+        _ => value.into(),
     });
-    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+    renamed.unwrap_or_else(|| raw.to_owned())
 }
 
 fn array<T: AsRef<str>>(elements: impl Iterator<Item = T>) -> String {

@@ -18,9 +18,7 @@ use super::message::RequestParams;
 use super::results::{Caching, head};
 use super::server::{RequestScope, Server};
 use super::subscriptions::{Addition, ClientSubscriptions, SUBSCRIPTIONS};
-use crate::protocol::Era;
-use crate::protocol::LogLevel;
-use crate::protocol::RpcError;
+use crate::protocol::{Era, LogLevel, RpcError, methods};
 
 /// The longest prompt's name that is looked up, in bytes.
 const PROMPT_NAME_BYTES: usize = 512;
@@ -36,35 +34,35 @@ impl Server {
         caller: Caller,
     ) -> Result<String, RpcError> {
         let era = client.era();
-        if let ("ping", ClientState::Session(_)) = (method.as_str(), &client.standing) {
+        if let (methods::PING, ClientState::Session(_)) = (method.as_str(), &client.standing) {
             return Ok("{}".to_owned());
         }
         let scope = self.informed_scope(&audience, client.principal.clone(), era).await;
         let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
         match (method.as_str(), &client.standing) {
-            ("tools/list", _) => scope.whole_list(List::Tools, &params),
-            ("prompts/list", _) => scope.whole_list(List::Prompts, &params),
-            ("resources/list", _) => scope.whole_list(List::Resources, &params),
-            ("resources/templates/list", _) => scope.whole_list(List::Templates, &params),
-            ("tools/call", _) => scope.tools_call(params, caller).await,
-            ("prompts/get", _) => scope.prompts_get(params, caller).await,
-            ("resources/read", _) => scope.resources_read(params, caller).await,
-            ("completion/complete", _) => scope.complete(params, caller).await,
-            ("skills/list", _) => scope.skills_list(params, caller).await,
-            ("skills/get", _) => scope.skill(params, SkillAct::Get, caller).await,
-            ("resources/directory/read", _) => {
+            (methods::TOOLS_LIST, _) => scope.whole_list(List::Tools, &params),
+            (methods::PROMPTS_LIST, _) => scope.whole_list(List::Prompts, &params),
+            (methods::RESOURCES_LIST, _) => scope.whole_list(List::Resources, &params),
+            (methods::TEMPLATES_LIST, _) => scope.whole_list(List::Templates, &params),
+            (methods::TOOLS_CALL, _) => scope.tools_call(params, caller).await,
+            (methods::PROMPTS_GET, _) => scope.prompts_get(params, caller).await,
+            (methods::RESOURCES_READ, _) => scope.resources_read(params, caller).await,
+            (methods::COMPLETE, _) => scope.complete(params, caller).await,
+            (methods::SKILLS_LIST, _) => scope.skills_list(params, caller).await,
+            (methods::SKILLS_GET, _) => scope.skill(params, SkillAct::Get, caller).await,
+            (methods::DIRECTORY_READ, _) => {
                 let act = SkillAct::Directory { cursor: params.cursor.clone() };
                 scope.skill(params, act, caller).await
             }
             (
-                "tasks/get" | "tasks/cancel" | "tasks/update",
+                methods::TASKS_GET | methods::TASKS_CANCEL | methods::TASKS_UPDATE,
                 ClientState::Stateless(capabilities),
             ) => {
                 extensions::require(capabilities, extensions::TASKS)?;
                 scope.tasks(&method, params, caller).await
             }
-            ("server/discover", ClientState::Stateless(_)) => Ok(greetings::discovered(&scope)),
-            ("logging/setLevel", ClientState::Session(session)) => {
+            (methods::DISCOVER, ClientState::Stateless(_)) => Ok(greetings::discovered(&scope)),
+            (methods::SET_LOG_LEVEL, ClientState::Session(session)) => {
                 let level = required(params.level.as_deref(), "level")?;
                 let level = LogLevel::parse(level).ok_or_else(|| {
                     RpcError::invalid_params(format!("`level` must be {}", LogLevel::WORDS))
@@ -72,12 +70,12 @@ impl Server {
                 session.set_log_level(level);
                 Ok("{}".to_owned())
             }
-            ("resources/subscribe", ClientState::Session(session)) => {
+            (methods::RESOURCES_SUBSCRIBE, ClientState::Session(session)) => {
                 let uri = bounded_uri(&params)?;
                 scope.subscribe(&session.subscriptions, uri, caller).await?;
                 Ok("{}".to_owned())
             }
-            ("resources/unsubscribe", ClientState::Session(session)) => {
+            (methods::RESOURCES_UNSUBSCRIBE, ClientState::Session(session)) => {
                 scope.unsubscribe(&session.subscriptions, bounded_uri(&params)?, caller).await
             }
             _ => Err(RpcError::unknown_method(&method)),
@@ -154,8 +152,8 @@ impl RequestScope {
     ) -> Result<String, RpcError> {
         let task = required(params.task_id.as_deref(), "taskId")?.to_owned();
         let act = match method {
-            "tasks/get" => TaskAct::Get,
-            "tasks/cancel" => TaskAct::Cancel,
+            methods::TASKS_GET => TaskAct::Get,
+            methods::TASKS_CANCEL => TaskAct::Cancel,
             _ => TaskAct::Update(params.input_responses.ok_or_else(|| missing("inputResponses"))?),
         };
         let operation = Operation::Task(TaskRequest { task, act });

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use gatefold_catalog::object_fields;
+use gatefold_catalog::with_fields;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::protocol::Era;
-use crate::protocol::rpc::to_text;
 
 /// Which results a client of the stateless era may keep for a while, and says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,17 +117,6 @@ pub(super) fn head(era: Era, caching: Caching) -> String {
             format!(r#""resultType":"complete","ttlMs":{TTL_MS},"cacheScope":"private","#)
         }
     }
-}
-
-/// An object with other values; nothing when it is none.
-fn with_fields(
-    object: &str,
-    change: impl for<'a> Fn(&str, &'a str) -> Cow<'a, str>,
-) -> Option<String> {
-    let fields = object_fields(object)?;
-    let fields =
-        fields.iter().map(|(key, value)| format!("{}:{}", to_text(key), change(key, value)));
-    Some(format!("{{{}}}", fields.collect::<Vec<_>>().join(",")))
 }
 
 #[cfg(test)]

@@ -224,7 +224,7 @@ impl StdioClient {
                 let client = Client { principal, name, standing, connection: None };
                 self.work(client, request, meta, place);
             }
-            None if request.method == "ping" => {
+            None if request.method == methods::PING => {
                 self.send(rpc::answer(&request.id, &Ok("{}".to_owned()))).await;
             }
             None => {
