@@ -202,23 +202,13 @@ impl Payload {
     }
 }
 
-/// A call that waits for someone.
+/// A call that waits for its client's answers.
 #[derive(Debug)]
 pub struct Suspension {
     /// What is asked: requests of the protocol by their keys.
     pub questions: Box<RawValue>,
-    pub waits_for: WaitsFor,
     /// From a source, its own state, if it needs any; from the dispatcher, that state sealed.
     pub state: Option<String>,
-}
-
-/// Whose answer a suspended call waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WaitsFor {
-    /// A person who may approve the call, wherever they are asked.
-    Approval,
-    /// The client that made the call.
-    Client,
 }
 
 /// A call that goes on as a task of its source, or what became of one that did.

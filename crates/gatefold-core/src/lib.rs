@@ -18,7 +18,7 @@ mod target;
 pub use cache::BoundedCache;
 pub use call::{
     Call, CallId, Completion, Operation, Outcome, Payload, Reference, Resume, SkillAct,
-    SkillRequest, Suspension, TaskAct, TaskHandle, TaskRequest, UpstreamIdentity, WaitsFor,
+    SkillRequest, Suspension, TaskAct, TaskHandle, TaskRequest, UpstreamIdentity,
 };
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gatefold_catalog::{Request, ResolvedEntry};
-use gatefold_core::{Call, CallError, Operation, Outcome, Resume, Suspension, ToolId, WaitsFor};
+use gatefold_core::{Call, CallError, Operation, Outcome, Resume, Suspension, ToolId};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::chain::Chain;
@@ -28,10 +28,7 @@ impl Pinned {
             let call = self.made(&operation, resume.take(), &chain);
             let outcome = self.run(call, entry.as_ref(), &chain, caller.clone()).await?;
             match outcome {
-                Outcome::Suspended(suspension)
-                    if suspension.waits_for == WaitsFor::Client
-                        && caller.peer.manner() == Manner::Live =>
-                {
+                Outcome::Suspended(suspension) if caller.peer.manner() == Manner::Live => {
                     let state = suspension.state.clone();
                     let answered = self.answers(&operation, suspension, round, &caller, &chain);
                     let answered = caller.cancel.run_until_cancelled(answered).await;
@@ -130,9 +127,6 @@ fn unanswerable(
     suspension: &Suspension,
     client: &dyn Peer,
 ) -> Option<CallError> {
-    if suspension.waits_for != WaitsFor::Client {
-        return None;
-    }
     let questions = read_questions(&suspension.questions)?;
     questions.into_iter().find_map(|(_, question)| {
         let needed = client.capabilities().lacks(&question)?;

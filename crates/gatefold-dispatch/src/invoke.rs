@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{CallError, Outcome, ResumeError, Suspension, Target, Timestamp, WaitsFor};
+use gatefold_core::{CallError, Outcome, ResumeError, Suspension, Target, Timestamp};
 use gatefold_policy::Permit;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -304,7 +304,7 @@ impl Pinned {
             state,
         };
         let state = Some(sealed.seal(&self.dispatcher.ports.seal));
-        (Suspension { questions, waits_for: WaitsFor::Client, state }, expires_at)
+        (Suspension { questions, state }, expires_at)
     }
 
     pub(crate) fn count(&self, outcome: &'static str) {

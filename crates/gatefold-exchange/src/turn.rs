@@ -3,7 +3,7 @@ use std::sync::Arc;
 use gatefold_catalog::{Request, View, address, read_address, token_bound};
 use gatefold_core::{
     CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, ResumeError,
-    SkillAct, SkillRequest, Suspension, TaskHandle, ToolName, Uri, WaitsFor,
+    SkillAct, SkillRequest, Suspension, TaskHandle, ToolName, Uri,
 };
 use gatefold_disclose::{Mend, Names, Reply, Step};
 use gatefold_dispatch::{Caller, Counters, Pinned};
@@ -127,9 +127,7 @@ impl Turn {
         let result = result.inspect_err(log_failure).map_err(without_owner);
         let disclosure = self.audience.disclosure();
         let result = match result {
-            Ok(Outcome::Suspended(waiting)) if waiting.waits_for == WaitsFor::Client => {
-                return Ok(ToolAnswer::Question(waiting));
-            }
+            Ok(Outcome::Suspended(waiting)) => return Ok(ToolAnswer::Question(waiting)),
             Ok(Outcome::Task(task)) if call.tasks == TaskSupport::Follows => {
                 return Ok(ToolAnswer::Task(task));
             }

@@ -9,7 +9,6 @@ use gatefold_catalog::{
 };
 use gatefold_core::{
     Domain, Operation, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId, ToolName,
-    WaitsFor,
 };
 use insta::assert_snapshot;
 
@@ -439,8 +438,7 @@ fn an_error_of_the_gateways_is_one_sentence_to_act_on() {
     assert_snapshot!(failed(CallError::Protocol { domain, reason, source }), @r#"isError {"error":"Tool 'hubspot__contacts_search' failed: upstream server 'hubspot' broke the protocol. Other domains are still available."}"#);
     assert_snapshot!(failed(CallError::Denied { tool, rule: RuleId::new("no") }), @r#"isError {"error":"Tool 'hubspot__contacts_search' is not allowed by rule 'no'."}"#);
     assert_snapshot!(failed(CallError::Cancelled), @r#"isError {"error":"The call was cancelled."}"#);
-    let waits_for = WaitsFor::Approval;
-    let waiting = Outcome::Suspended(Suspension { questions: raw("{}"), waits_for, state: None });
+    let waiting = Outcome::Suspended(Suspension { questions: raw("{}"), state: None });
     assert_snapshot!(text(&rendered("contacts_search", "{}", Ok(waiting))), @r#"isError {"error":"Tool 'hubspot__contacts_search' needs an answer before it goes on, and this client cannot give it."}"#);
     let task = Outcome::Task(TaskHandle { id: "7".to_owned(), json: raw("{}") });
     assert_snapshot!(text(&rendered("contacts_search", "{}", Ok(task))), @r#"isError {"error":"Tool 'hubspot__contacts_search' goes on as task '7', which this client cannot follow."}"#);

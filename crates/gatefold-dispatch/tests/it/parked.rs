@@ -45,8 +45,7 @@ fn questions(numbers: &[usize]) -> String {
 async fn a_parked_call_resumes_with_its_answer_where_its_source_waits() {
     let mail = FakeSource::new("mail");
     let world = World::new(&[&mail]);
-    let Suspension { questions: asks, state, waits_for } = asked(&world, "mail__ask").await;
-    assert_eq!(waits_for, gatefold_core::WaitsFor::Client);
+    let Suspension { questions: asks, state } = asked(&world, "mail__ask").await;
     assert_eq!(asks.get(), questions(&[1]));
     assert_eq!((world.log.ended(), world.dispatcher.parked()), (vec!["suspended".into()], 1));
 

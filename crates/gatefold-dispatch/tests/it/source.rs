@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use gatefold_catalog::{Listing, Manifest, ServerInfo};
 use gatefold_core::{
     CallError, CallId, Domain, Label, Operation, Outcome, Payload, Principal, RuleId, Suspension,
-    TaskAct, TaskHandle, TaskRequest, Timestamp, ToolId, ToolName, UpstreamIdentity, WaitsFor,
+    TaskAct, TaskHandle, TaskRequest, Timestamp, ToolId, ToolName, UpstreamIdentity,
 };
 use gatefold_dispatch::{
     AskError, CallContext, Caller, Event, NestedOptions, Question, Source, SourceState,
@@ -324,7 +324,6 @@ fn task(request: &TaskRequest) -> Outcome {
 fn asks(questions: &str) -> Outcome {
     Outcome::Suspended(Suspension {
         questions: raw(questions),
-        waits_for: WaitsFor::Client,
         state: Some("the source's own".to_owned()),
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gatefold_core::{
-    CallError, Domain, Operation, Outcome, Principal, Resume, Suspension, ToolName, WaitsFor,
+    CallError, Domain, Operation, Outcome, Principal, Resume, Suspension, ToolName,
 };
 use gatefold_disclose::Reply;
 use gatefold_dispatch::{Caller, ResourceUpdate};
@@ -184,12 +184,7 @@ impl RequestScope {
                 Ok(shaped(&payload.json, self.era, ResultKind::Complete, caching))
             }
             Outcome::Task(task) => Ok(shaped(&task.json, self.era, ResultKind::Complete, caching)),
-            Outcome::Suspended(waiting) if waiting.waits_for == WaitsFor::Client => {
-                Ok(input_required(&waiting))
-            }
-            Outcome::Suspended(_) => Err(RpcError::internal(
-                "someone has to approve this first, and cannot be asked here",
-            )),
+            Outcome::Suspended(waiting) => Ok(input_required(&waiting)),
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gatefold_core::{
     BoxError, CallError, Operation, Outcome, Payload, SkillAct, Suspension, Target, TaskAct,
-    TaskHandle, WaitsFor,
+    TaskHandle,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -189,8 +189,7 @@ fn suspended(result: &RawValue, target: &Target) -> Result<Outcome, CallError> {
         .map_err(|error| broken(target, "what it asks cannot be read", Some(error.into())))?;
     let none = || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON");
     let questions = said.input_requests.map_or_else(none, ToOwned::to_owned);
-    let (state, waits_for) = (said.request_state, WaitsFor::Client);
-    Ok(Outcome::Suspended(Suspension { questions, waits_for, state }))
+    Ok(Outcome::Suspended(Suspension { questions, state: said.request_state }))
 }
 
 fn task(result: Box<RawValue>, known: Option<&str>, target: &Target) -> Result<Outcome, CallError> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{CallError, Operation, Outcome, Resume, Uri, WaitsFor};
+use gatefold_core::{CallError, Operation, Outcome, Resume, Uri};
 use gatefold_dispatch::{AskError, Limits, Manner};
 use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
@@ -120,7 +120,6 @@ async fn by_retry(wire: Wire, era: Era) {
     let call = || tool_call("up__matrix_elicit", r#"{"message":"Who?"}"#);
     let outcome = world.operate(call(), None, client.caller()).await.unwrap();
     let Outcome::Suspended(suspension) = outcome else { panic!("{outcome:?}") };
-    assert_eq!(suspension.waits_for, WaitsFor::Client);
     let questions: Value = serde_json::from_str(suspension.questions.get()).unwrap();
     let (key, question) = questions.as_object().unwrap().iter().next().unwrap();
     assert_eq!(question["method"], "elicitation/create");
