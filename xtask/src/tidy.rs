@@ -26,13 +26,40 @@ const FILE_LINES: usize = 500;
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("gatefold-core", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
     ("gatefold-search", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
-    ("gatefold-encoder", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-search"]),
+    (
+        "gatefold-encoder",
+        &[
+            "tokio",
+            "reqwest",
+            "hyper",
+            "axum",
+            "sqlx",
+            "rmcp",
+            "gatefold-core",
+            "gatefold-catalog",
+            "gatefold-search",
+        ],
+    ),
     ("gatefold-catalog", &["rten", "tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
     ("gatefold-policy", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-catalog"]),
     ("gatefold-disclose", &["tokio", "reqwest", "axum", "sqlx", "rmcp", "gatefold-dispatch"]),
     (
         "gatefold-dispatch",
         &["rten", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-disclose"],
+    ),
+    (
+        "gatefold-exchange",
+        &[
+            "rten",
+            "reqwest",
+            "hyper",
+            "axum",
+            "sqlx",
+            "rmcp",
+            "gatefold-egress",
+            "gatefold-mcp",
+            "gatefold-store",
+        ],
     ),
     ("gatefold-egress", &["rmcp", "sqlx", "axum", "gatefold-dispatch"]),
     ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
@@ -59,8 +86,20 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ),
     (
         "gatefold-setup",
-        &["clap", "inquire", "comfy-table", "crossterm", "indicatif", "rpassword", "tiktoken-rs"],
+        &[
+            "clap",
+            "inquire",
+            "comfy-table",
+            "crossterm",
+            "indicatif",
+            "rpassword",
+            "rmcp",
+            "tiktoken-rs",
+            "gatefold-cli",
+            "gatefold-demo",
+        ],
     ),
+    ("gatefold-testkit", &["sqlx", "gatefold-core", "gatefold-catalog", "gatefold-mcp"]),
 ];
 
 /// Words that would tie the repository to one machine or one mirror, each split so that this
