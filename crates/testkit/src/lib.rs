@@ -12,6 +12,7 @@
 //! - [`reference`] is a whole and honest MCP server, which the official conformance suite passes.
 
 pub mod client;
+mod exit;
 pub mod fixture;
 pub mod http;
 mod process;

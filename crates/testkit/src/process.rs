@@ -2,11 +2,9 @@
 
 use std::process::ExitCode;
 
+use crate::exit::{complain, fail};
 use crate::fixture::{Behaviour, COMMAND, Fixture, Start, Transport, serve_stdio};
 use crate::http::serve_process;
-
-/// The exit code after arguments that make no sense, as is usual for command lines.
-const USAGE_EXIT: u8 = 2;
 
 /// Serves as the fixture if the first argument is `fixture` and a flag follows; else `None`.
 ///
@@ -18,7 +16,7 @@ pub fn run_if_asked() -> Option<ExitCode> {
     }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return Some(fail(&error)),
+        Err(error) => return Some(fail(COMMAND, &error)),
     };
     let code = runtime.block_on(run_from_args(args));
     // A read of stdin may be under way in a thread that nothing can stop, and calls that still run
@@ -33,7 +31,7 @@ pub fn run_if_asked() -> Option<ExitCode> {
 pub async fn run_from_args(args: impl Iterator<Item = String>) -> ExitCode {
     let fixture = match Fixture::from_args(args) {
         Ok(fixture) => fixture,
-        Err(error) => return fail(&error),
+        Err(error) => return fail(COMMAND, &error),
     };
     if let Some(code) = start_faults(&fixture.behaviour) {
         return code;
@@ -44,7 +42,7 @@ pub async fn run_from_args(args: impl Iterator<Item = String>) -> ExitCode {
     };
     match served {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error),
+        Err(error) => fail(COMMAND, &error),
     }
 }
 
@@ -59,20 +57,4 @@ fn start_faults(behaviour: &Behaviour) -> Option<ExitCode> {
         }
         Start::Serve | Start::Hang | Start::GarbageOnly => None,
     }
-}
-
-fn fail(error: &dyn std::error::Error) -> ExitCode {
-    complain(&format!("fixture: {error}"));
-    let mut source = error.source();
-    while let Some(cause) = source {
-        complain(&format!("  because {cause}"));
-        source = cause.source();
-    }
-    ExitCode::from(USAGE_EXIT)
-}
-
-/// Writes one line to stderr; nobody may be listening.
-fn complain(line: &str) {
-    use std::io::Write;
-    drop(writeln!(std::io::stderr(), "{line}"));
 }

@@ -52,6 +52,7 @@ pub use self::contents::PNG;
 use self::sessions::Sessions;
 use self::shared::Shared;
 use crate::Error;
+use crate::exit::fail;
 
 /// The first argument that turns a binary into the reference server.
 const COMMAND: &str = "reference";
@@ -60,9 +61,6 @@ const FLAGS: [&str; 3] = ["--http", "--stdio", "--era"];
 
 /// Where the endpoint stands.
 const PATH: &str = "/mcp";
-
-/// The exit code after arguments that make no sense, as is usual for command lines.
-const USAGE_EXIT: u8 = 2;
 
 /// How long open connections may take to end once the server is told to stop.
 const CLOSING_LIMIT: Duration = Duration::from_secs(2);
@@ -108,11 +106,11 @@ pub fn run_if_asked() -> Option<ExitCode> {
 pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return fail(&error),
+        Err(error) => return fail(COMMAND, &error),
     };
     let code = match runtime.block_on(run_from_args(args)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error),
+        Err(error) => fail(COMMAND, &error),
     };
     // A read of stdin may be under way in a thread that nothing can stop: the process just ends.
     std::mem::forget(runtime);
@@ -212,19 +210,4 @@ pub async fn serve_http(
         .await
         .unwrap_or(Ok(()))
         .map_err(Error::io("serving"))
-}
-
-fn fail(error: &dyn std::error::Error) -> ExitCode {
-    complain(&format!("reference: {error}"));
-    let mut source = error.source();
-    while let Some(cause) = source {
-        complain(&format!("  because {cause}"));
-        source = cause.source();
-    }
-    ExitCode::from(USAGE_EXIT)
-}
-
-/// Writes one line to stderr; nobody may be listening.
-fn complain(line: &str) {
-    drop(writeln!(std::io::stderr(), "{line}"));
 }

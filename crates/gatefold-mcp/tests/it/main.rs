@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 mod downstream;
+mod serving;
 mod upstream;
 
 use std::process::ExitCode;

@@ -14,8 +14,9 @@ use gatefold_mcp::McpSettings;
 use gatefold_testkit::wait_until;
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, watch};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::DropGuard;
 
+use crate::serving::serve_router;
 use crate::upstream::support::{LONG, http};
 
 pub(super) const DOC: &str = "scripted://doc";
@@ -99,14 +100,8 @@ impl Scripted {
             capabilities,
         });
         let router = Router::new().route("/mcp", post(take).get(stand)).with_state(script.clone());
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        let token = CancellationToken::new();
-        let stopped = token.clone().cancelled_owned();
-        tokio::spawn(
-            async move { axum::serve(listener, router).with_graceful_shutdown(stopped).await },
-        );
-        Self { settings: http(domain, &url), script, _running: token.drop_guard() }
+        let (url, running) = serve_router(router).await;
+        Self { settings: http(domain, &url), script, _running: running }
     }
 }
 

@@ -17,11 +17,12 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::timeout;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::DropGuard;
 
 use super::asking::{ALL, Asked};
 use super::support::{LONG, http as at, trial};
 use super::world::{World, text, tool_call};
+use crate::serving::serve_router;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -70,14 +71,7 @@ async fn serve(together: usize) -> (String, DropGuard) {
         levels: AtomicUsize::default(),
     });
     let router = Router::new().route("/mcp", post(take).get(stand)).with_state(server);
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let token = CancellationToken::new();
-    let stopped = token.clone().cancelled_owned();
-    tokio::spawn(
-        async move { axum::serve(listener, router).with_graceful_shutdown(stopped).await },
-    );
-    (url, token.drop_guard())
+    serve_router(router).await
 }
 
 fn respond(status: u16, kind: &str, body: impl Into<Body>) -> Response {

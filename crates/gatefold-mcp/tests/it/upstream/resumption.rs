@@ -15,10 +15,11 @@ use http::HeaderMap;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tokio::time::timeout;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::DropGuard;
 
 use super::support::{LONG, http as at, trial};
 use super::world::{World, listening};
+use crate::serving::serve_router;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -45,14 +46,7 @@ struct Early {
 
 async fn serve(early: Early) -> (String, DropGuard) {
     let router = Router::new().route("/mcp", post(answer).get(go_on)).with_state(early);
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let token = CancellationToken::new();
-    let stopped = token.clone().cancelled_owned();
-    tokio::spawn(
-        async move { axum::serve(listener, router).with_graceful_shutdown(stopped).await },
-    );
-    (url, token.drop_guard())
+    serve_router(router).await
 }
 
 fn respond(status: u16, kind: &str, body: impl Into<Body>) -> Response {
