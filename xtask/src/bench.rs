@@ -2,6 +2,7 @@
 
 pub(crate) mod allocations;
 pub(crate) mod calls;
+pub(crate) mod files;
 mod load;
 mod process;
 pub(crate) mod search;

@@ -26,7 +26,9 @@ usage: cargo xtask <chore>
                  [--seconds N] [--rounds N] [--clients 1,32,256] [--peer COMMAND] [--write]
   bench allocations
                  count allocations and instructions a call, under valgrind; --peer compares two builds
-                 [--binary PATH] [--peer PATH] [--calls N] [--write]";
+                 [--binary PATH] [--peer PATH] [--calls N] [--write]
+  bench files    list the files that one call runs through, under valgrind, of a debug build
+                 [--binary PATH]";
 
 fn main() -> ExitCode {
     // The load's upstream is this very binary.
@@ -53,6 +55,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "search", options @ ..] => bench::search::run(&root(), options),
         ["bench", "calls", options @ ..] => bench::calls::run(&root(), options),
         ["bench", "allocations", options @ ..] => bench::allocations::run(&root(), options),
+        ["bench", "files", options @ ..] => bench::files::run(&root(), options),
         _ => bail!("{USAGE}"),
     }
 }

@@ -140,7 +140,7 @@ fn memories(ways: &[Way<'_>]) -> Vec<Option<f64>> {
 }
 
 /// A gateway of the three-meta-tool kind, called for that one tool of the upstream.
-fn through(port: u16, tool: &str) -> Scenario {
+pub(super) fn through(port: u16, tool: &str) -> Scenario {
     Scenario {
         authority: format!("127.0.0.1:{port}"),
         params: format!(
@@ -179,7 +179,7 @@ async fn start_peer(command: &str, url: &str) -> Result<(Scenario, Server)> {
     Ok((scenario, server))
 }
 
-fn free_port() -> Result<u16> {
+pub(super) fn free_port() -> Result<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 

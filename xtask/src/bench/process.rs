@@ -40,6 +40,10 @@ impl Server {
         }
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Processor time of the server and its children so far.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         Ok(family(self.child.id())?.iter().filter_map(|id| cpu_of(*id).ok()).sum())
