@@ -1,6 +1,5 @@
 //! What neither the compiler nor clippy checks.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -121,7 +120,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         }
     }
     faults.extend(docs::stale(root)?);
-    faults.extend(unlisted(sources_faults(root)?));
+    faults.extend(sources_faults(root)?);
     for (krate, forbidden) in FORBIDDEN {
         edges(root, krate, forbidden, &mut faults)?;
     }
@@ -130,26 +129,6 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     }
     say(&format!("tidy: {} files and {} crates are in order", files.len(), FORBIDDEN.len()));
     Ok(())
-}
-
-/// What was wrong when these checks came, without the places: one fault a line, and none may be added.
-const OPEN_FAULTS: &str = include_str!("tidy/open.txt");
-
-/// The faults that are not among [`OPEN_FAULTS`], and those of the list that are mended: it only gets shorter.
-fn unlisted(mut faults: Vec<String>) -> Vec<String> {
-    let found: HashSet<String> = faults.iter().map(|fault| without_place(fault)).collect();
-    let open: HashSet<&str> = OPEN_FAULTS.lines().collect();
-    faults.retain(|fault| !open.contains(without_place(fault).as_str()));
-    let mended = OPEN_FAULTS.lines().filter(|open| !found.contains(*open));
-    faults.extend(mended.map(|open| format!("xtask/src/tidy/open.txt: mended, remove it: {open}")));
-    faults
-}
-
-/// The first line of a fault, up to where it says in which file and line.
-fn without_place(fault: &str) -> String {
-    let line = fault.lines().next().unwrap_or_default();
-    let ends = [": crates/", ": xtask/"].into_iter().filter_map(|place| line.find(place));
-    line[..ends.min().unwrap_or(line.len())].to_owned()
 }
 
 /// What the modules of all crates have wrong: circles, names that mean two things, state without a bound.

@@ -77,7 +77,8 @@ fn files(profile: &str) -> BTreeMap<String, u64> {
             // `fl=(7) path` where it comes first, `fl=(7)` from then on; `calls=` is about the next line.
             let (id, name) = value.split_once(' ').unwrap_or((value, ""));
             if ["fl", "fi", "fe", "cfi", "cfl"].contains(&key) {
-                let name = if name.is_empty() { names[id] } else { name };
+                let name = if name.is_empty() { names.get(id).copied() } else { Some(name) };
+                let name = name.unwrap_or_default();
                 names.insert(id, name);
                 file = if key.starts_with('c') { file } else { name };
             }
