@@ -7,21 +7,24 @@ use gatefold_core::{
     ToolId,
 };
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 
 use crate::Counters;
 
-/// How long an answer waits for the record of what was not sent anywhere.
+/// How long an answer waits for the end of its record, or for the record of what was not sent.
 pub(crate) const RECORD_WAIT: Duration = Duration::from_secs(5);
 
 /// Keeps the records of calls.
 ///
 /// A record ends in exactly one outcome. The place for the closing half is taken when the record
-/// opens, so that closing never waits and is never lost for want of room.
+/// opens, so that an end is never lost for want of room.
 pub trait AuditLog: Send + Sync + 'static {
     /// Opens a record. When the future is done, the record outlives a crash of the process.
     fn open(&self, record: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>>;
 
-    /// Keeps a record that is over already: a call that was refused before anything was sent.
+    /// Keeps a record that is over already: a call that was refused before anything was sent. When
+    /// the future is done, the record outlives a crash as an opening does, or the log has said why
+    /// it does not.
     fn refuse(&self, opened: CallOpened, closed: CallClosed) -> BoxFuture<'_, ()>;
 
     /// Keeps a record of a meta-call that only discovered.
@@ -40,7 +43,9 @@ pub enum AuditError {
 
 /// The place kept for the end of one record.
 pub trait AuditSlot: Send {
-    fn close(self: Box<Self>, record: CallClosed);
+    /// Hands in the end at once. When the future is done, the end outlives a crash as the opening
+    /// does, or the log has said why it does not. Dropping the future loses nothing.
+    fn close(self: Box<Self>, record: CallClosed) -> BoxFuture<'static, ()>;
 }
 
 /// The opening half of a record. Arguments leave their digest and size, never their text.
@@ -167,21 +172,31 @@ impl OpenRecord {
         Ok(Self { id, opened_at, clock, counters, slot: Some(slot) })
     }
 
-    pub(crate) fn close(mut self, outcome: AuditOutcome, result_bytes: usize) {
-        self.end(outcome, result_bytes);
+    /// Ends the record, and waits until the end would outlive a crash: whoever has an answer finds
+    /// it on record. The call was made by then, so a log that hangs only delays the answer.
+    pub(crate) async fn close(mut self, outcome: AuditOutcome, result_bytes: usize) {
+        let Some(kept) = self.end(outcome, result_bytes) else { return };
+        if timeout(RECORD_WAIT, kept).await.is_err() {
+            tracing::warn!(call = %self.id, "a call was answered before its end was on record");
+        }
     }
 
-    fn end(&mut self, outcome: AuditOutcome, result_bytes: usize) {
-        let Some(slot) = self.slot.take() else { return };
+    fn end(
+        &mut self,
+        outcome: AuditOutcome,
+        result_bytes: usize,
+    ) -> Option<BoxFuture<'static, ()>> {
+        let slot = self.slot.take()?;
         self.counters.count(outcome.counted_as());
         let at = self.clock.now();
         let took = at.since(self.opened_at);
-        slot.close(CallClosed { id: self.id, at, took, outcome, result_bytes });
+        Some(slot.close(CallClosed { id: self.id, at, took, outcome, result_bytes }))
     }
 }
 
 impl Drop for OpenRecord {
     fn drop(&mut self) {
-        self.end(AuditOutcome::Cancelled, 0);
+        // Nobody waits for the answer.
+        drop(self.end(AuditOutcome::Cancelled, 0));
     }
 }

@@ -138,7 +138,7 @@ impl Pinned {
             }
             RunningStep::Asks(questions) => self.park(running, &bound, questions),
         };
-        record.close(outcome, result_bytes);
+        record.close(outcome, result_bytes).await;
         result
     }
 

@@ -1,7 +1,8 @@
 //! Measures what a record costs: `cargo run --release -p gatefold-store --example audit [DIRECTORY]`.
 //!
-//! Each client opens a record, closes it and opens the next. Printed are the time that opening
-//! took and the processor time of the whole process, both a call.
+//! Each client opens a record, closes it and opens the next, and waits each time until that outlives
+//! a crash. Printed are the times that opening and ending took, and the processor time of the whole
+//! process, all a call.
 #![expect(clippy::print_stdout, reason = "its figures are its purpose")]
 
 use std::fs;
@@ -19,7 +20,10 @@ const CALLS: usize = 20_000;
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scratch = tempfile::tempdir()?;
     let directory = std::env::args().nth(1).map_or(scratch.path().to_owned(), PathBuf::from);
-    println!("durability clients  open p50 us    p99 us    max us   calls/s  CPU us/call");
+    println!(
+        "durability clients  open p50 us    p99 us    max us  end p50 us    p99 us    max us   \
+         calls/s  CPU us/call"
+    );
     for durability in [Durability::Process, Durability::Disk] {
         for clients in [1, 32, 256] {
             measure(&directory.join(format!("{durability:?}-{clients}")), durability, clients)
@@ -42,21 +46,30 @@ async fn measure(
             tokio::spawn(client_loop(store.clone(), principal.clone(), client, CALLS / clients))
         })
         .collect();
-    let mut opened = Vec::with_capacity(CALLS);
+    let (mut opened, mut ended) = (Vec::with_capacity(CALLS), Vec::with_capacity(CALLS));
     for task in tasks {
-        opened.append(&mut task.await?);
+        for (open, end) in task.await? {
+            opened.push(open);
+            ended.push(end);
+        }
     }
     store.flush().await?;
     let (took, cpu) = (began.elapsed(), processor_time().saturating_sub(cpu));
     opened.sort();
+    ended.sort();
     let calls = u32::try_from(opened.len())?;
-    let at = |share: usize| opened[(opened.len() - 1) * share / 1000].as_secs_f64() * 1e6;
+    let at = |times: &[Duration], share: usize| {
+        times[(times.len() - 1) * share / 1000].as_secs_f64() * 1e6
+    };
     println!(
-        "{:<10} {clients:>7} {:>12.0} {:>9.0} {:>9.0} {:>9.0} {:>12.1}",
+        "{:<10} {clients:>7} {:>12.0} {:>9.0} {:>9.0} {:>11.0} {:>9.0} {:>9.0} {:>9.0} {:>12.1}",
         format!("{durability:?}"),
-        at(500),
-        at(990),
-        at(1000),
+        at(&opened, 500),
+        at(&opened, 990),
+        at(&opened, 1000),
+        at(&ended, 500),
+        at(&ended, 990),
+        at(&ended, 1000),
         f64::from(calls) / took.as_secs_f64(),
         (cpu / calls).as_secs_f64() * 1e6,
     );
@@ -68,7 +81,7 @@ async fn client_loop(
     principal: Arc<Principal>,
     client: usize,
     calls: usize,
-) -> Vec<Duration> {
+) -> Vec<(Duration, Duration)> {
     let mut took = Vec::with_capacity(calls);
     for call in 0..calls {
         let now = SystemClock.now();
@@ -91,10 +104,12 @@ async fn client_loop(
         };
         let began = Instant::now();
         let slot = store.open(opened).await.expect("the store is open");
-        took.push(began.elapsed());
+        let open = began.elapsed();
         tokio::task::yield_now().await;
         let (at, outcome) = (SystemClock.now(), AuditOutcome::Done);
-        slot.close(CallClosed { id, at, took: at.since(now), outcome, result_bytes: 800 });
+        let began = Instant::now();
+        slot.close(CallClosed { id, at, took: at.since(now), outcome, result_bytes: 800 }).await;
+        took.push((open, began.elapsed()));
     }
     took
 }

@@ -1,15 +1,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use gatefold_core::{CallId, Clock};
 use gatefold_dispatch::{AuditOutcome, AuditSlot, CallClosed, CallOpened, DiscoveryRecord};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::StoreError;
 
+mod ending_log;
 mod row;
 mod writer;
 
+use ending_log::PendingEnd;
+pub(crate) use ending_log::{EndingFiles, EndingLog, recover_ends};
 pub(crate) use writer::Writer;
 
 /// How many entries wait for the writer before whoever brings another one waits too.
@@ -24,6 +29,7 @@ const OPEN_LIMIT: usize = 65_536;
 pub(crate) struct Ledger {
     entries: mpsc::Sender<Entry>,
     endings: mpsc::Sender<CallRow>,
+    log: EndingLog,
     owner: i64,
     attempts: AtomicI64,
     clock: Arc<dyn Clock>,
@@ -36,7 +42,7 @@ enum Entry {
         slot: Box<Slot>,
         answer: oneshot::Sender<Opening>,
     },
-    /// A record that is over already.
+    /// A record that is over already, with somebody who waits for it.
     Ended(CallRow),
     Discovery(String),
     /// Asks to be told when everything before it is written.
@@ -54,6 +60,16 @@ type Opening = Result<Box<Slot>, Arc<StoreError>>;
 struct CallRow {
     id: CallId,
     json: String,
+    /// Its number among the ends in the log of ends; zero for what is not in there.
+    number: u64,
+    /// Who waits until it is written.
+    written: Option<oneshot::Sender<()>>,
+}
+
+impl CallRow {
+    fn new(id: CallId, json: String) -> Self {
+        Self { id, json, number: 0, written: None }
+    }
 }
 
 /// Who holds a record: a store and its count of records.
@@ -70,11 +86,11 @@ pub(crate) struct Intake {
 }
 
 impl Ledger {
-    pub(crate) fn new(owner: i64, clock: Arc<dyn Clock>) -> (Self, Intake) {
+    pub(crate) fn new(owner: i64, log: EndingLog, clock: Arc<dyn Clock>) -> (Self, Intake) {
         let (entries, entries_in) = mpsc::channel(ENTRIES_WAITING);
         let (endings, endings_in) = mpsc::channel(OPEN_LIMIT);
         let intake = Intake { entries: entries_in, endings: endings_in };
-        (Self { entries, endings, owner, attempts: AtomicI64::new(0), clock }, intake)
+        (Self { entries, endings, log, owner, attempts: AtomicI64::new(0), clock }, intake)
     }
 
     /// Opens a record, and waits until it is written.
@@ -87,17 +103,21 @@ impl Ledger {
             mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
         })?;
         let holder = self.next_holder();
-        let row = CallRow { id: opened.id, json: row::open(&opened, holder) };
-        let slot =
-            Box::new(Slot { held: Some((place, opened)), holder, clock: self.clock.clone() });
+        let row = CallRow::new(opened.id, row::open(&opened, holder));
+        let (log, clock) = (self.log.clone(), self.clock.clone());
+        let slot = Box::new(Slot { held: Some((place, opened)), holder, log, clock });
         let slot = self.ask(|answer| Entry::Open { row, slot, answer }).await?;
         Ok(slot as Box<dyn AuditSlot>)
     }
 
-    /// Hands in the record of a call that was refused, which is over when it opens.
+    /// Hands in the record of a call that was refused, which is over when it opens, and waits
+    /// until it is written or was tried once in vain.
     pub(crate) async fn refuse(&self, opened: CallOpened, closed: CallClosed) {
         let json = row::ended(&opened, &closed, self.next_holder());
-        self.leave(Entry::Ended(CallRow { id: opened.id, json })).await;
+        let (written, kept) = oneshot::channel();
+        let row = CallRow { written: Some(written), ..CallRow::new(opened.id, json) };
+        self.leave(Entry::Ended(row)).await;
+        let _ = kept.await;
     }
 
     pub(crate) async fn discover(&self, record: DiscoveryRecord) {
@@ -105,10 +125,12 @@ impl Ledger {
     }
 
     pub(crate) async fn flush(&self) -> Written {
+        self.log.pass_on().await;
         self.ask(Entry::Flush).await
     }
 
     pub(crate) async fn close(&self) -> Written {
+        self.log.pass_on().await;
         self.ask(Entry::Close).await
     }
 
@@ -139,6 +161,7 @@ impl Ledger {
 struct Slot {
     held: Option<(mpsc::OwnedPermit<CallRow>, CallOpened)>,
     holder: Holder,
+    log: EndingLog,
     clock: Arc<dyn Clock>,
 }
 
@@ -147,29 +170,34 @@ impl Slot {
     fn forget(mut self: Box<Self>) {
         self.held = None;
     }
-
-    fn end(&mut self, closed: impl FnOnce(&CallOpened) -> CallClosed) {
-        let Some((place, opened)) = self.held.take() else { return };
-        let json = row::ended(&opened, &closed(&opened), self.holder);
-        place.send(CallRow { id: opened.id, json });
-    }
 }
 
 impl AuditSlot for Slot {
-    fn close(mut self: Box<Self>, record: CallClosed) {
-        self.end(|_| record);
+    fn close(mut self: Box<Self>, closed: CallClosed) -> BoxFuture<'static, ()> {
+        let Some((place, opened)) = self.held.take() else {
+            return std::future::ready(()).boxed();
+        };
+        let json = row::ended(&opened, &closed, self.holder);
+        let line = row::end(&closed, self.holder);
+        let (written, kept) = oneshot::channel();
+        let row = CallRow { written: Some(written), ..CallRow::new(opened.id, json) };
+        self.log.keep(PendingEnd { place, row, line });
+        kept.map(drop).boxed()
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
+        let Some((place, opened)) = self.held.take() else { return };
         let at = self.clock.now();
-        self.end(|opened| CallClosed {
+        let closed = CallClosed {
             id: opened.id,
             at,
             took: at.since(opened.at),
             outcome: AuditOutcome::Cancelled,
             result_bytes: 0,
-        });
+        };
+        // Nobody is told of this end, so the next commit is soon enough.
+        place.send(CallRow::new(opened.id, row::ended(&opened, &closed, self.holder)));
     }
 }

@@ -7,6 +7,7 @@ use gatefold_core::{CallId, Timestamp};
 use tokio::sync::Notify;
 use tokio::time::{Instant, interval_at, sleep};
 
+use crate::audit::recover_ends;
 use crate::database::millis;
 use crate::store::{Inner, blocking};
 use crate::{Store, StoreError, approvals, owner, past, sources};
@@ -95,26 +96,30 @@ async fn round(store: &Inner) -> Result<(), StoreError> {
 /// those whose suspension has run out.
 pub(crate) async fn recover(store: &Inner) -> Result<(), StoreError> {
     let now = millis(store.clock.now());
+    let state_dir = store.state_dir.clone();
+    let left_behind = blocking(move || owner::left_behind(&state_dir)).await;
     let mut connection = store.connection().await;
     let owners: Vec<i64> = sqlx::query_scalar(UNENDED_OWNERS)
         .fetch_all(&mut *connection)
         .await
         .map_err(|source| store.error(source))?;
-    let mut interrupted = 0;
+    let (mut ended, mut interrupted) = (0, 0);
     for owner in owners {
         if owner != store.owner && owner::is_gone(&store.state_dir, owner) {
+            let failed = |source| store.error(source);
+            ended += recover_ends(&mut connection, &store.state_dir, owner, failed).await?;
             let query = sqlx::query(INTERRUPT).bind(owner).bind(now).execute(&mut *connection);
             interrupted += query.await.map_err(|source| store.error(source))?.rows_affected();
         }
     }
     let expired = sqlx::query(EXPIRE).bind(now).execute(&mut *connection).await;
     let expired = expired.map_err(|source| store.error(source))?.rows_affected();
-    if interrupted + expired > 0 {
-        tracing::info!(interrupted, expired, "records that nobody ended were closed");
+    if ended + interrupted + expired > 0 {
+        tracing::info!(ended, interrupted, expired, "records that nobody ended were closed");
     }
-    let state_dir = store.state_dir.clone();
-    if let Err(error) = blocking(move || owner::sweep(&state_dir)).await {
-        tracing::debug!(%error, "locks of processes that are gone could not be removed");
+    let removed = blocking(move || left_behind.and_then(|left| owner::remove(&left))).await;
+    if let Err(error) = removed {
+        tracing::debug!(%error, "files of processes that are gone could not be removed");
     }
     Ok(())
 }

@@ -6,8 +6,9 @@
 //! directory; each record knows which of them holds it.
 //!
 //! Audit records come in faster than a database commits, so one writer gathers all that wait and
-//! commits them together. Whoever opens a record waits for that commit; nobody waits for a
-//! closing, which holds a place from the moment its record opened.
+//! commits them together. Whoever opens a record waits for that commit. Whoever closes one, which
+//! holds a place from the moment its record opened, waits until the end is in a log beside the
+//! database: an answer tells of a call whose end outlives a crash.
 
 mod approvals;
 mod audit;

@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::audit::{Ledger, Writer};
+use crate::audit::{EndingFiles, EndingLog, Ledger, Writer};
 use crate::database::Database;
 use crate::options::StoreOptions;
 use crate::owner::Owner;
@@ -36,7 +36,13 @@ impl Store {
         database.migrate(&mut writing).await?;
         drop(starting);
         let connection = database.connect().await?;
-        let (ledger, intake) = Ledger::new(owner.id, options.clock.clone());
+        let ends = EndingFiles::of(state_dir, owner.id);
+        let log = blocking({
+            let ends = ends.clone();
+            move || EndingLog::start(&ends, options.durability)
+        });
+        let log = log.await.map_err(|source| StoreError::unusable(state_dir, source))?;
+        let (ledger, intake) = Ledger::new(owner.id, log, options.clock.clone());
         let checkpoint = Arc::new(Notify::new());
         let (lessons, coming) = mpsc::channel(past::LESSONS);
         let inner = Arc::new_cyclic(|inner| {
@@ -57,7 +63,7 @@ impl Store {
             }
         });
         housekeeping::recover(&inner).await?;
-        tokio::spawn(Writer::new(database, writing, intake, owner, checkpoint).run());
+        tokio::spawn(Writer::new(database, writing, intake, ends, owner, checkpoint).run());
         Ok(Self { inner })
     }
 }

@@ -3,12 +3,16 @@
 //! Each store that is open keeps a lock (`flock`) on a file of its own. The system lets go of the
 //! lock when the process ends, however it ends, so a lock that can be taken means a dead owner.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
 const DIRECTORY: &str = "owners";
 const EXTENSION: &str = "lock";
+
+/// The extension of the files with the ends of a process's calls.
+const ENDS: &str = "ends";
 
 /// One open store among those that share a state directory.
 pub(crate) struct Owner {
@@ -44,15 +48,41 @@ pub(crate) fn is_gone(state_dir: &Path, id: i64) -> bool {
     is_unlocked(&path_of(state_dir, id))
 }
 
-/// Removes the files of owners that are gone. Their records must have been seen to before.
-pub(crate) fn sweep(state_dir: &Path) -> io::Result<()> {
+/// The files that owners who are gone have left.
+///
+/// They must be listed before their owners' records are seen to, and removed after: an owner that
+/// ends in between still has ends in its files that nobody has read.
+pub(crate) fn left_behind(state_dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut left = Vec::new();
     for entry in fs::read_dir(state_dir.join(DIRECTORY))? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == EXTENSION) && is_unlocked(&path) {
-            fs::remove_file(&path)?;
+        let is_left = match path.extension().and_then(OsStr::to_str) {
+            Some(EXTENSION) => is_unlocked(&path),
+            Some(ENDS) => is_unlocked(&path.with_extension("").with_extension(EXTENSION)),
+            _ => false,
+        };
+        if is_left {
+            left.push(path);
+        }
+    }
+    Ok(left)
+}
+
+/// Removes what [`left_behind`] found. Another process may have done so already.
+pub(crate) fn remove(left: &[PathBuf]) -> io::Result<()> {
+    for path in left {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
     }
     Ok(())
+}
+
+/// Where an owner writes the ends of its calls before the database has them.
+pub(crate) fn ending_files(state_dir: &Path, id: i64) -> [PathBuf; 2] {
+    let directory = state_dir.join(DIRECTORY);
+    [0, 1].map(|number| directory.join(format!("{id:016x}.{number}.{ENDS}")))
 }
 
 /// How many stores are open on this directory.

@@ -311,10 +311,11 @@ struct Slot {
 }
 
 impl AuditSlot for Slot {
-    fn close(self: Box<Self>, record: CallClosed) {
+    fn close(self: Box<Self>, record: CallClosed) -> BoxFuture<'static, ()> {
         let closed = &mut self.records.lock().unwrap()[self.place].closed;
         assert!(closed.is_none(), "a record ends once");
         *closed = Some(record);
+        Box::pin(std::future::ready(()))
     }
 }
 

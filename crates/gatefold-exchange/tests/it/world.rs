@@ -157,5 +157,7 @@ impl AuditLog for Counts {
 struct Slot;
 
 impl AuditSlot for Slot {
-    fn close(self: Box<Self>, _: CallClosed) {}
+    fn close(self: Box<Self>, _: CallClosed) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }

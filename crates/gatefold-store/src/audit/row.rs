@@ -1,13 +1,15 @@
 //! Records as JSON. Whole batches of them reach SQLite as one text, which `json_each` takes apart
 //! again: one statement and one commit, however many records there are.
 
+use std::borrow::Cow;
 use std::fmt::Display;
+use std::time::Duration;
 
 use gatefold_core::{
     AgentId, CallId, ClientName, Digest, Domain, OrganisationId, Principal, Timestamp,
 };
 use gatefold_dispatch::{AuditOutcome, CallClosed, CallOpened, DiscoveryRecord};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::Holder;
 
@@ -52,6 +54,17 @@ pub(super) const NOT_KEPT: &str = "
     WHERE calls.owner <> value ->> 'owner' OR calls.attempt <> value ->> 'attempt'
         OR calls.outcome <> value ->> 'outcome'";
 
+/// Ends records that a process now gone left open, as it had ended them. `?1` is an array of
+/// [`End`]s. Applying one twice, or late, changes nothing.
+pub(super) const END_AS_RECORDED: &str = "
+    UPDATE calls SET
+        outcome = ends.value ->> 'outcome', error_kind = ends.value ->> 'error_kind',
+        expires_at = ends.value ->> 'expires_at', closed_at = ends.value ->> 'closed_at',
+        took_ms = ends.value ->> 'took_ms', result_bytes = ends.value ->> 'result_bytes'
+    FROM jsonb_each(?1) AS ends
+    WHERE calls.id = unhex(ends.value ->> 'id') AND calls.outcome = 'open'
+        AND calls.owner = ends.value ->> 'owner' AND calls.attempt = ends.value ->> 'attempt'";
+
 /// `?1` is an array of [`Discovery`]s.
 pub(super) const KEEP_DISCOVERIES: &str = "
     INSERT INTO discoveries (
@@ -88,6 +101,20 @@ struct Call<'a> {
     closed_at: Option<Timestamp>,
     took_ms: Option<u64>,
     result_bytes: Option<usize>,
+}
+
+/// How one record ended, and whose it was: all that recovery needs of what is on record already.
+#[derive(Serialize, Deserialize)]
+pub(super) struct End<'a> {
+    id: Cow<'a, str>,
+    owner: i64,
+    attempt: i64,
+    outcome: Cow<'a, str>,
+    error_kind: Option<Cow<'a, str>>,
+    expires_at: Option<Timestamp>,
+    closed_at: Option<Timestamp>,
+    took_ms: u64,
+    result_bytes: usize,
 }
 
 #[derive(Serialize)]
@@ -140,20 +167,47 @@ pub(super) fn open(opened: &CallOpened, holder: Holder) -> String {
 }
 
 pub(super) fn ended(opened: &CallOpened, closed: &CallClosed, holder: Holder) -> String {
-    let (error_kind, expires_at) = match closed.outcome {
-        AuditOutcome::Failed(kind) => (Some(kind.as_str()), None),
-        AuditOutcome::Suspended(until) => (None, Some(until)),
-        _ => (None, None),
-    };
+    let (error_kind, expires_at) = particulars(closed.outcome);
     json(&Call {
         outcome: closed.outcome.as_str(),
         error_kind,
         expires_at,
         closed_at: expires_at.is_none().then_some(closed.at),
-        took_ms: Some(u64::try_from(closed.took.as_millis()).unwrap_or(u64::MAX)),
+        took_ms: Some(whole_millis(closed.took)),
         result_bytes: Some(closed.result_bytes),
         ..call(opened, holder)
     })
+}
+
+/// One line of the log of ends.
+pub(super) fn end(closed: &CallClosed, holder: Holder) -> String {
+    let (error_kind, expires_at) = particulars(closed.outcome);
+    let mut line = json(&End {
+        id: closed.id.to_string().into(),
+        owner: holder.owner,
+        attempt: holder.attempt,
+        outcome: closed.outcome.as_str().into(),
+        error_kind: error_kind.map(Cow::Borrowed),
+        expires_at,
+        closed_at: expires_at.is_none().then_some(closed.at),
+        took_ms: whole_millis(closed.took),
+        result_bytes: closed.result_bytes,
+    });
+    line.push('\n');
+    line
+}
+
+/// The kind of a failure, and until when a suspended call may be resumed.
+fn particulars(outcome: AuditOutcome) -> (Option<&'static str>, Option<Timestamp>) {
+    match outcome {
+        AuditOutcome::Failed(kind) => (Some(kind.as_str()), None),
+        AuditOutcome::Suspended(until) => (None, Some(until)),
+        _ => (None, None),
+    }
+}
+
+fn whole_millis(took: Duration) -> u64 {
+    u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
 }
 
 pub(super) fn discovery(record: &DiscoveryRecord) -> String {

@@ -6,13 +6,15 @@ use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
 
-use super::{CallRow, ENTRIES_WAITING, Entry, Intake, OPEN_LIMIT, Opening, Slot, Written, row};
+use super::{
+    CallRow, ENTRIES_WAITING, EndingFiles, Entry, Intake, OPEN_LIMIT, Opening, Slot, Written, row,
+};
 use crate::StoreError;
 use crate::database::Database;
 use crate::owner::Owner;
 
-/// How long what nobody waits for may wait for company. A call's ending is mostly written
-/// together with the next call's opening, which saves every other commit.
+/// How long what nobody waits for may wait for company. A call's ending is in the log of ends by
+/// then, and mostly written together with the next call's opening, which saves every other commit.
 const LINGER: Duration = Duration::from_millis(5);
 
 /// How long the writer waits to try again what could not be written.
@@ -32,6 +34,8 @@ pub(crate) struct Writer {
     batch: Batch,
     checkpoint: Arc<Notify>,
     rows_since_checkpoint: usize,
+    /// The log of ends, which is told what needs no recovery any more.
+    ends: EndingFiles,
     /// Kept to the end: without it, other processes take this one for dead.
     owner: Owner,
 }
@@ -56,6 +60,7 @@ impl Writer {
         database: Database,
         connection: SqliteConnection,
         intake: Intake,
+        ends: EndingFiles,
         owner: Owner,
         checkpoint: Arc<Notify>,
     ) -> Self {
@@ -66,6 +71,7 @@ impl Writer {
             batch: Batch::default(),
             checkpoint,
             rows_since_checkpoint: 0,
+            ends,
             owner,
         }
     }
@@ -79,15 +85,18 @@ impl Writer {
                 break written;
             }
         };
-        let Self { connection, intake, batch, owner, .. } = self;
+        let Self { connection, intake, batch, ends, owner, .. } = self;
         drop(intake);
         if let Err(error) = connection.close().await {
             tracing::warn!(%error, "the audit database did not close cleanly");
         }
-        drop(owner);
         if batch.rows() > 0 {
+            // The ends among them are found by the next start.
             tracing::error!(lost = batch.rows(), "audit records were lost: the store has closed");
+        } else {
+            ends.remove();
         }
+        drop(owner);
         for closer in batch.closers {
             let _ = closer.send(written.clone());
         }
@@ -155,7 +164,11 @@ impl Writer {
             Ok(not_kept) => {
                 report_not_kept(ended, &not_kept);
                 answer(openers, opened, &not_kept, ended.len());
-                ended.clear();
+                let numbers = ended.iter().map(|row| row.number);
+                self.ends.applied_to(numbers.max().unwrap_or_default());
+                for written in ended.drain(..).filter_map(|row| row.written) {
+                    let _ = written.send(());
+                }
                 Ok(())
             }
             Err(error) => {
@@ -192,6 +205,10 @@ impl Writer {
         discoveries.truncate(limit - ended.len());
         let kept = ended.len() + discoveries.len();
         let lost = waited - kept;
+        for row in ended.iter_mut() {
+            // Whoever waits goes on: the write may fail for as long as the disk is full.
+            row.written = None;
+        }
         tracing::error!(%error, kept, lost, "audit records could not be written");
         *due = (kept > 0).then(|| Instant::now() + RETRY_PAUSE);
     }
@@ -217,7 +234,12 @@ impl Batch {
                 Entry::Close(answer) => self.closers.push(answer),
             }
         }
-        if !self.openers.is_empty() || !self.flushes.is_empty() || !self.closers.is_empty() {
+        let is_awaited = self.ended.iter().any(|row| row.written.is_some());
+        if is_awaited
+            || !self.openers.is_empty()
+            || !self.flushes.is_empty()
+            || !self.closers.is_empty()
+        {
             return true;
         }
         let waits = !self.ended.is_empty() || !self.discoveries.is_empty();

@@ -16,7 +16,7 @@ async fn a_record_says_who_did_what_and_how_it_ended() {
     let directory = tempdir().unwrap();
     let store = open(directory.path()).await;
     let child = CallOpened { parent: Some(id(1)), ..opened(2) };
-    store.open(child).await.unwrap().close(closed(id(2), AuditOutcome::Done));
+    store.open(child).await.unwrap().close(closed(id(2), AuditOutcome::Done)).await;
     let records = records(&store).await;
     insta::assert_snapshot!(serde_json::to_string_pretty(&records).unwrap(), @r#"
     [
@@ -56,7 +56,7 @@ async fn a_record_is_written_when_its_opener_goes_on() {
     let (store, other) = (open(directory.path()).await, open(directory.path()).await);
     let slot = open_record(&store, 1).await;
     assert_eq!(outcomes(&other).await, ["open"]);
-    slot.close(closed(id(1), AuditOutcome::ToolError));
+    slot.close(closed(id(1), AuditOutcome::ToolError)).await;
     store.flush().await.unwrap();
     assert_eq!(outcomes(&other).await, ["tool_error"]);
 }
@@ -65,10 +65,34 @@ async fn a_record_is_written_when_its_opener_goes_on() {
 async fn an_end_reaches_the_disk_without_anyone_asking() {
     let directory = tempdir().unwrap();
     let (store, other) = (open(directory.path()).await, open(directory.path()).await);
-    open_record(&store, 1).await.close(closed(id(1), AuditOutcome::Done));
+    open_record(&store, 1).await.close(closed(id(1), AuditOutcome::Done)).await;
     while outcomes(&other).await != ["done"] {
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn many_ends_outgrow_their_log_and_leave_nothing_behind() {
+    let directory = tempdir().unwrap();
+    let store = open(directory.path()).await;
+    let owners = directory.path().join("owners");
+    let mut largest = 0;
+    for round in 0..24 {
+        let numbers = (0..1000).map(|number| round * 1000 + number);
+        join_all(numbers.map(async |number| {
+            open_record(&store, number).await.close(closed(id(number), AuditOutcome::Done)).await;
+        }))
+        .await;
+        let sizes = std::fs::read_dir(&owners).unwrap();
+        let size: u64 = sizes.map(|file| file.unwrap().metadata().unwrap().len()).sum();
+        largest = largest.max(size);
+    }
+    let (least, most) = (1024 * 1024, 3 * 1024 * 1024);
+    assert!((least..most).contains(&largest), "{largest} bytes");
+    let totals = store.totals().await.unwrap();
+    assert_eq!((totals.outcomes.len(), totals.outcomes[0].calls), (1, 24_000));
+    store.close().await.unwrap();
+    assert_eq!(std::fs::read_dir(&owners).unwrap().count(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -82,7 +106,7 @@ async fn ten_thousand_calls_are_under_way_at_once() {
     let slots: Vec<_> = join_all(opening).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(store.totals().await.unwrap().outcomes[0].calls, 10_000);
     for (number, slot) in (0..).zip(slots) {
-        slot.close(closed(id(number), AuditOutcome::Done));
+        slot.close(closed(id(number), AuditOutcome::Done)).await;
     }
     let totals = store.totals().await.unwrap();
     let [done] = &totals.outcomes[..] else { panic!("{totals:?}") };
@@ -104,7 +128,7 @@ async fn the_outcome_keeps_its_word() {
         AuditOutcome::Task,
     ];
     for (number, end) in (0..).zip(ends) {
-        open_record(&store, number).await.close(closed(id(number), end));
+        open_record(&store, number).await.close(closed(id(number), end)).await;
     }
     for (record, end) in records(&store).await.iter().zip(ends) {
         assert_eq!(record.outcome, end.as_str());
@@ -155,8 +179,8 @@ async fn a_resumed_call_carries_on_its_record_once() {
     let (one, other) = join(store.open(opened(1)), store.open(opened(1))).await;
     let mut slots: Vec<_> = [one, other].into_iter().filter_map(Result::ok).collect();
     assert_eq!((slots.len(), outcomes(&store).await), (1, vec!["open".to_owned()]));
-    slots.remove(0).close(closed(id(1), AuditOutcome::Suspended(until)));
-    open_record(&store, 1).await.close(closed(id(1), AuditOutcome::Done));
+    slots.remove(0).close(closed(id(1), AuditOutcome::Suspended(until))).await;
+    open_record(&store, 1).await.close(closed(id(1), AuditOutcome::Done)).await;
     let error = store.open(opened(1)).await.err().unwrap();
     assert!(matches!(error, AuditError::NotSuspended), "{error}");
     store.refuse(opened(1), closed(id(1), AuditOutcome::Suspended(until))).await;
@@ -172,7 +196,7 @@ async fn nothing_but_its_holder_ends_an_open_record() {
         store.refuse(opened(1), closed(id(1), AuditOutcome::Cancelled)).await;
         assert_eq!(outcomes(store).await, ["open"]);
     }
-    slot.close(closed(id(1), AuditOutcome::Done));
+    slot.close(closed(id(1), AuditOutcome::Done)).await;
     assert_eq!(outcomes(&store).await, ["done"]);
 }
 
@@ -188,7 +212,7 @@ async fn texts_of_any_kind_are_kept_within_bounds() {
         (&format!("x{}", "ü".repeat(600)), 511),
     ]) {
         let opened = CallOpened { subject: subject.to_owned(), ..opened(number) };
-        store.open(opened).await.unwrap().close(closed(id(number), AuditOutcome::Done));
+        store.open(opened).await.unwrap().close(closed(id(number), AuditOutcome::Done)).await;
         let record = records(&store).await.pop().unwrap();
         assert_eq!(record.subject, subject[..kept]);
     }
@@ -201,7 +225,7 @@ async fn records_are_found_by_user_domain_and_outcome() {
     for number in 0..3 {
         let domain = Some(Domain::from_key(&format!("d{number}")));
         let opened = CallOpened { domain, ..opened(number) };
-        store.open(opened).await.unwrap().close(closed(id(number), AuditOutcome::Done));
+        store.open(opened).await.unwrap().close(closed(id(number), AuditOutcome::Done)).await;
     }
     let found = async |filter: CallFilter, limit| {
         let records = store.recent_calls(limit, &filter).await.unwrap();
@@ -237,7 +261,7 @@ async fn an_opener_learns_that_its_record_was_not_written() {
     let error = cause(store.open(opened(1)).await.err().unwrap());
     assert!(error.contains("gatefold.db` could not be read or written"), "{error}");
     other.execute("ALTER TABLE hidden RENAME TO calls").await.unwrap();
-    open_record(&store, 1).await.close(closed(id(1), AuditOutcome::Done));
+    open_record(&store, 1).await.close(closed(id(1), AuditOutcome::Done)).await;
     assert_eq!(outcomes(&store).await, ["done"]);
 }
 
@@ -247,7 +271,7 @@ async fn a_store_that_is_dropped_still_writes_what_it_was_given() {
     let store = open(directory.path()).await;
     let slot = open_record(&store, 1).await;
     drop(store);
-    slot.close(closed(id(1), AuditOutcome::Done));
+    slot.close(closed(id(1), AuditOutcome::Done)).await;
     let other = open(directory.path()).await;
     while outcomes(&other).await != ["done"] {
         tokio::task::yield_now().await;
@@ -261,7 +285,7 @@ async fn a_closed_store_opens_no_record_and_leaves_none_open() {
     let slot = open_record(&store, 1).await;
     store.close().await.unwrap();
     assert_eq!(error_of(&store).await, "the store is closed");
-    slot.close(closed(id(1), AuditOutcome::Done));
+    slot.close(closed(id(1), AuditOutcome::Done)).await;
     assert_eq!(outcomes(&open(directory.path()).await).await, ["interrupted"]);
 }
 

@@ -24,7 +24,7 @@ async fn use_once(store: &Store, clock: &ManualClock, number: u128) {
     let id = CallId::new(now, number);
     let (took, outcome) = (Duration::ZERO, AuditOutcome::Done);
     let slot = store.open(opened_as(id, now)).await.unwrap();
-    slot.close(CallClosed { id, at: now, took, outcome, result_bytes: 1 });
+    slot.close(CallClosed { id, at: now, took, outcome, result_bytes: 1 }).await;
     let record = DiscoveryRecord {
         at: now,
         principal: Arc::new(Principal::local()),
