@@ -56,7 +56,8 @@ pub fn reason(name: &str, value: &str) -> Option<Reason> {
 
 /// Whether all that matters in a text comes from elsewhere.
 pub fn is_reference(text: &str) -> bool {
-    text.contains(REFERENCE) && !text.contains(char::is_alphanumeric)
+    // In this order: most texts have a letter early and no reference at all.
+    !text.contains(char::is_alphanumeric) && text.contains(REFERENCE)
 }
 
 /// What may stand under a secret's name without being one: a switch, a limit, the place of a key.

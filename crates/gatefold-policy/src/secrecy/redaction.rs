@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::REFERENCE;
-use super::texts::{blocks, merged, secrets_in};
+use super::texts::secrets_in_any;
 
 /// Stands where a secret stood.
 pub const MASK: &str = "[redacted]";
@@ -12,34 +12,19 @@ pub const MASK: &str = "[redacted]";
 /// The longest text that is looked through, in bytes. What goes on behind it is masked whole.
 const LONGEST_TEXT: usize = 1024 * 1024;
 
-/// How much is looked through at once, in bytes: the search takes time by the square of a text that
-/// is made for it.
-const WINDOW: usize = 1024;
-
-/// How far windows overlap, in bytes, so that a name and its secret are in one of them together.
-const OVERLAP: usize = 256;
-
 /// Shorter values are not masked by [`mask_values`]: they would be found within words.
 const SHORTEST_VALUE: usize = 4;
 
 /// The text with its secrets masked.
 ///
-/// At most the first mebibyte is looked through, in windows that overlap, so the work grows with the
-/// length and no faster. Doubt masks: what is longer than that is cut off with a mask.
+/// At most the first mebibyte is looked through, and the work grows with its length and no faster.
+/// Doubt masks: what is longer than that is cut off with a mask.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let end = text.floor_char_boundary(LONGEST_TEXT);
     // A text from outside could hide a secret with a reference's stand-in; a letter hides nothing.
     let searched = text[..end].replace(REFERENCE, "_");
-    let mut spans = Vec::new();
-    // A private key may be longer than a window.
-    blocks(&searched, &mut spans);
-    for window in windows(&searched) {
-        for mut span in secrets_in(&searched[window.clone()]) {
-            span.range = span.range.start + window.start..span.range.end + window.start;
-            spans.push(span);
-        }
-    }
-    let mut ranges: Vec<_> = merged(spans).into_iter().map(|span| span.range).collect();
+    let spans = secrets_in_any(&searched).into_iter();
+    let mut ranges: Vec<_> = spans.map(|span| span.range).collect();
     if end < text.len() {
         ranges.push(end..text.len());
     }
@@ -66,20 +51,6 @@ pub fn mask_values<'t, 'v>(
     masked(text, &ranges)
 }
 
-/// Windows over a text that overlap. One begins between words where there is a gap near: the end of a
-/// word alone would be taken for a key.
-fn windows(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let mut next = (!text.is_empty()).then_some(0);
-    std::iter::from_fn(move || {
-        let window = next?..text.floor_char_boundary(next? + WINDOW);
-        next = (window.end < text.len()).then(|| {
-            let start = text.floor_char_boundary(window.end - OVERLAP);
-            start + text[start..window.end].find(char::is_whitespace).unwrap_or_default()
-        });
-        Some(window)
-    })
-}
-
 /// The text with a mask in the place of each range. The ranges are in order and apart.
 fn masked<'t>(text: &'t str, ranges: &[Range<usize>]) -> Cow<'t, str> {
     if ranges.is_empty() {
@@ -98,6 +69,8 @@ fn masked<'t>(text: &'t str, ranges: &[Range<usize>]) -> Cow<'t, str> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -119,24 +92,82 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_found_wherever_windows_meet() {
-        for before in WINDOW - 40..WINDOW + 40 {
-            let text =
-                format!("{}token=hunter2 {}", "a b ".repeat(before / 4), "c ".repeat(WINDOW));
-            assert!(!redact(&text).contains("hunter2"), "{before}");
-        }
-        let key = format!("-----BEGIN KEY-----\n{}-----END KEY-----", "MIIB abc\n".repeat(WINDOW));
+    fn a_secret_is_found_however_much_stands_around_it() {
+        let text = format!("{}token=hunter2 {}", "a b ".repeat(10_000), "c ".repeat(10_000));
+        assert!(!redact(&text).contains("hunter2"));
+        let key = format!("-----BEGIN KEY-----\n{}-----END KEY-----", "MIIB abc\n".repeat(1000));
         assert_eq!(redact(&format!("see {key} there")), "see [redacted] there");
     }
 
     #[test]
-    fn the_work_is_bounded() {
-        let hostile = "key:$".repeat(LONGEST_TEXT / 5);
-        assert!(windows(&hostile).count() <= hostile.len() / (WINDOW - OVERLAP) + 1);
-        assert!(windows(&hostile).all(|window| window.len() <= WINDOW));
+    fn what_is_too_long_is_cut_off_with_a_mask() {
         let long = " ".repeat(LONGEST_TEXT) + "token=hunter2";
         let kept = redact(&long);
         assert!(kept.ends_with(MASK) && !kept.contains("hunter2"));
+    }
+
+    /// Texts that are made to have one part of them belong to many finds.
+    const HOSTILE: &[&str] = &[
+        "a:",
+        "key:",
+        "key:$",
+        "id:",
+        "key='",
+        "key=\"\\",
+        "key=a;",
+        "a=",
+        "token ",
+        "bearer x",
+        "a://",
+        "a://b:c/",
+        "a://b:c/@",
+        "a://:-",
+        "a://b?c#",
+        "a://?key=",
+        "-----BEGIN",
+        "-----END",
+        "=",
+        "x==",
+        "\\",
+        "\"'",
+        "--key ",
+        "-u a:",
+        "a_",
+        "aB3-",
+        "/a",
+        "@",
+        " ",
+        "\u{1a}",
+    ];
+
+    /// The least time of three in which a text is looked through.
+    fn time_for(text: &str) -> Duration {
+        let once = || {
+            let begin = Instant::now();
+            std::hint::black_box(redact(text));
+            begin.elapsed()
+        };
+        (0..3).map(|_| once()).min().expect("three")
+    }
+
+    #[test]
+    fn the_time_grows_with_the_length_and_no_faster() {
+        const SHORT: usize = 512;
+        const TIMES: usize = 64;
+        let mixed = |piece: &str, length: usize| {
+            let half = length / 2 / piece.len();
+            // What comes behind is what many of the pieces may be searching for.
+            [piece.repeat(half * 2), piece.repeat(half) + &" ".repeat(length / 2) + "@;"]
+        };
+        for piece in HOSTILE {
+            for (short, long) in mixed(piece, SHORT).iter().zip(&mixed(piece, SHORT * TIMES)) {
+                let (short, long) = (time_for(short), time_for(long));
+                // By the square it would take 4096 times as long.
+                let limit =
+                    short.max(Duration::from_micros(50)) * 8 * u32::try_from(TIMES).unwrap();
+                assert!(long < limit, "{piece:?}: {short:?} became {long:?}");
+            }
+        }
     }
 
     #[test]

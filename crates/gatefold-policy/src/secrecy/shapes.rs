@@ -62,6 +62,8 @@ const DENSE_LENGTH: usize = 16;
 /// communication"). Sixteen random hexadecimal digits have 3 or more nearly always.
 const RANDOM_BITS: f64 = 2.75;
 
+const UUID_LENGTH: usize = 36;
+
 /// Whether a value begins as the tokens of a well-known service do.
 pub fn is_token(word: &str) -> bool {
     let has_rest = |rest: &str| rest.len() >= TOKEN_REST;
@@ -168,13 +170,14 @@ fn breaks(run: &str) -> usize {
 /// The form of RFC 9562, section 4.
 pub fn is_uuid(value: &str) -> bool {
     let lengths = value.split('-').map(str::len);
-    lengths.eq([8, 4, 4, 4, 12]) && value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+    value.len() == UUID_LENGTH
+        && lengths.eq([8, 4, 4, 4, 12])
+        && value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
 }
 
 /// Whether a word is a UUID, or one behind something else: some services make their tokens so.
 fn ends_with_uuid(word: &str) -> bool {
-    const LENGTH: usize = 36;
-    word.len().checked_sub(LENGTH).and_then(|start| word.get(start..)).is_some_and(is_uuid)
+    word.len().checked_sub(UUID_LENGTH).and_then(|start| word.get(start..)).is_some_and(is_uuid)
 }
 
 /// A value that a name such as `AUTH` may have without being a secret.
@@ -183,7 +186,7 @@ pub fn is_switch(value: &str) -> bool {
         "true", "false", "yes", "no", "on", "off", "none", "null", "auto", "0", "1", "enabled",
         "disabled",
     ];
-    WORDS.contains(&value.to_lowercase().as_str())
+    WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
 /// Whether a text is a path that says so: from the root, the home or a folder.

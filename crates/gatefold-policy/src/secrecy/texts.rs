@@ -21,8 +21,7 @@ const SCHEMES: &[&str] = &["bearer ", "basic ", "token ", "apikey "];
 /// The longest label in front of a reference, in bytes.
 const LABEL_BYTES: usize = 12;
 
-/// The longest text that is looked through, in bytes. No server's arguments are longer, and the
-/// search takes time by the square of a text made for that.
+/// The longest text that is looked through, in bytes. No server's arguments are longer.
 const TEXT_BYTES: usize = 16 * 1024;
 
 const PEM: &str = "-----BEGIN";
@@ -47,29 +46,27 @@ pub fn secrets_in(text: &str) -> Vec<SecretSpan> {
     if text.len() > TEXT_BYTES {
         return vec![SecretSpan { range: 0..text.len(), name: "SECRET".to_owned() }];
     }
+    secrets_in_any(text)
+}
+
+/// As [`secrets_in`], however long the text is.
+///
+/// The work grows with the length and no faster, whatever the text is made of: a part of it that
+/// belongs to many finds, as the end of `a:a:a:...` does, is read for the first of them.
+pub(super) fn secrets_in_any(text: &str) -> Vec<SecretSpan> {
     let mut spans = Vec::new();
     let mut plain = Vec::new();
     blocks(text, &mut spans);
     addresses(text, &mut spans, &mut plain);
     credentials(text, &mut spans);
-    for Pair { name, value } in pairs_in(text) {
-        let found = &text[value.clone()];
-        let is_plain = is_switch(found) || is_reference(found) || found.starts_with(['$', '`']);
-        match Naming::of(name) {
-            Naming::Secret if !is_plain => {
-                spans.push(SecretSpan { range: value, name: name.to_owned() });
-            }
-            Naming::Id if is_uuid(found) => plain.push(value),
-            _ => {}
-        }
-    }
+    named(text, &mut spans, &mut plain);
     flags(text, &mut spans);
-    words(text, &plain, &mut spans);
+    words(text, plain, &mut spans);
     merged(spans)
 }
 
 /// Spans that overlap become one, under the name of the first.
-pub(super) fn merged(mut spans: Vec<SecretSpan>) -> Vec<SecretSpan> {
+fn merged(mut spans: Vec<SecretSpan>) -> Vec<SecretSpan> {
     spans.retain(|span| !span.range.is_empty());
     spans.sort_by_key(|span| (span.range.start, usize::MAX - span.range.end));
     let mut merged: Vec<SecretSpan> = Vec::new();
@@ -82,8 +79,33 @@ pub(super) fn merged(mut spans: Vec<SecretSpan>) -> Vec<SecretSpan> {
     merged
 }
 
+/// Finds where things end, for places that are asked for from the front to the back. What ends one
+/// place's thing ends those of all places before it, so the text is read once for all of them.
+struct Ends<'t, F> {
+    text: &'t str,
+    is_end: F,
+    last: Option<usize>,
+}
+
+impl<'t, F: Fn(char) -> bool> Ends<'t, F> {
+    fn new(text: &'t str, is_end: F) -> Self {
+        Self { text, is_end, last: None }
+    }
+
+    /// The first end at a place or behind it, else the end of the text.
+    fn after(&mut self, place: usize) -> usize {
+        let last = self.last.filter(|last| place <= *last);
+        let end = last.unwrap_or_else(|| {
+            let length = self.text[place..].find(&self.is_end);
+            length.map_or(self.text.len(), |length| place + length)
+        });
+        self.last = Some(end);
+        end
+    }
+}
+
 /// Keys in the form of RFC 7468, from `BEGIN` to the end of the `END` line or of the text.
-pub(super) fn blocks(text: &str, spans: &mut Vec<SecretSpan>) {
+fn blocks(text: &str, spans: &mut Vec<SecretSpan>) {
     let mut at = 0;
     while let Some(start) = text[at..].find(PEM).map(|found| at + found) {
         let rest = &text[start..];
@@ -154,6 +176,30 @@ fn credentials(text: &str, spans: &mut Vec<SecretSpan>) {
     }
 }
 
+/// Values that are secret by their names, and ids that are not.
+fn named(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usize>>) {
+    let mut covered = 0;
+    for Pair { name, value } in pairs_in(text) {
+        if value.end <= covered {
+            // It is part of a secret value.
+            continue;
+        }
+        let found = &text[value.clone()];
+        match Naming::of(name) {
+            Naming::Secret if !is_plain_value(found) => {
+                covered = value.end;
+                spans.push(SecretSpan { range: value, name: name.to_owned() });
+            }
+            Naming::Id if is_uuid(found) => plain.push(value),
+            _ => {}
+        }
+    }
+}
+
+fn is_plain_value(value: &str) -> bool {
+    value.starts_with(['$', '`']) || is_switch(value) || is_reference(value)
+}
+
 /// A name and its value somewhere in a text.
 #[derive(Debug, PartialEq, Eq)]
 struct Pair<'t> {
@@ -168,6 +214,10 @@ fn pairs_in(text: &str) -> Vec<Pair<'_>> {
     let is_mark = |c: char| is_quote(c) || c == '\\';
     // Connection strings have spaces in their values.
     let is_connection_string = is_connection_string(text);
+    let mut word_ends = Ends::new(text, |c| c.is_whitespace() || is_quote(c) || c == ';');
+    let mut part_ends = Ends::new(text, |c| matches!(c, ';' | '"' | '\''));
+    // Where the last value ended, with and without the spaces before its end.
+    let (mut last_end, mut last_trimmed) = (0, 0);
     let mut pairs = Vec::new();
     for (at, sign) in text.match_indices(['=', ':']) {
         let before = text[..at].trim_end_matches(is_mark).trim_end();
@@ -183,14 +233,18 @@ fn pairs_in(text: &str) -> Vec<Pair<'_>> {
         let opened = &after[gap..];
         let quotes = opened.len() - opened.trim_start_matches(is_mark).len();
         let start = at + 1 + gap + quotes;
-        let value = &text[start..];
         let end = match opened[..quotes].chars().next_back() {
-            Some(quote) if is_quote(quote) => value.find([quote, '\\']),
-            _ if is_connection_string => value.find([';', '"', '\'']),
-            _ => value.find(|c: char| c.is_whitespace() || is_quote(c) || c == ';'),
+            Some(quote) if is_quote(quote) => {
+                let length = text[start..].find([quote, '\\']);
+                length.map_or(text.len(), |length| start + length)
+            }
+            _ if is_connection_string => part_ends.after(start),
+            _ => word_ends.after(start),
         };
-        let end = start + end.unwrap_or(value.len());
-        let value = start..start + text[start..end].trim_end().len();
+        if end != last_end {
+            (last_end, last_trimmed) = (end, start + text[start..end].trim_end().len());
+        }
+        let value = start..last_trimmed.max(start);
         // The credential behind a scheme is found by itself, and the scheme may stay.
         let has_scheme = SCHEMES.iter().any(|scheme| begins_with(&text[start..], scheme));
         if !value.is_empty() && !has_scheme {
@@ -227,16 +281,26 @@ pub fn after_scheme(value: &str) -> &str {
 /// What lets somebody in at an address: what stands before the host, random parts of the path,
 /// parameters.
 fn addresses(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usize>>) {
+    let mut ends = Ends::new(text, |c| c.is_whitespace() || is_quote(c) || matches!(c, '<' | '>'));
+    // Up to where an address before this one was looked through, if this one is a part of it: its
+    // user, its path, its parameters, and in vain for a user.
+    let (mut user_seen, mut path_seen, mut parameters_seen, mut no_user) = (0, 0, 0, 0);
     for (at, _) in text.match_indices("://") {
         let start = at + "://".len();
-        let length = text[start..]
-            .find(|c: char| c.is_whitespace() || is_quote(c) || matches!(c, '<' | '>'));
-        let end = length.map_or(text.len(), |length| start + length);
-        let user_end = user(text, start..end, spans);
-        let address = user_end..end;
-        let path_end = text[address.clone()].find(['?', '#']).map_or(end, |found| user_end + found);
-        let path_start =
-            text[user_end..path_end].find('/').map_or(path_end, |found| user_end + found);
+        let end = ends.after(start);
+        if plain.last().is_none_or(|outer| outer.end < end) {
+            plain.push(at..end);
+        }
+        if start < user_seen {
+            continue;
+        }
+        let host = user(text, start..end, &mut no_user, spans);
+        user_seen = host;
+        if host < path_seen {
+            continue;
+        }
+        let path_end = text[host..end].find(['?', '#']).map_or(end, |found| host + found);
+        let path_start = text[host..path_end].find('/').map_or(path_end, |found| host + found);
         for part in split(text, path_start..path_end, &['/']) {
             // A version of a repository is named by a hash.
             let word = text[part.clone()].split('@').next().unwrap_or_default();
@@ -244,7 +308,7 @@ fn addresses(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usiz
                 spans.push(SecretSpan { range: part, name: "KEY".to_owned() });
             }
         }
-        for part in split(text, path_end..end, &['?', '#', '&']) {
+        for part in split(text, path_end.max(parameters_seen)..end, &['?', '#', '&']) {
             let pair = &text[part.clone()];
             let (name, value) = pair.split_once('=').unwrap_or(("", pair));
             if is_secret_parameter(name, value) {
@@ -253,23 +317,33 @@ fn addresses(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usiz
                 spans.push(SecretSpan { range, name: name.to_owned() });
             }
         }
-        plain.push(at..end);
+        (path_seen, parameters_seen) = (path_end, end);
     }
 }
 
-/// Notes what stands before an address's host, and gives the place where the host begins.
-fn user(text: &str, address: Range<usize>, spans: &mut Vec<SecretSpan>) -> usize {
+/// Notes what stands before an address's host, and gives the place where the host begins. Words up
+/// to `no_user` were searched in vain for where a user ends.
+fn user(
+    text: &str,
+    address: Range<usize>,
+    no_user: &mut usize,
+    spans: &mut Vec<SecretSpan>,
+) -> usize {
     let rest = &text[address.clone()];
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let is_port = |port: &str| port.chars().all(|c| c.is_ascii_digit() || c == REFERENCE);
-    // A password may hold what would end the host.
     let is_odd = authority.rsplit_once(':').is_some_and(|(_, port)| !is_port(port))
         && !authority.starts_with('[');
-    let within = if is_odd && !authority.contains('@') { rest } else { authority };
-    let Some(at) = within.rfind('@') else {
+    let mut at = authority.rfind('@');
+    if at.is_none() && is_odd && address.start >= *no_user {
+        // A password may hold what would end the host.
+        at = rest.rfind('@');
+        *no_user = if at.is_none() { address.end } else { *no_user };
+    }
+    let Some(at) = at else {
         return address.start;
     };
-    let (user, end) = (&within[..at], address.start + at);
+    let (user, end) = (&rest[..at], address.start + at);
     let (name, secret) = match user.split_once(':') {
         Some((_, password)) => ("PASSWORD", password),
         None => ("TOKEN", user),
@@ -293,24 +367,30 @@ fn split(text: &str, range: Range<usize>, marks: &[char]) -> Vec<Range<usize>> {
 }
 
 /// Words that are keys by their look.
-fn words(text: &str, plain: &[Range<usize>], spans: &mut Vec<SecretSpan>) {
+fn words(text: &str, mut plain: Vec<Range<usize>>, spans: &mut Vec<SecretSpan>) {
+    plain.sort_by_key(|range| range.start);
+    plain.dedup_by(|next, last| next.end <= last.end);
     let is_gap = |c: char| {
         is_end(c) || matches!(c, '=' | ':' | ';' | '&' | '?' | '[' | ']' | '\\' | REFERENCE)
     };
     let mut start = 0;
     let ends = text.char_indices().filter(|(_, c)| is_gap(*c)).map(|(at, c)| (at, c.len_utf8()));
     for (end, length) in ends.chain([(text.len(), 0)]) {
-        // A base64 text keeps the marks at its end.
-        let fill = text[end..].len() - text[end..].trim_start_matches('=').len();
         let range = start..end;
         start = end + length;
         let word = &text[range.clone()];
-        let is_known = plain.iter().any(|plain| plain.start < range.end && range.start < plain.end);
-        let is_hash =
-            ["sha256:", "sha512:", "sha1:"].iter().any(|kind| text[..range.start].ends_with(kind));
-        if word.is_empty() || is_known || is_hash {
+        if word.is_empty() {
             continue;
         }
+        let near = plain.partition_point(|plain| plain.end <= range.start);
+        let is_known = plain.get(near).is_some_and(|plain| plain.start < range.end);
+        let is_hash =
+            ["sha256:", "sha512:", "sha1:"].iter().any(|kind| text[..range.start].ends_with(kind));
+        if is_known || is_hash {
+            continue;
+        }
+        // A base64 text keeps the marks at its end.
+        let fill = text[end..].len() - text[end..].trim_start_matches('=').len();
         let filled = &text[range.start..end + fill];
         let is_key = if is_path(word) || text[..range.start].ends_with('\\') {
             !is_plain_path(word) && is_random(filled) || word.split('/').any(is_token)
