@@ -102,16 +102,23 @@ fn unwrapped(tool: &Tool, arguments: &RawValue) -> Option<Box<RawValue>> {
 /// and no text, taken back. `None` when there is none.
 fn destringified(tool: &Tool, arguments: &RawValue) -> Option<Box<RawValue>> {
     let fields = object_fields(arguments.get())?;
-    if !fields.iter().any(|(_, value)| value.starts_with('"')) {
+    let structure = |value: &str| {
+        let text = unquoted(value)?;
+        let text = text.trim();
+        if !text.starts_with(['{', '[']) {
+            return None;
+        }
+        serde_json::from_str::<Box<RawValue>>(text).ok()
+    };
+    let mut meant: Vec<_> = fields.iter().map(|(_, value)| structure(value)).collect();
+    if meant.iter().all(Option::is_none) {
+        // So it is with most calls, and the schema is not read for them.
         return None;
     }
     let known = declared(tool, fields.iter().map(|(name, _)| name.as_ref()));
-    let meant = |(value, known): (&str, &Declared)| {
-        let text = unquoted(value).filter(|_| *known == Declared::Structured)?;
-        let json: Box<RawValue> = serde_json::from_str(text.trim()).ok()?;
-        json.get().starts_with(['{', '[']).then_some(json)
-    };
-    let meant: Vec<_> = fields.iter().map(|(_, value)| *value).zip(&known).map(meant).collect();
+    for (meant, known) in meant.iter_mut().zip(known) {
+        meant.take_if(|_| known != Declared::Structured);
+    }
     meant.iter().any(Option::is_some).then(|| {
         let fields = fields.iter().zip(&meant);
         object(fields.map(|((name, value), meant)| {
