@@ -120,7 +120,8 @@ impl Pinned {
         let learns = self.runtime.learns && matches!(*request.operation, Operation::Tool { .. });
         let teacher =
             request.entry.clone().filter(|_| learns).map(|entry| (entry, self.asker(&caller)));
-        let outcome = self.converse(request, resume, caller, chain).await;
+        // Boxed because the futures of all who wait for it are moved as a whole, and more than once.
+        let outcome = Box::pin(self.converse(request, resume, caller, chain)).await;
         if let (Some((entry, asker)), Ok(Outcome::Done(Payload { is_error: false, .. }))) =
             (teacher, &outcome)
         {
