@@ -9,7 +9,7 @@ use std::time::Duration;
 use ::http::StatusCode;
 use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use gatefold_core::Domain;
-use reqwest::Response;
+use reqwest::{Response, Url};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -52,7 +52,7 @@ const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 pub(crate) struct HttpWire {
     domain: Domain,
     client: reqwest::Client,
-    url: Arc<str>,
+    url: Url,
     credentials: CredentialHeaders,
     era: Era,
     next_id: AtomicU64,
@@ -77,7 +77,7 @@ impl HttpWire {
     pub(crate) fn new(
         domain: Domain,
         client: reqwest::Client,
-        url: &str,
+        url: Url,
         credentials: CredentialHeaders,
         notices: ServerNotices,
         era: Era,
@@ -90,7 +90,7 @@ impl HttpWire {
         Arc::new(Self {
             domain,
             client,
-            url: url.into(),
+            url,
             credentials,
             era,
             next_id: AtomicU64::new(FIRST_OWN_ID),
@@ -157,7 +157,7 @@ impl HttpWire {
         }
         let ending = async {
             let headers = self.session_headers().await.ok()?;
-            self.client.delete(&*self.url).headers(headers).send().await.ok()
+            self.client.delete(self.url.clone()).headers(headers).send().await.ok()
         };
         if !matches!(timeout(CLOSE_DEADLINE, ending).await, Ok(Some(_))) {
             tracing::debug!(domain = %self.domain, "a session ended badly");
@@ -251,7 +251,7 @@ impl HttpWire {
             }
             headers.extend(request.headers.iter().cloned());
         }
-        let sent = self.client.post(&*self.url).headers(headers).body(text).send().await;
+        let sent = self.client.post(self.url.clone()).headers(headers).body(text).send().await;
         sent.map_err(|error| unsent_or_lost(&error))
     }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use gatefold_core::{BoxError, Domain, UpstreamIdentity};
 use gatefold_dispatch::{CredentialSet, Credentials};
+use reqwest::Url;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
@@ -20,6 +21,7 @@ use super::handshake::{self, Greeting, GreetingError};
 use super::http::HttpWire;
 use super::notices::ServerNotices;
 use super::process;
+use super::request::WireError;
 use super::session::UpstreamSession;
 use super::settings::{HttpSettings, McpSettings, StdioSettings, Transport};
 use super::stdio::StdioWire;
@@ -198,7 +200,11 @@ impl EraLadder<'_> {
         let (port, configured) = ((*credentials).clone(), (*configured).clone());
         let headers = CredentialHeaders::new(port, configured, domain.clone(), identity);
         let (client, notices) = ((*client).clone(), notices.clone());
-        let wire = HttpWire::new(domain, client, &settings.url, headers, notices, era);
+        let url = settings.url.parse::<Url>().map_err(|error| {
+            let reason = format!("its URL cannot be read: {error}");
+            GreetingError::Wire(WireError::NotSent(reason))
+        })?;
+        let wire = HttpWire::new(domain, client, url, headers, notices, era);
         let session = self.greet(Wire::Http(wire.clone()), era, deadline).await;
         if session.is_ok() {
             wire.open_stream().await;

@@ -77,7 +77,7 @@ impl HttpWire {
         let mut headers = self.session_headers().await?;
         headers.insert(ACCEPT, HeaderValue::from_static(EVENT_STREAM));
         insert(&mut headers, LAST_EVENT_ID, last_event);
-        let Ok(response) = self.client.get(&*self.url).headers(headers).send().await else {
+        let Ok(response) = self.client.get(self.url.clone()).headers(headers).send().await else {
             return Ok(None);
         };
         let status = response.status();

@@ -110,7 +110,7 @@ impl SessionStream {
         if let Some(event) = &self.last_event {
             insert(&mut headers, LAST_EVENT_ID, event);
         }
-        let sent = wire.client.get(&*wire.url).headers(headers).send();
+        let sent = wire.client.get(wire.url.clone()).headers(headers).send();
         drop(wire);
         let response = sent.await.map_err(|_| StreamRefusal::ForNow)?;
         let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
