@@ -89,20 +89,44 @@ impl Database {
         MIGRATIONS.map(|(version, ..)| version).into_iter().max().unwrap_or_default()
     }
 
-    /// Whether this program can use a database of this step.
-    pub(crate) fn accept(&self, schema: Option<i64>) -> Result<(), StoreError> {
-        let known = Self::known();
-        match schema {
-            Some(found) if found > known => {
-                Err(StoreError::Newer { path: self.path.clone(), found, known })
-            }
-            _ => Ok(()),
+    /// The step that the database is at, if it is one that this program can use and has every table
+    /// of it. `None` for a database without any.
+    pub(crate) async fn schema(
+        &self,
+        connection: &mut SqliteConnection,
+    ) -> Result<Option<i64>, StoreError> {
+        let damaged = || StoreError::Damaged { path: self.path.clone(), source: None };
+        let tables = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'");
+        let tables: Vec<String> =
+            tables.fetch_all(&mut *connection).await.map_err(|source| self.error(source))?;
+        let has = |table: &str| tables.iter().any(|own| own == table);
+        if !has(STEPS) {
+            let is_ours = tables_until(i64::MAX).any(has);
+            return if is_ours { Err(damaged()) } else { Ok(None) };
         }
+        let found = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success");
+        let found: Option<i64> =
+            found.fetch_one(connection).await.map_err(|source| self.error(source))?;
+        let (step, known) = (found.unwrap_or_default(), Self::known());
+        if step > known {
+            return Err(StoreError::Newer { path: self.path.clone(), found: step, known });
+        }
+        if tables_until(step).all(has) { Ok(found) } else { Err(damaged()) }
     }
 
     pub(crate) fn error(&self, source: sqlx::Error) -> StoreError {
         StoreError::database(&self.path, source)
     }
+}
+
+/// Where the steps are noted that a database has taken.
+const STEPS: &str = "_sqlx_migrations";
+
+/// The tables that a database has once it has taken these steps.
+fn tables_until(step: i64) -> impl Iterator<Item = &'static str> {
+    let taken = MIGRATIONS.into_iter().filter(move |(own, ..)| *own <= step);
+    let lines = taken.flat_map(|(_, _, sql)| sql.lines());
+    lines.filter_map(|line| line.strip_prefix("CREATE TABLE ")?.split(' ').next())
 }
 
 /// A moment as the database keeps it: milliseconds since 1970.

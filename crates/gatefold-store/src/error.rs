@@ -21,6 +21,8 @@ pub enum StoreError {
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error("`{path}` is damaged; move it away and Gatefold makes a new one")]
     Damaged { path: PathBuf, source: Option<sqlx::Error> },
+    #[error("`{path}` is in the way of a {expected} that Gatefold keeps there; move it away")]
+    Misplaced { path: PathBuf, expected: &'static str },
     #[error("no space is left for `{path}`; free some and try again")]
     Full { path: PathBuf, source: sqlx::Error },
     #[error("`{path}` is held by another program; stop that one or try again")]
@@ -104,12 +106,27 @@ impl StoreError {
         }
     }
 
+    /// The file or folder that the error is about, if it is about one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Unusable { path, .. }
+            | Self::Newer { path, .. }
+            | Self::Damaged { path, .. }
+            | Self::Misplaced { path, .. }
+            | Self::Full { path, .. }
+            | Self::Held { path, .. }
+            | Self::Database { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
     /// The kind of the error, for counters. Its text never changes.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Unusable { .. } => "unusable",
             Self::Newer { .. } => "newer",
             Self::Damaged { .. } => "damaged",
+            Self::Misplaced { .. } => "misplaced",
             Self::Full { .. } => "full",
             Self::Held { .. } => "held",
             Self::Database { .. } => "database",

@@ -6,7 +6,7 @@ use sqlx::Row as _;
 
 use crate::database::Database;
 use crate::store::blocking;
-use crate::{Durability, StoreError, owner};
+use crate::{Durability, StoreError, layout, owner};
 
 /// How a state directory fares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,9 @@ pub struct Health {
 /// wrong with it.
 pub async fn examine(state_dir: &Path) -> Result<Health, StoreError> {
     let directory = state_dir.to_owned();
-    let holders = blocking(move || owner::holders(&directory)).await;
+    let looked = blocking(move || (layout::check(&directory), owner::holders(&directory))).await;
+    let (sound, holders) = looked;
+    sound?;
     let path = Database::path(state_dir);
     // A database that was only just made has no bytes.
     if !std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 0) {
@@ -35,10 +37,6 @@ pub async fn examine(state_dir: &Path) -> Result<Health, StoreError> {
     if verdict.map_err(|source| database.error(source))? != "ok" {
         return Err(StoreError::Damaged { path, source: None });
     }
-    let version = sqlx::query("SELECT max(version) FROM _sqlx_migrations WHERE success");
-    let version = version.fetch_one(&mut connection).await;
-    let schema = version.and_then(|row| row.try_get::<Option<i64>, _>(0));
-    let schema = schema.map_err(|source| database.error(source))?;
-    database.accept(schema)?;
+    let schema = database.schema(&mut connection).await?;
     Ok(Health { schema, holders })
 }

@@ -1,5 +1,5 @@
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io::ErrorKind};
 
 use gatefold_dispatch::SealKey;
@@ -22,9 +22,21 @@ pub(crate) fn load_or_create(state_dir: &Path) -> Result<SealKey, StoreError> {
         }
         read => read,
     };
+    read(path, bytes).map(SealKey::new)
+}
+
+/// Whether the key can be used, if there is one.
+pub(crate) fn check(state_dir: &Path) -> Result<(), StoreError> {
+    let path = state_dir.join(FILE);
+    match fs::read(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        bytes => read(path, bytes).map(drop),
+    }
+}
+
+fn read(path: PathBuf, bytes: io::Result<Vec<u8>>) -> Result<[u8; 32], StoreError> {
     let bytes = bytes.map_err(|source| StoreError::unusable(&path, source))?;
-    let key = <[u8; 32]>::try_from(bytes);
-    key.map(SealKey::new).map_err(|_| StoreError::Damaged { path, source: None })
+    bytes.try_into().map_err(|_| StoreError::Damaged { path, source: None })
 }
 
 fn create(state_dir: &Path, path: &Path, key: &[u8]) -> io::Result<()> {

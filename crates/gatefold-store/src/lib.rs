@@ -18,6 +18,7 @@ mod error;
 mod health;
 mod housekeeping;
 mod key;
+mod layout;
 mod opening;
 mod options;
 mod owner;

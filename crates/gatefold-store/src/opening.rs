@@ -16,7 +16,7 @@ use crate::database::Database;
 use crate::options::StoreOptions;
 use crate::owner::Owner;
 use crate::store::{Inner, blocking};
-use crate::{Store, StoreError, housekeeping, key, past};
+use crate::{Store, StoreError, housekeeping, key, layout, past};
 
 /// How long one process waits for another to bring the schema up to date.
 const STARTUP_WAIT: Duration = Duration::from_secs(10);
@@ -33,6 +33,7 @@ impl Store {
         let database = Database::at(state_dir, options.durability);
         let starting = wait_to_start(state_dir).await?;
         let mut writing = database.connect().await?;
+        database.schema(&mut writing).await?;
         database.migrate(&mut writing).await?;
         drop(starting);
         let connection = database.connect().await?;
@@ -72,6 +73,7 @@ impl Store {
 fn prepare(state_dir: &Path) -> Result<(Owner, SealKey), StoreError> {
     let unusable = |source| StoreError::unusable(state_dir, source);
     create_private_directory(state_dir).map_err(unusable)?;
+    layout::check(state_dir)?;
     create_private_file(&Database::path(state_dir)).map_err(unusable)?;
     let seal_key = key::load_or_create(state_dir)?;
     let id = getrandom::u64().map_err(StoreError::Random)?;

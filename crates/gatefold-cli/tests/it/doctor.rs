@@ -4,6 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use axum::Router;
@@ -517,6 +518,62 @@ fn a_damaged_database_and_an_open_directory_are_found() {
     fs::write(&state, "").unwrap();
     let run = diagnosed(&scratch);
     assert!(found(&scratch, &run, "something else than a directory").starts_with("fault: "));
+}
+
+/// Breaks something in the state folder that a gateway has used; the gateway does not start any more,
+/// and the doctor says so, with a fix after which it does.
+async fn keeps_from_serving(breaks: impl FnOnce(&Path), expected: &str) {
+    let scratch = Scratch::new();
+    configure(&scratch, "");
+    assert_eq!(run(&scratch, &["status"]).code, Some(0));
+    let state = scratch.path().join(".local/state/gatefold");
+    breaks(&state);
+    let refused = run(&scratch, &["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    let (fault, fix) = expected.split_once(" => ").unwrap();
+    let (_, what) = fault.split_once('~').unwrap();
+    assert!(refused.stderr.contains(what), "{}", refused.stderr);
+    let run = diagnosed(&scratch);
+    assert_eq!((found(&scratch, &run, what).as_str(), run.code), (expected, Some(1)));
+    let (fix, _) = fix.split_once(';').unwrap_or((fix, ""));
+    let fix = fix.replace('~', scratch.path().to_str().unwrap());
+    assert!(Command::new("sh").args(["-c", &fix]).status().unwrap().success(), "{fix}");
+    let _gateway = Gateway::serve(&scratch).await;
+}
+
+#[tokio::test]
+async fn what_keeps_a_gateway_from_starting_is_a_fault() {
+    const STATE: &str = "~/.local/state/gatefold";
+    for cut in ["", "short"] {
+        keeps_from_serving(
+            |state| fs::write(state.join("seal.key"), cut).unwrap(),
+            &format!(
+                "fault: `{STATE}/seal.key` is damaged => mv {STATE}/seal.key \
+                 {STATE}/seal.key.damaged; calls that wait for an answer are lost"
+            ),
+        )
+        .await;
+    }
+    for name in ["seal.key", "startup.lock"] {
+        let folder = |state: &Path| {
+            fs::remove_file(state.join(name)).unwrap();
+            fs::create_dir(state.join(name)).unwrap();
+        };
+        let expected = format!(
+            "fault: `{STATE}/{name}` is in the way of a file that Gatefold keeps there => mv \
+             {STATE}/{name} {STATE}/{name}.damaged"
+        );
+        keeps_from_serving(folder, &expected).await;
+    }
+    let file = |state: &Path| {
+        fs::remove_dir_all(state.join("owners")).unwrap();
+        fs::write(state.join("owners"), "").unwrap();
+    };
+    let expected = format!(
+        "fault: `{STATE}/owners` is in the way of a folder that Gatefold keeps there => mv \
+         {STATE}/owners {STATE}/owners.damaged"
+    );
+    keeps_from_serving(file, &expected).await;
 }
 
 #[test]

@@ -103,14 +103,11 @@ async fn database(directory: &Path) -> Vec<Finding> {
             let text = error.to_string();
             let (what, fix) = text.split_once("; ").unwrap_or((&text, "see the message"));
             let fix = match error.kind() {
-                "damaged" => {
-                    let aside = path.with_extension("db.damaged");
-                    let (from, to) = (shell::quoted(&path), shell::quoted(&aside));
-                    format!("mv {from} {to}; its records are lost to Gatefold")
-                }
+                "damaged" | "misplaced" => moved_aside(error.path().unwrap_or(&path), &path),
                 _ => fix.to_owned(),
             };
-            return vec![found(Level::Fault, what.to_owned()).at(path.display()).fix(fix)];
+            let place = error.path().unwrap_or(&path).display();
+            return vec![found(Level::Fault, what.to_owned()).at(place).fix(fix)];
         }
         Err(_) => {
             let limit = DATABASE_DEADLINE.as_secs();
@@ -137,10 +134,32 @@ async fn database(directory: &Path) -> Vec<Finding> {
     findings
 }
 
+/// How something is moved out of the way, and what that costs.
+fn moved_aside(path: &Path, database: &Path) -> String {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".damaged");
+    let (from, to) = (shell::quoted(path), shell::quoted(Path::new(&aside)));
+    let cost = if path == database && path.is_file() {
+        "; its records are lost to Gatefold"
+    } else if path.ends_with("seal.key") && path.is_file() {
+        "; calls that wait for an answer are lost"
+    } else {
+        ""
+    };
+    format!("mv {from} {to}{cost}")
+}
+
 /// A file of the store that this user may read but not write, as a run by the administrator leaves
 /// behind.
 fn unwritable(directory: &Path) -> Option<Finding> {
-    let names = ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "startup.lock"];
+    let names = [
+        "gatefold.db",
+        "gatefold.db-wal",
+        "gatefold.db-shm",
+        "startup.lock",
+        "owners",
+        "manifests",
+    ];
     let files = names.iter().map(|name| directory.join(name));
     let is_unwritable = |path: &PathBuf| {
         let mode = fs::metadata(path).map(|it| it.permissions().mode());
@@ -155,6 +174,7 @@ fn unwritable(directory: &Path) -> Option<Finding> {
     } else {
         format!("sudo chown -R {user} {}", shell::quoted(directory))
     };
-    let finding = Finding::new(Section::State, Level::Fault, "the database is not writable");
+    let what = if file.is_dir() { "a folder of the store" } else { "the database" };
+    let finding = Finding::new(Section::State, Level::Fault, format!("{what} is not writable"));
     Some(finding.at(file.display()).fix(fix))
 }

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use gatefold_store::{Store, StoreOptions};
+use gatefold_store::{Store, StoreOptions, examine};
 use sqlx::Executor as _;
 use tempfile::tempdir;
 
@@ -41,6 +41,40 @@ async fn a_damaged_key_is_refused() {
     let (kind, shown) = refusal(directory.path()).await;
     assert_eq!(kind, "damaged");
     insta::assert_snapshot!(shown, @"`DIR/seal.key` is damaged; move it away and Gatefold makes a new one");
+}
+
+#[tokio::test]
+async fn a_database_without_one_of_its_tables_is_refused() {
+    for table in ["calls", "approvals", "past_changes", "_sqlx_migrations"] {
+        let directory = tempdir().unwrap();
+        open(directory.path()).await.close().await.unwrap();
+        let drop = format!("DROP TABLE {table}");
+        connect(directory.path()).await.execute(sqlx::AssertSqlSafe(drop)).await.unwrap();
+        let looked = examine(directory.path()).await.unwrap_err();
+        assert_eq!(
+            (looked.kind(), looked.path()),
+            ("damaged", Some(&*directory.path().join("gatefold.db")))
+        );
+        let (kind, shown) = refusal(directory.path()).await;
+        assert_eq!(kind, "damaged", "{table}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn what_lies_where_a_file_or_folder_belongs_is_refused() {
+    for name in ["gatefold.db", "seal.key", "startup.lock"] {
+        let directory = tempdir().unwrap();
+        fs::create_dir(directory.path().join(name)).unwrap();
+        let (kind, shown) = refusal(directory.path()).await;
+        let expected =
+            format!("`DIR/{name}` is in the way of a file that Gatefold keeps there; move it away");
+        assert_eq!((kind, shown), ("misplaced", expected));
+        assert_eq!(examine(directory.path()).await.unwrap_err().kind(), "misplaced");
+    }
+    let directory = tempdir().unwrap();
+    fs::write(directory.path().join("owners"), "").unwrap();
+    let (_, shown) = refusal(directory.path()).await;
+    insta::assert_snapshot!(shown, @"`DIR/owners` is in the way of a folder that Gatefold keeps there; move it away");
 }
 
 #[tokio::test]

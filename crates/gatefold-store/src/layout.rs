@@ -1,0 +1,30 @@
+//! What belongs where in a state directory.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{StoreError, key};
+
+/// Files of the store, SQLite's two side files among them.
+const FILES: [&str; 5] =
+    ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "seal.key", "startup.lock"];
+
+const FOLDERS: [&str; 2] = ["owners", "manifests"];
+
+/// Whether nothing lies where something of another sort belongs, and the key is whole. What is not
+/// there yet is made by the first start.
+pub(crate) fn check(state_dir: &Path) -> Result<(), StoreError> {
+    for (names, expected) in [(&FILES[..], "file"), (&FOLDERS[..], "folder")] {
+        for name in names {
+            let path = state_dir.join(name);
+            let is_other = |found: fs::Metadata| match expected {
+                "file" => !found.is_file(),
+                _ => !found.is_dir(),
+            };
+            if fs::metadata(&path).is_ok_and(is_other) {
+                return Err(StoreError::Misplaced { path, expected });
+            }
+        }
+    }
+    key::check(state_dir)
+}
