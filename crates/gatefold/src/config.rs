@@ -47,7 +47,7 @@ pub use load::{Inputs, load};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
 pub use schema::schema;
 pub use sections::listen_address;
-pub use shown::{Setting, settings};
+pub use shown::{Setting, settings, source_settings};
 pub use texts::{reference, template};
 
 /// The address that a gateway listens on unless it is told otherwise.

@@ -8,7 +8,7 @@ use gatefold::config::keys::{Applies, Found, Key, Section, find, sections};
 use gatefold::config::kinds::Kinds;
 use gatefold::config::{
     Config, Inputs, Setting, SourceConfig, SourceSection, load, reference, schema, settings,
-    template,
+    source_settings, template,
 };
 use serde_json::{Value, json};
 
@@ -239,11 +239,12 @@ fn show(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let settings = settings(config, inputs, environment);
+    let mut settings = settings(config, inputs, environment);
+    settings.extend(source_settings(inputs, environment));
     let state_dir = session::state_dir(shared, config, environment)?.display().to_string();
     let files: Vec<_> = config.files.iter().map(|file| file.display().to_string()).collect();
     if output.is_json() {
-        let sources: Vec<_> = config.sources.iter().map(source_json).collect();
+        let sources: Vec<_> = config.sources.iter().map(|own| source_json(own, config)).collect();
         output.json(&json!({
             "files": files,
             "state_dir": state_dir,
@@ -288,7 +289,8 @@ fn way(section: &SourceSection) -> String {
     }
 }
 
-fn source_json(source: &SourceConfig) -> Value {
+fn source_json(source: &SourceConfig, config: &Config) -> Value {
+    let call_deadline = source.call_deadline.unwrap_or(config.limits.call_deadline);
     let connection = match &source.section {
         SourceSection::Usable(section) => section.shown(),
         SourceSection::Disabled => json!({ "kind": "disabled" }),
@@ -301,6 +303,7 @@ fn source_json(source: &SourceConfig) -> Value {
         "name": source.origin.key,
         "origin": source.origin.to_string(),
         "description": source.description,
+        "call_deadline_ms": call_deadline.as_millis(),
         "connect_deadline_ms": source.connect_deadline.as_millis(),
         "idle_stop_ms": source.idle_stop.as_millis(),
         "connection": connection,

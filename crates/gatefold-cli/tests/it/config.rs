@@ -176,6 +176,35 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
 }
 
 #[test]
+fn what_a_source_says_of_itself_is_shown() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "gatefold.toml",
+        "[limits]\ncall_deadline = '90s'\n[sources.a]\ncommand = 'x'\nenv = { KEY = '${TOKEN}' }\n\
+         ask = 'writes'\ncall_deadline = '5m'\ngroups = { reading = ['get_*'] }\n\
+         [sources.'b c']\nurl = 'https://host.example/'\nask = ['send_*']\nidle_stop = '${IDLE:-5m}'\n\
+         [sources.d]\ncommand = 'x'\n",
+    );
+    let shown = run(&scratch, &["config", "show", "--config", "gatefold.toml"]);
+    let own = shown.stdout.lines().filter(|line| line.starts_with("sources."));
+    let own: Vec<_> =
+        own.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    insta::assert_snapshot!(own.join("\n"), @r#"
+    sources.a.ask gatefold.toml:6 "writes"
+    sources.a.call_deadline gatefold.toml:7 "5m"
+    sources.a.groups gatefold.toml:8 {"reading":["get_*"]}
+    sources."b c".ask gatefold.toml:11 ["send_*"]
+    sources."b c".idle_stop gatefold.toml:12 "${IDLE:-5m}"
+    "#);
+    let json = run(&scratch, &["config", "show", "--config", "gatefold.toml", "--json"]).json();
+    let deadlines = |at: usize| json["sources"][at]["call_deadline_ms"].clone();
+    assert_eq!([deadlines(0), deadlines(1), deadlines(2)], [300_000, 90_000, 90_000]);
+    let settings = json["settings"].as_array().unwrap();
+    let ask = settings.iter().find(|one| one["key"] == "sources.a.ask").unwrap();
+    assert_eq!((&ask["value"], &ask["origin"]), (&"writes".into(), &"gatefold.toml:6".into()));
+}
+
+#[test]
 fn a_configuration_is_checked_without_connecting_it() {
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", "[sources.a]\ncommand = 'no-such-program'\n");

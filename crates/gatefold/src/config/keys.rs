@@ -12,6 +12,7 @@ use super::kinds::{Kinds, SourceKind, Way};
 
 pub use super::key::{Applies, Emptiness, Key, Kind};
 pub use find::{Found, NotFound, find};
+pub(in crate::config) use sources::COMMON;
 
 /// The sections of a configuration, in the order in which they are best read. Which keys a source has
 /// depends on the kinds that there are.

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use gatefold_config::{Lines, Node, Value, parse_toml};
+use gatefold_config::{Entry, Lines, Node, Value, parse_toml};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::keys::{Key, Section, sections};
+use super::keys::{COMMON, Key, Section, sections};
 use super::{Config, Inputs, file_text};
 use crate::Environment;
 
-/// One key outside the sources, its value and where that stands.
+/// One key, its value and where that stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setting {
     /// Its path: `limits.call_deadline`.
@@ -44,34 +44,97 @@ pub fn settings(config: &Config, inputs: &Inputs, environment: &Environment) -> 
     keys.map(setting).collect()
 }
 
+/// The keys that every kind of sources has, as far as `gatefold.toml` has them: what it says of how a
+/// source is shown and what may be called. Of what is not there, `limits` says what holds.
+pub fn source_settings(inputs: &Inputs, environment: &Environment) -> Vec<Setting> {
+    let Some(file) = WrittenFile::read(inputs, environment) else { return Vec::new() };
+    let (origin_of, mut settings) = (file.origins(), Vec::new());
+    for source in file.table("sources") {
+        let Value::Table(entries) = &source.node.value else { continue };
+        let is_common = |entry: &&Entry| COMMON.iter().any(|key| key.name == entry.key);
+        settings.extend(entries.iter().filter(is_common).map(|entry| Setting {
+            key: format!("sources.{}.{}", quoted(&source.key), entry.key),
+            value: Some(as_json(&entry.node.value)),
+            unset: "",
+            origin: Some(origin_of(entry)),
+        }));
+    }
+    settings
+}
+
+/// A name as a key in TOML has it.
+fn quoted(name: &str) -> String {
+    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    if !name.is_empty() && name.chars().all(is_bare) {
+        return name.to_owned();
+    }
+    Json::from(name).to_string()
+}
+
+fn as_json(value: &Value) -> Json {
+    match value {
+        Value::Text(text) => text.as_str().into(),
+        Value::Number(number) => {
+            serde_json::from_str(number).unwrap_or_else(|_| number.as_str().into())
+        }
+        Value::Flag(flag) => (*flag).into(),
+        Value::List(items) => items.iter().map(|item| as_json(&item.value)).collect(),
+        Value::Table(entries) => {
+            let member = |entry: &Entry| (entry.key.clone(), as_json(&entry.node.value));
+            Json::Object(entries.iter().map(member).collect())
+        }
+        Value::Date | Value::Null => Json::Null,
+    }
+}
+
+/// `gatefold.toml` as it lies on disk.
+struct WrittenFile {
+    path: String,
+    text: String,
+    sections: Vec<Entry>,
+}
+
+impl WrittenFile {
+    /// `None` for a file that cannot be read any more.
+    fn read(inputs: &Inputs, environment: &Environment) -> Option<Self> {
+        let path = inputs.config.as_ref()?;
+        let text = file_text::read(path, environment, &mut Vec::new()).ok().flatten();
+        let text = text.unwrap_or_default();
+        let Ok(Node { value: Value::Table(sections), .. }) = parse_toml(&text) else {
+            return None;
+        };
+        Some(Self { path: path.display().to_string(), text, sections })
+    }
+
+    fn table(&self, name: &str) -> &[Entry] {
+        let section = self.sections.iter().find(|section| section.key == name);
+        match section.map(|section| &section.node.value) {
+            Some(Value::Table(entries)) => entries,
+            _ => &[],
+        }
+    }
+
+    /// Where each key stands, as `FILE:LINE`.
+    fn origins(&self) -> impl Fn(&Entry) -> String {
+        let lines = Lines::of(&self.text);
+        move |entry| format!("{}:{}", self.path, lines.line(entry.key_span.start))
+    }
+}
+
 struct Place {
     origin: String,
     /// The value as it stands in the file, where variables are part of it.
     as_written: Option<Json>,
 }
 
-/// Which keys of which sections the file has. A file that cannot be read any more has none.
+/// Which keys of which sections the file has.
 fn written(inputs: &Inputs, environment: &Environment) -> HashMap<String, Place> {
-    let mut places = HashMap::new();
-    let Some(path) = &inputs.config else {
-        return places;
-    };
-    let text =
-        file_text::read(path, environment, &mut Vec::new()).ok().flatten().unwrap_or_default();
-    let Ok(Node { value: Value::Table(sections), .. }) = parse_toml(&text) else {
-        return places;
-    };
-    let lines = Lines::of(&text);
-    for section in &sections {
-        let Value::Table(entries) = &section.node.value else {
-            continue;
-        };
-        for entry in entries {
-            let line = lines.line(entry.key_span.start);
-            let place = Place {
-                origin: format!("{}:{line}", path.display()),
-                as_written: as_written(&entry.node.value),
-            };
+    let Some(file) = WrittenFile::read(inputs, environment) else { return HashMap::new() };
+    let (origin_of, mut places) = (file.origins(), HashMap::new());
+    for section in &file.sections {
+        for entry in file.table(&section.key) {
+            let as_written = as_written(&entry.node.value);
+            let place = Place { origin: origin_of(entry), as_written };
             places.insert(format!("{}.{}", section.key, entry.key), place);
         }
     }

@@ -1,7 +1,7 @@
 use super::{Emptiness, Key, Kind};
 
 /// The keys that sources of every kind have.
-pub(super) const COMMON: &[Key] = &[
+pub(in crate::config) const COMMON: &[Key] = &[
     Key {
         details: "Tools are called `{domain}__{name}`. Two sources cannot have the same one; \
                   where it is not given, the second of a name takes a number.",
