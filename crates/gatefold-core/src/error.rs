@@ -20,11 +20,14 @@ pub enum CallError {
     Unknown { kind: &'static str, name: String },
     #[error("`{tool}` is not allowed by rule `{rule}`")]
     Denied { tool: ToolId, rule: RuleId },
+    /// Policy admits the call under a condition that cannot be met. Nothing was sent.
+    #[error("`{tool}` was not called: policy wants {obligation}, which is not possible here")]
+    Unmet { tool: ToolId, obligation: &'static str },
     /// A person has to say yes first, and the client cannot ask them.
     #[error(
-        "`{tool}` needs a person's approval, which this client cannot ask for; to approve this call, \
-         run `gatefold approvals approve {id}`, or `gatefold approvals deny {id}` to refuse it; then \
-         make the same call again, within {}",
+        "`{tool}` needs a person's approval, which this client cannot ask for; tell the person to run \
+         `gatefold approvals approve {id}` in a terminal, or `gatefold approvals deny {id}` to refuse; \
+         then make the same call again, within {}",
         span(*lasts)
     )]
     NeedsApproval { tool: ToolId, id: ApprovalId, lasts: Duration },
@@ -54,8 +57,9 @@ pub enum CallError {
         "the connection ended while `{tool}` was under way; it may have taken effect: {reason}"
     )]
     Lost { tool: ToolId, reason: String },
-    #[error("`{domain}` has too many calls waiting; try again shortly")]
-    Busy { domain: Domain },
+    /// Nothing was sent: the source has no room for one more.
+    #[error("`{domain}` {}; {}", of.reason(), of.advice())]
+    Busy { domain: Domain, of: BusyWith },
     #[error("`{tool}` did not answer within {} s", limit.as_secs_f32())]
     Deadline { tool: ToolId, limit: Duration },
     #[error("the call was cancelled")]
@@ -90,8 +94,38 @@ pub enum CallError {
     TooDeep { limit: usize },
     #[error("`{tool}` is already being called further up")]
     Cycle { tool: ToolId },
-    #[error("the call could not be recorded, so it was not made")]
+    #[error("the call could not be recorded, so nothing was sent; try again shortly")]
     Audit(#[source] BoxError),
+}
+
+/// What a source has so much of that there is no room for one more call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BusyWith {
+    /// Calls, under way and waiting.
+    Calls,
+    /// Connections, each for a user of its own, all of them in use.
+    Connections,
+    /// Calls of one user that wait for the user's answers.
+    Questions,
+}
+
+impl BusyWith {
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Calls => "has too many calls waiting",
+            Self::Connections => "has all its connections in use by other users",
+            Self::Questions => "has too many calls waiting for your answers",
+        }
+    }
+
+    /// What whoever made the call can do.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::Calls => "try again shortly",
+            Self::Connections => "try again in a minute, when one of them may be free",
+            Self::Questions => "answer one of them first, then try again",
+        }
+    }
 }
 
 /// Why a sealed state was not accepted.
@@ -138,7 +172,7 @@ impl CallError {
     pub fn kind(&self) -> ErrorKind {
         ErrorKind(match self {
             Self::UnknownTool { .. } | Self::Unknown { .. } => "unknown",
-            Self::Denied { .. } => "denied",
+            Self::Denied { .. } | Self::Unmet { .. } => "denied",
             Self::NeedsApproval { .. } | Self::NotApproved { .. } | Self::Approvals { .. } => {
                 "approval"
             }

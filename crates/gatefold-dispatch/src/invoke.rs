@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{CallError, Outcome, ResumeError, Suspension, Target, Timestamp};
+use gatefold_core::{BusyWith, CallError, Outcome, ResumeError, Suspension, Target, Timestamp};
 use gatefold_policy::Permit;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -36,9 +36,10 @@ impl Pinned {
         caller: Caller,
     ) -> Result<Outcome, CallError> {
         let cancel = caller.cancel.clone();
-        let record = self.begin_record(opened, chain, &bound.target, &cancel).await?;
+        let record = self.begin_record(opened, chain, &cancel).await?;
+        let limit = self.result_limit(&permit);
         let running = self.start(permit, chain, caller);
-        self.follow(running, record, bound, &cancel).await
+        self.follow(running, record, (bound, limit), &cancel).await
     }
 
     /// Goes on with a call that its source has already, once its record is open again.
@@ -51,10 +52,10 @@ impl Pinned {
         caller: &Caller,
     ) -> Result<Outcome, CallError> {
         let bound = Bound::of(permit, opened.decided_by.clone());
-        let record = match self.begin_record(opened, chain, &bound.target, &caller.cancel).await {
+        let record = match self.begin_record(opened, chain, &caller.cancel).await {
             Ok(record) => record,
             Err(error) => {
-                if matches!(error, CallError::Audit(_) | CallError::Deadline { .. }) {
+                if matches!(error, CallError::Audit(_)) {
                     // The source was told nothing, so its client may come again.
                     let Dispatcher { parking, .. } = &*self.dispatcher;
                     let limit = self.runtime.limits.suspension;
@@ -67,19 +68,19 @@ impl Pinned {
         };
         let answers = permit.call().resume.as_ref().map(|resume| &*resume.answers);
         running.resume(answers.unwrap_or(RawValue::NULL), &caller.events);
-        self.follow(running, record, bound, &caller.cancel).await
+        let limit = self.result_limit(permit);
+        self.follow(running, record, (bound, limit), &caller.cancel).await
     }
 
     async fn begin_record(
         &self,
         opened: CallOpened,
         chain: &Chain,
-        target: &Target,
         cancel: &CancellationToken,
     ) -> Result<OpenRecord, CallError> {
         let record = tokio::select! {
             biased;
-            record = self.open_record(opened, chain, target) => record,
+            record = self.open_record(opened, chain) => record,
             () = cancel.cancelled() => Err(CallError::Cancelled),
         };
         record.inspect_err(|error| self.count(error.kind().as_str()))
@@ -123,7 +124,7 @@ impl Pinned {
         &self,
         mut running: RunningCall,
         record: OpenRecord,
-        bound: Bound,
+        (bound, limit): (Bound, u64),
         cancel: &CancellationToken,
     ) -> Result<Outcome, CallError> {
         let step = tokio::select! {
@@ -133,7 +134,7 @@ impl Pinned {
         };
         let (result, outcome, result_bytes) = match step {
             RunningStep::Ended(result) => {
-                let result = result.and_then(|outcome| self.check_size(outcome, &bound.target));
+                let result = result.and_then(|outcome| check_size(outcome, &bound.target, limit));
                 self.settle(result, &bound)
             }
             RunningStep::Asks(questions) => self.park(running, &bound, questions),
@@ -149,7 +150,10 @@ impl Pinned {
         match parking.park(bound.call, &self.principal, running, limit) {
             Ok(()) => {}
             Err(NotParked::Full) => {
-                return self.settle(Err(CallError::Busy { domain: domain() }), bound);
+                return self.settle(
+                    Err(CallError::Busy { domain: domain(), of: BusyWith::Questions }),
+                    bound,
+                );
             }
             Err(NotParked::Closed) => {
                 let reason = "Gatefold is stopping".to_owned();
@@ -162,18 +166,22 @@ impl Pinned {
         (Ok(Outcome::Suspended(suspension)), AuditOutcome::Suspended(expires_at), bytes)
     }
 
-    /// Opens the record, within the call's deadline: a log that hangs holds nobody up for longer.
+    /// Opens the record, within the call's deadline: a log that hangs holds nobody up for longer. Its
+    /// caller is not told of a deadline, as after one a call may have taken effect.
     async fn open_record(
         &self,
         opened: CallOpened,
         chain: &Chain,
-        target: &Target,
     ) -> Result<OpenRecord, CallError> {
         let Dispatcher { ports, counters, .. } = &*self.dispatcher;
         let (clock, counters) = (ports.clock.clone(), counters.clone());
         let record = OpenRecord::open(&*ports.audit, clock, counters, opened);
         let record = chain.timer.within(record).await;
-        record.map_err(|_| Self::late(target, chain))?.map_err(|error| match error {
+        let late = |_| {
+            let limit = chain.limit.as_secs_f32();
+            CallError::Audit(format!("the record was not kept within {limit} s").into())
+        };
+        record.map_err(late)?.map_err(|error| match error {
             AuditError::NotSuspended => CallError::Resume(ResumeError::Used),
             AuditError::Failed(error) => CallError::Audit(error),
         })
@@ -240,19 +248,14 @@ impl Pinned {
             identity: slot.identity(&self.principal),
             meta: caller.meta,
             nested: Nested::new(NestedTurn { pinned: self.clone(), chain }),
-            result_bytes: self.runtime.limits.result_bytes,
+            result_bytes: self.result_limit(permit),
         }
     }
 
-    fn check_size(&self, outcome: Outcome, target: &Target) -> Result<Outcome, CallError> {
+    /// The largest result of a call in bytes: a preview shows no more than both allow.
+    fn result_limit(&self, permit: &Permit) -> u64 {
         let limit = self.runtime.limits.result_bytes;
-        match outcome {
-            Outcome::Done(payload) if payload.json.get().len() as u64 > limit => {
-                let size = payload.json.get().len() as u64;
-                Err(CallError::TooLarge { tool: target.id.clone(), size, limit })
-            }
-            outcome => Ok(outcome),
-        }
+        permit.obligations().preview_bytes().map_or(limit, |preview| preview.min(limit))
     }
 
     /// Seals what is suspended, and says what the record keeps of the outcome.
@@ -312,6 +315,16 @@ impl Pinned {
     }
 }
 
+fn check_size(outcome: Outcome, target: &Target, limit: u64) -> Result<Outcome, CallError> {
+    match outcome {
+        Outcome::Done(payload) if payload.json.get().len() as u64 > limit => {
+            let size = payload.json.get().len() as u64;
+            Err(CallError::TooLarge { tool: target.id.clone(), size, limit })
+        }
+        outcome => Ok(outcome),
+    }
+}
+
 /// What the caller gets, how the record ends, and the bytes of the result.
 type Settled = (Result<Outcome, CallError>, AuditOutcome, usize);
 
@@ -337,7 +350,7 @@ fn told_why(
 fn turned_away(target: &Target, shut: &BulkheadRefusal) -> CallError {
     let domain = target.domain.clone();
     match shut {
-        BulkheadRefusal::Full => CallError::Busy { domain },
+        BulkheadRefusal::Full => CallError::Busy { domain, of: BusyWith::Calls },
         BulkheadRefusal::Removed => CallError::Unavailable {
             domain,
             reason: "it was removed from the configuration".to_owned(),

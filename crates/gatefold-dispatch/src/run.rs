@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use gatefold_catalog::ResolvedEntry;
 use gatefold_core::{Call, CallError, CallId, Digest, Outcome, Resume, ResumeError, Target};
-use gatefold_policy::{Admission, Facts, Permit, ResolvedCall};
+use gatefold_policy::{Admission, Facts, Obligations, Permit, ResolvedCall};
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 use tracing::field::{Empty, display};
@@ -56,6 +56,15 @@ impl Bound {
         let target = permit.target().clone();
         Self { call: call.id, operation, target, arguments, approved_by }
     }
+}
+
+/// The obligation of a permit that this path cannot meet, if there is one. Until somebody hides parts
+/// of results, a call whose result has parts to hide is not made.
+///
+/// [`Obligations::preview_bytes`] is met where results are measured, and that a person confirmed the
+/// call is a fact and asks for nothing.
+fn unmet(obligations: &Obligations) -> Option<&'static str> {
+    obligations.masks().next().map(|_| "parts of its result hidden")
 }
 
 /// A seal that a call came with.
@@ -288,6 +297,10 @@ impl Pinned {
                 record.rule = Some(permit.rule().clone());
                 if let ApprovalFinding::Approved(by) = finding {
                     record.decided_by = Some(by);
+                }
+                if let Some(obligation) = unmet(permit.obligations()) {
+                    let error = CallError::Unmet { tool, obligation };
+                    return Decision::refused(record, sealed, error);
                 }
                 match sealed.as_ref().map(|sealed| &sealed.state) {
                     Some(SealedState::Parked(owner)) => {

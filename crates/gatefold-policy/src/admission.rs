@@ -91,6 +91,9 @@ pub struct Denial {
 }
 
 /// What has to be done about an admitted call beside making it. By default nothing.
+///
+/// A permit is good only for whoever meets all of them: one that cannot meet one does not make the
+/// call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Obligations {
     masks: Vec<Box<str>>,
@@ -99,6 +102,27 @@ pub struct Obligations {
 }
 
 impl Obligations {
+    /// To hide a part of the result, by its JSON pointer.
+    #[must_use]
+    pub fn mask(mut self, pointer: &str) -> Self {
+        self.masks.push(pointer.into());
+        self
+    }
+
+    /// To show no more of the result than so many bytes.
+    #[must_use]
+    pub fn preview(self, bytes: u64) -> Self {
+        Self { preview_bytes: Some(bytes), ..self }
+    }
+
+    /// These and others: all that is masked by either, and no more bytes than both allow.
+    pub(crate) fn and(mut self, other: &Self) -> Self {
+        self.masks.extend(other.masks.iter().cloned());
+        let bytes = [self.preview_bytes, other.preview_bytes];
+        let preview_bytes = bytes.into_iter().flatten().min();
+        Self { preview_bytes, is_confirmed: self.is_confirmed || other.is_confirmed, ..self }
+    }
+
     /// JSON pointers (RFC 6901) of what must not be read in the result.
     pub fn masks(&self) -> impl Iterator<Item = &str> {
         self.masks.iter().map(AsRef::as_ref)

@@ -110,19 +110,33 @@ pub struct Rule {
 impl Rule {
     /// Whether the rule speaks about such entries of this domain at all, for this principal.
     fn concerns(&self, principal: &Principal, target: &Target) -> bool {
-        self.who.includes(principal)
-            && self.entries.include(target)
-            && match &self.scope {
-                Scope::Everywhere => true,
-                Scope::Domain(own) => *own == target.domain,
-            }
+        is_about(&self.who, self.entries, &self.scope, principal, target)
     }
 
     fn matches(&self, target: &Target) -> bool {
-        match &self.scope {
-            Scope::Everywhere => self.pattern.matches(target.id.as_str()),
-            Scope::Domain(_) => self.pattern.matches(&target.name),
+        matches(&self.scope, &self.pattern, target)
+    }
+}
+
+fn is_about(
+    who: &Who,
+    entries: Entries,
+    scope: &Scope,
+    principal: &Principal,
+    target: &Target,
+) -> bool {
+    who.includes(principal)
+        && entries.include(target)
+        && match scope {
+            Scope::Everywhere => true,
+            Scope::Domain(own) => *own == target.domain,
         }
+}
+
+fn matches(scope: &Scope, pattern: &Glob, target: &Target) -> bool {
+    match scope {
+        Scope::Everywhere => pattern.matches(target.id.as_str()),
+        Scope::Domain(_) => pattern.matches(&target.name),
     }
 }
 
@@ -138,6 +152,24 @@ pub struct Policy {
     narrow: Vec<usize>,
     /// Whether any rule wants somebody's yes.
     asks: bool,
+    duties: Vec<Duty>,
+}
+
+/// What is owed for calls that some entries match, whichever rule admits them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duty {
+    pub who: Who,
+    pub scope: Scope,
+    pub entries: Entries,
+    pub pattern: Glob,
+    pub obligations: Obligations,
+}
+
+impl Duty {
+    fn is_about(&self, principal: &Principal, target: &Target) -> bool {
+        is_about(&self.who, self.entries, &self.scope, principal, target)
+            && matches(&self.scope, &self.pattern, target)
+    }
 }
 
 /// Which rules of one policy are for a principal.
@@ -172,7 +204,14 @@ impl Policy {
     pub fn new(rules: Vec<Rule>) -> Self {
         let narrow = (0..rules.len()).filter(|at| !rules[*at].who.is_everybody()).collect();
         let asks = rules.iter().any(|rule| rule.effect == Effect::Ask);
-        Self { rules, narrow, asks }
+        Self { rules, narrow, asks, duties: Vec::new() }
+    }
+
+    /// The same rules, with what is owed for the calls that they admit. Nothing becomes visible or
+    /// hidden by it.
+    #[must_use]
+    pub fn with_duties(self, duties: Vec<Duty>) -> Self {
+        Self { duties, ..self }
     }
 
     pub fn rules(&self) -> &[Rule] {
@@ -215,13 +254,26 @@ impl Policy {
                 Admission::Ask(ApprovalRequest { call, rule })
             }
             Verdict::Ask(rule) => {
-                Admission::Granted(Permit::new(call, rule.clone(), Obligations::confirmed()))
+                let owed = self.owed(&call, facts, Obligations::confirmed());
+                Admission::Granted(Permit::new(call, rule.clone(), owed))
             }
             Verdict::Allowed(rule) => {
                 let rule = rule.cloned().unwrap_or_else(|| RuleId::new(NO_RULE));
-                Admission::Granted(Permit::new(call, rule, Obligations::default()))
+                let owed = self.owed(&call, facts, Obligations::default());
+                Admission::Granted(Permit::new(call, rule, owed))
             }
         }
+    }
+
+    /// All that is owed for a call, by its principal or by one on whose behalf it is made.
+    fn owed(&self, call: &ResolvedCall, facts: &Facts, own: Obligations) -> Obligations {
+        let target = call.target();
+        let is_owed = |duty: &&Duty| {
+            let others = facts.on_behalf_of.iter();
+            let mut all = others.chain([&call.call().principal]);
+            all.any(|principal| duty.is_about(principal, target))
+        };
+        self.duties.iter().filter(is_owed).fold(own, |owed, duty| owed.and(&duty.obligations))
     }
 
     /// What is decided for the principal, unless something stricter is for one on whose behalf it

@@ -1,5 +1,6 @@
 //! `gatefold approvals`: the calls that wait for somebody's yes, and the yes or no itself.
 
+use std::io::{IsTerminal as _, stdin};
 use std::process::{ExitCode, Stdio};
 
 use clap::Subcommand;
@@ -10,7 +11,7 @@ use serde_json::json;
 use tokio::process::Command;
 
 use super::arguments::{Format, Shared};
-use super::failure::with_help;
+use super::failure::{usage, with_help};
 use super::output::{Output, Style};
 use super::table::Table;
 use super::{session, stop};
@@ -39,6 +40,9 @@ pub(crate) enum Approvals {
     #[command(after_long_help = "Example:\n  gatefold approvals approve 7hq2-m4xk")]
     Approve {
         id: String,
+        /// Let a program decide: without it, a yes is taken at a terminal only
+        #[arg(long, short)]
+        yes: bool,
         #[command(flatten)]
         format: Format,
     },
@@ -82,6 +86,9 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    if let Approvals::Approve { yes: false, .. } = approvals {
+        refuse_without_terminal()?;
+    }
     let state_dir = session::state_dir_alone(shared, environment)?;
     stop::unless_stopped(async {
         let store = Store::open(&state_dir, StoreOptions::default()).await?;
@@ -100,6 +107,18 @@ pub(super) async fn run(
         done.map(|()| ExitCode::SUCCESS)
     })
     .await
+}
+
+/// A model that can run commands is told an id by the very refusal that it gets. This keeps it from
+/// approving its own call in passing, not from giving `--yes`.
+fn refuse_without_terminal() -> anyhow::Result<()> {
+    if stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(usage(
+        "a person says yes at a terminal, and this is none\n  help: run it in a terminal; a program \
+         that may decide adds `--yes`",
+    ))
 }
 
 async fn list(store: &Store, all: bool, output: &Output) -> anyhow::Result<()> {

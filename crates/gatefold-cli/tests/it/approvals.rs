@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::process::{Gateway, run, two_sources};
 use crate::scratch::Scratch;
+use crate::terminal::on_a_terminal;
 
 const CREATE: &str = "issues__create_issue";
 
@@ -112,7 +113,7 @@ async fn a_yes_at_a_terminal_serves_one_call_of_a_client_that_cannot_be_asked() 
         assert_eq!(code, Some(0), "{table}");
         assert!(table.contains(&id) && table.contains("the printer is broken"), "{table}");
 
-        let (code, said) = world.approvals(&["approve", &id]);
+        let (code, said) = world.approvals(&["approve", "--yes", &id]);
         assert_eq!(code, Some(0), "{said}");
         assert!(said.starts_with(&format!("approved `{id}`: one call of `{CREATE}`")), "{said}");
         assert_eq!(world.approvals(&["list"]).1, "no call waits for a yes\n");
@@ -124,12 +125,31 @@ async fn a_yes_at_a_terminal_serves_one_call_of_a_client_that_cannot_be_asked() 
         let again = refused_until_approved(&create(&client, ARGUMENTS).await);
         assert_ne!(again, id, "one yes serves one call");
 
-        let (code, said) = world.approvals(&["approve", &id]);
+        let (code, said) = world.approvals(&["approve", "--yes", &id]);
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains("is used up") && said.contains("help: "), "{said}");
         assert_eq!(world.listed().len(), 2, "{other} and {again} wait");
         assert!(!world.gateway.log().contains("printer"), "arguments are in the log");
     }
+}
+
+#[tokio::test]
+async fn a_program_without_a_terminal_says_yes_only_on_purpose() {
+    let world = World::new("[policy]\nask = ['*__create_*']\n").await;
+    let client = world.in_a_session("{}").await;
+    let refused = create(&client, ARGUMENTS).await;
+    assert!(refused.text().contains("tell the person to run"), "{}", refused.text());
+    let id = refused_until_approved(&refused);
+    for args in [&["approve", &id][..], &["approve", &id, "--json"]] {
+        let (code, said) = world.approvals(args);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("at a terminal") && said.contains("`--yes`"), "{said}");
+    }
+    assert_eq!(refused_until_approved(&create(&client, ARGUMENTS).await), id, "nothing is decided");
+
+    let shown = on_a_terminal(&world.scratch, 80, &format!("approvals approve {id}"), &[]);
+    assert!(shown.contains(&format!("approved `{id}`")), "{shown}");
+    succeeded(&create(&client, ARGUMENTS).await);
 }
 
 #[tokio::test]
@@ -142,11 +162,11 @@ async fn a_no_is_told_with_its_reason() {
     let refused = create(&client, ARGUMENTS).await;
     assert_eq!(refused.result()["isError"], true, "{}", refused.response);
     assert!(refused.text().contains("was not approved: call the janitor"), "{}", refused.text());
-    let (code, said) = world.approvals(&["approve", &id]);
+    let (code, said) = world.approvals(&["approve", "--yes", &id]);
     assert_eq!(code, Some(1));
     assert!(said.contains("was denied by"), "{said}");
     assert_eq!(world.approvals(&["deny", &id, "--reason", " "]).0, Some(2));
-    let (code, said) = world.approvals(&["approve", "zzzz-zzzz"]);
+    let (code, said) = world.approvals(&["approve", "-y", "zzzz-zzzz"]);
     assert_eq!(code, Some(1));
     assert!(said.contains("no request for approval `zzzz-zzzz`"), "{said}");
     assert!(said.contains("`gatefold approvals list`"), "{said}");
@@ -204,7 +224,7 @@ async fn what_has_expired_cannot_be_approved() {
     let id = refused_until_approved(&create(&client, ARGUMENTS).await);
     let gone = || world.listed().is_empty();
     assert!(gatefold_testkit::wait_until(crate::process::LIMIT, gone).await);
-    let (code, said) = world.approvals(&["approve", &id]);
+    let (code, said) = world.approvals(&["approve", "--yes", &id]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("has expired"), "{said}");
     assert_ne!(refused_until_approved(&create(&client, ARGUMENTS).await), id);

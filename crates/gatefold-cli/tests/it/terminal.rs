@@ -11,7 +11,7 @@ use crate::scratch::Scratch;
 
 /// Runs a command line with standard output and error on a terminal of this width, and gives all
 /// that was written to it.
-fn on_a_terminal(
+pub(crate) fn on_a_terminal(
     scratch: &Scratch,
     columns: u16,
     line: &str,

@@ -152,9 +152,10 @@ impl<'a> Rendering<'a> {
                  unreachable. Other domains are still available."
                 )
             }
-            CallError::Busy { domain } => format!(
-                "Tool '{name}' is busy: upstream server '{domain}' has too many calls waiting. \
-                 Try again shortly."
+            CallError::Busy { domain, of } => format!(
+                "Tool '{name}' is busy: upstream server '{domain}' {}. {}",
+                of.reason(),
+                sentence(of.advice())
             ),
             CallError::Deadline { limit, .. } => format!(
                 "Tool '{name}' did not answer within {} s. It may have taken effect all the same.",

@@ -8,7 +8,8 @@ use gatefold_catalog::{
     token_bound,
 };
 use gatefold_core::{
-    Domain, Operation, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId, ToolName,
+    BusyWith, Domain, Operation, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId,
+    ToolName,
 };
 use insta::assert_snapshot;
 
@@ -301,6 +302,8 @@ fn an_error_of_a_schema_suggests_tools() {
     assert_snapshot!(schema("{}"), @r#"isError {"error":"Missing parameter 'tool_name' of get_tool_schema. Name one tool, or several in tool_names. Use discover_tools to browse available tools."}"#);
     assert_snapshot!(schema(r#"{"tool_names":[1]}"#), @r#"isError {"error":"Parameter 'tool_names' of get_tool_schema must be an array of strings."}"#);
     assert_snapshot!(schema(r#"{"tool_names":["qqq"]}"#), @r#"isError {"tools":[{"name":"qqq","error":"Unknown tool 'qqq'. Use discover_tools to browse available tools."}]}"#);
+    // Of a batch the first unknown name alone is looked for.
+    assert_snapshot!(schema(r#"{"tool_names":["apollo_search","apollo_serch","contacts_serch"]}"#), @r#"isError {"tools":[{"name":"apollo_search","error":"Unknown tool 'apollo_search'. Did you mean 'apollo_org_search', 'apollo_people_search' or 'apollo_org_enrich'? Use discover_tools to browse available tools."},{"name":"apollo_serch","error":"Unknown tool 'apollo_serch'. Use discover_tools to browse available tools."},{"name":"contacts_serch","error":"Unknown tool 'contacts_serch'. Use discover_tools to browse available tools."}]}"#);
 }
 
 #[test]
@@ -429,7 +432,10 @@ fn an_error_of_the_gateways_is_one_sentence_to_act_on() {
     assert_snapshot!(failed(unknown(&[])), @r#"isError {"error":"Unknown tool 'apollo_search'. Use discover_tools to browse available tools."}"#);
     let (reason, source) = ("exited".to_owned(), None);
     assert_snapshot!(failed(CallError::Unavailable { domain: domain.clone(), reason, source }), @r#"isError {"error":"Tool 'hubspot__contacts_search' is temporarily unavailable: upstream server 'hubspot' is unreachable. Other domains are still available."}"#);
-    assert_snapshot!(failed(CallError::Busy { domain: domain.clone() }), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has too many calls waiting. Try again shortly."}"#);
+    let busy = |of| CallError::Busy { domain: domain.clone(), of };
+    assert_snapshot!(failed(busy(BusyWith::Calls)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has too many calls waiting. Try again shortly."}"#);
+    assert_snapshot!(failed(busy(BusyWith::Connections)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has all its connections in use by other users. Try again in a minute, when one of them may be free."}"#);
+    assert_snapshot!(failed(busy(BusyWith::Questions)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has too many calls waiting for your answers. Answer one of them first, then try again."}"#);
     let limit = Duration::from_secs(60);
     assert_snapshot!(failed(CallError::Deadline { tool: tool.clone(), limit }), @r#"isError {"error":"Tool 'hubspot__contacts_search' did not answer within 60 s. It may have taken effect all the same."}"#);
     let large = CallError::TooLarge { tool: tool.clone(), size: 20_000_000, limit: 1_048_576 };

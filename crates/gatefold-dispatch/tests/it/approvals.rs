@@ -108,9 +108,9 @@ async fn call(world: &World, who: &Principal, arguments: &str) -> Result<Outcome
 
 fn needs_approval(id: &str) -> String {
     format!(
-        "`mail__echo` needs a person's approval, which this client cannot ask for; to approve this \
-         call, run `gatefold approvals approve {id}`, or `gatefold approvals deny {id}` to refuse \
-         it; then make the same call again, within 24 h"
+        "`mail__echo` needs a person's approval, which this client cannot ask for; tell the person to \
+         run `gatefold approvals approve {id}` in a terminal, or `gatefold approvals deny {id}` to \
+         refuse; then make the same call again, within 24 h"
     )
 }
 

@@ -120,6 +120,18 @@ async fn a_nested_call_has_no_more_than_it_is_given() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_nested_call_goes_on_with_one_that_was_suspended() {
+    let (agent, files) = (FakeSource::new("agent"), FakeSource::new("files"));
+    let world = World::new(&[&agent, &files]);
+    let result = done(world.call("agent__again", r#"["files__wait"]"#).await);
+    assert_eq!(result, r#"{"state":"the source's own","answers":{"name":"Ada"}}"#);
+    let (outer, inner) = (agent.seen().remove(0), files.seen());
+    assert_eq!(inner[0].call, inner[1].call, "it is one call, and keeps its place below");
+    assert!(inner.iter().all(|seen| (seen.nested_parent, seen.depth) == (Some(outer.call), 2)));
+    assert_eq!(world.log.ended(), ["done", "suspended", "done"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_of_a_tool_further_up_is_refused() {
     let agent = FakeSource::new("agent");
     let files = FakeSource::new("files");

@@ -269,7 +269,8 @@ async fn parked_calls_have_a_limit() {
     for _ in 0..EACH {
         states.push(asked(&world, "mail__ask").await.state.unwrap());
     }
-    let busy = "`mail` has too many calls waiting; try again shortly";
+    let busy = "`mail` has too many calls waiting for your answers; answer one of them first, then try \
+                again";
     let one_more = world.call_by(&ann(), "mail__ask", "{}", retrying(FORMS)).await;
     assert_eq!(refused(one_more), busy);
     for number in EACH..PARKED {
@@ -335,11 +336,11 @@ async fn a_source_is_told_no_answer_that_is_not_on_record() {
     let state = asked(&world, "mail__ask").await.state.unwrap();
     world.log.fails.store(true, Ordering::SeqCst);
     let error = refused(answer(&world, "mail__ask", &state, r#"{"question-1":1}"#).await);
-    assert_eq!(error, "the call could not be recorded, so it was not made");
+    assert_eq!(error, "the call could not be recorded, so nothing was sent; try again shortly");
     world.log.fails.store(false, Ordering::SeqCst);
     world.log.hangs.store(true, Ordering::SeqCst);
     let late = answer(&world, "mail__ask", &state, r#"{"question-1":1}"#).await;
-    assert!(matches!(late, Err(CallError::Deadline { .. })));
+    assert!(matches!(late, Err(CallError::Audit(_))));
     world.log.hangs.store(false, Ordering::SeqCst);
     assert_eq!((mail.running(), world.dispatcher.parked()), (1, 1), "it waits as before");
     assert_eq!(done(answer(&world, "mail__ask", &state, r#"{"question-1":2}"#).await), "2");

@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Listing, Manifest, ServerInfo};
 use gatefold_core::{
-    CallError, CallId, Domain, Label, Operation, Outcome, Payload, Principal, RuleId, Suspension,
-    TaskAct, TaskHandle, TaskRequest, Timestamp, ToolId, ToolName, UpstreamIdentity,
+    CallError, CallId, Domain, Label, Operation, Outcome, Payload, Principal, Resume, RuleId,
+    Suspension, TaskAct, TaskHandle, TaskRequest, Timestamp, ToolId, ToolName, UpstreamIdentity,
 };
 use gatefold_dispatch::{
     AskError, CallContext, Caller, Event, NestedOptions, Question, Source, SourceState,
@@ -20,11 +20,13 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::world::{ASKED, retrying};
+
 /// The tools of a source that nobody gave others.
 pub(crate) const TOOLS: &[&str] = &[
-    "ask", "badger", "begin", "big", "both", "brood", "browse", "chat", "cope", "crowd", "echo",
-    "fail", "garble", "hang", "hasty", "lose", "mumble", "nap", "nest", "refuse", "rest", "twice",
-    "unplug", "wait",
+    "again", "ask", "badger", "begin", "big", "both", "brood", "browse", "chat", "cope", "crowd",
+    "echo", "fail", "garble", "hang", "hasty", "lose", "mumble", "nap", "nest", "refuse", "rest",
+    "twice", "unplug", "wait",
 ];
 
 /// How long `hasty` waits for an answer.
@@ -209,6 +211,7 @@ impl FakeSource {
         let arguments = permit.call().operation.arguments();
         match &*permit.target().name {
             _ if let Operation::Task(request) = &*permit.call().operation => Ok(task(request)),
+            "again" => nest_again(&context, arguments).await,
             "badger" => Ok(asks(QUESTIONS)),
             "begin" => Ok(working("7")),
             tool @ ("ask" | "both" | "brood" | "chat" | "cope" | "hasty" | "nap" | "twice") => {
@@ -346,6 +349,21 @@ async fn nest(
     let operation = Operation::Tool { name, arguments };
     let caller = Caller { peer: context.peer.clone(), ..Caller::silent() };
     context.nested.call_with(operation, caller, options).await
+}
+
+/// Calls a tool that suspends for a client which answers by asking again, and goes on with that very
+/// call.
+async fn nest_again(context: &CallContext, arguments: &str) -> Result<Outcome, CallError> {
+    let tools: Vec<String> = serde_json::from_str(arguments).unwrap();
+    let name = ToolName::parse(&tools[0]).unwrap();
+    let operation = Operation::Tool { name, arguments: raw("{}") };
+    let nested = |resume| {
+        let options = NestedOptions { resume, ..NestedOptions::default() };
+        context.nested.call_with(operation.clone(), retrying(ASKED), options)
+    };
+    let Outcome::Suspended(suspension) = nested(None).await? else { panic!("it does not suspend") };
+    let (state, answers) = (suspension.state, raw(r#"{"name":"Ada"}"#));
+    nested(Some(Resume { state, answers })).await
 }
 
 /// Suspends; resumed, answers with its own state and what was answered.

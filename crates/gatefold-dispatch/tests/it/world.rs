@@ -56,6 +56,10 @@ impl World {
     }
 
     pub(crate) fn install(&self, sources: &[&Arc<FakeSource>], rules: &[Rule]) {
+        self.install_policy(sources, Policy::new(rules.to_vec()));
+    }
+
+    pub(crate) fn install_policy(&self, sources: &[&Arc<FakeSource>], policy: Policy) {
         let sources = sources.iter().map(|source| SourceSetup {
             source: (*source).clone(),
             kind: KindName::new("mcp"),
@@ -65,7 +69,7 @@ impl World {
             call_deadline: None,
         });
         self.dispatcher.install(Setup {
-            policy: Policy::new(rules.to_vec()),
+            policy,
             limits: self.limits,
             learns: self.learns,
             encoder: None,
@@ -149,7 +153,7 @@ pub(crate) fn operation(tool: &str, arguments: &str) -> Operation {
 }
 
 /// What a client declares that answers what `wait` asks.
-const ASKED: &str = r#"{"elicitation":{}}"#;
+pub(crate) const ASKED: &str = r#"{"elicitation":{}}"#;
 
 /// A caller whose client answers by making its request again, and can do what it declares.
 pub(crate) fn retrying(capabilities: &str) -> Caller {

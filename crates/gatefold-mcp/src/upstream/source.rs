@@ -6,7 +6,9 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, join_all};
 use gatefold_catalog::Manifest;
-use gatefold_core::{BoxError, CallError, Clock, Domain, Outcome, Secret, UpstreamIdentity};
+use gatefold_core::{
+    BoxError, BusyWith, CallError, Clock, Domain, Outcome, Secret, UpstreamIdentity,
+};
 use gatefold_dispatch::{
     CallContext, Credential, CredentialSet, Credentials, Manifests, Source, SourceState,
     SourceStatus, StaticCredentials,
@@ -195,7 +197,8 @@ impl McpSource {
         };
         let domain = &self.settings.domain;
         let retired = state.sessions.make_room(identity, is_idle);
-        let retired = retired.map_err(|_| CallError::Busy { domain: domain.clone() })?;
+        let busy = |_| CallError::Busy { domain: domain.clone(), of: BusyWith::Connections };
+        let retired = retired.map_err(busy)?;
         if let Some(session) = retired {
             tracing::info!(%domain, "stopped a session in favour of another");
             tokio::spawn(async move { session.close().await });

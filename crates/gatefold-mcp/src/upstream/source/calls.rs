@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use gatefold_core::{CallError, Operation, Outcome, Target, UpstreamIdentity};
+use gatefold_core::{BusyWith, CallError, Operation, Outcome, Target, UpstreamIdentity};
 use gatefold_dispatch::CallContext;
 use gatefold_policy::Permit;
 
@@ -172,7 +172,10 @@ impl McpSource {
                 self.note_refusal(&reason);
                 self.unavailable(reason, None)
             }
-            WireError::Full => CallError::Busy { domain: self.settings.domain.clone() },
+            WireError::Full => {
+                let domain = self.settings.domain.clone();
+                CallError::Busy { domain, of: BusyWith::Calls }
+            }
             WireError::NotSent(_) | WireError::Forgotten => {
                 self.unavailable(error.to_string(), None)
             }

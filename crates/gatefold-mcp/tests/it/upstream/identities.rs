@@ -1,6 +1,6 @@
 //! Sources that many people use, each under an identity of their own.
 
-use gatefold_core::{CallError, Principal, UserId};
+use gatefold_core::{Principal, UserId};
 use gatefold_dispatch::{Caller, IdentityScope};
 use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
@@ -70,7 +70,10 @@ async fn refused() {
         .collect();
     assert!(wait_until(LONG, || upstream.count("tools/call") == LIMIT).await);
     let one_more = world.call_with("up__echo", "{}", &user(LIMIT), Caller::silent()).await;
-    assert!(matches!(one_more, Err(CallError::Busy { .. })), "{one_more:?}");
+    let said = one_more.expect_err("no connection is left").to_string();
+    let expected = "has all its connections in use by other users; try again in a minute, when one \
+                    of them may be free";
+    assert!(said.ends_with(expected), "{said}");
     for call in calls {
         call.abort();
     }
