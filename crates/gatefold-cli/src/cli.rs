@@ -53,8 +53,8 @@ use output::Output;
 /// How long threads that wait for input or a lookup may hold up the end of the process.
 const ENDING: Duration = Duration::from_millis(100);
 
-/// What rmcp logs is in our own words already, and may repeat addresses with secrets in them. It
-/// shows only when a filter names it.
+/// The demo's servers are this very program, and rmcp, which carries them, logs each request that it
+/// sees. That shows only when a filter names it; nothing else here has rmcp.
 const QUIET: &str = "rmcp=off";
 
 /// Runs the command line and says how the process is to exit: 0 when all went well, 1 when
@@ -96,7 +96,7 @@ async fn dispatch(
         Command::Import(import) => import::run(import, shared, environment, output),
         Command::Connect(connect) => connect::run(connect, shared, environment, output).await,
         Command::Disconnect(it) => disconnect::run(it, shared, environment, output),
-        Command::Check(_) => check::run(shared, environment, output).await,
+        Command::Check(it) => check::run(it, shared, environment, output).await,
         Command::Doctor(it) => doctor::run(it, shared, environment, output).await,
         Command::Tools(tools) => tools::run(tools, shared, environment, output).await,
         Command::Eval(eval) => eval::run(eval, shared, environment, output).await,

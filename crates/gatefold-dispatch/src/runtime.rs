@@ -84,6 +84,9 @@ pub struct SourceReport {
     pub domain: Domain,
     #[serde(flatten)]
     pub status: SourceStatus,
+    /// What it wrote to its standard error before it failed, the last few lines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub last_lines: Vec<String>,
     pub breaker: BreakerState,
     pub tools: usize,
     pub prompts: usize,
@@ -192,6 +195,7 @@ fn report(slot: &Slot) -> SourceReport {
     SourceReport {
         domain: source.domain().clone(),
         status: source.status(),
+        last_lines: source.last_lines(),
         breaker: slot.breaker.state(),
         tools: manifest.map_or(0, |m| m.tools().len()),
         prompts: manifest.map_or(0, |m| m.prompts().len()),

@@ -35,6 +35,12 @@ pub trait Source: Send + Sync + 'static {
 
     fn status(&self) -> SourceStatus;
 
+    /// What the source itself last said beside the protocol, a line each and few of them, where its
+    /// last attempt failed.
+    fn last_lines(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Connects, if need be, and asks for the list anew. The manifest follows by
     /// [`Source::manifests`].
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>>;

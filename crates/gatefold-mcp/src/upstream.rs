@@ -6,6 +6,7 @@ mod credentials;
 mod handshake;
 mod http;
 mod ladder;
+mod last_words;
 mod lines;
 mod message;
 mod mirrored_arguments;

@@ -83,11 +83,15 @@ pub struct Finding {
     /// A command or an edit that puts it right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
+    /// What a server wrote to its standard error last, for whoever wants to know more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub last_lines: Vec<String>,
 }
 
 impl Finding {
     fn new(section: Section, level: Level, what: impl Into<String>) -> Self {
-        Self { section, level, what: what.into(), place: None, fix: None }
+        let (what, last_lines) = (what.into(), Vec::new());
+        Self { section, level, what, place: None, fix: None, last_lines }
     }
 
     fn ok(section: Section, what: impl Into<String>) -> Self {

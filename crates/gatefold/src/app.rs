@@ -400,6 +400,7 @@ fn disabled_report(domain: &Domain, since: Timestamp) -> SourceReport {
             protocol: None,
             sessions: 0,
         },
+        last_lines: Vec::new(),
         breaker: BreakerState::Closed,
         tools: 0,
         prompts: 0,

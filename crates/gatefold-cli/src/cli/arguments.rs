@@ -152,6 +152,9 @@ pub(crate) struct Disconnect {
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
+    /// Show the last lines that a server wrote which failed
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -161,8 +164,8 @@ pub(crate) struct Doctor {
     /// Start and connect nothing
     #[arg(long)]
     pub(crate) offline: bool,
-    /// Show what is in order as well
-    #[arg(long)]
+    /// Show what is in order as well, and the last lines that a server wrote which failed
+    #[arg(long, short)]
     pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) format: Format,

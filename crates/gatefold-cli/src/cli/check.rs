@@ -8,12 +8,12 @@ use gatefold_core::Domain;
 use gatefold_dispatch::{SourceReport, SourceState};
 use serde::Serialize;
 
-use super::arguments::Shared;
+use super::arguments::{Check, Shared};
 use super::output::{Output, Style};
 use super::progress::Progress;
 use super::table::{Table, grouped};
 use super::tokens::ChildCounter;
-use super::{session, stop};
+use super::{session, stop, visible};
 
 /// What `check --json` prints.
 #[derive(Serialize)]
@@ -40,6 +40,7 @@ struct Finding {
 
 /// Connects every source, says how each fared, and fails if one of them did.
 pub(super) async fn run(
+    check: &Check,
     shared: &Shared,
     environment: &Environment,
     output: &Output,
@@ -52,7 +53,7 @@ pub(super) async fn run(
         if output.is_json() {
             output.json(&findings);
         } else {
-            output.lines(&lines(&findings, output.style()));
+            output.lines(&lines(&findings, check.verbose, output.style()));
         }
         Ok(if findings.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     })
@@ -116,14 +117,14 @@ async fn warnings(app: &App) -> Vec<String> {
 }
 
 /// What is printed for people.
-fn lines(findings: &Findings, style: Style) -> Vec<String> {
+fn lines(findings: &Findings, is_verbose: bool, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     if !findings.sources.is_empty() {
         lines.extend(table(findings, style).lines(style));
         lines.push(String::new());
     }
     lines.extend(style.sentence(&costs(findings.tools, findings.tokens), 2));
-    lines.extend(findings.sources.iter().flat_map(|finding| details(finding, style)));
+    lines.extend(findings.sources.iter().flat_map(|finding| details(finding, is_verbose, style)));
     for warning in &findings.warnings {
         lines.push(String::new());
         lines.extend(style.sentence(&format!("{} {warning}", style.accent("note")), 2));
@@ -167,7 +168,7 @@ fn table(findings: &Findings, style: Style) -> Table {
 }
 
 /// What is wrong with a source, and with what it offers.
-fn details(finding: &Finding, style: Style) -> Vec<String> {
+fn details(finding: &Finding, is_verbose: bool, style: Style) -> Vec<String> {
     let Finding { report, hint, origin, .. } = finding;
     let mut lines = Vec::new();
     if let Some(failure) = &report.status.error {
@@ -176,6 +177,9 @@ fn details(finding: &Finding, style: Style) -> Vec<String> {
         lines.extend(style.sentence(&text, 2));
         if let Some(hint) = hint {
             lines.extend(style.sentence(&format!("  help: {hint}"), 4));
+        }
+        for line in report.last_lines.iter().filter(|_| is_verbose) {
+            lines.extend(style.sentence(&format!("  | {}", visible::on_one_line(line)), 4));
         }
         let place = style.sentence(&format!("  configured in {origin}"), 4);
         lines.extend(place.iter().map(|line| style.faint(line)));
@@ -210,6 +214,7 @@ mod tests {
         let report = SourceReport {
             domain: Domain::parse(domain).unwrap(),
             status,
+            last_lines: Vec::new(),
             breaker: BreakerState::Closed,
             tools: 14,
             prompts: 0,
@@ -234,7 +239,7 @@ mod tests {
         }
         let nothing =
             Findings { ok: true, sources: Vec::new(), tools: 0, tokens: 0, warnings: Vec::new() };
-        assert_eq!(lines(&nothing, Style::plain()), ["no tools"]);
+        assert_eq!(lines(&nothing, false, Style::plain()), ["no tools"]);
     }
 
     #[test]
@@ -255,6 +260,6 @@ mod tests {
             tokens: 13_080,
             warnings: vec!["`disclosure.pinned` matches no tool: nothing__*".to_owned()],
         };
-        insta::assert_snapshot!(across_widths(|style| lines(&findings, style)));
+        insta::assert_snapshot!(across_widths(|style| lines(&findings, false, style)));
     }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::arguments::{Doctor, Shared};
 use super::output::{Output, Style};
-use super::stop;
+use super::{stop, visible};
 
 pub(super) async fn run(
     doctor: &Doctor,
@@ -63,7 +63,7 @@ fn lines(diagnosis: &Diagnosis, is_verbose: bool, style: Style) -> Vec<String> {
             lines.push(style.strong(finding.section.title()));
             section = Some(finding.section);
         }
-        lines.extend(finding_lines(finding, style));
+        lines.extend(finding_lines(finding, is_verbose, style));
     }
     if section.is_some() {
         lines.push(String::new());
@@ -84,7 +84,7 @@ fn lines(diagnosis: &Diagnosis, is_verbose: bool, style: Style) -> Vec<String> {
     lines
 }
 
-fn finding_lines(finding: &Finding, style: Style) -> Vec<String> {
+fn finding_lines(finding: &Finding, is_verbose: bool, style: Style) -> Vec<String> {
     let mark = match finding.level {
         Level::Ok => style.good("ok"),
         Level::Note => style.accent("note"),
@@ -92,6 +92,9 @@ fn finding_lines(finding: &Finding, style: Style) -> Vec<String> {
         Level::Fault => style.bad("fault"),
     };
     let mut lines = style.sentence(&format!("  {mark} {}", finding.what), 4);
+    for line in finding.last_lines.iter().filter(|_| is_verbose) {
+        lines.extend(style.sentence(&format!("    | {}", visible::on_one_line(line)), 6));
+    }
     if let Some(place) = &finding.place {
         let place = style.sentence(&format!("    in {place}"), 6);
         lines.extend(place.iter().map(|line| style.faint(line)));
@@ -109,7 +112,8 @@ mod tests {
 
     fn finding(level: Level, what: &str, place: &str, fix: &str) -> Finding {
         let (place, fix) = (Some(place.to_owned()), Some(fix.to_owned()));
-        Finding { section: Section::Sources, level, what: what.to_owned(), place, fix }
+        let (section, what, last_lines) = (Section::Sources, what.to_owned(), Vec::new());
+        Finding { section, level, what, place, fix, last_lines }
     }
 
     #[test]

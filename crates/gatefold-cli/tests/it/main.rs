@@ -11,6 +11,7 @@ mod doctor;
 mod eval;
 mod import;
 mod json;
+mod last_words;
 mod model;
 mod process;
 mod queries;

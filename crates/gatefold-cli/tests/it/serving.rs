@@ -91,6 +91,50 @@ async fn a_source_that_hangs_does_not_hold_up_the_others() {
 }
 
 #[tokio::test]
+async fn a_deadline_of_its_own_binds_one_source_and_no_other() {
+    let scratch = Scratch::new();
+    let server = serve_http(Fixture::new(&[]).unwrap()).unwrap();
+    let source =
+        |name: &str, more: &str| format!("[sources.{name}]\nurl = '{}'\n{more}", server.url);
+    scratch.write(
+        "gatefold.toml",
+        source("hasty", "call_deadline = '300ms'\n") + &source("patient", ""),
+    );
+    let gateway = Gateway::serve(&scratch).await;
+    gateway.await_log("took up a new list of tools domain=hasty").await;
+    gateway.await_log("took up a new list of tools domain=patient").await;
+    let client = RawClient::new(gateway.url()).unwrap();
+    let slow = async |domain: &str, ms: u64| {
+        let call = format!(r#"{{"tool_name":"{domain}__slow","arguments":{{"ms":{ms}}}}}"#);
+        client.call("execute_tool", &call).await.unwrap().text()
+    };
+    let began = Instant::now();
+    let late = slow("hasty", 60_000).await;
+    assert!(late.contains("Tool 'hasty__slow' did not answer within 0.3 s"), "{late}");
+    assert!(began.elapsed() < LIMIT, "{:?}", began.elapsed());
+    let answer = slow("patient", 600).await;
+    assert!(answer.contains(r#""tool":"patient__slow","result""#), "{answer}");
+}
+
+#[tokio::test]
+async fn a_source_whose_list_fails_says_so_in_the_status() {
+    let scratch = Scratch::new();
+    let server = serve_http(Fixture::new(&["--repeat-cursor"]).unwrap()).unwrap();
+    let config = format!("[sources.circular]\nurl = '{}'\n", server.url);
+    scratch.write("gatefold.toml", two_sources(&scratch) + &config);
+    let gateway = serve_both(&scratch).await;
+    let args = ["status", "--listen", &gateway.address(), "--json"];
+    let source = || run(&scratch, &args).json()["running"]["sources"][0].clone();
+    assert!(gatefold_testkit::wait_until(LIMIT, || !source()["error"].is_null()).await);
+    let shown = source();
+    assert_eq!((&shown["domain"], &shown["state"]), (&"circular".into(), &"running".into()));
+    let expected = "its list could not be taken up: `tools/list` gave the cursor it was asked with";
+    assert_eq!(shown["error"], expected);
+    let text = run(&scratch, &["status", "--listen", &gateway.address()]).stdout;
+    assert!(text.contains("circular: its list could not be taken up"), "{text}");
+}
+
+#[tokio::test]
 async fn a_source_that_is_down_at_the_start_is_learned_once_it_is_up() {
     let scratch = Scratch::new();
     let program = scratch.path().join("later");

@@ -33,13 +33,15 @@ use crate::protocol::Era;
 #[error("{reason}")]
 pub(crate) struct ConnectError {
     pub(crate) reason: String,
+    /// What a local server wrote to its standard error last.
+    pub(crate) last_lines: Vec<String>,
     #[source]
     source: Option<BoxError>,
 }
 
 impl ConnectError {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), source: None }
+        Self { reason: reason.into(), last_lines: Vec::new(), source: None }
     }
 }
 
@@ -139,9 +141,9 @@ impl EraLadder<'_> {
         let spawned = timeout_at(deadline, starting).await;
         let spawned = spawned.map_err(|_| self.failed(GreetingError::Late))?;
         let spawned = spawned.unwrap_or_else(|ended| Err(std::io::Error::other(ended)));
-        let spawned = spawned.map_err(|error| ConnectError {
-            reason: start_hint(settings, &error),
-            source: Some(error.into()),
+        let spawned = spawned.map_err(|error| {
+            let told = ConnectError::new(start_hint(settings, &error));
+            ConnectError { source: Some(error.into()), ..told }
         })?;
         Ok(StdioWire::new(
             self.domain.clone(),
@@ -218,6 +220,7 @@ impl EraLadder<'_> {
     /// The reason is the server's end, if it has ended, or what it wrote instead of an answer.
     fn failed_on(&self, wire: &StdioWire, refusal: GreetingError) -> ConnectError {
         let mut error = self.failed(refusal);
+        error.last_lines = wire.last_lines();
         if let Some(ended) = wire.ended() {
             error.reason = ended;
         } else if let Some(noise) = wire.noise() {

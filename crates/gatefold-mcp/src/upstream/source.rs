@@ -72,6 +72,10 @@ pub struct McpSource {
 struct SourceInner {
     sessions: SessionPool,
     status: SourceStatus,
+    /// What the server of the last attempt that failed wrote to its standard error last.
+    last_lines: Vec<String>,
+    /// Why its list could not be taken up the last time, if it could not.
+    list_failure: Option<String>,
     backoff: Backoff,
     era: Option<Era>,
     is_closed: bool,
@@ -122,6 +126,8 @@ impl McpSource {
             state: Mutex::new(SourceInner {
                 sessions: SessionPool::default(),
                 status,
+                last_lines: Vec::new(),
+                list_failure: None,
                 backoff: Backoff::default(),
                 era,
                 is_closed: false,
@@ -243,6 +249,7 @@ impl McpSource {
                 state.sessions.remove(&identity);
                 state.backoff.failed();
                 self.set_status(&mut state, SourceState::Failing, Some(error.reason.clone()));
+                state.last_lines.clone_from(&error.last_lines);
                 Err(Arc::new(error))
             }
         }
@@ -366,6 +373,7 @@ impl McpSource {
         }
         if state.sessions.is_empty() {
             self.set_status(state, SourceState::Failing, Some(reason));
+            state.last_lines = session.wire.last_lines();
         } else {
             state.status.sessions = state.sessions.open();
         }
@@ -394,6 +402,7 @@ impl McpSource {
     fn set_status(&self, state: &mut SourceInner, to: SourceState, error: Option<String>) {
         state.status.sessions = state.sessions.open();
         state.status.error = error;
+        state.last_lines.clear();
         if state.status.state != to {
             state.status.state = to;
             state.status.since = self.clock.now();
@@ -439,7 +448,15 @@ impl Source for McpSource {
     }
 
     fn status(&self) -> SourceStatus {
-        self.lock().status.clone()
+        let state = self.lock();
+        let status = state.status.clone();
+        // Of two things that are wrong, the one that keeps calls from being made comes first.
+        let error = status.error.or_else(|| state.list_failure.clone());
+        SourceStatus { error, ..status }
+    }
+
+    fn last_lines(&self) -> Vec<String> {
+        self.lock().last_lines.clone()
     }
 
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {

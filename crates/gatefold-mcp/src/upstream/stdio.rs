@@ -1,6 +1,6 @@
 //! The wire to a local server.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +17,7 @@ use tokio_util::task::TaskTracker;
 use super::back_channel::{
     BackChannel, OpenQuestions, QuestionRouter, QuestionStep, question, unsupported,
 };
+use super::last_words::LastWords;
 use super::lines::{Line, Lines};
 use super::message::{FIRST_OWN_ID, NEITHER, Reply, ServerMessage, cancelled};
 use super::notices::ServerNotices;
@@ -28,8 +29,6 @@ use crate::protocol::{methods, rpc};
 const LINE_BYTES: usize = 16 * 1024 * 1024;
 /// The longest line of standard error that is logged, in bytes.
 const STDERR_LINE_BYTES: usize = 8 * 1024;
-/// Lines of standard error remembered for telling why a server ended.
-const STDERR_LINES: usize = 5;
 /// Messages that wait to be written.
 const WRITE_QUEUE: usize = 64;
 /// Why there is no connection any more when it was we who ended it.
@@ -62,8 +61,8 @@ struct StdioConnection {
 struct StdioInner {
     /// At most [`PENDING_REQUESTS`].
     waiting: HashMap<u64, PendingRequest>,
-    /// The last lines, at most [`STDERR_LINES`].
-    stderr: VecDeque<String>,
+    /// What it wrote to its standard error.
+    last_words: LastWords,
     /// The first line on standard output that was not the protocol.
     noise: Option<String>,
     /// Why the connection has ended.
@@ -179,6 +178,11 @@ impl StdioWire {
 
     pub(crate) fn ended(&self) -> Option<String> {
         self.shared.lock().end.clone()
+    }
+
+    /// The last lines that the server wrote to its standard error.
+    pub(crate) fn last_lines(&self) -> Vec<String> {
+        self.shared.lock().last_words.shown()
     }
 
     /// The first line that the server wrote where only the protocol belongs, shortened.
@@ -378,11 +382,7 @@ async fn log_stderr(shared: Arc<StdioConnection>, stderr: ChildStderr) {
             continue;
         }
         tracing::info!(target: "gatefold::upstream", domain = %shared.domain, "{line}");
-        let mut state = shared.lock();
-        if state.stderr.len() == STDERR_LINES {
-            state.stderr.pop_front();
-        }
-        state.stderr.push_back(line);
+        shared.lock().last_words.take(line);
     }
 }
 
@@ -424,10 +424,7 @@ fn exit_reason(shared: &StdioConnection, status: io::Result<std::process::ExitSt
         },
         Err(error) => format!("the server ended: {error}"),
     };
-    match shared.lock().stderr.back() {
-        Some(line) => format!("{how}; it last wrote: {line}"),
-        None => how,
-    }
+    shared.lock().last_words.reason(&how)
 }
 
 #[cfg(test)]

@@ -54,6 +54,14 @@ impl Wire {
         }
     }
 
+    /// The last lines that a local server wrote to its standard error.
+    pub(crate) fn last_lines(&self) -> Vec<String> {
+        match self {
+            Self::Stdio(wire) => wire.last_lines(),
+            Self::Http(_) => Vec::new(),
+        }
+    }
+
     /// Waits until the connection has ended. A remote server has one only while it streams what
     /// belongs to no request.
     pub(crate) async fn when_ended(&self) {

@@ -120,7 +120,10 @@ async fn fared(
     };
     match (error, report) {
         (Some(_), _) if gave_up(source, took, limit) => vec![impatient(source, limit)],
-        (Some(error), _) => vec![failed(source, &error).await],
+        (Some(error), report) => {
+            let last_lines = report.map(|report| report.last_lines).unwrap_or_default();
+            vec![Finding { last_lines, ..failed(source, &error).await }]
+        }
         (None, Some(report)) => healthy(source, &report, took),
         (None, None) => Vec::new(),
     }

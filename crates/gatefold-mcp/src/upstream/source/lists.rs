@@ -21,7 +21,16 @@ impl McpSource {
         self.fetch_list(session).await
     }
 
+    /// Asks for the list. What went wrong is shown until one is taken up.
     async fn fetch_list(&self, session: &UpstreamSession) -> Result<(), ListError> {
+        let fetched = self.take_up_list(session).await;
+        let failure = fetched.as_ref().err();
+        let failure = failure.map(|error| format!("its list could not be taken up: {error}"));
+        self.lock().list_failure = failure;
+        fetched
+    }
+
+    async fn take_up_list(&self, session: &UpstreamSession) -> Result<(), ListError> {
         let limit = self.settings.connect_deadline;
         let former = self.manifest.borrow().clone();
         let listing = session.list(former.as_deref(), self.clock.now(), limit / 2);
