@@ -79,7 +79,10 @@ fn on_a_runtime(
         _ => Builder::new_multi_thread(),
     };
     let runtime = builder.enable_all().build().context("no runtime could be started")?;
-    let result = runtime.block_on(dispatch(arguments, environment, output));
+    let result = runtime.block_on(async {
+        stop::outlive_full_files().context("a signal could not be handled")?;
+        dispatch(arguments, environment, output).await
+    });
     runtime.shutdown_timeout(ENDING);
     result
 }

@@ -31,6 +31,16 @@ async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
     }
 }
 
+/// Keeps the process alive when a file has reached the size that the system allows. The write then
+/// fails like one on a full disk, which costs some calls and not the gateway.
+///
+/// A signal that is handled reaches children as it was, one that is ignored would not.
+pub(super) fn outlive_full_files() -> io::Result<()> {
+    let too_large = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
+    // The handler stays when what listens to it is gone.
+    signal(too_large).map(drop)
+}
+
 /// SIGHUP, which asks for the configuration to be read again.
 pub(super) fn reload_signal() -> io::Result<Signal> {
     signal(SignalKind::hangup())

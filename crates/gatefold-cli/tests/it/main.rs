@@ -15,6 +15,7 @@ mod last_words;
 mod model;
 mod process;
 mod queries;
+mod records;
 mod scratch;
 mod secrets;
 mod serving;

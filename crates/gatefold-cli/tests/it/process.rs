@@ -99,12 +99,13 @@ pub(crate) struct Gateway {
 impl Gateway {
     /// Starts a long-lived command and gathers what it logs.
     pub(crate) fn start(scratch: &Scratch, args: &[&str]) -> Self {
-        let mut child = command(scratch, args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::of(command(scratch, args))
+    }
+
+    /// The same, of a command that is put together already.
+    pub(crate) fn of(mut command: Command) -> Self {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(String::new()));
         let (stderr, sink) = (child.stderr.take().unwrap(), log.clone());
         let reader = std::thread::spawn(move || {
