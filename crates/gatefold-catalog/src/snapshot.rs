@@ -24,9 +24,9 @@ use search_index::SearchIndex;
 /// The longest description of a domain, in characters, when it was configured.
 const CONFIGURED_LIMIT: usize = 200;
 
-/// Up to how many tools a search, once its index is built, takes less than a millisecond: 0.4 ms
-/// among 2,500 tools and 6 ms among 100,000.
-pub(crate) const QUICK_TOOLS: usize = 5000;
+/// Up to how many tools a search holds its thread up no longer than a call does, once the indexes are
+/// built: to tell what an unknown name may have meant takes some 2 ms among 1,000 tools.
+pub(crate) const QUICK_TOOLS: usize = 500;
 
 /// One source as it enters a snapshot.
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ impl Snapshot {
         self.encoder.as_ref()
     }
 
-    /// Whether a search takes less than a millisecond or so: it need not build the index first, nor
+    /// Whether a search takes a millisecond or so: it need not build the index first, nor
     /// wait for an encoder, and there are few enough tools to rank.
     pub fn searches_quickly(&self) -> bool {
         self.encoder.is_none()

@@ -93,7 +93,7 @@ async fn an_unknown_name_holds_up_no_neighbour() {
 
 #[tokio::test]
 async fn neither_a_known_name_nor_an_unknown_entry_of_another_kind_is_searched_for() {
-    let world = World::with_tools(TOOLS);
+    let world = World::with_tools(100);
     let turn = turn(&world, "gateway");
     call(&turn, "execute_tool", r#"{"tool_name":"up__echo"}"#).await;
     call(&turn, "no_such_tool_at_the_top", "{}").await;
@@ -106,5 +106,7 @@ async fn neither_a_known_name_nor_an_unknown_entry_of_another_kind_is_searched_f
     ] {
         assert!(turn.operate(operation, None, Caller::silent()).await.is_err());
     }
-    assert!(!turn.view().snapshot().searches_quickly());
+    assert!(!turn.view().snapshot().searches_quickly(), "nothing has built an index");
+    call(&turn, "execute_tool", r#"{"tool_name":"up__nothing"}"#).await;
+    assert!(turn.view().snapshot().searches_quickly(), "an unknown tool has");
 }
