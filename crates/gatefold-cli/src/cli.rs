@@ -9,6 +9,7 @@ mod command_line;
 mod config;
 mod connect;
 mod demo;
+mod descriptors;
 mod disconnect;
 mod doctor;
 mod eval;

@@ -181,6 +181,11 @@ impl App {
         let server = &applied.config.server;
         let mut endpoint = HttpEndpoint {
             request_body_bytes: usize::try_from(server.request_bytes).unwrap_or(usize::MAX),
+            requests_bytes: usize::try_from(server.requests_bytes).unwrap_or(usize::MAX),
+            body_deadline: server.body_deadline,
+            connections: server.connections,
+            head_deadline: server.head_deadline,
+            connection_idle: server.connection_idle,
             session_idle: server.session_idle,
             drain: server.shutdown,
             authenticator: self.authenticator.clone(),

@@ -221,6 +221,16 @@ pub struct ServerConfig {
     pub allowed_origins: Vec<String>,
     /// The largest request body, in bytes.
     pub request_bytes: u64,
+    /// What larger requests under way may hold in all, in bytes.
+    pub requests_bytes: u64,
+    /// How long the body of a request may take.
+    pub body_deadline: Duration,
+    /// Connections over HTTP at once.
+    pub connections: usize,
+    /// How long a new connection may take to bring the head of its first request.
+    pub head_deadline: Duration,
+    /// How long a connection may take from one request to the head of the next.
+    pub connection_idle: Duration,
     /// How long a session may be silent.
     pub session_idle: Duration,
     /// How long calls under way may take to finish when the gateway stops.
@@ -234,6 +244,11 @@ impl Default for ServerConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             request_bytes: 4 * 1024 * 1024,
+            requests_bytes: 32 * 1024 * 1024,
+            body_deadline: Duration::from_secs(30),
+            connections: 2000,
+            head_deadline: Duration::from_secs(10),
+            connection_idle: Duration::from_secs(90),
             session_idle: Duration::from_secs(30 * 60),
             shutdown: Duration::from_secs(10),
         }

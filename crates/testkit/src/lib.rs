@@ -8,6 +8,7 @@
 //!
 //! - [`fixture`] is an MCP server on stdio that any test binary becomes by running itself again.
 //! - [`http`] serves the same fixture over streamable HTTP, in the process or in one of its own.
+//! - [`serve_raw`] has one tool, whose calls a test answers byte by byte.
 //! - [`client`] has the two raw clients, one for each transport.
 //! - [`reference`] is a whole and honest MCP server, which the official conformance suite passes.
 
@@ -16,6 +17,7 @@ mod exit;
 pub mod fixture;
 pub mod http;
 mod process;
+mod raw_server;
 pub mod reference;
 mod wait;
 
@@ -23,6 +25,7 @@ pub use client::{Exchange, RawClient, StdioClient};
 pub use fixture::{Fixture, fixture_command};
 pub use http::{HttpFixture, HttpProcess, serve_http};
 pub use process::{run_from_args, run_if_asked};
+pub use raw_server::{RAW_TOOL, serve_raw};
 pub use reference::reference_command;
 pub use wait::{process_alive, wait_until};
 

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::{Serve, Shared};
 use super::failure::with_help;
 use super::tokens::ChildCounter;
-use super::{loopback, memory, reload, session, status, stop};
+use super::{descriptors, loopback, memory, reload, session, status, stop};
 
 pub(super) async fn run(
     serve: &Serve,
@@ -21,6 +21,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<ExitCode> {
     session::refuse_inside(environment)?;
     let stop = stop::on_signal()?;
+    descriptors::raise();
     let session = session::open(shared, environment).await?;
     let app = session.app;
     let listen = serve.listen.unwrap_or(app.config().server.listen);
@@ -83,7 +84,9 @@ pub(super) async fn serve_app(
 ) -> anyhow::Result<()> {
     let is_loopback = listener.local_addr()?.ip().is_loopback();
     let routes = if is_loopback { status_routes(app.clone()) } else { Router::new() };
-    let served = serve_http(app.server(), listener, app.endpoint(), routes, stop).await;
+    let mut endpoint = app.endpoint();
+    endpoint.connections = endpoint.connections.min(descriptors::connections());
+    let served = serve_http(app.server(), listener, endpoint, routes, stop).await;
     served.context("the listener failed")
 }
 

@@ -10,7 +10,7 @@ use gatefold_mcp::{end_children, serve_stdio};
 
 use super::arguments::{DisclosureName, Shared, Stdio};
 use super::tokens::ChildCounter;
-use super::{reload, session, stop};
+use super::{descriptors, reload, session, stop};
 
 /// How long a first start waits for tools, so that what a client reads once, the instructions,
 /// says more than the domains' names. Later starts know tools from disk and do not wait.
@@ -28,6 +28,7 @@ pub(super) async fn run(
 ) -> anyhow::Result<ExitCode> {
     session::refuse_inside(environment)?;
     let stop = stop::on_signal()?;
+    descriptors::raise();
     let session = session::open(shared, environment).await?;
     let app = session.app;
     let audience = audience(arguments, &app)?;

@@ -150,6 +150,11 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     limits.idle_stop             gatefold.toml:3   "${IDLE:-5m}"
     limits.result_size           default           "1MiB"
     limits.request_size          default           "4MiB"
+    limits.requests_size         default           "32MiB"
+    limits.body_deadline         default           "30s"
+    limits.connections           default           2000
+    limits.head_deadline         default           "10s"
+    limits.connection_idle       default           "90s"
     limits.calls_in_flight       default           128
     limits.calls_waiting         default           512
     limits.breaker_failures      default           5

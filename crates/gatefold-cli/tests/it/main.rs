@@ -9,6 +9,7 @@ mod connect;
 mod demo;
 mod doctor;
 mod eval;
+mod floods;
 mod import;
 mod json;
 mod last_words;

@@ -12,6 +12,18 @@ pub struct HttpEndpoint {
     /// Web pages that may use it (the `Origin` header). Requests without an origin always may.
     pub allowed_origins: Vec<String>,
     pub request_body_bytes: usize,
+    /// What larger requests may hold in all while they are read and worked on. At least one of the
+    /// largest always fits.
+    pub requests_bytes: usize,
+    /// How long the body of a request may take.
+    pub body_deadline: Duration,
+    /// Connections at once. One more takes the place of the one that has been idle the longest, or is
+    /// refused when none is.
+    pub connections: usize,
+    /// How long a new connection may take to bring the head of its first request.
+    pub head_deadline: Duration,
+    /// How long a connection may take from one request to the head of the next.
+    pub connection_idle: Duration,
     /// How long a session may be silent.
     pub session_idle: Duration,
     /// How long calls under way may take to finish once the endpoint is shut down.
@@ -28,6 +40,11 @@ impl Default for HttpEndpoint {
             allowed_hosts: loopback.to_vec(),
             allowed_origins: origins.map(str::to_owned).to_vec(),
             request_body_bytes: 4 * 1024 * 1024,
+            requests_bytes: 32 * 1024 * 1024,
+            body_deadline: Duration::from_secs(30),
+            connections: 2000,
+            head_deadline: Duration::from_secs(10),
+            connection_idle: Duration::from_secs(90),
             session_idle: Duration::from_secs(30 * 60),
             drain: Duration::from_secs(10),
             authenticator: Arc::<SoleUser>::default(),
@@ -37,15 +54,17 @@ impl Default for HttpEndpoint {
 
 impl fmt::Debug for HttpEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            allowed_hosts, allowed_origins, request_body_bytes, session_idle, drain, ..
-        } = self;
         f.debug_struct("HttpEndpoint")
-            .field("allowed_hosts", allowed_hosts)
-            .field("allowed_origins", allowed_origins)
-            .field("request_body_bytes", request_body_bytes)
-            .field("session_idle", session_idle)
-            .field("drain", drain)
+            .field("allowed_hosts", &self.allowed_hosts)
+            .field("allowed_origins", &self.allowed_origins)
+            .field("request_body_bytes", &self.request_body_bytes)
+            .field("requests_bytes", &self.requests_bytes)
+            .field("body_deadline", &self.body_deadline)
+            .field("connections", &self.connections)
+            .field("head_deadline", &self.head_deadline)
+            .field("connection_idle", &self.connection_idle)
+            .field("session_idle", &self.session_idle)
+            .field("drain", &self.drain)
             .finish_non_exhaustive()
     }
 }

@@ -7,7 +7,6 @@ use ::http::{HeaderMap, Method, Request, Response, StatusCode};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::serve::ListenerExt as _;
 use futures::stream::unfold;
 use gatefold_core::{Domain, Principal};
 use gatefold_exchange::{Audience, Scope};
@@ -28,8 +27,11 @@ use super::sessions::{ClientSession, Sessions};
 use super::streams::{Event, empty, json, plain, stream};
 use crate::protocol::headers::LAST_EVENT_ID;
 use crate::protocol::{Era, RpcError, rpc};
+use bodies::RequestBodies;
 use headers::{RefusedResponse, accepts, not_allowed, refused, session_id};
 
+mod bodies;
+mod connections;
 mod headers;
 mod posts;
 
@@ -53,7 +55,7 @@ struct EndpointState {
     sessions: Arc<Sessions>,
     /// How long answers wait for clients whose streams broke off.
     grace: Duration,
-    body_bytes: usize,
+    bodies: RequestBodies,
     /// Counts the requests under way.
     requests: TaskTracker,
     /// Fires when streams of notices are to end.
@@ -74,7 +76,7 @@ pub async fn serve_http(
         server,
         authenticator: endpoint.authenticator.clone(),
         grace: GRACE.min(endpoint.session_idle),
-        body_bytes: endpoint.request_body_bytes,
+        bodies: RequestBodies::new(&endpoint),
         requests: TaskTracker::new(),
         end: CancellationToken::new(),
     });
@@ -85,35 +87,28 @@ pub async fn serve_http(
     let guard = Arc::new(endpoint.clone());
     let app =
         app.merge(routes).layer(axum::middleware::from_fn_with_state(guard, super::guard::check));
-    // Without it, a small answer waits for the acknowledgement of the one before.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY could not be set");
-        }
-    });
     let expiry = tokio::spawn(expire(inner.sessions.clone(), endpoint.session_idle));
     let _expiry = AbortOnDropHandle::new(expiry);
-    let stopped = shutdown.clone();
-    let serving = axum::serve(listener, app).with_graceful_shutdown(stopped.cancelled_owned());
-    let mut serving = std::pin::pin!(serving.into_future());
+    let serving = connections::serve(listener, app, &endpoint, &shutdown);
+    let mut serving = std::pin::pin!(serving);
     tokio::select! {
-        result = &mut serving => return result,
+        () = &mut serving => return Ok(()),
         () = shutdown.cancelled() => {}
     }
     inner.end.cancel();
     inner.requests.close();
     let finished = async {
         tokio::select! {
-            result = &mut serving => Some(result),
-            () = inner.requests.wait() => None,
+            () = &mut serving => true,
+            () = inner.requests.wait() => false,
         }
     };
     let finished = timeout(endpoint.drain, finished).await;
     inner.sessions.clear();
-    match finished {
-        Ok(Some(result)) => result,
-        _ => timeout(CLOSING, serving).await.unwrap_or(Ok(())),
+    if !matches!(finished, Ok(true)) {
+        let _ = timeout(CLOSING, serving).await;
     }
+    Ok(())
 }
 
 async fn expire(sessions: Arc<Sessions>, idle: Duration) {

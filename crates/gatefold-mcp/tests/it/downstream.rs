@@ -4,6 +4,7 @@ mod apps;
 mod edge;
 mod errors;
 mod identity;
+mod limits;
 mod listening;
 mod names;
 mod questions;
@@ -24,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         apps::trials(),
         errors::trials(),
         identity::trials(),
+        limits::trials(),
         listening::trials(),
         names::trials(),
         questions::trials(),

@@ -94,6 +94,11 @@ fn section<'a>(root: &mut Table<'a>, key: &'static str, read: impl FnOnce(&mut T
 struct LimitsKeys {
     result_size: Option<Size>,
     request_size: Option<Size>,
+    requests_size: Option<Size>,
+    body_deadline: Option<Time>,
+    connections: Option<Count<usize>>,
+    head_deadline: Option<Time>,
+    connection_idle: Option<Time>,
     calls_in_flight: Option<Count<usize>>,
     calls_waiting: Option<Count<usize>>,
     breaker_failures: Option<Count<u32>>,
@@ -113,7 +118,13 @@ fn limits(table: &mut Table<'_>, draft: &mut Draft) {
     let limits = &mut draft.limits;
     set(&mut limits.call_deadline, calls.call_deadline);
     set(&mut limits.result_bytes, keys.result_size.map(|size| size.0));
-    set(&mut draft.server.request_bytes, keys.request_size.map(|size| size.0));
+    let server = &mut draft.server;
+    set(&mut server.request_bytes, keys.request_size.map(|size| size.0));
+    set(&mut server.requests_bytes, keys.requests_size.map(|size| size.0));
+    set(&mut server.body_deadline, keys.body_deadline);
+    set(&mut server.connections, keys.connections.map(|count| count.0));
+    set(&mut server.head_deadline, keys.head_deadline);
+    set(&mut server.connection_idle, keys.connection_idle);
     set(&mut limits.calls_in_flight, keys.calls_in_flight.map(|count| count.0));
     set(&mut limits.calls_waiting, keys.calls_waiting.map(|count| count.0));
     set(&mut limits.breaker_failures, keys.breaker_failures.map(|count| count.0));
@@ -123,7 +134,7 @@ fn limits(table: &mut Table<'_>, draft: &mut Draft) {
     set(&mut limits.suspension, keys.suspension);
     set(&mut limits.approval, keys.approval);
     set(&mut limits.drain, keys.drain);
-    set(&mut draft.server.shutdown, keys.shutdown);
+    set(&mut server.shutdown, keys.shutdown);
 }
 
 #[derive(Deserialize, Default)]

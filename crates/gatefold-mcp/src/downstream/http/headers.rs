@@ -3,10 +3,9 @@
 use ::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
 use ::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use axum::body::Body;
-use http_body_util::LengthLimitError;
 use serde_json::value::RawValue;
 
-use crate::downstream::streams::{empty, json, plain};
+use crate::downstream::streams::{json, plain};
 use crate::protocol::headers::SESSION_ID;
 use crate::protocol::{Era, RpcError, rpc};
 
@@ -63,14 +62,6 @@ pub(super) fn full() -> Response<Body> {
     let text =
         "as many sessions are open as the gateway keeps, and all are in use; try again later";
     plain(StatusCode::SERVICE_UNAVAILABLE, text)
-}
-
-pub(super) fn unread(error: &(dyn std::error::Error + 'static), limit: usize) -> Response<Body> {
-    if error.is::<LengthLimitError>() {
-        let text = format!("the request has more than {limit} bytes");
-        return plain(StatusCode::PAYLOAD_TOO_LARGE, text);
-    }
-    empty(StatusCode::BAD_REQUEST)
 }
 
 pub(super) fn session_id(headers: &HeaderMap) -> Option<&str> {

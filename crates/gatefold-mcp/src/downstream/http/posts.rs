@@ -7,13 +7,13 @@ use ::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use axum::body::Body;
 use futures::stream::unfold;
 use gatefold_exchange::Audience;
-use http_body_util::{BodyExt as _, Limited};
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use super::headers::{check_types, full, refused, session_id, unread};
+use super::bodies::BudgetShare;
+use super::headers::{check_types, full, refused, session_id};
 use super::{Access, EndpointState, resumable};
 use crate::downstream::client::{Client, ClientState, begin, begin_unasked};
 use crate::downstream::era;
@@ -40,15 +40,20 @@ impl EndpointState {
         if let Err(refused) = check_types(&parts.headers) {
             return *refused;
         }
-        let body = match Limited::new(body, self.body_bytes).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) => return unread(error.as_ref(), self.body_bytes),
+        let (body, share) = match self.bodies.read(body).await {
+            Ok(read) => read,
+            Err(unread) => return unread.response(),
         };
         match message::unpack(&body) {
-            Ok(PostedMessages::One(text)) => match message::read(text) {
-                Ok(message) => self.take(access, &parts.headers, message).await,
-                Err(Unreadable { id, error }) => refused(id.as_deref(), &error, Era::Stateless),
-            },
+            Ok(PostedMessages::One(text)) => {
+                let message = message::read(text);
+                // A call may take long, and its message is a copy.
+                drop(body);
+                match message {
+                    Ok(message) => self.take(access, &parts.headers, message, share).await,
+                    Err(Unreadable { id, error }) => refused(id.as_deref(), &error, Era::Stateless),
+                }
+            }
             Ok(PostedMessages::Batch(batch)) => self.batch(&access, &parts.headers, &batch).await,
             Err(error) => refused(None, &error, Era::Stateless),
         }
@@ -59,9 +64,10 @@ impl EndpointState {
         access: Access,
         headers: &HeaderMap,
         message: Message,
+        share: BudgetShare,
     ) -> Response<Body> {
         match message {
-            Message::Request(request) => self.request(access, headers, request).await,
+            Message::Request(request) => self.request(access, headers, request, share).await,
             Message::Notification { method, params } => {
                 match session_id(headers).map(|_| self.session(&access, headers)) {
                     Some(Err(refused)) => return *refused,
@@ -86,6 +92,7 @@ impl EndpointState {
         access: Access,
         headers: &HeaderMap,
         mut request: ClientRequest,
+        share: BudgetShare,
     ) -> Response<Body> {
         let id = request.id.clone();
         let meta = request.params.take_meta();
@@ -105,6 +112,7 @@ impl EndpointState {
                             of_session(session, &access),
                             request,
                             meta,
+                            share,
                         )
                         .await
                     }
@@ -124,7 +132,7 @@ impl EndpointState {
         if request.method == methods::LISTEN {
             return self.listen(audience, &client, request).await;
         }
-        self.work(audience, client, request, meta).await
+        self.work(audience, client, request, meta, share).await
     }
 
     async fn initialize(
@@ -159,10 +167,11 @@ impl EndpointState {
         client: Client,
         request: ClientRequest,
         meta: MetaMembers,
+        share: BudgetShare,
     ) -> Response<Body> {
         let (id, era) = (request.id.clone(), client.era());
         let is_direct = audience.own_source().is_some();
-        let held = match self.held(&client, &id) {
+        let held = match self.held(&client, &id, share) {
             Ok(held) => held,
             Err(full) => return refused(Some(&id), &full.into(), era),
         };
@@ -197,9 +206,14 @@ impl EndpointState {
         unresumable(first, working, id)
     }
 
-    fn held(&self, client: &Client, id: &RawValue) -> Result<HttpRequestGuard, TooManyRequests> {
+    fn held(
+        &self,
+        client: &Client,
+        id: &RawValue,
+        share: BudgetShare,
+    ) -> Result<HttpRequestGuard, TooManyRequests> {
         let noted = client.session().map(|session| session.begin(id.get())).transpose()?;
-        Ok(HttpRequestGuard { noted, _counted: self.requests.token() })
+        Ok(HttpRequestGuard { noted, _share: share, _counted: self.requests.token() })
     }
 
     /// Answers several messages as one, which clients of one version may send.
@@ -248,7 +262,8 @@ impl EndpointState {
                 let (id, meta) = (request.id.clone(), request.params.take_meta());
                 let (audience, client) =
                     (access.audience.clone(), of_session(session.clone(), access));
-                let held = match self.held(&client, &id) {
+                // The share of the whole batch is kept by whoever reads its answers.
+                let held = match self.held(&client, &id, BudgetShare::default()) {
                     Ok(held) => held,
                     Err(full) => return Some(rpc::refusal(Some(&id), &full.into())),
                 };
@@ -261,10 +276,11 @@ impl EndpointState {
     }
 }
 
-/// What a request holds while it is worked on: its place in its session, if it has one, and among
-/// those that a shutdown waits for.
+/// What a request holds while it is worked on: its place in its session, if it has one, its share of
+/// what all may hold, and its place among those that a shutdown waits for.
 struct HttpRequestGuard {
     noted: Option<SessionRequest>,
+    _share: BudgetShare,
     _counted: TaskTrackerToken,
 }
 

@@ -156,6 +156,65 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             ..Key::new("request_size", Kind::Size, "The largest request that is read.")
         },
         Key {
+            details: "Requests of at most 16 KiB do not count and are never refused for it. A \
+                      larger one that finds no room is refused, and may come again. At least one \
+                      of `request_size` always fits.",
+            value: |config| Some(size(config.server.requests_bytes)),
+            example: "\"64MiB\"",
+            applies: Applies::Restart,
+            ..Key::new(
+                "requests_size",
+                Kind::Size,
+                "How large all requests over HTTP together may be that are being received or \
+                 worked on.",
+            )
+        },
+        Key {
+            value: |config| Some(duration(config.server.body_deadline)),
+            example: "\"1m\"",
+            applies: Applies::Restart,
+            ..Key::new(
+                "body_deadline",
+                Kind::Duration,
+                "How long a client over HTTP may take to send the body of a request.",
+            )
+        },
+        Key {
+            details: "One more takes the place of the connection that has been idle the longest, \
+                      and is refused when none is idle. Never more than half of the files that \
+                      the system lets Gatefold open.",
+            value: |config| Some(config.server.connections.into()),
+            example: "500",
+            applies: Applies::Restart,
+            ..Key::new(
+                "connections",
+                count(),
+                "How many connections over HTTP may be open at once.",
+            )
+        },
+        Key {
+            value: |config| Some(duration(config.server.head_deadline)),
+            example: "\"5s\"",
+            applies: Applies::Restart,
+            ..Key::new(
+                "head_deadline",
+                Kind::Duration,
+                "How long a new connection over HTTP may take to send the headers of its first \
+                 request.",
+            )
+        },
+        Key {
+            value: |config| Some(duration(config.server.connection_idle)),
+            example: "\"5m\"",
+            applies: Applies::Restart,
+            ..Key::new(
+                "connection_idle",
+                Kind::Duration,
+                "How long a connection over HTTP stays open after a request, until the headers of \
+                 the next have come.",
+            )
+        },
+        Key {
             value: |config| Some(config.limits.calls_in_flight.into()),
             example: "16",
             ..Key::new("calls_in_flight", count(), "How many calls one source works on at once.")

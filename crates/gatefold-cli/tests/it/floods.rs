@@ -1,0 +1,134 @@
+//! Clients that connect and say nothing, or send much and never finish.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gatefold_testkit::{RAW_TOOL, RawClient, serve_raw};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::process::{BINARY, Gateway, LIMIT, command};
+use crate::scratch::Scratch;
+
+/// The largest request, unless the configuration says otherwise.
+const LARGEST: usize = 4 * 1024 * 1024;
+/// What a debug build may use when clients send all they can. It uses about 30 MiB by itself.
+const MOST_MIB: u64 = 256;
+
+/// A gateway that begins with as few descriptors as many systems give.
+async fn serve(scratch: &Scratch) -> Gateway {
+    let served = command(scratch, &[]);
+    let mut shell = Command::new("/bin/sh");
+    let few = r#"ulimit -S -n 1024 && exec "$0" serve --listen 127.0.0.1:0"#;
+    shell.args(["-c", few, BINARY]).env_clear().current_dir(scratch.path());
+    for (name, value) in served.get_envs() {
+        shell.env(name, value.unwrap());
+    }
+    let gateway = Gateway::of(shell);
+    gateway.await_log("listening").await;
+    gateway
+}
+
+/// The most memory that a process has had, see proc_pid_status(5).
+fn peak_mib(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.split_whitespace().next().unwrap().parse::<u64>().unwrap() / 1024
+}
+
+async fn discovers(gateway: &Gateway) -> Duration {
+    let began = Instant::now();
+    let client = RawClient::new(gateway.url()).unwrap().with_limit(Duration::from_secs(5));
+    client.call("discover_tools", r#"{"query": "anything"}"#).await.unwrap();
+    began.elapsed()
+}
+
+/// Writes the head of a call and what there is of its body.
+fn begin(stream: &mut TcpStream, length: usize, body: &[u8]) -> std::io::Result<()> {
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
+         mcp-method: tools/call\r\nmcp-name: execute_tool\r\ncontent-length: {length}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(body)
+}
+
+#[tokio::test]
+async fn eleven_hundred_silent_connections_keep_nobody_out() {
+    let own = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: own.maximum, maximum: own.maximum }).unwrap();
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "[limits]\nhead_deadline = '3s'\n");
+    let gateway = serve(&scratch).await;
+    let before = discovers(&gateway).await;
+    let mut silent: Vec<_> =
+        (0..1100).map(|_| TcpStream::connect(gateway.address()).unwrap()).collect();
+    for half in &mut silent[..100] {
+        half.write_all(b"POST /mcp HTTP/1.1\r\nhost: loc").unwrap();
+    }
+    let during = discovers(&gateway).await;
+    println!("a search took {before:?} before and {during:?} beside 1100 silent connections");
+    for stream in &mut silent {
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        let mut rest = Vec::new();
+        // Reset where something was sent that is no request; it must not be the time that ends it.
+        if let Err(error) = stream.read_to_end(&mut rest) {
+            assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_hundred_unfinished_bodies_hold_little() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "");
+    let gateway = serve(&scratch).await;
+    discovers(&gateway).await;
+    let most = vec![b' '; LARGEST - 1];
+    let unfinished = (0..200).map(|_| {
+        let mut stream = TcpStream::connect(gateway.address()).unwrap();
+        // One that finds no room is closed in the middle.
+        let _ = begin(&mut stream, LARGEST, &most);
+        stream
+    });
+    let unfinished: Vec<_> = unfinished.collect();
+    let during = discovers(&gateway).await;
+    let peak = peak_mib(gateway.pid());
+    println!("200 unfinished bodies: at most {peak} MiB, and a search took {during:?}");
+    assert!(peak < MOST_MIB, "{peak} MiB");
+    drop(unfinished);
+}
+
+#[tokio::test]
+async fn sixty_large_calls_to_a_source_that_stopped_reading_hold_little() {
+    let url = serve_raw(|_| {
+        thread::sleep(LIMIT);
+        Ok(())
+    })
+    .unwrap();
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", format!("[sources.up]\nurl = '{url}'\n"));
+    let gateway = serve(&scratch).await;
+    gateway.await_log("took up a new list of tools domain=up").await;
+    let arguments = format!(r#"{{"text": "{}"}}"#, "x".repeat(LARGEST - 1024));
+    let meta = r#"{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}"#;
+    let call = format!(
+        r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"_meta": {meta}, "name": "execute_tool", "arguments": {{"tool_name": "up__{RAW_TOOL}", "arguments": {arguments}}}}}}}"#
+    );
+    let calls = (0..60).map(|_| {
+        let mut stream = TcpStream::connect(gateway.address()).unwrap();
+        let _ = begin(&mut stream, call.len(), call.as_bytes());
+        stream
+    });
+    let calls: Vec<_> = calls.collect();
+    let during = discovers(&gateway).await;
+    let peak = peak_mib(gateway.pid());
+    println!("60 large calls: at most {peak} MiB, and a search took {during:?}");
+    assert!(peak < MOST_MIB, "{peak} MiB");
+    for call in calls {
+        let _ = call.shutdown(Shutdown::Both);
+    }
+}

@@ -1,0 +1,128 @@
+//! Reading the bodies of requests: how large one may be, how long it may take, and what all of them
+//! may hold at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::http::header::RETRY_AFTER;
+use ::http::{HeaderValue, Response, StatusCode};
+use axum::body::{Body, Bytes, HttpBody as _};
+use bytes::BytesMut;
+use http_body_util::BodyExt as _;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::downstream::endpoint::HttpEndpoint;
+use crate::downstream::streams::{empty, plain};
+
+/// What each request may hold without a share of the budget, in bytes. Nearly every call fits, so
+/// large requests keep no small one out. The limit on connections bounds these in all.
+const FREE_BYTES: usize = 16 * 1024;
+/// What one permit of the budget stands for, in bytes.
+const UNIT: usize = 1024;
+
+/// Reads bodies within the limits of an endpoint.
+pub(super) struct RequestBodies {
+    /// The largest body, in bytes.
+    limit: usize,
+    deadline: Duration,
+    /// What is left for requests under way, in units.
+    left: Arc<Semaphore>,
+}
+
+/// What one request holds of the budget. Dropping it gives it back.
+#[derive(Default)]
+pub(super) struct BudgetShare(Option<OwnedSemaphorePermit>);
+
+/// Why a body was not read.
+pub(super) enum UnreadBody {
+    TooLarge { limit: usize },
+    Late { deadline: Duration },
+    OverBudget,
+    Broken,
+}
+
+impl RequestBodies {
+    pub(super) fn new(endpoint: &HttpEndpoint) -> Self {
+        let limit = endpoint.request_body_bytes;
+        let units = endpoint.requests_bytes.max(limit).div_ceil(UNIT);
+        let left = Semaphore::new(units.min(Semaphore::MAX_PERMITS));
+        Self { limit, deadline: endpoint.body_deadline, left: Arc::new(left) }
+    }
+
+    /// Reads a body. The share lasts as long as what was read from it.
+    pub(super) async fn read(&self, body: Body) -> Result<(Bytes, BudgetShare), UnreadBody> {
+        if body.size_hint().lower() > self.limit as u64 {
+            return Err(UnreadBody::TooLarge { limit: self.limit });
+        }
+        let late = UnreadBody::Late { deadline: self.deadline };
+        timeout(self.deadline, self.gather(body)).await.unwrap_or(Err(late))
+    }
+
+    async fn gather(&self, mut body: Body) -> Result<(Bytes, BudgetShare), UnreadBody> {
+        let mut share = BudgetShare::default();
+        let mut first = Bytes::new();
+        let mut rest = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(|_| UnreadBody::Broken)?.into_data() else { continue };
+            let size = first.len() + rest.len() + data.len();
+            if size > self.limit {
+                return Err(UnreadBody::TooLarge { limit: self.limit });
+            }
+            // What was received counts, not what was announced: an announcement costs nothing.
+            share.grow(size, &self.left)?;
+            if first.is_empty() && rest.is_empty() {
+                first = data;
+            } else {
+                rest.extend_from_slice(&std::mem::take(&mut first));
+                rest.extend_from_slice(&data);
+            }
+        }
+        Ok((if rest.is_empty() { first } else { rest.freeze() }, share))
+    }
+}
+
+impl BudgetShare {
+    /// Takes what a request of this size needs. It never waits: requests that wait for each other's
+    /// shares would all wait until their deadlines.
+    fn grow(&mut self, size: usize, left: &Arc<Semaphore>) -> Result<(), UnreadBody> {
+        let needed = if size > FREE_BYTES { size.div_ceil(UNIT) } else { 0 };
+        let missing =
+            needed.saturating_sub(self.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
+        if missing == 0 {
+            return Ok(());
+        }
+        let missing = u32::try_from(missing).map_err(|_| UnreadBody::OverBudget)?;
+        let more = left.clone().try_acquire_many_owned(missing);
+        let more = more.map_err(|_| UnreadBody::OverBudget)?;
+        match &mut self.0 {
+            Some(held) => held.merge(more),
+            none => *none = Some(more),
+        }
+        Ok(())
+    }
+}
+
+impl UnreadBody {
+    pub(super) fn response(self) -> Response<Body> {
+        match self {
+            Self::TooLarge { limit } => {
+                let text = format!("the request has more than {limit} bytes");
+                plain(StatusCode::PAYLOAD_TOO_LARGE, text)
+            }
+            Self::Late { deadline } => {
+                let seconds = deadline.as_secs_f32();
+                let text = format!("the request was not complete within {seconds} s");
+                plain(StatusCode::REQUEST_TIMEOUT, text)
+            }
+            Self::OverBudget => {
+                let text = "as many large requests are under way as the gateway takes; try again \
+                            later";
+                let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, text);
+                response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+                response
+            }
+            Self::Broken => empty(StatusCode::BAD_REQUEST),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The connections of clients: how many there may be, and how long one may be silent.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::downstream::endpoint::HttpEndpoint;
+
+/// What one connection buffers of a request's head, and of a body at a time, in bytes.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// How long to wait when the system gives no further connection, mostly for want of descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// What a client reads that finds no place.
+const NO_PLACE: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n\
+                          connection: close\r\n\r\n";
+
+/// Serves every connection until `shutdown` fires and the requests under way have been answered.
+pub(super) async fn serve(
+    listener: TcpListener,
+    app: Router,
+    endpoint: &HttpEndpoint,
+    shutdown: &CancellationToken,
+) {
+    let connections = Arc::new(ConnectionSet {
+        limit: endpoint.connections.max(1),
+        entered: AtomicU64::new(0),
+        open: Mutex::default(),
+    });
+    let tasks = TaskTracker::new();
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => break,
+            accepted = listener.accept() => accepted,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) if is_of_one_connection(&error) => continue,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let Some(place) = connections.enter(shutdown) else {
+            tracing::debug!("a connection was refused, as many are in use as may be");
+            let _ = stream.try_write(NO_PLACE);
+            continue;
+        };
+        let (head, idle) = (endpoint.head_deadline, endpoint.connection_idle);
+        tasks.spawn(serve_one(stream, app.clone(), place, head, idle));
+    }
+    drop(listener);
+    tasks.close();
+    tasks.wait().await;
+}
+
+/// Whether only the connection that was about to be accepted is lost, see accept(2).
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+async fn serve_one(
+    stream: TcpStream,
+    app: Router,
+    place: ConnectionPlace,
+    head_deadline: Duration,
+    idle: Duration,
+) {
+    // Without it, a small answer waits for the acknowledgement of the one before.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY could not be set");
+    }
+    let state = place.state.clone();
+    let app = TowerToHyperService::new(app);
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let under_way = RequestUnderWay::begin(state.clone());
+        let answer = app.call(request);
+        async move {
+            let response = answer.await?;
+            Ok::<_, std::convert::Infallible>(
+                response.map(|body| AnswerBody { body, _under_way: under_way }),
+            )
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(idle)
+        .max_buf_size(BUFFER_BYTES)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
+    let mut first_head = pin!(sleep(head_deadline));
+    let (mut awaits_head, mut is_ending) = (true, false);
+    loop {
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended badly");
+                }
+                return;
+            }
+            () = place.end.cancelled(), if !is_ending => {
+                if place.is_evicted() {
+                    return;
+                }
+                connection.as_mut().graceful_shutdown();
+                is_ending = true;
+            }
+            () = &mut first_head, if awaits_head => {
+                if !place.state.has_asked.load(Ordering::Relaxed) {
+                    return;
+                }
+                awaits_head = false;
+            }
+        }
+    }
+}
+
+/// The connections that are open.
+struct ConnectionSet {
+    limit: usize,
+    /// Counts the times that a connection fell idle, which orders them.
+    entered: AtomicU64,
+    /// By when they were opened, at most [`Self::limit`].
+    open: Mutex<BTreeMap<u64, OpenConnection>>,
+}
+
+struct OpenConnection {
+    state: Arc<ConnectionState>,
+    end: CancellationToken,
+}
+
+struct ConnectionState {
+    set: Arc<ConnectionSet>,
+    /// Requests under way: hardly ever more than one, as answers go out in order.
+    under_way: AtomicUsize,
+    /// When it last fell idle, by the count of its set.
+    idle_since: AtomicU64,
+    has_asked: AtomicBool,
+}
+
+/// A connection's place among those that are open. Dropping it frees the place.
+struct ConnectionPlace {
+    id: u64,
+    state: Arc<ConnectionState>,
+    /// Fires when the endpoint ends, or when another connection needs the place.
+    end: CancellationToken,
+}
+
+impl ConnectionSet {
+    /// A place for a new connection. When there is none, the one that was idle the longest gives up
+    /// its own: silence must not keep others out.
+    fn enter(self: &Arc<Self>, shutdown: &CancellationToken) -> Option<ConnectionPlace> {
+        let id = self.tick();
+        let mut open = self.lock();
+        if open.len() >= self.limit {
+            let idle = open.iter().filter(|(_, connection)| connection.state.is_idle());
+            let idle = idle.min_by_key(|(_, one)| one.state.idle_since.load(Ordering::Relaxed));
+            let longest_idle = *idle?.0;
+            open.remove(&longest_idle).expect("it was just found").end.cancel();
+        }
+        let state = Arc::new(ConnectionState {
+            set: self.clone(),
+            under_way: AtomicUsize::new(0),
+            idle_since: AtomicU64::new(id),
+            has_asked: AtomicBool::new(false),
+        });
+        let end = shutdown.child_token();
+        open.insert(id, OpenConnection { state: state.clone(), end: end.clone() });
+        Some(ConnectionPlace { id, state, end })
+    }
+
+    fn tick(&self) -> u64 {
+        self.entered.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, OpenConnection>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ConnectionState {
+    fn is_idle(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) == 0
+    }
+}
+
+impl ConnectionPlace {
+    /// Whether another connection has the place.
+    fn is_evicted(&self) -> bool {
+        !self.state.set.lock().contains_key(&self.id)
+    }
+}
+
+impl Drop for ConnectionPlace {
+    fn drop(&mut self) {
+        self.state.set.lock().remove(&self.id);
+    }
+}
+
+/// A request that keeps its connection from being idle, until its answer is sent or given up.
+struct RequestUnderWay(Arc<ConnectionState>);
+
+impl RequestUnderWay {
+    fn begin(state: Arc<ConnectionState>) -> Self {
+        state.has_asked.store(true, Ordering::Relaxed);
+        state.under_way.fetch_add(1, Ordering::Relaxed);
+        Self(state)
+    }
+}
+
+impl Drop for RequestUnderWay {
+    fn drop(&mut self) {
+        self.0.idle_since.store(self.0.set.tick(), Ordering::Relaxed);
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The body of an answer, which its connection is in use for.
+struct AnswerBody {
+    body: Body,
+    _under_way: RequestUnderWay,
+}
+
+impl hyper::body::Body for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

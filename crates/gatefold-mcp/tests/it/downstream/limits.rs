@@ -1,0 +1,206 @@
+//! Clients that say nothing, or too much, over sockets of their own.
+
+use std::time::Duration;
+
+use gatefold_mcp::HttpEndpoint;
+use gatefold_policy::Policy;
+use libtest_mimic::Trial;
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::edge::{Edge, said, trial};
+use super::scripted::Scripted;
+use crate::upstream::support::LONG;
+
+/// A limit that a test waits for.
+const SHORT: Duration = Duration::from_millis(200);
+
+pub(super) fn trials() -> Vec<Trial> {
+    vec![
+        trial("silent_connections_give_way_to_new_ones", silent),
+        trial("connections_in_use_are_never_given_up_for_new_ones", in_use),
+        trial("a_connection_that_sends_no_whole_head_is_closed", no_head),
+        trial("a_connection_that_is_idle_after_a_request_is_closed", idle),
+        trial("a_body_that_does_not_end_is_refused_in_time", no_end),
+        trial("a_declared_length_over_the_limit_is_refused_before_it_comes", declared),
+        trial("unfinished_bodies_share_a_budget_that_small_requests_need_not", unfinished),
+        trial("arguments_of_calls_under_way_count", arguments),
+    ]
+}
+
+async fn edge(endpoint: HttpEndpoint) -> Edge {
+    Edge::with(&[], Policy::default(), endpoint).await
+}
+
+/// A connection whose every byte a test writes.
+struct Raw(TcpStream);
+
+impl Raw {
+    async fn to(edge: &Edge) -> Self {
+        Self(TcpStream::connect(edge.base.trim_start_matches("http://")).await.unwrap())
+    }
+
+    /// Writes the head of a request, with what follows it.
+    async fn begin(&mut self, length: usize, body: &[u8]) {
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\ncontent-length: {length}\r\n\r\n"
+        );
+        self.0.write_all(head.as_bytes()).await.unwrap();
+        self.0.write_all(body).await.unwrap();
+    }
+
+    /// The status and the text of one answer.
+    async fn answer(&mut self) -> (u16, String) {
+        let mut read = Vec::new();
+        let whole = async {
+            loop {
+                let text = String::from_utf8_lossy(&read).into_owned();
+                if let Some((head, body)) = text.split_once("\r\n\r\n") {
+                    let length = head.lines().find_map(|l| l.strip_prefix("content-length: "));
+                    if body.len() >= length.unwrap().parse::<usize>().unwrap() {
+                        return (head[9..12].parse().unwrap(), body.to_owned());
+                    }
+                }
+                assert_ne!(self.0.read_buf(&mut read).await.unwrap(), 0, "closed after {text:?}");
+            }
+        };
+        timeout(LONG, whole).await.expect("an answer comes")
+    }
+
+    /// Whether the gateway closes the connection within a while.
+    async fn is_closed_within(&mut self, time: Duration) -> bool {
+        let mut rest = Vec::new();
+        // Data that was not read makes it a reset.
+        timeout(time, self.0.read_to_end(&mut rest)).await.is_ok()
+    }
+}
+
+async fn ping(edge: &Edge) -> u16 {
+    edge.ask("/mcp", "server/discover", json!({})).await.status
+}
+
+async fn silent() {
+    let edge = edge(HttpEndpoint { connections: 8, ..HttpEndpoint::default() }).await;
+    assert_eq!(ping(&edge).await, 200);
+    let mut silent = Vec::new();
+    for _ in 0..24 {
+        silent.push(Raw::to(&edge).await);
+    }
+    assert_eq!(ping(&edge).await, 200, "a client with a request gets a place");
+    for one in &mut silent[..16] {
+        assert!(one.is_closed_within(LONG).await, "the oldest gave way");
+    }
+    let last = silent.last_mut().unwrap();
+    assert!(!last.is_closed_within(SHORT).await, "no more than needed gave way");
+}
+
+async fn in_use() {
+    let up = Scripted::new("up").await;
+    let endpoint = HttpEndpoint { connections: 2, ..HttpEndpoint::default() };
+    let edge = Edge::with(&[&up.settings], Policy::default(), endpoint).await;
+    let session = edge.session("/mcp").await;
+    let _notices = session.listen().await;
+    let held = json!({"name": "execute_tool", "arguments": {"tool_name": "up__hold"}});
+    let refused = async {
+        up.script.reached("tools/call", 1).await;
+        let mut third = Raw::to(&edge).await;
+        let refused = third.answer().await;
+        up.script.release();
+        refused
+    };
+    let (held, refused) = tokio::join!(edge.ask("/mcp", "tools/call", held), refused);
+    assert_eq!(said(&held.result()), "hold {}", "the call was not disturbed");
+    assert_eq!(refused, (503, String::new()));
+}
+
+async fn no_head() {
+    let edge = edge(HttpEndpoint { head_deadline: SHORT, ..HttpEndpoint::default() }).await;
+    let (mut nothing, mut half) = (Raw::to(&edge).await, Raw::to(&edge).await);
+    half.0.write_all(b"POST /mcp HTTP/1.1\r\nhost: loc").await.unwrap();
+    assert!(nothing.is_closed_within(LONG).await);
+    assert!(half.is_closed_within(LONG).await);
+}
+
+async fn idle() {
+    let edge = edge(HttpEndpoint { connection_idle: SHORT, ..HttpEndpoint::default() }).await;
+    let mut client = Raw::to(&edge).await;
+    client.begin(2, b"{}").await;
+    assert_eq!(client.answer().await.0, 400);
+    assert!(client.is_closed_within(LONG).await);
+}
+
+async fn no_end() {
+    let edge = edge(HttpEndpoint { body_deadline: SHORT, ..HttpEndpoint::default() }).await;
+    let mut client = Raw::to(&edge).await;
+    client.begin(100, b"{").await;
+    let late = "the request was not complete within 0.2 s";
+    assert_eq!(client.answer().await, (408, late.to_owned()));
+}
+
+async fn declared() {
+    let edge = edge(HttpEndpoint { request_body_bytes: 1000, ..HttpEndpoint::default() }).await;
+    let mut client = Raw::to(&edge).await;
+    client.begin(1001, b"").await;
+    let large = "the request has more than 1000 bytes";
+    assert_eq!(client.answer().await, (413, large.to_owned()));
+}
+
+async fn unfinished() {
+    const KIB: usize = 1024;
+    let endpoint = HttpEndpoint {
+        requests_bytes: 512 * KIB,
+        request_body_bytes: 512 * KIB,
+        ..HttpEndpoint::default()
+    };
+    let edge = edge(endpoint).await;
+    let most = vec![b' '; 120 * KIB];
+    let mut clients = Vec::new();
+    for _ in 0..10 {
+        let mut client = Raw::to(&edge).await;
+        client.begin(121 * KIB, &most).await;
+        clients.push(client);
+    }
+    let mut refused = 0;
+    for client in &mut clients {
+        if timeout(SHORT, client.0.readable()).await.is_ok() {
+            let (status, text) = client.answer().await;
+            assert!(text.contains("large requests are under way"), "{status} {text}");
+            assert_eq!(status, 503);
+            refused += 1;
+        }
+    }
+    // Four fit, and fewer when one that came half took what another needed.
+    assert!((6..10).contains(&refused), "{refused} of 10 were refused");
+    assert_eq!(ping(&edge).await, 200, "a small request needs no share");
+    drop(clients);
+    let is_read = async {
+        let whole = vec![b' '; 512 * KIB];
+        while edge.post("/mcp", &[], std::str::from_utf8(&whole).unwrap()).await.status != 400 {}
+    };
+    timeout(LONG, is_read).await.expect("what is given up is given back");
+}
+
+async fn arguments() {
+    let up = Scripted::new("up").await;
+    let endpoint = HttpEndpoint {
+        requests_bytes: 1024 * 1024,
+        request_body_bytes: 1024 * 1024,
+        ..HttpEndpoint::default()
+    };
+    let edge = Edge::with(&[&up.settings], Policy::default(), endpoint).await;
+    let large = json!({"name": "execute_tool", "arguments": {
+        "tool_name": "up__hold", "arguments": {"text": "x".repeat(600 * 1024)},
+    }});
+    let second = async {
+        up.script.reached("tools/call", 1).await;
+        let refused = edge.ask("/mcp", "tools/call", large.clone()).await;
+        up.script.release();
+        refused.status
+    };
+    let (first, second) = tokio::join!(edge.ask("/mcp", "tools/call", large.clone()), second);
+    assert_eq!((first.status, second), (200, 503));
+    assert_eq!(edge.ask("/mcp", "tools/call", large).await.status, 200);
+}
