@@ -1,4 +1,4 @@
-//! Measurements whose figures stand in `docs/benchmarks.md`.
+//! Measurements whose figures are in `docs/benchmarks.md`.
 
 pub(crate) mod allocations;
 pub(crate) mod calls;

@@ -1,4 +1,4 @@
-//! Files that are made from what the code says of its configuration.
+//! Files that are generated from what the code says about its configuration.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A fault for every file on disk that is not the one that would be written now.
+/// A fault for every file on disk that differs from the one that would be written now.
 pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for (file, command) in FILES {
@@ -36,8 +36,8 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// What the binary prints. It is run rather than linked, so that chores stay quick to build, and as it
-/// is released, which is built for other reasons too.
+/// The binary's output. The binary is run rather than linked, so that xtask stays quick to build,
+/// and in the release profile, which other tasks build anyway.
 fn printed(root: &Path, command: &[&str]) -> Result<String> {
     let output = crate::cargo()
         .args(["run", "--quiet", "--release", "--package", "gatefold-cli", "--", "config"])

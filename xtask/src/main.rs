@@ -31,7 +31,7 @@ usage: cargo xtask <chore>
                  [--binary PATH]";
 
 fn main() -> ExitCode {
-    // The load's upstream is this very binary.
+    // The upstream of the load is this same binary.
     if let Some(code) = gatefold_testkit::run_if_asked() {
         return code;
     }
@@ -66,8 +66,9 @@ fn root() -> PathBuf {
     own.parent().map_or(own.clone(), PathBuf::from)
 }
 
-/// Cargo as the shell would find it. The one that built this binary may be a toolchain's own, which starts
-/// `rustc` by name: where that is a proxy, it obeys the toolchain file of each dependency it compiles.
+/// Cargo as a shell would find it. The one that built this binary may belong to a toolchain, and it
+/// starts `rustc` by name: where that is a proxy, it obeys the toolchain file of each dependency it
+/// compiles.
 fn cargo() -> Command {
     Command::new("cargo")
 }

@@ -1,4 +1,4 @@
-//! What neither the compiler nor clippy checks.
+//! Checks that neither the compiler nor clippy makes.
 
 use std::path::Path;
 use std::process::Command;
@@ -18,10 +18,10 @@ mod type_names;
 
 use crate_tree::CrateTree;
 
-/// The longest file of code, in lines. Its tests do not count.
+/// The longest source file, in lines, without its tests.
 const FILE_LINES: usize = 500;
 
-/// Crates and what they must not know, directly or through others.
+/// Crates and what they must not depend on, directly or indirectly.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("gatefold-core", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
     ("gatefold-search", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
@@ -101,8 +101,8 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("gatefold-testkit", &["sqlx", "gatefold-core", "gatefold-catalog", "gatefold-mcp"]),
 ];
 
-/// Words that would tie the repository to one machine or one mirror, each split so that this
-/// file does not hold it.
+/// Words that would tie the repository to one machine or one mirror, each split so that this file
+/// does not contain it.
 const FOREIGN: &[&[&str]] = &[&["/wo", "rk/"], &["/ro", "ot/"], &["://", "index."]];
 
 pub(crate) fn run(root: &Path) -> Result<()> {
@@ -153,7 +153,7 @@ fn is_test(file: &str) -> bool {
     file.contains("/tests/") || file.ends_with("/tests.rs")
 }
 
-/// The length without the module of tests at the end.
+/// The length without the test module at the end.
 fn long_file(file: &str, text: &str, faults: &mut Vec<String>) {
     let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or(text);
     let lines = code.lines().count();
@@ -173,7 +173,7 @@ fn foreign_words(file: &str, text: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// Links in Markdown that lead to no file of the repository.
+/// Markdown links to files that are not in the repository.
 fn dead_links(root: &Path, file: &str, text: &str, faults: &mut Vec<String>) {
     if Path::new(file).extension().is_none_or(|kind| kind != "md") {
         return;

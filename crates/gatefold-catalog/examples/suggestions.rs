@@ -1,5 +1,5 @@
-//! Measures what it takes to suggest tools for a name that nobody has, among generated tools:
-//! `cargo run --release -p gatefold-catalog --example suggestions [TOOLS]`, 100,000 without a number.
+//! Measures how long it takes to suggest tools for an unknown name, among generated tools: `cargo
+//! run --release -p gatefold-catalog --example suggestions [TOOLS]`, 100,000 without a number.
 //!
 //! Prints the milliseconds a lookup by comparing with every tool, by the index, and to build the index.
 
@@ -18,7 +18,7 @@ mod brute_force;
 const TOOLS: usize = 100_000;
 const TOOLS_OF_A_SOURCE: usize = 500;
 const LOOKUPS: u32 = 50;
-/// Comparing with every tool takes its time.
+/// Comparing with every tool is slow, so it runs fewer times.
 const SLOW_LOOKUPS: u32 = 5;
 
 const VERBS: [&str; 12] = [
@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let index_ms = ms_each(start, LOOKUPS);
 
     let start = Instant::now();
-    // Every lookup made the shapes anew.
+    // Every lookup built the shapes anew.
     let expected: Vec<_> = asked
         .iter()
         .take(SLOW_LOOKUPS as usize)

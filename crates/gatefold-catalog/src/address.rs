@@ -1,7 +1,7 @@
 //! Addresses of resources behind the gateway.
 //!
-//! Two sources may offer the same URI, so each gets an address of its own that says where it is
-//! from. Hosts of MCP Apps insist on the scheme `ui`, so what has it keeps it.
+//! Two sources may offer the same URI, so each gets an address of its own that names the source.
+//! Hosts of MCP Apps insist on the scheme `ui`, so a URI with that scheme keeps it.
 
 use gatefold_core::Domain;
 
@@ -12,8 +12,8 @@ const SCHEME: &str = "gatefold://";
 const UI_SCHEME: &str = "ui://";
 const UI_AUTHORITY: &str = "ui://gatefold/";
 
-/// The address of a source's resource, or of its template of resources: the source's own text,
-/// letter for letter, behind its domain.
+/// The address of a source's resource or resource template: the source's own text, letter for
+/// letter, behind its domain.
 pub fn address(domain: &Domain, uri: &str) -> String {
     match uri.strip_prefix(UI_SCHEME) {
         Some(rest) => format!("{UI_AUTHORITY}{domain}/{rest}"),
@@ -21,10 +21,10 @@ pub fn address(domain: &Domain, uri: &str) -> String {
     }
 }
 
-/// The domain and the URI that [`address`] made an address of; `None` for what it never makes.
+/// The domain and the URI of an address that [`address`] made; `None` for any other text.
 ///
-/// A resource has exactly one address: one that is hidden cannot be reached by spelling its
-/// address another way.
+/// A resource has exactly one address: a hidden one cannot be reached by spelling its address
+/// another way.
 pub fn read_address(address: &str) -> Option<(Domain, String)> {
     let (rest, is_ui) = match address.strip_prefix(UI_AUTHORITY) {
         Some(rest) => (rest, true),
@@ -38,14 +38,14 @@ pub fn read_address(address: &str) -> Option<(Domain, String)> {
     (!rest.starts_with(UI_SCHEME)).then(|| (domain, rest.to_owned()))
 }
 
-/// Whether a text can be the URI of anything.
+/// Whether a text can be a URI at all.
 pub(crate) fn is_uri(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_URI && !text.chars().any(char::is_control)
 }
 
-/// Whether a URI is written as it has to be to be compared (RFC 3986, section 6.2.2): lower-case
+/// Whether a URI has the spelling in which it can be compared (RFC 3986, section 6.2.2): lower-case
 /// scheme, no `.` or `..` between slashes, nothing percent-encoded that need not be, and neither
-/// backslashes nor empty segments, which many servers take for slashes.
+/// backslashes nor empty segments, which many servers treat as slashes.
 pub fn is_normal_uri(uri: &str) -> bool {
     let (scheme, rest) = uri.split_once(':').unwrap_or(("", uri));
     let rest = rest.strip_prefix("//").unwrap_or(rest);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_made_is_no_address() {
+    fn a_text_that_is_never_made_is_no_address() {
         for text in [
             "file:///a",
             "ui://view/main.html",

@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 /// A set of places in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bits(Arc<[u64]>);
+pub(crate) struct BitSet(Arc<[u64]>);
 
-impl Bits {
+impl BitSet {
     pub(crate) fn of(length: usize, mut is_member: impl FnMut(usize) -> bool) -> Self {
         let mut words = vec![0_u64; length.div_ceil(64)];
         for at in (0..length).filter(|at| is_member(*at)) {
@@ -22,7 +22,7 @@ impl Bits {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The members of both sets, which are of the same list.
+    /// The members of both sets, which must be over the same list.
     pub(crate) fn both(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&*other.0).map(|(own, other)| own & other).collect())
     }

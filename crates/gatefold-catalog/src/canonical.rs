@@ -2,16 +2,16 @@ use gatefold_core::Digest;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// The digest of a JSON text whatever its key order and spacing. Numbers count as written.
+/// The digest of a JSON text regardless of its key order and spacing. Numbers count as written.
 ///
-/// A text nested too deeply to be parsed counts as the bytes it has.
+/// A text nested too deeply to be parsed is hashed byte by byte.
 pub(crate) fn digest(json: &str) -> Digest {
     let canonical = serde_json::from_str(json).map(text);
     let text = canonical.as_deref().unwrap_or(json);
     Digest::new(Sha256::digest(text).into())
 }
 
-/// The one text of a value whatever its key order.
+/// A value as text in one fixed key order.
 pub(crate) fn text(value: Value) -> String {
     sorted(value).to_string()
 }

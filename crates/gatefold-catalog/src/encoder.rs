@@ -1,28 +1,29 @@
-//! The port to a sentence encoder, which judges the likeliest tools of a search once more.
+//! The port to a sentence encoder, which re-scores the likeliest tools of a search.
 
 use std::fmt;
 use std::time::Duration;
 
 /// A sentence encoder beside the index.
 ///
-/// A passage is what it reads of one tool. A tool whose passage it has not read yet is ranked without.
+/// A passage is what it reads of one tool. A tool whose passage it has not read yet is ranked
+/// without it.
 pub trait Encoder: fmt::Debug + Send + Sync + 'static {
-    /// Takes the passages of all tools in place of those before, and reads them when it can. It
-    /// returns at once.
+    /// Replaces the passages to read by those of all tools, and reads them when it can. Returns at
+    /// once.
     fn read(&self, passages: Vec<String>);
 
-    /// Waits until all that was given is read, at most as long as said. Whether it is. Measures need
-    /// it; a search never waits.
+    /// Waits until all passages are read, at most `limit`, and returns whether they are. For
+    /// measurements; a search never waits.
     fn finish(&self, limit: Duration) -> bool;
 
-    /// How like a request passages are, in their order: cosines; none for what was not read yet.
+    /// How similar a request is to passages, in their order: cosines; none for those not read yet.
     ///
-    /// It may take some hundredths of a second for a request that it has not seen lately, and does
-    /// not fail: what it cannot judge it does not know.
-    fn likenesses(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>>;
+    /// It may take some hundredths of a second for a request that it has not seen lately. It cannot
+    /// fail: what it cannot judge counts as not read.
+    fn similarities(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>>;
 
-    /// The same of past requests. Nobody gives them to it beforehand: it begins to read those that it
-    /// does not know, those of the latest search first of all. It keeps nothing of them that outlives
-    /// the process, for they may be erased.
-    fn past_likenesses(&self, request: &str, past: &[&str]) -> Vec<Option<f32>>;
+    /// The same for past requests. The encoder starts to read those it does not know, those of the
+    /// latest search first. It must keep nothing of them beyond the life of the process, because
+    /// they may be erased.
+    fn past_similarities(&self, request: &str, past: &[&str]) -> Vec<Option<f32>>;
 }

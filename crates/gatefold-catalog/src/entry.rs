@@ -5,10 +5,10 @@ use gatefold_core::{Domain, EntryKind, Hints, Target, ToolId};
 
 use crate::address::address;
 use crate::manifest::{EntryDefinition, Manifest};
-use crate::naming::{Domains, Names};
+use crate::naming::{AssignedNames, Domains};
 use crate::raw::object_fields;
 
-/// One prompt, resource or template of resources of a snapshot.
+/// One prompt, resource or resource template of a snapshot.
 #[derive(Debug)]
 pub struct Entry {
     target: Arc<Target>,
@@ -20,7 +20,7 @@ impl Entry {
         &self.target
     }
 
-    /// A prompt's is made as a tool's. A resource's and a template's is its address behind the
+    /// A prompt's id is made like a tool's. A resource's or template's is its address behind the
     /// gateway.
     pub fn id(&self) -> &ToolId {
         &self.target.id
@@ -35,16 +35,16 @@ impl Entry {
     }
 }
 
-/// What else than tools a snapshot's sources offer, each list sorted by domain, then key.
+/// Everything but tools that a snapshot's sources offer, each list sorted by domain, then key.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     pub(crate) prompts: Vec<Entry>,
     pub(crate) resources: Vec<Entry>,
     pub(crate) templates: Vec<Entry>,
-    prompt_ids: Names,
+    prompt_ids: AssignedNames,
 }
 
-/// Where the entries of one domain lie, and whether it may have resources that it does not list.
+/// Where the entries of one domain lie, and whether it may have unlisted resources.
 #[derive(Debug, Default)]
 pub(crate) struct EntryRanges {
     pub(crate) prompts: Range<usize>,
@@ -54,7 +54,7 @@ pub(crate) struct EntryRanges {
 }
 
 impl Entries {
-    /// Adds what a source offers. Sources come sorted by their domains.
+    /// Adds the entries of a source. Sources must come sorted by their domains.
     pub(crate) fn add(
         &mut self,
         domains: &Domains,
@@ -88,7 +88,7 @@ fn append(all: &mut Vec<Entry>, entries: impl Iterator<Item = Entry>) -> Range<u
     start..all.len()
 }
 
-/// Resources or templates. Of two with one URI the first counts: they have one address.
+/// Resources or templates. Two with one URI would share an address, so the first wins.
 fn addressed<'a>(
     domain: &'a Domain,
     definitions: &'a [EntryDefinition],

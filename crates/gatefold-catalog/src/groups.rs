@@ -4,10 +4,10 @@ use gatefold_search::words;
 
 use crate::Pattern;
 
-/// The group of a tool that nothing else groups.
+/// The group of a tool that no rule and no noun groups.
 pub(crate) const GENERAL: &str = "general";
 
-/// The smallest number of tools that share a noun and become a group.
+/// The fewest tools that form a group by sharing a noun.
 const LEAST_TOOLS: usize = 2;
 
 /// A source's configured groups: the first pattern that matches a tool's own name decides.
@@ -29,28 +29,29 @@ impl GroupRules {
 /// The longest name of a group, in characters.
 const GROUP_NAME: usize = 64;
 
-/// What a group may be called: models write it back, so nothing that needs quoting.
+/// Whether a text can name a group: models write it back, so it must need no quoting.
 pub fn is_group_name(name: &str) -> bool {
     let is_legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '/');
     (1..=GROUP_NAME).contains(&name.chars().count()) && name.chars().all(is_legal)
 }
 
-/// A tool as its source names it, with the group that the source puts it in.
+/// A tool's own name, with the group that its source puts it in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GroupMember<'a> {
     pub(crate) name: &'a str,
     pub(crate) group: Option<&'a str>,
 }
 
-/// The group of each tool, in order: by the first rule that covers its name, else as its source says, else by
-/// its name.
+/// The group of each tool, in order: by the first rule that covers its name, else as its source
+/// says, else by its name.
 ///
-/// A name goes to the noun that it shares with most of its siblings, unless (nearly) all of them have it; of
-/// equals the first in the name. Nouns are a name's words without verbs and without those of the domain. A noun
-/// that always stands before the same other one takes it along (`pull_requests`).
+/// By name, a tool joins the noun that most of its siblings share, unless (nearly) all of them have
+/// it; a tie goes to the noun that comes first in the name. Nouns are a name's words without verbs
+/// and without the words of the domain. A noun that is always followed by the same other one takes
+/// it along (`pull_requests`).
 pub(crate) fn assign(domain: &str, tools: &[GroupMember<'_>], rules: &GroupRules) -> Vec<Box<str>> {
     let nouns: Vec<_> = tools.iter().map(|tool| nouns(domain, tool.name)).collect();
-    let counts = Counts::of(&nouns);
+    let counts = NounCounts::of(&nouns);
     let inferred: Vec<_> = nouns.iter().map(|nouns| counts.choose(nouns)).collect();
     let mut members: HashMap<&str, usize> = HashMap::new();
     let said = |tool: &GroupMember<'_>| rules.group(tool.name).or(tool.group).map(Box::from);
@@ -88,17 +89,17 @@ fn nouns(domain: &str, name: &str) -> Vec<Noun> {
         .collect()
 }
 
-struct Counts<'a> {
+struct NounCounts<'a> {
     tools: usize,
     /// How many names have each stem.
     having: HashMap<&'a str, usize>,
-    /// How a stem is written, and how often so.
+    /// The spellings of a stem, and how often each occurs.
     forms: HashMap<&'a str, BTreeMap<&'a str, usize>>,
-    /// The stems that follow one, and how often; `None` at the end of a name.
+    /// The stems that follow a stem, and how often; `None` at the end of a name.
     next: HashMap<&'a str, BTreeMap<Option<&'a str>, usize>>,
 }
 
-impl<'a> Counts<'a> {
+impl<'a> NounCounts<'a> {
     fn of(names: &'a [Vec<Noun>]) -> Self {
         let (mut having, mut forms, mut next) = (HashMap::new(), HashMap::new(), HashMap::new());
         for nouns in names {
@@ -122,11 +123,11 @@ impl<'a> Counts<'a> {
             having >= LEAST_TOOLS && having * 10 <= self.tools * 9
         };
         let stems = nouns.iter().map(|(_, stem)| stem.as_str()).filter(|stem| telling(stem));
-        // `max_by_key` keeps the last of equals, hence the reversal.
+        // `max_by_key` keeps the last of several maxima, hence the reversal.
         stems.rev().max_by_key(|stem| self.having[stem])
     }
 
-    /// A stem's commonest form, of equals the longer, with what always follows it.
+    /// A stem's commonest spelling (the longer of two equally common), with what always follows it.
     fn label(&self, stem: &str) -> String {
         let followers = &self.next[stem];
         let form = self.forms[stem]
@@ -152,7 +153,7 @@ mod tests {
         check_said(domain, &tools, rules);
     }
 
-    /// Tools, each with what its source says and where it belongs.
+    /// Tools, each with the group its source gives and the group it ends up in.
     fn check_said(domain: &str, tools: &[(&str, Option<&str>, &str)], rules: &GroupRules) {
         let members: Vec<_> =
             tools.iter().map(|(name, group, _)| GroupMember { name, group: *group }).collect();
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_groups_what_no_rule_covers() {
+    fn a_source_groups_the_tools_that_no_rule_covers() {
         let rules = GroupRules::new([("get_*", "reading")]);
         check_said(
             "x",
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_noun_of_every_tool_tells_nothing() {
+    fn a_noun_of_every_tool_makes_no_group() {
         check(
             "x",
             &[("get_note_tag", "tag"), ("set_note_tag", "tag"), ("list_note_links", "general")],

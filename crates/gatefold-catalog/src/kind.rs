@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// The name of a kind of sources, such as `mcp`. Disclosures may show each kind in its own way.
+/// The name of a kind of source, such as `mcp`. Disclosures may show each kind in its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KindName(&'static str);
 

@@ -1,11 +1,11 @@
-//! What sources offer, and what of it a principal may see: manifests, the snapshot made of them,
-//! views of that snapshot, names and addresses, groups, one-line descriptions, signatures and
-//! token bounds.
+//! What sources offer, and what of it a principal may see: manifests, the snapshot built from them,
+//! views of that snapshot, names and addresses, groups, one-line descriptions, signatures and token
+//! bounds.
 //!
 //! Everything here is a function of its input. This crate must not know a runtime, a network,
-//! files, the environment, policy (a view takes a predicate) or whether a source happens to be
-//! up. Texts of sources are data that nobody vouched for: raw definitions are kept letter for
-//! letter, and every line shown beside others is stripped of line breaks and control characters.
+//! files, the environment, policy (a view takes a predicate) or whether a source happens to be up.
+//! Texts from sources are untrusted data: raw definitions are kept letter for letter, and every
+//! line shown beside others is stripped of line breaks and control characters.
 
 mod address;
 mod bits;
@@ -14,7 +14,6 @@ mod encoder;
 mod entry;
 mod groups;
 mod kind;
-mod likeness;
 mod lookup;
 mod manifest;
 mod naming;
@@ -24,6 +23,7 @@ mod raw;
 mod request;
 mod search;
 mod signature;
+mod similarity;
 mod snapshot;
 mod template;
 mod text;
@@ -36,7 +36,6 @@ pub use entry::Entry;
 pub use gatefold_search::{Mode as SearchMode, Past, PastQuery};
 pub use groups::{GroupRules, is_group_name};
 pub use kind::KindName;
-pub use likeness::nearest_texts;
 pub use manifest::{
     Alteration, Change, EntryDefinition, Listing, Manifest, ManifestBuilder, ManifestError,
     Necessity, PromptSpec, ResourceSpec, ServerInfo, TemplateSpec, ToolDefinition, ToolSpec,
@@ -45,7 +44,8 @@ pub use pattern::Pattern;
 pub use raw::{object_fields, with_fields};
 pub use request::{Request, ResolvedEntry};
 pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, search, select};
-pub use signature::{Declared, call_signature, compact_signature, declared, differences};
+pub use signature::{ParameterKind, call_signature, compact_signature, declared, differences};
+pub use similarity::nearest_texts;
 pub use snapshot::{DomainEntry, Snapshot, SourceEntry, Tool};
 pub use text::{LINE_LIMIT, one_line};
 pub use tokens::token_bound;

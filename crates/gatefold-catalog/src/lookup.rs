@@ -5,7 +5,7 @@ use gatefold_core::{Domain, Target, ToolId};
 
 use crate::naming::{Domains, Owner};
 
-/// Which entries of a list a written name may mean, by their places.
+/// Which entries of a list a name may mean, by their places.
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
     /// Ids, aliases and `{domain}__{name}`. Each leads to one entry, of the domain that owns it.

@@ -19,10 +19,10 @@ pub use alteration::{Alteration, Change};
 pub use builder::{ManifestBuilder, Necessity, PromptSpec, ResourceSpec, TemplateSpec, ToolSpec};
 pub use entry::EntryDefinition;
 use entry::EntryPlaces;
-use tool::Places;
 pub use tool::ToolDefinition;
+use tool::ToolPlaces;
 
-/// What a source said about itself when it was asked.
+/// What a source says about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerInfo {
     pub name: String,
@@ -51,11 +51,11 @@ pub struct Listing<'a> {
     pub templates: &'a [Box<RawValue>],
 }
 
-/// What a source last said it offers.
+/// What a source last offered.
 ///
 /// All texts lie in one allocation and the definitions point into it. They are sorted by name or
-/// URI, then digest, so that neither the order of arrival nor the paging of a listing shows in
-/// anything.
+/// URI, then digest, so that neither the order of arrival nor the paging of a listing shows
+/// anywhere.
 #[derive(Debug, Clone)]
 pub struct Manifest {
     server: Option<ServerInfo>,
@@ -70,12 +70,12 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Puts a manifest together entry by entry, for a source that has nothing to be listed.
+    /// Builds a manifest entry by entry, for a source that has no lists to read.
     pub fn builder(fetched_at: Timestamp) -> ManifestBuilder {
         ManifestBuilder::new(fetched_at)
     }
 
-    /// [`Manifest::from_listing`] of a source that offers tools alone.
+    /// [`Manifest::from_listing`] for a source that offers tools alone.
     pub fn from_pages(server: ServerInfo, pages: &[Box<RawValue>], fetched_at: Timestamp) -> Self {
         Self::from_listing(server, Listing { tools: pages, ..Listing::default() }, fetched_at)
     }
@@ -88,8 +88,12 @@ impl Manifest {
         Self::of_parsed(Some(server), parse::listing(&listing), fetched_at)
     }
 
-    fn of_parsed(server: Option<ServerInfo>, parsed: parse::Parsed, fetched_at: Timestamp) -> Self {
-        let parse::Parsed { mut index, text, alterations } = parsed;
+    fn of_parsed(
+        server: Option<ServerInfo>,
+        parsed: parse::ParsedListing,
+        fetched_at: Timestamp,
+    ) -> Self {
+        let parse::ParsedListing { mut index, text, alterations } = parsed;
         let text: Arc<str> = text.into();
         let place = |key: Span, digest| (&text[span(key)], digest);
         index.tools.sort_by(|a, b| place(a.name, a.digest).cmp(&place(b.name, b.digest)));
@@ -106,8 +110,10 @@ impl Manifest {
         fetched_at: Timestamp,
         text: Arc<str>,
     ) -> Self {
-        let tool =
-            |places: &Places| ToolDefinition { text: Arc::clone(&text), places: places.clone() };
+        let tool = |places: &ToolPlaces| ToolDefinition {
+            text: Arc::clone(&text),
+            places: places.clone(),
+        };
         let entry =
             |places: &EntryPlaces| EntryDefinition { text: Arc::clone(&text), places: *places };
         let entries = |places: &[EntryPlaces]| places.iter().map(entry).collect();
@@ -125,7 +131,7 @@ impl Manifest {
         }
     }
 
-    /// What the source said about itself; nothing where its kind has no servers.
+    /// What the source says about itself; none for a kind without servers.
     pub fn server(&self) -> Option<&ServerInfo> {
         self.server.as_ref()
     }
@@ -142,7 +148,7 @@ impl Manifest {
         &self.resources
     }
 
-    /// The templates of resources.
+    /// The resource templates.
     pub fn templates(&self) -> &[EntryDefinition] {
         &self.templates
     }
@@ -152,8 +158,8 @@ impl Manifest {
         &self.alterations
     }
 
-    /// The identity of what is offered: equal for listings that differ only in the order of
-    /// arrival, paging, key order or the time they were fetched.
+    /// The identity of what is offered. Order of arrival, paging, key order and time of fetching do
+    /// not change it.
     pub fn digest(&self) -> Digest {
         self.digest
     }
@@ -176,7 +182,7 @@ fn digest_of(server: Option<&ServerInfo>, index: &Index, text: &str) -> Digest {
     let mut hash = Sha256::new();
     match server {
         Some(server) => hash_server(&mut hash, server),
-        // No text is that long, so this is no server's name.
+        // No text is this long, so it cannot be confused with a server's name.
         None => hash.update(usize::MAX.to_le_bytes()),
     }
     hash.update(index.tools.len().to_le_bytes());
@@ -189,7 +195,8 @@ fn digest_of(server: Option<&ServerInfo>, index: &Index, text: &str) -> Digest {
             hash.update(entry.digest.as_bytes());
         }
     }
-    // Groups come last and only where there are any: stored manifests keep the digests they had before groups.
+    // Groups are hashed last, and only if there are any: stored manifests keep the digests they had
+    // before groups existed.
     for (place, tool) in index.tools.iter().enumerate() {
         if let Some(group) = tool.group {
             let group = &text[span(group)];
@@ -217,7 +224,7 @@ fn hash_server(hash: &mut Sha256, server: &ServerInfo) {
     }
 }
 
-/// Why stored bytes are not a manifest. The cure is always to ask the source again.
+/// Why stored bytes are not a manifest. The fix is always to ask the source again.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ManifestError {
     #[error("not a stored manifest, or one of another version")]
@@ -236,7 +243,7 @@ fn span(span: Span) -> Range<usize> {
 /// Where the definitions lie in the text.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Index {
-    tools: Vec<Places>,
+    tools: Vec<ToolPlaces>,
     prompts: Vec<EntryPlaces>,
     resources: Vec<EntryPlaces>,
     templates: Vec<EntryPlaces>,

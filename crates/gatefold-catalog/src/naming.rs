@@ -1,4 +1,4 @@
-//! Ids and aliases: unique, stable, and none ever missing.
+//! Ids and aliases: unique and stable, and every entry has one.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gatefold_core::{Digest, Domain, ToolId};
 use sha2::{Digest as _, Sha256};
 
-/// The longest name that model providers take for a tool at the top level.
+/// The longest name that model providers accept for a top-level tool.
 const MAX_ALIAS: usize = 64;
 
 /// The domains of a catalogue, sorted. They alone say whose id a name is: nothing that a source
@@ -58,13 +58,13 @@ impl Domains {
     }
 }
 
-/// The names given so far, in the order of domains and of the tools, or prompts, within one.
+/// The names given out so far. Domains come in order, and so do the tools or prompts within one.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct AssignedNames {
     taken: HashSet<Arc<str>>,
 }
 
-impl Names {
+impl AssignedNames {
     /// The id of a tool or a prompt. Of two definitions under one name the later takes a short digest
     /// suffix.
     pub(crate) fn id(
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn the_later_of_two_with_one_name_takes_a_suffix() {
         let (domain, domains) = (Domain::parse("files").unwrap(), domains(&["files"]));
-        let mut names = Names::default();
+        let mut names = AssignedNames::default();
         assert_eq!(names.id(&domains, &domain, "read", digest(1)).as_str(), "files__read");
         let second = names.id(&domains, &domain, "read", digest(2));
         assert!(second.as_str().starts_with("files__read_") && second.as_str().len() == 20);
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn an_alias_is_legal_and_unlike_any_other() {
         let (domain, domains) = (Domain::parse("files").unwrap(), domains(&["files"]));
-        let mut names = Names::default();
+        let mut names = AssignedNames::default();
         let mut id = |name: &str| names.id(&domains, &domain, name, digest(1));
         let odd = [id("read.it"), id("read it"), id("files_read.it")];
         let (long, plain) = (id(&"x".repeat(200)), id("read-it"));

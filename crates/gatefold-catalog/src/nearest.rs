@@ -1,24 +1,24 @@
-//! Names like a name.
+//! Suggestions for a name that nobody has.
 
 use std::collections::{HashMap, HashSet};
 
 use gatefold_core::ToolId;
 use gatefold_search::{Mode, words};
 
-use crate::likeness::{COMPARED, LEAST_LIKENESS, NameShape, SUGGESTIONS, descending};
+use crate::similarity::{COMPARED, LEAST_SIMILARITY, NameShape, SUGGESTIONS, descending};
 use crate::snapshot::{Snapshot, Tool};
 
-/// The least likeness beside that of the best: what is much less like it only distracts.
+/// The least similarity as a share of the best: much less similar names only distract.
 const LEAST_SHARE: f64 = 0.75;
 
-/// The likeness of a name that is merely misspelt.
+/// The similarity from which a name counts as merely misspelt.
 const MISSPELT: f64 = 0.75;
 
-/// How many tools of one name are looked at, beside the first of them that destroys nothing. As many as are
+/// How many tools of one name are considered, beside the first non-destructive one: as many as are
 /// suggested, and as many again because a search may have found the first ones already.
 const NAMESAKES: usize = 2 * SUGGESTIONS;
 
-/// What of a snapshot somebody may see. Nothing else takes part in a suggestion.
+/// What of a snapshot is visible to the caller. Nothing else takes part in a suggestion.
 pub(crate) trait Visibility {
     /// Whether the tool at this place is listed.
     fn shows(&self, place: usize) -> bool;
@@ -26,14 +26,14 @@ pub(crate) trait Visibility {
     fn has_domain(&self, name: &str) -> bool;
 }
 
-/// The visible tools that a name may mean, likeliest first, at most three: those with a name like it,
-/// and those that a search for its words finds, which come first unless it is but a misspelling.
+/// The visible tools that a name may mean, likeliest first, at most three: tools with similar
+/// names, and tools that a search for its words finds. Search results come first unless the name is
+/// merely misspelt.
 ///
-/// The first never is a destructive tool: whoever takes the first suggestion on trust should not
-/// destroy anything.
+/// The first is never a destructive tool, because a caller may use it without a second look.
 pub(crate) fn tools(snapshot: &Snapshot, visible: &impl Visibility, name: &str) -> Vec<ToolId> {
     let alike = alike(snapshot, visible, name);
-    let is_misspelt = alike.first().is_some_and(|(likeness, _)| *likeness >= MISSPELT);
+    let is_misspelt = alike.first().is_some_and(|(similarity, _)| *similarity >= MISSPELT);
     let mut tools: Vec<&Tool> = alike.into_iter().map(|(_, tool)| tool).collect();
     let alike = tools.len();
     tools.extend(meant(snapshot, visible, name));
@@ -45,8 +45,7 @@ pub(crate) fn tools(snapshot: &Snapshot, visible: &impl Visibility, name: &str) 
     safe_first(tools)
 }
 
-/// The visible tools whose names are most like `name`, most like it first, at most three, and none
-/// that destroys before one that does not.
+/// The visible tools with the most similar names, best first, at most three, destructive ones last.
 pub(crate) fn names(snapshot: &Snapshot, visible: &impl Visibility, name: &str) -> Vec<ToolId> {
     safe_first(alike(snapshot, visible, name).into_iter().map(|(_, tool)| tool).collect())
 }
@@ -63,8 +62,8 @@ fn is_destructive(tool: &Tool) -> bool {
     tool.target().hints.is_destructive()
 }
 
-/// The visible tools by how like their names are, those left out that are much less like it than the first, and
-/// those that so many others of the same name come before that they cannot be suggested.
+/// The visible tools by the similarity of their names, without those far below the best and without
+/// those that so many namesakes precede that they cannot be suggested.
 fn alike<'a>(
     snapshot: &'a Snapshot,
     visible: &impl Visibility,
@@ -72,30 +71,31 @@ fn alike<'a>(
 ) -> Vec<(f64, &'a Tool)> {
     let asked = NameShape::of(name);
     let tools = snapshot.tools();
-    // A tool is as like as the better of its two names.
-    let mut likeness_of: HashMap<usize, f64> = HashMap::new();
+    // A tool has two names; the better one counts.
+    let mut similarity_of: HashMap<usize, f64> = HashMap::new();
     for known in snapshot.names().candidates(&asked, |place| visible.shows(place)) {
-        let likeness = known.shape.likeness(&asked);
-        if likeness < LEAST_LIKENESS {
+        let similarity = known.shape.similarity(&asked);
+        if similarity < LEAST_SIMILARITY {
             continue;
         }
         let shown = || known.tools.iter().copied().filter(|place| visible.shows(*place));
         let first_safe = shown().find(|place| !is_destructive(&tools[*place]));
         for place in shown().take(NAMESAKES).chain(first_safe) {
-            let best = likeness_of.entry(place).or_default();
-            *best = best.max(likeness);
+            let best = similarity_of.entry(place).or_default();
+            *best = best.max(similarity);
         }
     }
-    let likeliest = likeness_of.into_iter().map(|(place, likeness)| (likeness, &tools[place]));
+    let likeliest =
+        similarity_of.into_iter().map(|(place, similarity)| (similarity, &tools[place]));
     let mut likeliest: Vec<_> = likeliest.collect();
     likeliest.sort_by(|(a, x), (b, y)| descending(*a, *b).then_with(|| x.id().cmp(y.id())));
-    let best = likeliest.first().map_or(0.0, |(likeness, _)| *likeness);
-    likeliest.retain(|(likeness, _)| *likeness >= best * LEAST_SHARE);
+    let best = likeliest.first().map_or(0.0, |(similarity, _)| *similarity);
+    likeliest.retain(|(similarity, _)| *similarity >= best * LEAST_SHARE);
     likeliest
 }
 
-/// What a search finds for the words of a name that somebody made up, within its domain where it
-/// begins with one. No encoder is asked: who gets a name wrong should not wait for it.
+/// What a search finds for the words of an invented name, within its domain if it begins with one.
+/// The encoder is not asked: an error message should not wait for it.
 fn meant<'a>(
     snapshot: &'a Snapshot,
     visible: &impl Visibility,

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// A pattern over names: `*` stands for any run of characters, `?` for any one.
+/// A pattern for names: `*` matches any run of characters, `?` any one.
 ///
 /// ```
 /// # use gatefold_catalog::Pattern;
@@ -17,7 +17,7 @@ impl Pattern {
 
     pub fn matches(&self, name: &str) -> bool {
         let (mut pattern, mut rest) = (self.0.chars(), name.chars());
-        // Where to go on after a mismatch: behind the last `*`, one character further on.
+        // Where to resume after a mismatch: after the last `*`, one character further on.
         let mut retry = None;
         loop {
             match (pattern.next(), rest.clone().next()) {

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The fields of a JSON object in order, with the values' own text. Of two fields with one key
-/// the last counts, as in most parsers. `None` when the text is not an object.
+/// The fields of a JSON object in order, with the values' own text. Of two fields with one key the
+/// last wins, as in most parsers. `None` if the text is not an object.
 pub fn object_fields(json: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
     let Fields(mut fields) = serde_json::from_str(json).ok()?;
     if fields.len() <= FEW && has_each_key_once(&fields) {

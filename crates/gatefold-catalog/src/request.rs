@@ -2,24 +2,24 @@ use std::sync::Arc;
 
 use gatefold_core::{Domain, Operation, Target};
 
-/// An operation and what its name was found to mean, if anybody has looked yet.
+/// An operation, and the entry its name was resolved to, if it was resolved already.
 ///
-/// Whoever resolves a name hands on what it found, so that nobody after it looks again. Both parts
-/// are shared: arguments are not copied on their way.
+/// The resolved entry travels along so that no later layer resolves the name again. Both parts are
+/// shared: arguments are not copied on their way.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub operation: Arc<Operation>,
     pub entry: Option<ResolvedEntry>,
 }
 
-/// An entry that a name was found to mean in a view.
+/// The entry that a name was resolved to in a view.
 ///
-/// It grants nothing. Who gets one from elsewhere asks [`View::has`](crate::View::has) of the view
-/// that counts, which answers without looking for the name again.
+/// It grants nothing. Code that receives one from elsewhere asks [`View::has`](crate::View::has) of the
+/// view that counts, which answers without looking the name up again.
 #[derive(Debug, Clone)]
 pub struct ResolvedEntry {
     pub(crate) target: Arc<Target>,
-    /// The place among the snapshot's tools or prompts; none of a resource.
+    /// The place among the snapshot's tools or prompts; none for a resource.
     pub(crate) place: Option<usize>,
 }
 

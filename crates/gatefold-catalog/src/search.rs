@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use gatefold_search::{Aids, Judge, Mode, PastJudge};
+use gatefold_search::{Judge, Mode, PastJudge, SearchEvidence};
 
 use crate::nearest;
 use crate::snapshot::{Snapshot, Tool};
 use crate::view::View;
 
-/// Up to how many tools a model is given all, and how many of more are selected.
+/// A model is given all tools of a view up to this many, and [`SELECTED`] of a larger one.
 pub const SELECTION_THRESHOLD: usize = 12;
 pub const SELECTED: usize = 6;
 
@@ -37,19 +37,18 @@ pub struct Hit<'a> {
 }
 
 impl Hit<'_> {
-    /// Whether the request fits the tool, or the tool merely stands in where the request fits
-    /// none.
+    /// Whether the tool fits the request, or is only a stand-in because nothing does.
     pub fn fits(&self) -> bool {
         self.fits
     }
 }
 
-/// The tools of a view that a request fits best, best first; of equals the one with the lower id.
+/// The tools of a view that fit a request best, best first; ties go to the lower id.
 ///
-/// A request that is a tool's name has that tool first. A request that fits nothing still gets
-/// the tools with the nearest names and those it is likeliest to mean, or else all by their ids,
-/// the destructive ones last: an empty answer would read as if there were no tools at all.
-/// [`Hit::fits`] tells them apart.
+/// A request that is a tool's name has that tool first. A request that fits nothing still gets the
+/// tools with the nearest names and those it most likely means, or else all by their ids,
+/// destructive ones last: a model would read an empty answer as "there are no tools". [`Hit::fits`]
+/// tells the two apart.
 pub fn search<'a>(
     view: &'a View,
     request: &str,
@@ -61,7 +60,7 @@ pub fn search<'a>(
     let shows = |place: usize| view.shows(place) && scope.holds(&tools[place]);
     let bonuses = bonuses(view, request, mode, shows);
     let judge = judge(view.snapshot(), request);
-    let aids = Aids { bonuses: &bonuses, judge: judge.as_deref() };
+    let aids = SearchEvidence { bonuses: &bonuses, judge: judge.as_deref() };
     let found = view.snapshot().index().search_with(request, mode, shows, &aids, limit);
     let hits = found.matches.iter().map(|one| Hit {
         tool: &tools[one.place],
@@ -83,12 +82,12 @@ fn judge<'a>(snapshot: &'a Snapshot, request: &'a str) -> Option<Box<Judge<'a>>>
     Some(Box::new(move |places: &[usize]| {
         let passages: Vec<_> = places.iter().map(|place| snapshot.passage(*place)).collect();
         let passages: Vec<_> = passages.iter().map(String::as_str).collect();
-        encoder.likenesses(request, &passages)
+        encoder.similarities(request, &passages)
     }))
 }
 
-/// The few tools that a model is given for a request: all of the view where these are few, else the
-/// [`SELECTED`] that fit it best, best first.
+/// The few tools to give a model for a request: all of a small view, else the [`SELECTED`] that fit
+/// best, best first.
 pub fn select<'a>(view: &'a View, request: &str) -> Vec<&'a Tool> {
     if view.tool_count() <= SELECTION_THRESHOLD {
         return view.tools().collect();
@@ -97,7 +96,7 @@ pub fn select<'a>(view: &'a View, request: &str) -> Vec<&'a Tool> {
     hits.into_iter().map(|hit| hit.tool).collect()
 }
 
-/// What past queries say for the tools, by their places.
+/// What past queries add to the tools' scores, by their places.
 fn bonuses(
     view: &View,
     request: &str,
@@ -107,14 +106,14 @@ fn bonuses(
     let Some(past) = view.past() else { return Vec::new() };
     let place = |id: &str| view.place_of(id).filter(|at| shows(*at));
     let encoder = view.snapshot().encoder();
-    let reader = encoder.map(|encoder| |past: &[&str]| encoder.past_likenesses(request, past));
+    let reader = encoder.map(|encoder| |past: &[&str]| encoder.past_similarities(request, past));
     let reader = reader.as_ref().map(|reader| reader as &PastJudge<'_>);
     let counts = |id: &str| place(id).is_some();
     let bonuses = past.bonuses(request, mode, view.tool_count(), counts, reader);
     bonuses.into_iter().filter_map(|(id, bonus)| Some((place(id)?, bonus))).collect()
 }
 
-/// Puts the tool first that a request names by its id or its alias.
+/// Moves the tool whose id or alias the request is to the front.
 fn put_first<'a>(hits: &mut Vec<Hit<'a>>, view: &'a View, request: &str, scope: &Scope<'_>) {
     let listed = |tool: &&Tool| !tool.definition().is_for_apps_only() && scope.holds(tool);
     let Some(tool) = view.find(request.trim()).filter(listed) else { return };

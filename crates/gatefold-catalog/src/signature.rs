@@ -3,34 +3,34 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::likeness::nearest_texts;
+use crate::similarity::nearest_texts;
 use crate::snapshot::Tool;
 use crate::text::one_line;
 
-/// How many parameters, fields of a nested object, alternatives of one type, and steps into nested
-/// types a signature shows.
+/// The most parameters, fields of a nested object, alternatives of one type, and levels of nesting
+/// that a signature shows.
 const MAX_PARAMETERS: usize = 40;
 const MAX_FIELDS: usize = 12;
 const MAX_ALTERNATIVES: usize = 8;
 const MAX_DEPTH: usize = 4;
 
-/// The most schemas within a tool's schema whose types are shown: a few references to each other have
-/// no end of them.
+/// The most schemas of a tool whose types are shown: a few references to each other expand without
+/// end.
 const MAX_TYPES: usize = 1000;
 
 /// From this depth on, objects are shown without their fields.
 const BARE_DEPTH: usize = 2;
 
-/// How many differences of some arguments are named.
+/// The most differences that are named.
 const MAX_DIFFERENCES: usize = 8;
 
 /// The longest constant that is shown, in characters.
 const MAX_CONSTANT: usize = 40;
 
-/// A tool's call and what it gives in one line:
-/// `name(query: string, limit?: integer = 10 [1..100], all?: boolean) -> {items: object[]}`.
+/// A tool's call and result in one line: `name(query: string, limit?: integer = 10 [1..100], all?:
+/// boolean) -> {items: object[]}`.
 ///
-/// The result is left out where the source says nothing of it.
+/// The result is left out if the source declares none.
 pub fn compact_signature(tool: &Tool) -> String {
     let call = call_signature(tool);
     let output = tool.definition().output_schema().map(Schema::parse);
@@ -50,8 +50,8 @@ pub fn call_signature(tool: &Tool) -> String {
     format!("{}({})", tool.id(), schema.fields(&schema.root, 0, MAX_PARAMETERS))
 }
 
-/// What of some arguments a tool's input schema does not allow, in words; empty when nothing
-/// stands out. Only the top level is looked at: the source is the judge.
+/// How some arguments differ from what a tool's input schema allows, in words; empty if nothing
+/// stands out. Only the top level is checked: the source has the last word.
 pub fn differences(tool: &Tool, arguments: &str) -> Vec<String> {
     let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
         return vec!["the arguments are not an object".to_owned()];
@@ -83,31 +83,31 @@ pub fn differences(tool: &Tool, arguments: &str) -> Vec<String> {
     missing.chain(wrong).take(MAX_DIFFERENCES).collect()
 }
 
-/// Whether the input schema of a tool declares a parameter, and of what type.
+/// Whether a tool's input schema declares a parameter, and its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Declared {
+pub enum ParameterKind {
     /// Not a declared parameter.
     No,
-    /// Takes a text, among others perhaps.
+    /// Accepts a string, perhaps among others.
     Text,
-    /// Takes objects or arrays, and no text.
+    /// Accepts objects or arrays, but no string.
     Structured,
-    /// Takes something else.
+    /// Accepts something else.
     Other,
 }
 
-/// What a tool's input schema says about each of some parameter names.
-pub fn declared<'a>(tool: &Tool, names: impl IntoIterator<Item = &'a str>) -> Vec<Declared> {
+/// What a tool's input schema declares for each of these parameter names.
+pub fn declared<'a>(tool: &Tool, names: impl IntoIterator<Item = &'a str>) -> Vec<ParameterKind> {
     let schema = Schema::of(tool);
     let one = |name: &str| {
-        let Some(property) = schema.property(name) else { return Declared::No };
+        let Some(property) = schema.property(name) else { return ParameterKind::No };
         let takes = |value: Value| schema.allows(property, &value);
         if takes(Value::from("")) {
-            Declared::Text
+            ParameterKind::Text
         } else if takes(Value::Object(Map::new())) || takes(Value::Array(Vec::new())) {
-            Declared::Structured
+            ParameterKind::Structured
         } else {
-            Declared::Other
+            ParameterKind::Other
         }
     };
     names.into_iter().map(one).collect()
@@ -140,8 +140,8 @@ impl Schema {
         self.root.get("properties")?.get(name)
     }
 
-    /// Whether a name that is not declared is a mistake. Without `additionalProperties` it is
-    /// legal but most likely one.
+    /// Whether an undeclared name is an error. Without `additionalProperties` it is legal but most
+    /// likely a mistake.
     fn is_closed(&self) -> bool {
         let open =
             self.root.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
@@ -161,7 +161,7 @@ impl Schema {
         schema
     }
 
-    /// An object's fields with their types, the required ones first.
+    /// An object's fields with their types, required ones first.
     fn fields(&self, object: &Value, depth: usize, most: usize) -> String {
         let mut names = required(object);
         let known: HashSet<_> = names.iter().copied().collect();
@@ -222,7 +222,7 @@ impl Schema {
         }
     }
 
-    /// Whether a value is of a type that a schema allows; true where that is not plain.
+    /// Whether a schema allows a value of this type; true if that is not obvious.
     fn allows(&self, schema: &Value, value: &Value) -> bool {
         let schema = self.resolved(schema);
         let fits = |name: &str| match name {

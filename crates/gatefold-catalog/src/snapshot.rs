@@ -11,7 +11,7 @@ use crate::groups::{self, GroupMember, GroupRules};
 use crate::kind::KindName;
 use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ServerInfo, ToolDefinition};
-use crate::naming::{Domains, Names};
+use crate::naming::{AssignedNames, Domains};
 use crate::text::{LINE_LIMIT, first_sentence, one_line};
 
 mod name_index;
@@ -21,7 +21,7 @@ pub(crate) use name_index::KnownNames;
 use name_index::NameIndex;
 use search_index::SearchIndex;
 
-/// The longest description of a domain, in characters, when it was configured.
+/// The longest configured description of a domain, in characters.
 const CONFIGURED_LIMIT: usize = 200;
 
 /// Up to how many tools a search holds its thread up no longer than a call does, once the indexes are
@@ -33,17 +33,17 @@ pub(crate) const QUICK_TOOLS: usize = 500;
 pub struct SourceEntry {
     pub domain: Domain,
     pub kind: KindName,
-    /// What the configuration says about it. Without, the source speaks for itself: its title,
-    /// the first sentence of its instructions, or its name.
+    /// The configured description. Without one, the source's title is used, or the first sentence
+    /// of its instructions, or its name.
     pub description: Option<String>,
     pub groups: GroupRules,
-    /// `None` while the source has never said what it offers.
+    /// `None` while the source has never been listed.
     pub manifest: Option<Arc<Manifest>>,
 }
 
 /// The catalogue at one moment. It never changes; a new one replaces it.
 ///
-/// Whatever order the entries came in, equal entries make equal snapshots.
+/// The order of the entries does not matter: equal entries make equal snapshots.
 #[derive(Debug)]
 pub struct Snapshot {
     epoch: u64,
@@ -57,7 +57,7 @@ pub struct Snapshot {
     encoder: Option<Arc<dyn Encoder>>,
 }
 
-/// What is made of a snapshot's tools when it is first needed.
+/// Indexes over a snapshot's tools, each built when it is first needed.
 #[derive(Debug, Default)]
 struct Indexes {
     search: SearchIndex,
@@ -94,13 +94,13 @@ pub struct Tool {
 }
 
 impl Snapshot {
-    /// Builds the catalogue. Of two entries with one domain the first counts.
+    /// Builds the catalogue. If two entries have one domain, the first wins.
     pub fn build(entries: Vec<SourceEntry>, epoch: u64) -> Self {
         Self::with_indexes(entries, epoch, Indexes::default())
     }
 
-    /// As [`Snapshot::build`], for the snapshot that follows another: what is known for searching
-    /// and suggesting of a tool that did not change is taken over.
+    /// Like [`Snapshot::build`], for the snapshot that follows another: search and name data of
+    /// unchanged tools is reused.
     pub fn build_after(previous: &Self, entries: Vec<SourceEntry>, epoch: u64) -> Self {
         Self::with_indexes(entries, epoch, Indexes::after(&previous.indexes))
     }
@@ -110,7 +110,7 @@ impl Snapshot {
         entries.dedup_by(|later, first| later.domain == first.domain);
         let domain_names = Domains::of(entries.iter().map(|entry| entry.domain.clone()).collect());
         let (mut domains, mut tools) = (Vec::new(), Vec::new());
-        let (mut ids, mut others) = (Names::default(), Entries::default());
+        let (mut ids, mut others) = (AssignedNames::default(), Entries::default());
         for entry in entries {
             let start = tools.len();
             tools.extend(tools_of(&entry, &domain_names, &mut ids));
@@ -146,7 +146,7 @@ impl Snapshot {
         }
     }
 
-    /// The same catalogue, whose searches ask an encoder as well. It is given the tools to read.
+    /// The same catalogue with an encoder for its searches. The encoder is given the tools to read.
     #[must_use]
     pub fn with_encoder(self, encoder: Arc<dyn Encoder>) -> Self {
         encoder.read((0..self.tools.len()).map(|place| self.passage(place)).collect());
@@ -176,7 +176,7 @@ impl Snapshot {
         passage(server, definition.name(), described)
     }
 
-    /// Counts the snapshots of one process; not shown to models.
+    /// Counts the snapshots of one process; never shown to models.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
@@ -201,7 +201,7 @@ impl Snapshot {
         &self.entries.resources
     }
 
-    /// All templates of resources, sorted by domain, then text.
+    /// All resource templates, sorted by domain, then text.
     pub fn templates(&self) -> &[Entry] {
         &self.entries.templates
     }
@@ -224,12 +224,12 @@ impl Snapshot {
     }
 
     pub(crate) fn index(&self) -> &Index {
-        // Whoever searches first may wait for both indexes: a name that nobody has is then looked up at once.
+        // Building both indexes now means that a later lookup of an unknown name is fast too.
         self.names();
         self.indexes.search.get(&self.domains, &self.tools)
     }
 
-    /// The names of the tools, by what they are made of.
+    /// The index of the tools' names.
     pub(crate) fn names(&self) -> &KnownNames {
         self.indexes.names.get(&self.tools)
     }
@@ -254,7 +254,7 @@ impl DomainEntry {
         &self.description
     }
 
-    /// What the source last said, or `None` while it has never said anything.
+    /// What the source last offered, or `None` if it was never listed.
     pub fn manifest(&self) -> Option<&Arc<Manifest>> {
         self.manifest.as_ref()
     }
@@ -282,7 +282,7 @@ impl Tool {
         &self.target.domain
     }
 
-    /// The name under which the tool may stand at the top level: `^[a-zA-Z0-9_-]{1,64}$`.
+    /// The tool's name at the top level: `^[a-zA-Z0-9_-]{1,64}$`.
     pub fn alias(&self) -> &str {
         self.alias.as_ref().unwrap_or(&self.target.id).as_str()
     }
@@ -291,8 +291,7 @@ impl Tool {
         &self.group
     }
 
-    /// What the tool does, in at most [`LINE_LIMIT`] characters. Empty when its source says
-    /// nothing about it.
+    /// What the tool does, in at most [`LINE_LIMIT`] characters. Empty if its source does not say.
     pub fn line(&self) -> &str {
         &self.line
     }
@@ -302,7 +301,7 @@ impl Tool {
     }
 }
 
-fn tools_of(entry: &SourceEntry, domains: &Domains, ids: &mut Names) -> Vec<Tool> {
+fn tools_of(entry: &SourceEntry, domains: &Domains, ids: &mut AssignedNames) -> Vec<Tool> {
     let Some(manifest) = &entry.manifest else { return Vec::new() };
     let definitions = manifest.tools();
     let members = definitions.iter();
@@ -359,7 +358,7 @@ fn description(entry: &SourceEntry) -> String {
     })
 }
 
-/// Whether a server's name says more than its domain and that it is a server.
+/// Whether a server's name says more than its domain does, apart from being a server.
 fn says_more(name: &str, domain: &Domain) -> bool {
     let own = words::split(domain.as_str());
     words::split(name)

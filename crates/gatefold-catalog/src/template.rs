@@ -1,7 +1,7 @@
-//! Whether a URI may come of a template: RFC 6570, levels 1 to 3, tolerantly.
+//! Whether a URI can be an expansion of a template: RFC 6570, levels 1 to 3, tolerantly.
 //!
-//! The modifiers of level 4 (`{x*}`, `{x:3}`) are read as if they were not there, but for a path,
-//! which may have several segments either way. Text is compared byte by byte.
+//! The modifiers of level 4 (`{x*}`, `{x:3}`) are ignored, except that a path may then have several
+//! segments. Text is compared byte by byte.
 
 /// The longest template and the longest URI that are compared, in bytes.
 const MAX_COMPARED: usize = 2 << 10;
@@ -9,11 +9,11 @@ const MAX_COMPARED: usize = 2 << 10;
 /// The most expressions of a template that is compared.
 const MAX_EXPRESSIONS: usize = 16;
 
-/// Whether some values of a template's variables make it this URI. `false` where either is too
+/// Whether some values of a template's variables expand it to this URI. `false` if either is too
 /// long to be compared, or the template is malformed.
 ///
-/// The work is bounded by the product of both lengths: instead of trying one way after another,
-/// all places of the URI that the template may have reached move on together.
+/// The work is bounded by the product of both lengths: instead of backtracking, all places of the
+/// URI that the template may have reached advance together.
 pub(crate) fn matches(template: &str, uri: &str) -> bool {
     if template.len() > MAX_COMPARED || uri.len() > MAX_COMPARED {
         return false;
@@ -39,15 +39,15 @@ enum Part<'a> {
     Expression(Expression),
 }
 
-/// What an expression may stand for.
+/// What an expression can expand to.
 #[derive(Debug, Clone, Copy)]
 struct Expression {
-    /// What stands before the values. `None` where there is nothing, and then at least one byte
-    /// has to follow unless `may_vanish`.
+    /// The character before the values. If there is none, at least one byte has to follow unless
+    /// `may_vanish`.
     lead: Option<u8>,
-    /// What no value has in it.
+    /// Bytes that no value contains.
     without: &'static [u8],
-    /// Whether nothing at all may stand there: all variables of the expression are undefined.
+    /// Whether the expansion may be empty: all variables of the expression are undefined.
     may_vanish: bool,
 }
 
@@ -61,7 +61,7 @@ impl Expression {
             b'/' => (Some(b'/'), b"?#", &inner[1..]),
             b'?' => (Some(b'?'), b"#", &inner[1..]),
             b'&' => (Some(b'&'), b"#", &inner[1..]),
-            // Reserved by the RFC for what is to come.
+            // The RFC reserves these for future extensions.
             b'=' | b',' | b'!' | b'@' | b'|' => return None,
             _ => (None, b"/", inner),
         };
@@ -69,7 +69,7 @@ impl Expression {
         (!variables.is_empty()).then_some(Self { lead, without, may_vanish })
     }
 
-    /// The places behind the expression, from those before it.
+    /// The places after the expression, given those before it.
     fn behind(self, before: &[bool], uri: &[u8]) -> Vec<bool> {
         let mut behind = vec![false; before.len()];
         let mut is_inside = false;
@@ -96,8 +96,8 @@ fn behind_literal(before: &[bool], uri: &[u8], literal: &[u8]) -> Vec<bool> {
     behind
 }
 
-/// Literals and expressions in turn; `None` for a brace without its other, an empty expression
-/// or too many of them.
+/// Literals and expressions in turn; `None` for an unbalanced brace, an empty expression or too
+/// many expressions.
 fn parts(template: &str) -> Option<Vec<Part<'_>>> {
     let mut parts = Vec::new();
     let mut rest = template;
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_stand_for_what_the_rfc_says() {
+    fn operators_expand_as_the_rfc_says() {
         check("a://{+x}", &["a://", "a://1/2?3#4"], &["a:/"]);
         check("a://b{#x}", &["a://b", "a://b#c/d"], &["a://bc"]);
         check("a://b{.x}", &["a://b", "a://b.c", "a://b.c.d"], &["a://bc", "a://b.c/d"]);

@@ -168,7 +168,7 @@ mod odd_listings {
 
     use super::*;
 
-    /// JSON made of the words that listings are made of.
+    /// JSON from the words that listings consist of.
     fn json() -> impl Strategy<Value = String> {
         let leaf = prop_oneof![
             Just("null".to_owned()),
@@ -318,7 +318,7 @@ mod views {
     }
 
     #[test]
-    fn a_made_up_name_brings_what_does_it() {
+    fn an_invented_name_suggests_the_tools_that_do_it() {
         let view = view(vec![
             entry("mail", &[&tool("send_message", "Sends an email to somebody.")]),
             entry("tracker", &[&tool("create_issue", "Opens a ticket."), &tool("sent", "")]),
@@ -358,7 +358,7 @@ mod views {
     }
 
     #[test]
-    fn of_many_tools_the_few_that_fit_are_selected() {
+    fn the_few_that_fit_are_selected_from_many_tools() {
         let names: Vec<_> =
             (0..SELECTION_THRESHOLD).map(|number| format!("tool{number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

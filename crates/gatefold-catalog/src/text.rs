@@ -3,8 +3,8 @@ pub const LINE_LIMIT: usize = 80;
 
 /// Makes one line of at most `limit` characters out of any text, cut at a word.
 ///
-/// White space and control characters become single spaces; characters that show nothing or turn
-/// the direction of writing are left out, since a text from a source must not hide another.
+/// White space and control characters become single spaces. Characters that are invisible or change
+/// the writing direction are left out, since a text from a source must not hide another.
 pub fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();
     let mut length = 0;
@@ -12,7 +12,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
     while let Some(word) = words.next() {
         let gap = usize::from(length > 0);
         let grown = length + gap + word.chars().count();
-        // The last word may fill the line; any other leaves room for the ellipsis.
+        // The last word may fill the line; before any other, there must be room for the ellipsis.
         if grown + usize::from(words.peek().is_some()) > limit {
             return cut(line, &word, limit);
         }
@@ -23,7 +23,7 @@ pub fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
-/// Ends a line before `word`, or within it when it would be the line's first.
+/// Ends a line before `word`, or within it if it is the line's first.
 fn cut(mut line: String, word: &str, limit: usize) -> String {
     if line.is_empty() {
         line.extend(word.chars().take(limit.saturating_sub(1)));
@@ -40,15 +40,15 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         .filter(|word| !word.is_empty())
 }
 
-/// Zero-width characters, marks that turn the direction of writing (Unicode annex 9) and tag
-/// characters, in which a text can be hidden from people.
+/// Zero-width characters, bidirectional control characters (Unicode annex 9) and tag characters, in
+/// which a text can be hidden from people.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The first sentence of a text's first paragraph that is not a heading, white space as it is.
+/// The first sentence of a text's first paragraph that is not a heading, white space kept.
 pub(crate) fn first_sentence(text: &str) -> &str {
     let text = text.trim_start();
     let body = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
@@ -62,7 +62,8 @@ pub(crate) fn first_sentence(text: &str) -> &str {
     paragraph[..end].trim()
 }
 
-/// Whether a full stop between these ends a sentence: not in `e.g. this`, `v1.2` or `U.S. law`.
+/// Whether a full stop between these texts ends a sentence: not in `e.g. this`, `v1.2` or `U.S.
+/// law`.
 fn ends_sentence(before: &str, after: &str) -> bool {
     let last_word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
     let abbreviation = last_word.contains('.')

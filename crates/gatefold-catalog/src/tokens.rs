@@ -1,10 +1,11 @@
 //! A bound on the length of a text in o200k tokens.
 //!
 //! Byte pair encoding merges, in each piece of a text, the pair of neighbours whose merged token
-//! has the lowest rank, until no pair makes a token. With nothing but the first tokens of the
-//! vocabulary the same merges happen in the same order until none of *those* is left; whatever
-//! the whole vocabulary merges after that only makes the count smaller. So the count from a
-//! table of the first tokens is never too low, and the commonest tokens have the lowest ranks.
+//! has the lowest rank, until no pair makes a token. Given only the first tokens of the vocabulary,
+//! the same merges happen in the same order until none of *those* is left; whatever the whole
+//! vocabulary merges after that only makes the count smaller. So the count from a table of the
+//! first tokens is never too low, and it is close because the commonest tokens have the lowest
+//! ranks.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -13,21 +14,22 @@ use pieces::Piece;
 
 mod pieces;
 
-/// The first tokens in the order of their ranks, each behind its length. `examples/vocabulary.rs`
-/// makes it from the vocabulary that OpenAI published with tiktoken (MIT licence).
+/// The first tokens in the order of their ranks, each preceded by its length.
+/// `examples/vocabulary.rs` makes it from the vocabulary that OpenAI published with tiktoken (MIT
+/// licence).
 static VOCABULARY: &[u8] = include_bytes!("tokens/o200k.bin");
 
 static RANKS: LazyLock<HashMap<&'static [u8], u32>> =
     LazyLock::new(|| (tokens().zip(0..)).collect());
 
-/// The longest piece that is encoded, in bytes: the work grows with the square. A longer one
-/// counts its bytes.
+/// The longest piece that is encoded, in bytes: the work grows with the square. A longer one counts
+/// one token a byte.
 const MAX_PIECE: usize = 256;
 
 /// At least as many tokens as o200k makes of a text.
 ///
-/// Within a few per cent for English and JSON. Letters outside of the Latin, Greek, Cyrillic,
-/// Chinese, Japanese and Korean scripts count their bytes.
+/// Within a few per cent for English and JSON. Letters outside the Latin, Greek, Cyrillic, Chinese,
+/// Japanese and Korean scripts count one token a byte.
 pub fn token_bound(text: &str) -> usize {
     pieces::of(text)
         .map(|piece| match piece {

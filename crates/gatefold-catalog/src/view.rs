@@ -4,7 +4,7 @@ use std::sync::Arc;
 use gatefold_core::{Domain, Target, ToolId, ToolName};
 use gatefold_search::Past;
 
-use crate::bits::Bits;
+use crate::bits::BitSet;
 use crate::entry::Entry;
 use crate::lookup::Sight;
 use crate::nearest::{self, Visibility};
@@ -13,35 +13,35 @@ use crate::snapshot::{DomainEntry, Snapshot, Tool};
 mod entries;
 mod resolved;
 
-/// A snapshot with the sets of what somebody may see of it.
+/// A snapshot with the sets of what a principal may see of it.
 ///
-/// Listing, searching, resolving and suggesting all read from it, so that what is hidden cannot
-/// be told from what is not there.
+/// Listing, searching, resolving and suggesting all read from it, so that a hidden entry cannot be
+/// told from a missing one.
 #[derive(Debug, Clone)]
 pub struct View {
     snapshot: Arc<Snapshot>,
-    /// The domains that the view is of, whether or not anything of them can be seen.
-    scope: Bits,
-    /// The visible tools but for those of apps.
-    tools: Bits,
+    /// The domains that the view covers, whether or not anything in them is visible.
+    scope: BitSet,
+    /// The visible tools except those for apps only.
+    tools: BitSet,
     /// The visible tools that are for apps only.
-    app_tools: Bits,
-    prompts: Bits,
-    resources: Bits,
-    templates: Bits,
+    app_tools: BitSet,
+    prompts: BitSet,
+    resources: BitSet,
+    templates: BitSet,
     tool_count: usize,
-    /// What its searches have learnt from use. It is no part of what is seen.
+    /// What its searches have learnt from use. It is not part of what the view shows.
     past: Option<Arc<Past>>,
 }
 
-/// A name that means no tool, or more than one, in a view.
+/// The reason why a name means no tool in a view: nothing has it, or several do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miss {
-    /// The likeliest meanings, best first. The first never is a destructive tool.
+    /// The likeliest meanings, best first. The first is never a destructive tool.
     pub nearest: Vec<ToolId>,
 }
 
-/// A group and how many of its tools a view shows.
+/// A group and how many of its tools are visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupCount<'a> {
     pub name: &'a str,
@@ -51,14 +51,14 @@ pub struct GroupCount<'a> {
 impl View {
     pub fn new(snapshot: Arc<Snapshot>, mut visible: impl FnMut(&Target) -> bool) -> Self {
         let tools = snapshot.tools();
-        let all = Bits::of(tools.len(), |at| visible(tools[at].target()));
+        let all = BitSet::of(tools.len(), |at| visible(tools[at].target()));
         let is_for_apps = |at: usize| tools[at].definition().is_for_apps_only();
-        let listed = Bits::of(tools.len(), |at| all.has(at) && !is_for_apps(at));
+        let listed = BitSet::of(tools.len(), |at| all.has(at) && !is_for_apps(at));
         let mut of =
-            |entries: &[Entry]| Bits::of(entries.len(), |at| visible(entries[at].target()));
+            |entries: &[Entry]| BitSet::of(entries.len(), |at| visible(entries[at].target()));
         Self {
-            scope: Bits::of(snapshot.domains().len(), |_| true),
-            app_tools: Bits::of(tools.len(), |at| all.has(at) && is_for_apps(at)),
+            scope: BitSet::of(snapshot.domains().len(), |_| true),
+            app_tools: BitSet::of(tools.len(), |at| all.has(at) && is_for_apps(at)),
             prompts: of(snapshot.prompts()),
             resources: of(snapshot.resources()),
             templates: of(snapshot.templates()),
@@ -69,8 +69,8 @@ impl View {
         }
     }
 
-    /// The same view, whose searches rank by past queries as well. Nothing else of it changes: it
-    /// shows the same, and [`View::is_same`] holds.
+    /// The same view, whose searches also rank by past queries. It shows the same entries, and
+    /// [`View::is_same`] still holds.
     #[must_use]
     pub fn with_past(self, past: Arc<Past>) -> Self {
         Self { past: Some(past), ..self }
@@ -81,8 +81,8 @@ impl View {
         Self::new(snapshot, |_| true)
     }
 
-    /// The same view narrowed to one domain, as if there were no other. Of a domain that is not
-    /// there it is empty.
+    /// The same view narrowed to one domain, as if there were no other. Empty for a domain that
+    /// does not exist.
     #[must_use]
     pub fn within(&self, domain: &Domain) -> Self {
         let place = self.snapshot.place_of(domain.as_str());
@@ -102,7 +102,7 @@ impl View {
         }
     }
 
-    /// Whether whoever has the other view sees the same of the same catalogue.
+    /// Whether both views show the same entries of the same catalogue.
     pub fn is_same(&self, other: &Self) -> bool {
         let parts = |view: &Self| {
             let Self { scope, tools, app_tools, prompts, resources, templates, .. } = view.clone();
@@ -115,25 +115,25 @@ impl View {
         &self.snapshot
     }
 
-    /// How many tools are listed: all that are visible but for those of apps.
+    /// How many tools are listed: all visible ones except those for apps only.
     pub fn tool_count(&self) -> usize {
         self.tool_count
     }
 
-    /// The visible tools but for those of apps, sorted by domain, then group, then id.
+    /// The visible tools except those for apps only, sorted by domain, then group, then id.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         shown(self.snapshot.tools(), &self.tools, 0..self.snapshot.tools().len())
     }
 
-    /// The visible tools that sources offer to their own apps alone, in the same order.
+    /// The visible tools that sources offer only to their own apps, in the same order.
     ///
-    /// A name finds them, nothing else does: [`View::tools`], the groups, a search and suggestions
-    /// are what models read.
+    /// They are found by name alone: models read [`View::tools`], groups, searches and suggestions,
+    /// which leave them out.
     pub fn tools_of_apps(&self) -> impl Iterator<Item = &Tool> {
         shown(self.snapshot.tools(), &self.app_tools, 0..self.snapshot.tools().len())
     }
 
-    /// The domains of which anything is visible, and those whose source has nothing at all, sorted.
+    /// The domains with anything visible, and those whose source offers nothing at all, sorted.
     pub fn domains(&self) -> impl Iterator<Item = &DomainEntry> {
         self.scope().filter(|entry| self.shows_domain(entry))
     }
@@ -142,7 +142,7 @@ impl View {
         self.in_scope(name).filter(|entry| self.shows_domain(entry))
     }
 
-    /// The tools of a domain that [`View::tools`] has, sorted by group, then id.
+    /// The tools of a domain that are in [`View::tools`], sorted by group, then id.
     pub fn tools_in(&self, domain: &DomainEntry) -> impl Iterator<Item = &Tool> {
         shown(self.snapshot.tools(), &self.tools, domain.range())
     }
@@ -167,8 +167,8 @@ impl View {
             .ok_or_else(|| Miss { nearest: nearest::tools(&self.snapshot, self, name.as_str()) })
     }
 
-    /// As [`View::resolve`], without looking for what else may have been meant. A tool that is for
-    /// apps only is found by its id, its alias or `{domain}__{name}`.
+    /// Like [`View::resolve`], without looking for suggestions. A tool for apps only is found by
+    /// its id, its alias or `{domain}__{name}`.
     pub fn find(&self, name: &str) -> Option<&Tool> {
         let (names, domains) = (self.snapshot.tool_names(), self.snapshot.domain_names());
         let found = names.find(name, domains, &ToolSight(self));
@@ -181,7 +181,7 @@ impl View {
         Some(&self.snapshot.tools()[at]).filter(|tool| tool.id() == id)
     }
 
-    /// The tool that a domain's source calls by this name, those of apps included.
+    /// The tool that a domain's source calls by this name, including those for apps only.
     pub fn tool_named(&self, domain: &Domain, own_name: &str) -> Option<&Tool> {
         let range = self.in_scope(domain.as_str())?.range();
         let mut own = self.snapshot.tool_names().own(own_name);
@@ -193,23 +193,23 @@ impl View {
         self.past.as_deref()
     }
 
-    /// The place of the tool that has this very id, if it is among [`View::tools`].
+    /// The place of the tool with exactly this id, if it is in [`View::tools`].
     pub(crate) fn place_of(&self, id: &str) -> Option<usize> {
         let found = self.snapshot.tool_names().exact(id).filter(|at| self.shows(*at));
         found.filter(|at| self.snapshot.tools()[*at].id().as_str() == id)
     }
 
-    /// Whether the tool at a place is among [`View::tools`].
+    /// Whether the tool at a place is in [`View::tools`].
     pub(crate) fn shows(&self, at: usize) -> bool {
         self.tools.has(at)
     }
 
-    /// Whether the tool at a place can be asked for at all.
+    /// Whether the tool at a place can be called at all.
     fn knows(&self, at: usize) -> bool {
         self.tools.has(at) || self.app_tools.has(at)
     }
 
-    /// The domains that the view is of, shown or not.
+    /// The domains that the view covers, shown or not.
     fn scope(&self) -> impl Iterator<Item = &DomainEntry> {
         shown(self.snapshot.domains(), &self.scope, 0..self.snapshot.domains().len())
     }
@@ -264,10 +264,10 @@ impl Visibility for View {
     }
 }
 
-/// What of a list is in a set and in a range.
+/// The entries of a list that are in a set and in a range.
 fn shown<'a, T>(
     all: &'a [T],
-    members: &'a Bits,
+    members: &'a BitSet,
     range: Range<usize>,
 ) -> impl Iterator<Item = &'a T> {
     range.filter(|at| members.has(*at)).map(|at| &all[at])

@@ -1,4 +1,4 @@
-//! The command line: what each command does, and all that is ever printed.
+//! The command line: what each command does, and everything that is printed.
 
 mod approvals;
 mod arguments;
@@ -51,15 +51,15 @@ use tracing_subscriber::EnvFilter;
 use command_line::{Command, CommandLine};
 use output::Output;
 
-/// How long threads that wait for input or a lookup may hold up the end of the process.
+/// How long threads that wait for input or a lookup may delay the end of the process.
 const ENDING: Duration = Duration::from_millis(100);
 
 /// The demo's servers are this very program, and rmcp, which carries them, logs each request that it
 /// sees. That shows only when a filter names it; nothing else here has rmcp.
 const QUIET: &str = "rmcp=off";
 
-/// Runs the command line and says how the process is to exit: 0 when all went well, 1 when
-/// something failed, 2 when the command line or the configuration is wrong.
+/// Runs the command line and returns the exit code: 0 if all went well, 1 if something failed, 2 if
+/// the command line or the configuration is wrong.
 pub(crate) fn run() -> ExitCode {
     let arguments = manual::parse();
     let environment = Environment::of_process().with_secrets(secrets::system());
@@ -122,7 +122,7 @@ async fn dispatch(
     }
 }
 
-/// Sends logs to standard error, which leaves standard output to results and to the protocol.
+/// Sends logs to standard error, because standard output is for results and the protocol.
 fn start_logs(arguments: &CommandLine, environment: &Environment) -> anyhow::Result<()> {
     let filter = arguments.shared.log.as_deref();
     let filter = filter.unwrap_or_else(|| arguments.command.default_log());

@@ -1,5 +1,5 @@
-//! Members between braces in a text whose library does not edit it to the byte: TOML's inline
-//! tables and YAML's flow mappings.
+//! Members between braces, for formats whose library does not edit them without changing other
+//! bytes: TOML's inline tables and YAML's flow mappings.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::piece::{Insertion, Piece, PieceKind, Position};
 /// A table in braces.
 #[derive(Debug)]
 pub(crate) struct Braces {
-    /// What stands between the braces.
+    /// The text between the braces.
     pub inside: Range<usize>,
     pub members: Vec<Member>,
 }
@@ -33,7 +33,7 @@ impl Braces {
     ) -> Result<String, EditError> {
         let member = insertion.member(|value| notation.pair(name, value))?;
         let is_before = |other: &&Member| position.is_behind(&other.name);
-        // Members on lines of their own stay so.
+        // Members on lines of their own stay on lines of their own.
         let mut gaps = self.members.windows(2).map(|two| two[0].range.end..two[1].range.start);
         let comma = gaps.find(|gap| is_comma(&text[gap.clone()]));
         let comma = comma.map_or(", ", |gap| &text[gap]);
@@ -45,7 +45,7 @@ impl Braces {
         Ok(format!("{}{member}{}", &text[..at], &text[at..]))
     }
 
-    /// The text without the member `name` and its comma, and the member.
+    /// The text without the member `name` and its comma, and the member itself.
     pub(crate) fn take(&self, text: &str, name: &str) -> Result<(String, Vec<Piece>), EditError> {
         let index = self.members.iter().position(|member| member.name == name);
         let index = index.ok_or_else(|| EditError::NoSuchServer(name.to_owned()))?;
@@ -56,7 +56,7 @@ impl Braces {
                 own.start..next.range.start
             }
             (Some(end), _) if is_comma(&text[end..own.start]) => end..own.end,
-            // With comments beside it, the comma alone goes.
+            // With comments beside it, only the comma goes.
             _ => {
                 let rest = &text[own.end..self.inside.end];
                 let comma = rest.trim_start().strip_prefix(',');

@@ -64,8 +64,8 @@ impl Client {
         }
     }
 
-    /// The client of an id, or of a common spelling of one: `vscode`, `claude`, `gemini`.
-    /// Case, spaces, hyphens and underscores do not matter.
+    /// The client with this id, or a common spelling of one: `vscode`, `claude`, `gemini`. Case,
+    /// spaces, hyphens and underscores do not matter.
     pub fn parse(id: &str) -> Option<Self> {
         let letters: String = id.chars().filter(|letter| !" -_".contains(*letter)).collect();
         Some(match letters.to_ascii_lowercase().as_str() {

@@ -1,4 +1,4 @@
-//! Connecting and disconnecting, and what is kept for the way back.
+//! Connecting and disconnecting, and the undo that is kept.
 
 use std::fmt;
 
@@ -11,24 +11,24 @@ use crate::{ConfigFile, EditError, Entry, FILE_BYTES, Format, SERVERS, json, tom
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// A file with an entry in it, and the way back.
+/// A file with an entry in it, and how to undo that.
 #[derive(Debug, Clone)]
 pub struct Change {
     pub text: String,
     pub undo: Undo,
 }
 
-/// The way back from [`connect`].
+/// How to undo [`connect`].
 ///
-/// It holds the file as it was, secrets included: keep it where the file's own readers alone can
-/// read it. Its `Debug` shows no text.
+/// It holds the file as it was, secrets included: store it where only those who may read the file
+/// can read it. Its `Debug` shows no text.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undo {
-    /// The file before; `None` when there was none.
+    /// The file before; `None` if there was none.
     original: Option<String>,
     written: String,
     name: String,
-    /// How many of the members that lead to the servers existed before.
+    /// How many of the tables on the path to the servers existed before.
     found: usize,
     /// In the file's order.
     taken: Vec<RemovedServer>,
@@ -38,13 +38,13 @@ pub struct Undo {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct RemovedServer {
     name: String,
-    /// The servers that stood before it.
+    /// The servers that came before it.
     before: Vec<String>,
     pieces: Vec<Piece>,
 }
 
 impl Undo {
-    /// The entry that was put in.
+    /// The name of the entry that was put in.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -54,7 +54,7 @@ impl Undo {
         self.taken.iter().map(|taken| taken.name.as_str())
     }
 
-    /// The file as it was before; `None` when there was none.
+    /// The file as it was before; `None` if there was none.
     pub fn original(&self) -> Option<&str> {
         self.original.as_deref()
     }
@@ -64,7 +64,7 @@ impl Undo {
         &self.written
     }
 
-    /// Whether the text has the entry and says the same of it as when it went in.
+    /// Whether the text still has the entry, unchanged since it went in.
     pub fn is_in(&self, file: &ConfigFile, text: &str) -> Result<bool, EditError> {
         if text == self.written {
             return Ok(true);
@@ -87,22 +87,20 @@ impl fmt::Debug for Undo {
     }
 }
 
-/// What [`disconnect`] made of a file.
+/// The outcome of [`disconnect`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restoration {
-    /// `None` when the file is to be deleted: it was not there before and holds nothing now.
+    /// `None` if the file should be deleted: it did not exist before and is empty now.
     pub text: Option<String>,
-    /// Whether this is the file as it was before, to the byte. Otherwise the file had been
-    /// changed since, and the change stayed.
+    /// Whether this is exactly the file from before, byte for byte. Otherwise the file was changed
+    /// in between, and those changes stayed.
     pub is_exact: bool,
-    /// Servers that were taken out and could not be put back, mostly because there is a server of
-    /// that name now.
+    /// Servers that could not be put back, mostly because there is another server of that name now.
     pub not_restored: Vec<String>,
 }
 
-/// Puts `entry` into the file and takes the servers named in `take_out` out of it. `text` is
-/// `None` when there is no file yet. A server of the entry's own name can be taken out as well and
-/// is replaced.
+/// Puts `entry` into the file and takes the servers in `take_out` out of it. `text` is `None` if
+/// there is no file yet. If `take_out` has the entry's own name, that server is replaced.
 pub fn connect(
     file: &ConfigFile,
     text: Option<&str>,
@@ -113,8 +111,8 @@ pub fn connect(
     change(file, text, &entry.name, Insertion::New(&value), take_out)
 }
 
-/// Does to another text of the same file what [`connect`] did: the same entry goes in, and the
-/// same servers go out as far as they are there.
+/// Applies the same change as [`connect`] to another text of the file: the same entry goes in, and
+/// the same servers go out as far as they are there.
 pub fn repeat(file: &ConfigFile, text: Option<&str>, undo: &Undo) -> Result<Change, EditError> {
     let (_, written) = split_mark(&undo.written)?;
     let (_, pieces) = take(file.format, written, &file.servers, &undo.name)?;
@@ -148,7 +146,7 @@ fn change(
 
     let mut after = before.to_owned();
     let mut taken = Vec::new();
-    // The entry goes in first: a table that is empty in between would be written otherwise.
+    // The entry goes in first: a table that is empty in between would be written differently.
     if !is_replaced {
         after = insert(file, &after, entry, insertion, Position::End)?;
     }
@@ -175,8 +173,8 @@ fn change(
 
 /// Takes the entry out again and puts back what [`connect`] took out.
 ///
-/// A file that is still as `connect` wrote it becomes what it was, to the byte. In one that was
-/// changed since, the members are put right one by one and everything else stays.
+/// A file that is unchanged since `connect` becomes exactly what it was. In a changed file, the
+/// members are put back one by one and everything else stays.
 pub fn disconnect(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Restoration, EditError> {
     if text == undo.written {
         return Ok(Restoration {
@@ -194,7 +192,8 @@ pub fn disconnect(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Restorat
     restore(file, text, undo)
 }
 
-/// Puts back what [`connect`] took out and nobody put back since, and leaves the entry alone.
+/// Puts back the servers that [`connect`] took out and nobody has put back since, and leaves the
+/// entry alone.
 pub fn restore(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Restoration, EditError> {
     let (mark, text) = split_mark(text)?;
     let mut now = text.to_owned();
@@ -222,7 +221,7 @@ pub fn restore(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Restoration
     Ok(Restoration { is_exact: text.as_deref() == original, text, not_restored })
 }
 
-/// Takes the server `name` out, for an entry that was made by hand.
+/// Removes the server `name`, for an entry that was made by hand.
 pub fn remove(file: &ConfigFile, text: &str, name: &str) -> Result<String, EditError> {
     let (mark, text) = split_mark(text)?;
     let tree = parse(file.format, text)?;
@@ -253,8 +252,8 @@ fn put_back(
     Ok(after)
 }
 
-/// The text without the tables that connecting made on the way to the servers. One that has
-/// something in it by now stays, even if that is a comment.
+/// The text without the tables that connecting created on the path to the servers. A table that is
+/// no longer empty stays, even if it holds only a comment.
 fn without_empty(file: &ConfigFile, text: String, found: usize) -> Result<String, EditError> {
     let mut now = text;
     for depth in (found..file.servers.len()).rev() {
@@ -277,8 +276,8 @@ fn without_empty(file: &ConfigFile, text: String, found: usize) -> Result<String
     Ok(now)
 }
 
-/// Proves an edit by parsing its result: the `new` servers must be there, the ones that are `gone`
-/// must not, and everything else must say what it said before.
+/// Proves an edit by parsing its result: the `new` servers must be there, the `gone` ones must not,
+/// and everything else must have the same value as before.
 fn prove(
     file: &ConfigFile,
     before: Tree,
@@ -306,7 +305,7 @@ fn prove(
     Err(broken("something else would change with it"))
 }
 
-/// The byte order mark and the text behind it.
+/// The byte order mark and the text after it.
 fn split_mark(text: &str) -> Result<(&str, &str), EditError> {
     if text.len() > FILE_BYTES {
         return Err(EditError::TooLarge);

@@ -1,4 +1,4 @@
-//! What is put into a client's file, in the shape that the client documents.
+//! The entry that goes into a client's file, in the form that the client documents.
 
 use crate::text::quoted;
 use crate::{Client, EditError};
@@ -6,7 +6,7 @@ use crate::{Client, EditError};
 /// The longest name of an entry, in bytes.
 const NAME_BYTES: usize = 64;
 
-/// A server as a client is to know it.
+/// A server as a client should know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
@@ -20,15 +20,15 @@ pub enum Launch {
     Stdio {
         command: String,
         args: Vec<String>,
-        /// Variables of the client's own environment that the server needs. They are left out
-        /// where the client cannot refer to any, see [`Client::refers_to_variables`].
+        /// Variables of the client's own environment that the server needs. They are left out where
+        /// the client cannot refer to variables, see [`Client::refers_to_variables`].
         variables: Vec<String>,
     },
     /// The server listens and speaks Streamable HTTP.
     Http { url: String },
 }
 
-/// A value in an entry, before it is written in a file's format.
+/// A value of an entry, independent of the file's format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Text(String),
@@ -71,7 +71,7 @@ impl Notation {
 }
 
 impl Entry {
-    /// Whether every client takes this as the name of a server.
+    /// Whether every client accepts this as the name of a server.
     pub fn is_name(name: &str) -> bool {
         let legal = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
         !name.is_empty() && name.len() <= NAME_BYTES && name.bytes().all(legal)
@@ -79,14 +79,14 @@ impl Entry {
 }
 
 impl Client {
-    /// Whether a server's entry can hand on variables of the client's own environment without
-    /// their values standing in the file. The other clients give a server what stands there.
+    /// Whether an entry can pass on variables of the client's own environment without storing their
+    /// values in the file. The other clients pass on only literal values.
     pub fn refers_to_variables(self) -> bool {
         self == Self::Codex || reference(self, "").is_some()
     }
 }
 
-/// The entry as the client documents it.
+/// The entry in the form that the client documents.
 pub(crate) fn shape(client: Client, entry: &Entry) -> Result<Value, EditError> {
     let name = &entry.name;
     if !Entry::is_name(name) {
@@ -124,8 +124,8 @@ fn stdio(client: Client, command: &str, args: &[String]) -> Members {
     members
 }
 
-/// The variables in the client's own notation. Codex' page on its configuration has a list of
-/// names; the others' are references in `env`.
+/// The variables in the client's own notation. Codex's page on its configuration has a list of
+/// names; the others use references in `env`.
 fn handed_on(client: Client, variables: &[String]) -> Option<(&'static str, Value)> {
     if variables.is_empty() {
         return None;
@@ -138,7 +138,7 @@ fn handed_on(client: Client, variables: &[String]) -> Option<(&'static str, Valu
 }
 
 /// How the client's file refers to a variable, by the pages on MCP servers of Claude Code, Cursor,
-/// VS Code, Windsurf and Gemini CLI. The pages of the others know nothing of the kind.
+/// VS Code, Windsurf and Gemini CLI. The other clients document no such reference.
 fn reference(client: Client, name: &str) -> Option<String> {
     Some(match client {
         Client::ClaudeCode => format!("${{{name}}}"),

@@ -1,8 +1,8 @@
 //! JSON with comments and trailing commas.
 //!
-//! `jsonc-parser`'s concrete tree keeps every byte. It tells commas, comments and line breaks apart;
-//! its own `insert` and `remove` are not used, because they drop comments and blank lines beside a
-//! member and break up an object that is on one line.
+//! `jsonc-parser`'s concrete tree keeps every byte and distinguishes commas, comments and line
+//! breaks. Its own `insert` and `remove` are not used, because they drop comments and blank lines
+//! beside a member and break up an object that is on one line.
 
 use std::collections::HashSet;
 
@@ -82,17 +82,17 @@ pub(crate) fn take(
 /// An object in a text.
 struct Object<'a> {
     text: &'a str,
-    /// Nodes know their parents only as long as the whole tree is there.
+    /// Nodes know their parents only while the whole tree is alive.
     root: CstRootNode,
     node: CstObject,
-    /// Of the opening brace.
+    /// The byte of the opening brace.
     start: usize,
 }
 
-/// How the members beside a new one are written.
+/// How the neighbours of a new member are written.
 struct Layout {
     newline: &'static str,
-    /// Before the member; `None` when it shares its line with others.
+    /// Before the member; `None` if it shares its line with others.
     indent: Option<String>,
     /// What one more level of nesting adds.
     unit: String,
@@ -120,7 +120,7 @@ impl<'a> Object<'a> {
         let indent = match members.iter().find_map(own_indent) {
             Some(indent) => Some(indent),
             None if !members.is_empty() => None,
-            // An empty object opens up, unless everything is on one line.
+            // An empty object is spread over lines, unless the whole file is on one line.
             None if text.contains('\n') || text.len() <= self.node.to_string().len() => {
                 Some(format!("{}{unit}", indent(self.text, self.start)))
             }
@@ -137,7 +137,7 @@ impl<'a> Object<'a> {
         Layout { newline: newline(self.text), indent, unit, notation }
     }
 
-    /// The text with one member more.
+    /// The text with one more member.
     fn insert(&self, position: Position<'_>, layout: &Layout, member: &str) -> String {
         let members = self.node.properties();
         let is_before = |other: &&CstObjectProp| {
@@ -147,7 +147,7 @@ impl<'a> Object<'a> {
         let mut parts: Vec<_> = children.iter().map(CstNode::to_string).collect();
         let lead = layout.indent.as_ref().map(|indent| format!("{}{indent}", layout.newline));
         let gap = if layout.notation.pad.is_empty() { "" } else { " " };
-        // A remark on the same line speaks of what stands before it, so a new line comes after it.
+        // A comment on the same line belongs to what precedes it, so a new line starts after it.
         let past = |node: &CstNode| {
             let remark = node.trailing_comments_same_line().last();
             let remark = remark.filter(|_| lead.is_some());
@@ -172,7 +172,7 @@ impl<'a> Object<'a> {
                 parts.insert(first.child_index(), format!("{member},{gap}"));
             }
             (None, None, lead) => {
-                // Comments that are there stay before it.
+                // Existing comments stay before it.
                 let close = children.len() - 1;
                 let kept = children[..close].iter().rposition(|part| !is_blank(part)).unwrap_or(0);
                 let tail = lead.as_ref().map_or_else(String::new, |_| {
@@ -222,7 +222,7 @@ impl<'a> Object<'a> {
         self.with(&kept.map(|(_, part)| part.to_string()).collect::<String>())
     }
 
-    /// The text with another one in the object's place.
+    /// The text with the object replaced by `object`.
     fn with(&self, object: &str) -> String {
         let end = self.start + self.node.to_string().len();
         format!("{}{object}{}", &self.text[..self.start], &self.text[end..])
@@ -252,8 +252,8 @@ impl Layout {
     }
 }
 
-/// The range of children with its line when nothing else is on it, otherwise with the blanks on one
-/// side.
+/// The range of children, extended by its whole line if nothing else is on it, otherwise by the
+/// blanks on one side.
 fn with_blanks(children: &[CstNode], start: usize, end: usize, is_first: bool) -> (usize, usize) {
     let before = if children[start - 1].is_whitespace() { start - 1 } else { start };
     let after = if children[end].is_whitespace() { end + 1 } else { end };
@@ -268,7 +268,7 @@ fn with_blanks(children: &[CstNode], start: usize, end: usize, is_first: bool) -
     }
 }
 
-/// What a member is indented by, if it begins a line.
+/// A member's indentation, if it begins a line.
 fn own_indent(member: &CstObjectProp) -> Option<String> {
     let mut before = member.previous_siblings();
     let blanks = before.next()?;
@@ -282,7 +282,7 @@ fn is_blank(node: &CstNode) -> bool {
     node.is_whitespace() || node.is_newline()
 }
 
-/// Where a node begins. The tree has no places of its own, as it can be changed.
+/// Where a node begins. The tree stores no offsets, because it can be changed.
 fn offset(node: &CstNode) -> usize {
     let before: usize = node.previous_siblings().map(|node| node.to_string().len()).sum();
     before + node.parent().map_or(0, |parent| offset(&parent.into()))

@@ -1,10 +1,10 @@
-//! Where MCP clients keep their configuration, and how to put an entry into it and take entries
-//! out without disturbing a byte else.
+//! Where MCP clients keep their configuration, and how to put an entry into it and take entries out
+//! without changing any other byte.
 //!
-//! Everything here is a function of texts and paths. The crate opens no file, reads no
-//! environment, prints nothing and knows no other crate of Gatefold. A text is never written
-//! anew: it is parsed for the places of its members, spliced, and parsed again to make sure that
-//! exactly the intended members came and went.
+//! Everything here is a function of texts and paths. The crate opens no file, reads no environment,
+//! prints nothing and knows no other crate of Gatefold. It never rewrites a text: the text is
+//! parsed for the places of its members, spliced, and parsed again to make sure that exactly the
+//! intended members came and went.
 
 mod braces;
 mod client;

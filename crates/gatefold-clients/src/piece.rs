@@ -1,4 +1,4 @@
-//! What goes into a text and comes out of it, in whatever format.
+//! The pieces of text that are inserted and removed, in any format.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub(crate) struct Piece {
 pub(crate) enum PieceKind {
     /// Key and value from between braces.
     Braced,
-    /// Whole lines of YAML whose key stands in this column.
+    /// Whole lines of YAML whose key is in this column.
     Block { column: usize },
     /// Whole lines of TOML, keys and values of the table `home`.
     Pairs { home: Vec<String> },
@@ -35,7 +35,7 @@ pub(crate) enum Insertion<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Position<'a> {
     End,
-    /// After the last of these that is there; if none is, before everything else.
+    /// After the last of these that exists; if none does, before everything else.
     After(&'a [String]),
 }
 
@@ -51,7 +51,7 @@ impl Insertion<'_> {
 }
 
 impl Position<'_> {
-    /// Whether this is behind the member `name`.
+    /// Whether the piece goes after the member `name`.
     pub(crate) fn is_behind(self, name: &str) -> bool {
         match self {
             Self::End => true,

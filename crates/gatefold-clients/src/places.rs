@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use crate::Client;
 
-/// What decides where a client's files lie.
+/// What determines where a client's files are.
 #[derive(Debug, Clone)]
 pub struct Machine {
     pub os: Os,
     /// The user's home folder.
     pub home: PathBuf,
-    /// The folder of the project, whole and without symbolic links where it can be.
+    /// The project's folder, absolute and without symbolic links where possible.
     pub project: PathBuf,
     pub variables: Variables,
 }
@@ -23,7 +23,7 @@ pub enum Os {
     Windows,
 }
 
-/// The variables that move a client's files. One that is empty counts as unset.
+/// The variables that move a client's files. An empty one counts as unset.
 #[derive(Debug, Clone, Default)]
 pub struct Variables {
     /// `XDG_CONFIG_HOME`; a relative path is not valid there and is ignored.
@@ -49,7 +49,7 @@ impl Variables {
     }
 }
 
-/// Who a file's servers are for.
+/// Whom a file's servers are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// The user, in every project.
@@ -81,7 +81,7 @@ pub struct ConfigFile {
 /// All places where `client` looks for servers, whether they exist or not.
 ///
 /// A new entry goes into the first of its scope. The others are older or rarer places that the
-/// client reads as well. A file may be listed twice, with different members.
+/// client also reads. A file may be listed twice, with different members.
 pub fn config_files(machine: &Machine, client: Client) -> Vec<ConfigFile> {
     let at = |scope, path: PathBuf, format, servers: &[&str]| ConfigFile {
         client,
@@ -155,8 +155,7 @@ pub fn config_files(machine: &Machine, client: Client) -> Vec<ConfigFile> {
     }
 }
 
-/// Where desktop programs built on Electron keep their data, Claude Desktop and VS Code among
-/// them.
+/// Where desktop programs built on Electron keep their data, including Claude Desktop and VS Code.
 fn application_folder(machine: &Machine) -> PathBuf {
     match machine.os {
         Os::Linux => xdg_folder(machine),
@@ -165,7 +164,7 @@ fn application_folder(machine: &Machine) -> PathBuf {
     }
 }
 
-/// The page on configuring Zed: the XDG folder on Linux, `~/.config` on macOS whatever the
+/// By Zed's page on configuration: the XDG folder on Linux, `~/.config` on macOS whatever the
 /// variable says.
 fn zed_folder(machine: &Machine) -> PathBuf {
     match machine.os {
@@ -175,7 +174,7 @@ fn zed_folder(machine: &Machine) -> PathBuf {
     }
 }
 
-/// Goose's page on its configuration files: `~/.config` on macOS too.
+/// By Goose's page on its configuration files: `~/.config` on macOS too.
 fn goose_folder(machine: &Machine) -> PathBuf {
     match machine.os {
         Os::Linux | Os::MacOs => xdg_folder(machine).join("goose"),

@@ -1,8 +1,8 @@
-//! Small questions about a text.
+//! Small functions on texts.
 
 use std::fmt::Write as _;
 
-/// Line and column of a byte, both from one, the column in characters.
+/// Line and column of a byte, both from 1, the column in characters.
 pub(crate) fn place(text: &str, offset: usize) -> (usize, usize) {
     let offset = text.floor_char_boundary(offset);
     let before = &text[..offset];
@@ -12,7 +12,7 @@ pub(crate) fn place(text: &str, offset: usize) -> (usize, usize) {
 
 /// Where the line of `offset` begins.
 pub(crate) fn line_start(text: &str, offset: usize) -> usize {
-    // By bytes, since `offset` may be the middle of a letter.
+    // By bytes, since `offset` may be inside a character.
     let before = &text.as_bytes()[..offset];
     before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1)
 }
@@ -57,7 +57,8 @@ pub(crate) fn quoted(value: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            // Control characters, and what YAML takes for line breaks or a byte order mark.
+            // Control characters, and characters that YAML treats as line breaks or a byte order
+            // mark.
             '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
                 write!(out, "\\u{:04x}", u32::from(letter)).expect("a string takes any text");
             }

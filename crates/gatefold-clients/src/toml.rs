@@ -1,7 +1,7 @@
 //! TOML, as a list of statements with their places.
 //!
-//! `toml_edit` reads the text and gives the places. It does not write it: it would turn CRLF into LF,
-//! end the last line and put dotted keys in another order.
+//! `toml_edit` reads the text and gives the places. It does not write it: it would turn CRLF into
+//! LF, add a final line break and reorder dotted keys.
 
 use std::ops::Range;
 
@@ -18,12 +18,12 @@ const NOTATION: Notation = Notation { key: toml_key, colon: " = ", comma: ", ", 
 
 /// A header, or a key with its value.
 struct Statement {
-    /// From the root, the header's part included.
+    /// From the root, including the header's part.
     path: Vec<String>,
     /// The table under whose header it stands.
     section: Vec<String>,
     is_header: bool,
-    /// Within the first line.
+    /// Where it begins within its first line.
     start: usize,
     end: usize,
     /// The value, when it is an inline table.
@@ -122,7 +122,7 @@ pub(crate) fn take(
     Ok((after, pieces.collect()))
 }
 
-/// Where to cut so that of two blank lines around the cut one stays.
+/// Where to cut so that of two blank lines around the cut one remains.
 fn without_blank_line(text: &str, start: usize, end: usize) -> usize {
     let after_is_blank = end == text.len() || is_blank(&text[end..next_line(text, end)]);
     if !after_is_blank || start == 0 {
@@ -132,7 +132,7 @@ fn without_blank_line(text: &str, start: usize, end: usize) -> usize {
     if is_blank(&text[previous..start]) { previous } else { start }
 }
 
-/// Puts a block that begins with a header behind the section of the last server before it.
+/// Puts a block that begins with a header after the section of the server before it.
 fn insert_section(
     text: &str,
     known: &[Statement],
@@ -146,7 +146,7 @@ fn insert_section(
     };
     let line = newline(text);
     let Some(last) = known.iter().rposition(is_before) else {
-        // A client's servers stand at the end, behind its own settings.
+        // Clients keep servers at the end, after their own settings.
         return insert_lines(text, text.len(), block, Some(line));
     };
     let next = known[last + 1..].iter().position(|statement| statement.is_header);
@@ -154,7 +154,7 @@ fn insert_section(
     insert_lines(text, next_line(text, known[end - 1].end), block, Some(line))
 }
 
-/// Puts keys and values at the end of the table `home`, which is made if it is gone.
+/// Puts keys and values at the end of the table `home`, which is created if it is gone.
 fn insert_pairs(text: &str, known: &[Statement], home: &[String], lines: &str) -> String {
     let last = known.iter().rposition(|statement| statement.section == home);
     match last {
@@ -169,8 +169,8 @@ fn insert_pairs(text: &str, known: &[Statement], home: &[String], lines: &str) -
     }
 }
 
-/// Puts whole lines in at the beginning of a line; with `blank`, a blank line stands between them
-/// and what is there.
+/// Inserts whole lines at the beginning of a line; with `blank`, a blank line separates them from
+/// what is there.
 fn insert_lines(text: &str, at: usize, lines: &str, blank: Option<&str>) -> String {
     let line = newline(text);
     let (before, after) = text.split_at(at);
@@ -188,7 +188,7 @@ fn insert_lines(text: &str, at: usize, lines: &str, blank: Option<&str>) -> Stri
         out.push_str(blank);
     }
     out.push_str(lines);
-    // A text that had no line break at its end has none now.
+    // A text without a final line break keeps having none.
     if !(was_open && after.is_empty()) {
         out.push_str(line);
     }
@@ -257,7 +257,7 @@ fn collect(table: &Table, section: &[String], all: &mut Vec<Statement>) {
         let (path, section) = (section.clone(), section.clone());
         all.push(Statement { path, section, is_header: true, start, end, inline: None });
     }
-    // Dotted tables have no header: their values are among those of the table around them.
+    // Dotted tables have no header: their values belong to the table around them.
     let values = if table.is_dotted() { Vec::new() } else { table.get_values() };
     for (keys, value) in values {
         let (Some(key), Some(value_span)) = (keys.last().and_then(|key| key.span()), value.span())
@@ -281,8 +281,8 @@ fn collect(table: &Table, section: &[String], all: &mut Vec<Statement>) {
     }
 }
 
-/// An inline table. Dotted keys with the same beginning count as one member: where something else
-/// stands between them, the proof refuses the edit.
+/// An inline table. Dotted keys with a common beginning count as one member; if other keys lie
+/// between them, the proof rejects the edit.
 fn braces(table: &InlineTable, span: Range<usize>) -> Braces {
     let mut members: Vec<Member> = Vec::new();
     for (keys, value) in table.get_values() {

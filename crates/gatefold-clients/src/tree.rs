@@ -1,5 +1,5 @@
-//! What a text says, without how it is written: to find out what is there, and to prove that an
-//! edit changed what it should and nothing else.
+//! The content of a text, independent of how it is written: to find out what is there, and to prove
+//! that an edit changed only what it should.
 
 use crate::{EditError, NESTING};
 
@@ -7,9 +7,9 @@ use crate::{EditError, NESTING};
 pub(crate) enum Tree {
     Table(Vec<(String, Tree)>),
     List(Vec<Tree>),
-    /// A value that is written out, in the format's own words.
+    /// A literal value, as the format writes it.
     Leaf(String),
-    /// Nothing where a value could be: an empty file, a YAML key without a value.
+    /// No value where there could be one: an empty file, a YAML key without a value.
     Nothing,
 }
 
@@ -41,7 +41,7 @@ impl Tree {
         members.iter().find(|(name, _)| name == key)?.1.at(rest)
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Table(members) => members.is_empty(),
@@ -50,8 +50,8 @@ impl Tree {
         }
     }
 
-    /// The same in a fixed order, without the members `gone` of the table at `path` and without
-    /// the tables on the way to it that are empty then. What is left is what an edit must leave.
+    /// The content in a fixed order, without the members `gone` of the table at `path` and without
+    /// tables on the way to it that become empty. An edit must leave exactly this.
     pub(crate) fn rest(self, path: &[String], gone: &[&str]) -> Self {
         let Self::Table(mut members) = self else { return self };
         match path.split_first() {

@@ -1,4 +1,4 @@
-//! YAML: lines are moved, the rest of the text is never written anew.
+//! YAML: lines are moved, everything else keeps its bytes.
 
 mod node;
 mod write;
@@ -65,7 +65,7 @@ pub(crate) fn take(
     let mut after = text.to_owned();
     after.replace_range(start..end, "");
     if let Some(key) = key.filter(|_| table.items.len() == 1) {
-        // A key without a value would be null, which is no table.
+        // A key without a value would be null, which is not a table.
         after.insert_str(past_colon(text, key), " {}");
     }
     Ok((after, vec![piece]))
@@ -80,7 +80,7 @@ enum Target<'a> {
         limit: usize,
         key: Option<usize>,
     },
-    /// `limit` is where the lines end that can belong to the table.
+    /// `limit` is the end of the lines that can belong to the table.
     Table {
         table: &'a Table,
         limit: usize,
@@ -132,7 +132,7 @@ fn insert_member(
             Ok(with_lines(text, at, &block))
         }
         Target::Table { table, key, .. } if table.items.is_empty() => {
-            // `{}` opens up, as nothing would be served by one long line.
+            // `{}` is spread over lines, because one long line would help nobody.
             let inside = &text[table.start + 1..table.end - 1];
             if !is_blank(inside) || !is_blank(&text[table.end..line_end(text, table.end)]) {
                 return Err(unfit());
@@ -164,7 +164,7 @@ fn insert_member(
     }
 }
 
-/// The lines of a member whose key is to stand in `column`.
+/// The lines of a member whose key goes into `column`.
 fn block(
     text: &str,
     name: &str,
@@ -185,13 +185,13 @@ fn block(
     }
 }
 
-/// The lines of one member of a block, without the blank lines and comments behind it that are
-/// not indented as its own.
+/// The lines of one member of a block, without the blank lines and comments after it that are
+/// indented less.
 fn lines(text: &str, table: &Table, index: usize, limit: usize) -> (usize, usize) {
     let item = &table.items[index];
     let start = line_start(text, item.start);
     let stop = table.items.get(index + 1).map_or(limit, |next| next.start);
-    // What ends a document, or a key of a table further out, begins its line.
+    // The end of a document, or a key of an outer table, begins its line.
     let mut end = if stop == text.len() { stop } else { line_start(text, stop) };
     let first = next_line(text, item.start);
     while end > first {
@@ -206,7 +206,7 @@ fn lines(text: &str, table: &Table, index: usize, limit: usize) -> (usize, usize
     (start, end.max(first))
 }
 
-/// Puts whole lines in at `at`, the beginning of a line or the end of the text.
+/// Inserts whole lines at `at`, the beginning of a line or the end of the text.
 fn with_lines(text: &str, at: usize, lines: &str) -> String {
     let line = newline(text);
     let (before, after) = text.split_at(at);

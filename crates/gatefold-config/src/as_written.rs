@@ -1,10 +1,10 @@
-//! References as a client's file writes them, in Gatefold's own notation.
+//! References in a client's file, converted to Gatefold's notation.
 
 use crate::{Surroundings, is_name, variable_of_input};
 
-/// The text with every reference as `gatefold.toml` would have it: `${env:VAR}` becomes
-/// `${VAR}`, an input the variable named after it, `${workspaceFolder}` the project's directory,
-/// and what is no reference stays as it is, escaped.
+/// The text with every reference as `gatefold.toml` writes it: `${env:VAR}` becomes `${VAR}`, an
+/// input becomes the variable named after it, `${workspaceFolder}` the project's directory.
+/// Everything else stays, escaped where necessary.
 pub(crate) fn as_written(text: &str, surroundings: &dyn Surroundings) -> String {
     let mut translated = String::with_capacity(text.len());
     let mut rest = text;
@@ -21,8 +21,8 @@ pub(crate) fn as_written(text: &str, surroundings: &dyn Surroundings) -> String 
     translated + rest
 }
 
-/// The text with every `$NAME` in braces, as Gemini CLI reads it. A name with small letters is rather
-/// a shell's own, in the text of a command.
+/// The text with every `$NAME` in braces, as Gemini CLI reads it. A name with lower-case letters is
+/// more likely a shell's own variable in the text of a command.
 pub(crate) fn in_braces(text: &str) -> String {
     let mut braced = String::with_capacity(text.len());
     let mut rest = text;
@@ -42,7 +42,7 @@ pub(crate) fn in_braces(text: &str) -> String {
     braced + rest
 }
 
-/// The text with the defaults of a client's questions beside the references to their answers.
+/// The text with the default of each client question beside the reference to its answer.
 pub(crate) fn with_defaults(text: &str, inputs: &[(String, String)]) -> String {
     let can_stand = |default: &str| !default.is_empty() && !default.contains('}');
     let inputs = inputs.iter().filter(|(_, default)| can_stand(default));

@@ -1,4 +1,4 @@
-//! One file that is being read, and all that was found wrong in it so far.
+//! One file while it is read, and the faults found so far.
 
 mod cursor;
 
@@ -9,15 +9,16 @@ use std::path::Path;
 use crate::as_written::{as_written, in_braces, with_defaults};
 use crate::notation::expand;
 use crate::{
-    Dialect, Expanded, Fault, ForeignKey, Lines, Node, Surroundings, SyntaxFault, Unresolved,
+    Dialect, ExpandedText, Fault, ForeignKey, Lines, Node, Surroundings, SyntaxFault,
+    UnresolvedReference,
 };
 
 pub use cursor::{Field, Table};
 
-/// The most faults that are noted in one file. Who sees so many has given the wrong file.
+/// The most faults that are noted in one file. A file with more is most likely the wrong file.
 const FAULT_LIMIT: usize = 100;
 
-/// One file that is being read, and what was found wrong in it so far.
+/// One file while it is read, and the faults found so far.
 pub struct Document<'a> {
     path: &'a Path,
     surroundings: &'a dyn Surroundings,
@@ -29,15 +30,15 @@ pub struct Document<'a> {
     inputs: Vec<(String, String)>,
     /// What is wrong, at most [`FAULT_LIMIT`].
     faults: RefCell<Vec<Fault>>,
-    /// Variables and secrets that are not there, kept apart until it is known what
-    /// needs them, at most [`FAULT_LIMIT`].
+    /// Variables and secrets that do not exist, kept separately until it is known what needs them,
+    /// at most [`FAULT_LIMIT`].
     absent: RefCell<Vec<Fault>>,
 }
 
-/// What becomes of references to variables.
+/// What happens to references to variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum References {
-    /// Their values stand in their place.
+    /// They are replaced by their values.
     PutIn,
     /// They stay references, in Gatefold's notation.
     AsWritten,
@@ -68,7 +69,7 @@ impl<'a> Document<'a> {
         Self { references, ..self }
     }
 
-    /// The same with hints for keys that other programs have.
+    /// Like [`Document::new`], with hints for keys of other programs.
     #[must_use]
     pub fn with_foreign_keys(self, foreign_keys: Vec<ForeignKey>) -> Self {
         Self { foreign_keys, ..self }
@@ -83,7 +84,7 @@ impl<'a> Document<'a> {
         self.path
     }
 
-    /// The file's outermost table. A file that holds anything else is noted as wrong.
+    /// The file's outermost table. Anything else is noted as a fault.
     pub fn root(&'a self, node: &'a Node) -> Option<Table<'a>> {
         self.field(String::new(), node).table()
     }
@@ -93,7 +94,7 @@ impl<'a> Document<'a> {
         Field::new(self, key, node.span.clone(), node)
     }
 
-    /// The parsed file, or nothing when its syntax is broken, which is noted.
+    /// The parsed file, or nothing if its syntax is broken, which is noted.
     pub fn parsed(&self, root: Result<Node, Vec<SyntaxFault>>) -> Option<Node> {
         let note = |fault: SyntaxFault| {
             self.fault(&(fault.offset..fault.offset), "", fault.message, fault.hint);
@@ -101,7 +102,7 @@ impl<'a> Document<'a> {
         root.map_err(|faults| faults.into_iter().for_each(note)).ok()
     }
 
-    /// Notes something wrong in a place of the file.
+    /// Notes a fault at a place of the file.
     pub fn fault(
         &self,
         span: &Range<usize>,
@@ -112,8 +113,8 @@ impl<'a> Document<'a> {
         self.note(&self.faults, span, key, message.into(), hint.into());
     }
 
-    /// Notes a reference that leads nowhere.
-    pub(crate) fn unresolved(&self, span: &Range<usize>, key: &str, why: Unresolved) {
+    /// Notes a reference that cannot be resolved.
+    pub(crate) fn unresolved(&self, span: &Range<usize>, key: &str, why: UnresolvedReference) {
         let list = if why.is_absent { &self.absent } else { &self.faults };
         self.note(list, span, key, why.message, why.hint);
     }
@@ -130,18 +131,19 @@ impl<'a> Document<'a> {
         let (line, column) = self.lines.place(span.start);
         let fault =
             Fault { file: self.path.to_owned(), line, column, key: key.to_owned(), message, hint };
-        // What is read again after a fault finds its other faults again.
+        // A value that is read again after a fault finds its other faults again.
         if faults.len() < FAULT_LIMIT && !faults.contains(&fault) {
             faults.push(fault);
         }
     }
 
-    /// Takes which variables and secrets are not there. Those that nobody takes are faults of the file.
+    /// Takes the variables and secrets that do not exist. Those that nobody takes become faults of
+    /// the file.
     pub fn take_absent(&self) -> Vec<Fault> {
         self.absent.take()
     }
 
-    /// Takes what was found wrong, in the order of the file.
+    /// Takes the faults, in the order of the file.
     pub fn take_faults(&self) -> Vec<Fault> {
         let mut faults = self.faults.take();
         faults.extend(self.absent.take());
@@ -150,7 +152,7 @@ impl<'a> Document<'a> {
         faults
     }
 
-    /// Notes again what was taken.
+    /// Puts faults back that were taken.
     pub fn put_back(&self, faults: Vec<Fault>) {
         self.faults.borrow_mut().extend(faults);
     }
@@ -175,8 +177,8 @@ impl<'a> Document<'a> {
         self.lines.line(offset)
     }
 
-    /// A text with its references put in, or in Gatefold's notation where they stay.
-    pub(crate) fn expanded(&self, text: &str) -> Result<Expanded, Unresolved> {
+    /// A text with its references replaced, or in Gatefold's notation where they stay.
+    pub(crate) fn expanded(&self, text: &str) -> Result<ExpandedText, UnresolvedReference> {
         let own = match self.dialect {
             Dialect::Client if self.is_geminis() => Some(in_braces(text)),
             Dialect::Client => Some(with_defaults(text, &self.inputs)),
@@ -185,12 +187,12 @@ impl<'a> Document<'a> {
         let text = own.as_deref().unwrap_or(text);
         if self.references == References::AsWritten {
             let text = as_written(text, self.surroundings);
-            return Ok(Expanded { text, is_secret: false });
+            return Ok(ExpandedText { text, is_secret: false });
         }
         expand(text, self.surroundings, self.dialect)
     }
 
-    /// Whether this is a file of Gemini CLI, which takes `$NAME` for a variable wherever it stands.
+    /// Whether this is a file of Gemini CLI, where `$NAME` is a variable anywhere in a text.
     fn is_geminis(&self) -> bool {
         self.path.parent().and_then(Path::file_name).is_some_and(|folder| folder == ".gemini")
     }

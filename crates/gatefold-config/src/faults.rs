@@ -3,10 +3,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-/// What stands between a message and its hint wherever both are one text.
+/// Separates a message from its hint where both are one text.
 pub(crate) const HELP: &str = "\n  help: ";
 
-/// All that was found wrong, in the order of the files and of the places in them.
+/// All faults, in the order of the files and of the places in them.
 #[derive(Debug)]
 pub struct Faults(pub Vec<Fault>);
 
@@ -20,9 +20,9 @@ impl fmt::Display for Faults {
     }
 }
 
-/// One thing wrong in one place of a configuration file.
+/// One fault at one place of a configuration file.
 ///
-/// It never repeats a value that a variable gave, nor any value that may be a secret.
+/// It never repeats a value from a variable, nor any value that may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
     pub file: PathBuf,
@@ -30,16 +30,16 @@ pub struct Fault {
     pub line: usize,
     /// In characters, counted from 1.
     pub column: usize,
-    /// The key's full path, such as `sources.github.command`. Empty for a fault of syntax.
+    /// The key's full path, such as `sources.github.command`. Empty for a syntax error.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub key: String,
     pub message: String,
-    /// How to put it right.
+    /// How to fix it.
     pub hint: String,
 }
 
 impl Fault {
-    /// The fault as the reason why one source does not work.
+    /// The fault on one line, as the reason why a source does not work.
     pub fn on_one_line(&self) -> String {
         let Self { file, line, column, key, message, hint } = self;
         format!("`{key}` {message}; {hint} ({}:{line}:{column})", file.display())
@@ -56,18 +56,18 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a text's syntax breaks: where, and how.
+/// A syntax error: where, and what.
 #[derive(Debug)]
 pub struct SyntaxFault {
-    /// The byte of the text.
+    /// The byte offset in the text.
     pub offset: usize,
     pub message: String,
     pub hint: &'static str,
 }
 
-/// The lines of a text, to find the place of any byte of it.
+/// The lines of a text, to find the place of any byte in it.
 ///
-/// They are looked for once: a file of thousands of sources asks for thousands of places.
+/// They are computed once: a file of thousands of sources needs thousands of places.
 pub struct Lines<'a> {
     text: &'a str,
     /// The byte that each line begins with.

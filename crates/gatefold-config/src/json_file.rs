@@ -1,4 +1,4 @@
-//! JSON as clients' configurations have it: with comments and trailing commas.
+//! JSON as clients write it: with comments and trailing commas.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ const HINT: &str = "check the quotes, commas and brackets before this place";
 /// How deep values may nest. Clients' files need four levels.
 const DEPTH_LIMIT: usize = 64;
 
-/// Reads a JSON text. Comments and trailing commas do not count.
+/// Reads a JSON text. Comments and trailing commas are ignored.
 pub fn parse(text: &str) -> Result<Node, SyntaxFault> {
     let plain = without_trailing_commas(without_comments(text));
     let root = serde_json::from_str::<&RawValue>(&plain).map_err(|error| fault(text, &error))?;
@@ -31,7 +31,7 @@ fn fault(text: &str, error: &serde_json::Error) -> SyntaxFault {
     SyntaxFault { offset, message, hint: HINT }
 }
 
-/// Makes comments spaces, so that every other byte keeps its place.
+/// Replaces comments by spaces, so that every other byte keeps its place.
 fn without_comments(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     if bytes.starts_with(b"\xEF\xBB\xBF") {
@@ -62,7 +62,7 @@ fn without_comments(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// How many bytes a string takes that begins here, quotes included.
+/// The length in bytes of the string that begins here, quotes included.
 fn string_length(bytes: &[u8]) -> usize {
     let mut at = 1;
     while at < bytes.len() {
@@ -93,7 +93,7 @@ fn without_trailing_commas(mut bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).expect("only whole characters were made spaces")
 }
 
-/// Builds a node out of a raw value that lies within `text`, which gives it its place.
+/// Builds a node from a raw value inside `text`, which determines its place.
 fn node(raw: &RawValue, text: &str, depth: usize) -> Result<Node, SyntaxFault> {
     let json = raw.get();
     let start = json.as_ptr().addr() - text.as_ptr().addr();
@@ -131,7 +131,7 @@ fn node(raw: &RawValue, text: &str, depth: usize) -> Result<Node, SyntaxFault> {
     Ok(Node { span, value })
 }
 
-/// Collects an object's members in order, each value left as its text.
+/// Collects an object's members in order, each value as its raw text.
 struct Members;
 
 impl<'de> Visitor<'de> for Members {

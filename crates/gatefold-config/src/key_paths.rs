@@ -1,14 +1,14 @@
-//! Paths of keys, and what was meant by one that nobody knows.
+//! Paths of keys, and suggestions for an unknown one.
 
-/// The longest key, in bytes, for which a nearest one is looked for.
+/// The longest key, in bytes, for which a suggestion is looked for.
 const GUESS_LIMIT: usize = 64;
 
-/// What other programs call something that this configuration has too.
+/// Another program's name for a setting that this configuration has too.
 #[derive(Debug, Clone, Copy)]
 pub struct ForeignKey {
     /// The name elsewhere.
     pub name: &'static str,
-    /// The key that must be known where it stands for the hint to make sense.
+    /// The known key beside which the hint makes sense.
     pub own: &'static str,
     /// How to say it here.
     pub hint: &'static str,
@@ -25,7 +25,7 @@ pub(crate) fn joined(path: &str, key: &str) -> String {
     }
 }
 
-/// How to put a key right that is not one of `known`.
+/// How to fix a key that is not one of `known`.
 pub(crate) fn unknown_key_hint(
     key: &str,
     known: &[&'static str],

@@ -1,18 +1,19 @@
 //! Configuration files, read through serde with the place of every value and all faults at once.
 //!
-//! A TOML, JSON or YAML text becomes a tree of [`Node`]s that know where they stand ([`parse_toml`],
-//! [`parse_json`], [`parse_yaml`]). A [`Document`] is one such file being read; a [`Field`] is a value
-//! in it, and [`Field::read`] deserialises any type that derives `Deserialize`. Serde stops at the first
-//! error. We do not: each fault is noted with its place, the value that caused it is left out, and the
-//! rest is read again, so one run over a file finds all that is wrong with it.
+//! A TOML, JSON or YAML text becomes a tree of [`Node`]s that know their places ([`parse_toml`],
+//! [`parse_json`], [`parse_yaml`]). A [`Document`] is one such file while it is read; a [`Field`]
+//! is a value in it, and [`Field::read`] deserialises any type that derives `Deserialize`. Serde
+//! stops at the first error; we do not: each fault is noted with its place, the value that caused
+//! it is left out, and the rest is read again, so one run over a file finds everything that is
+//! wrong with it.
 //!
-//! Every string has its references (`${VAR}`, `${secret:NAME}`) put in before a type sees it, and no
-//! fault repeats what one of them gave. The [`values`](crate) that configurations are made of, such as
-//! [`Time`] and [`Size`], say in their errors what they expect and how to put it right; a type of
-//! another crate does the same with [`parsed`] and [`fault`].
+//! References (`${VAR}`, `${secret:NAME}`) are replaced in every string before a type sees it, and
+//! no fault repeats a value that came from one. The [`values`](crate) that configurations consist
+//! of, such as [`Time`] and [`Size`], say in their errors what they accept and how to write it; a
+//! type of another crate does the same with [`parsed`] and [`fault`].
 //!
-//! This crate is pure: it opens no file, reads no variable and knows no section of any configuration.
-//! What a reference comes to is asked of [`Surroundings`].
+//! This crate is pure: it opens no file, reads no variable and knows no section of any
+//! configuration. [`Surroundings`] resolves the references.
 
 mod as_written;
 mod document;
@@ -33,13 +34,13 @@ pub use json_file::parse as parse_json;
 pub use key_paths::{ForeignKey, nearest_key};
 pub use names::ITEM_LIMIT;
 pub use notation::{
-    Dialect, Expanded, Part, SECRET, Surroundings, Unresolved, is_name, parts, references,
-    resolved, variable_of_input,
+    Dialect, ExpandedText, Part, SECRET, Surroundings, UnresolvedReference, is_name, parts,
+    references, resolved, variable_of_input,
 };
 pub use toml_file::parse as parse_toml;
 pub use tree::{Entry, Node, Value};
 pub use units::{duration_text, size_text};
 pub use values::{
-    Count, Expecting, FilePath, Limited, LooseText, Pairs, Size, Text, Time, fault, parsed,
+    Count, ExpectedValue, FilePath, Limited, LooseText, Pairs, Size, Text, Time, fault, parsed,
 };
 pub use yaml_file::parse as parse_yaml;

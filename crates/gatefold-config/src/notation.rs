@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// What marks a reference to the keyring.
 pub const SECRET: &str = "secret:";
 
-/// Whose notation a file follows.
+/// Which notation a file uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// Our own: variables and the keyring.
@@ -16,30 +16,30 @@ pub enum Dialect {
     Client,
 }
 
-/// A string with its variables put in.
+/// A string with its references replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expanded {
+pub struct ExpandedText {
     pub text: String,
-    /// Whether any of it came from a variable or the keyring, so that it must not be shown.
+    /// Whether any of it came from a variable or the keyring, so it must not be shown.
     pub is_secret: bool,
 }
 
-/// Why a string could not be expanded, and how to put it right.
+/// Why a string could not be expanded, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unresolved {
+pub struct UnresolvedReference {
     pub message: String,
     pub hint: String,
-    /// The file is right, and what it refers to is not there on this machine.
+    /// The file is right, but what it refers to does not exist on this machine.
     pub is_absent: bool,
 }
 
-/// Where the files of a configuration are read: what the references in them come to.
+/// The machine on which configuration files are read: it resolves their references.
 pub trait Surroundings {
     /// The value of a variable, empty ones included.
     fn variable(&self, name: &str) -> Option<&str>;
 
     /// A secret from the keyring.
-    fn secret(&self, name: &str) -> Result<String, Unresolved>;
+    fn secret(&self, name: &str) -> Result<String, UnresolvedReference>;
 
     /// The working directory.
     fn directory(&self) -> &Path;
@@ -48,13 +48,13 @@ pub trait Surroundings {
     fn home(&self) -> Option<PathBuf>;
 }
 
-/// Puts the values of references in the place of them.
+/// Replaces references by their values.
 pub(crate) fn expand(
     text: &str,
     surroundings: &dyn Surroundings,
     dialect: Dialect,
-) -> Result<Expanded, Unresolved> {
-    let mut expanded = Expanded { text: String::with_capacity(text.len()), is_secret: false };
+) -> Result<ExpandedText, UnresolvedReference> {
+    let mut expanded = ExpandedText { text: String::with_capacity(text.len()), is_secret: false };
     for part in parts(text) {
         match part {
             Part::Plain(text) => expanded.text.push_str(text),
@@ -68,18 +68,18 @@ pub(crate) fn expand(
     Ok(expanded)
 }
 
-/// A piece of a text that may refer to something.
+/// A piece of a text that may contain references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'t> {
-    /// Stands for itself. Of `$${` only the latter two are left.
+    /// Literal text. `$${` has become `${`.
     Plain(&'t str),
-    /// What stands between `${` and `}`.
+    /// The text between `${` and `}`.
     Reference(&'t str),
-    /// A `${` that nothing closes, and all behind it.
+    /// A `${` that is never closed, and everything after it.
     Unclosed(&'t str),
 }
 
-/// The pieces of a text, in order. None of them is empty, but for `${}`.
+/// The pieces of a text, in order. None is empty, except for `${}`.
 pub fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -104,7 +104,7 @@ pub fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     })
 }
 
-/// What a text refers to, in order: what stands between `${` and `}`.
+/// The references in a text, in order: the texts between `${` and `}`.
 pub fn references(text: &str) -> impl Iterator<Item = &str> {
     parts(text).filter_map(|part| match part {
         Part::Reference(inner) => Some(inner),
@@ -112,13 +112,13 @@ pub fn references(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a reference in Gatefold's notation comes to, if that is known here.
+/// The value of a reference in Gatefold's notation, if it is known here.
 pub fn resolved(inner: &str, surroundings: &dyn Surroundings) -> Option<String> {
     value_of(inner, surroundings, Dialect::Gatefold).ok()
 }
 
-fn unclosed() -> Unresolved {
-    Unresolved {
+fn unclosed() -> UnresolvedReference {
+    UnresolvedReference {
         message: "has `${` without a closing `}`".to_owned(),
         hint: "close it, or write `$${` for a plain `${`".to_owned(),
         is_absent: false,
@@ -129,7 +129,7 @@ fn value_of(
     inner: &str,
     surroundings: &dyn Surroundings,
     dialect: Dialect,
-) -> Result<String, Unresolved> {
+) -> Result<String, UnresolvedReference> {
     if let Some(name) = inner.strip_prefix(SECRET)
         && dialect == Dialect::Gatefold
     {
@@ -147,18 +147,18 @@ fn value_of(
         },
     };
     if !is_name(&variable) {
-        return Err(Unresolved {
+        return Err(UnresolvedReference {
             message: format!("refers to `{variable}`, which is not the name of a variable"),
             hint: "use letters, digits and `_`, or write `$${` for a plain `${`".to_owned(),
             is_absent: false,
         });
     }
-    // As in a shell, an empty variable gives way to a default and is taken without one.
+    // As in a shell, an empty variable gives way to a default and is used without one.
     let value = match default {
         Some(default) => {
             surroundings.variable(&variable).filter(|value| !value.is_empty()).unwrap_or(default)
         }
-        None => surroundings.variable(&variable).ok_or_else(|| Unresolved {
+        None => surroundings.variable(&variable).ok_or_else(|| UnresolvedReference {
             message: format!("needs the variable `{variable}`, which is not set"),
             hint: format!("set `{variable}`, or give a default: `${{{variable}:-...}}`"),
             is_absent: true,
@@ -167,10 +167,10 @@ fn value_of(
     Ok(value.to_owned())
 }
 
-fn secret(name: &str, surroundings: &dyn Surroundings) -> Result<String, Unresolved> {
-    // A default would hide a keyring that is locked or gone.
+fn secret(name: &str, surroundings: &dyn Surroundings) -> Result<String, UnresolvedReference> {
+    // A default would hide that the keyring is locked or missing.
     if let Some((name, _)) = name.split_once(":-") {
-        return Err(Unresolved {
+        return Err(UnresolvedReference {
             message: format!("gives the secret `{name}` a default, which secrets do not have"),
             hint: format!(
                 "write `${{{SECRET}{name}}}`, and store it: `gatefold secret set {name}`"
@@ -204,13 +204,13 @@ fn client_reference(reference: &str, surroundings: &dyn Surroundings) -> Referen
     }
 }
 
-/// The variable that gives the answer to a question of VS Code's: nobody can be asked here.
+/// The variable that replaces a question of VS Code's: there is nobody here to ask.
 pub fn variable_of_input(id: &str) -> String {
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     id.chars().map(upper).collect()
 }
 
-/// Whether a variable may be called this.
+/// Whether a variable can have this name.
 pub fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
@@ -235,9 +235,9 @@ pub(crate) mod tests {
             self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
         }
 
-        fn secret(&self, _: &str) -> Result<String, Unresolved> {
+        fn secret(&self, _: &str) -> Result<String, UnresolvedReference> {
             let message = "has no keyring".to_owned();
-            Err(Unresolved { message, hint: String::new(), is_absent: true })
+            Err(UnresolvedReference { message, hint: String::new(), is_absent: true })
         }
 
         fn directory(&self) -> &Path {
@@ -280,7 +280,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn clients_have_more_ways_to_refer() {
+    fn clients_have_more_notations_for_references() {
         for (text, expected) in [
             ("${env:A}${A}", Ok("11")),
             ("${env:NONE:-d}", Ok("d")),
@@ -294,7 +294,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_text_falls_into_its_parts() {
+    fn a_text_is_split_into_its_parts() {
         use Part::{Plain, Reference, Unclosed};
         for (text, expected) in [
             ("", &[][..]),

@@ -2,7 +2,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::{Entry, Node, SyntaxFault, Value};
 
-/// Reads a TOML text, or says everything that its syntax breaks.
+/// Reads a TOML text, or returns all its syntax errors.
 pub fn parse(text: &str) -> Result<Node, Vec<SyntaxFault>> {
     if text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
         let message = "this is JSON, not TOML".to_owned();
@@ -24,13 +24,13 @@ fn fault(error: &toml::de::Error) -> SyntaxFault {
     SyntaxFault { offset: error.span().map_or(0, |span| span.start), message, hint }
 }
 
-/// What mends a fault, by a part of the parser's words for it.
+/// How to fix a fault, by a part of the parser's message.
 const HINTS: &[(&str, &str)] = &[
     (
         "visible characters",
         "remove the control character, or write it as `\\u....` in double quotes",
     ),
-    ("duplicate key", "it stands further up already; remove one, or put the two together"),
+    ("duplicate key", "it is already set further up; remove one, or merge the two"),
     ("string values must be quoted", "give the key a value, a string in quotes"),
     ("unclosed table", "close the header: `[section]`"),
     ("unclosed array", "close the list with `]`"),
@@ -68,7 +68,7 @@ fn table_value(table: DeTable<'_>) -> Value {
             Entry { key: key.into_inner().into_owned(), key_span, node }
         })
         .collect();
-    // The parser sorts by key; what depends on order depends on that of the file.
+    // The parser sorts by key; some rules depend on the order in the file.
     entries.sort_by_key(|entry| entry.key_span.start);
     Value::Table(entries)
 }

@@ -1,17 +1,17 @@
-//! What a configuration file holds, whichever its format, with the place of everything.
+//! The content of a configuration file in any format, with the place of everything.
 
 use std::ops::Range;
 
 use crate::Dialect;
 
-/// One value and the bytes of the file it stands in.
+/// One value and its bytes in the file.
 #[derive(Debug)]
 pub struct Node {
     pub span: Range<usize>,
     pub value: Value,
 }
 
-/// What a value is, with those that it holds.
+/// A value, with those that it contains.
 #[derive(Debug)]
 pub enum Value {
     Text(String),
@@ -33,7 +33,7 @@ pub struct Entry {
 }
 
 impl Value {
-    /// What kind of value this is, with its article, as writers of such a file call it.
+    /// The kind of value, with its article, in the words of the file's format.
     pub fn kind(&self, dialect: Dialect) -> &'static str {
         match self {
             Self::Text(_) => "a string",
@@ -53,7 +53,7 @@ impl Node {
         matches!(self.value, Value::Null)
     }
 
-    /// The value under `key`, when this is a table. Of several, the last counts, as in JSON.
+    /// The value under `key`, if this is a table. Of several, the last wins, as in JSON.
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Value::Table(entries) = &self.value else {
             return None;

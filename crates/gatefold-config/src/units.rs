@@ -7,7 +7,7 @@ pub(crate) const DURATION_HINT: &str =
 pub(crate) const SIZE_HINT: &str =
     "write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as \"4MiB\"";
 
-/// Reads `90s`, `1.5h` or `250ms`. `None` for anything else and for what is not above zero.
+/// Reads `90s`, `1.5h` or `250ms`. `None` for anything else and for durations not above zero.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     let (number, unit) = split(text)?;
     let seconds = match unit {
@@ -21,9 +21,10 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(number * seconds).ok().filter(|d| !d.is_zero())
 }
 
-/// Reads `4MiB`, `1.5 GB` or `512B` as bytes. `None` for anything else and for nothing at all.
+/// Reads `4MiB`, `1.5 GB` or `512B` as bytes. `None` for anything else and for sizes not above
+/// zero.
 pub(crate) fn size(text: &str) -> Option<u64> {
-    /// Above this a double no longer counts single bytes.
+    /// Above this a double cannot represent every byte count.
     const LIMIT: f64 = 9_007_199_254_740_992.0;
     let (number, unit) = split(text)?;
     let bytes = match unit {
@@ -45,8 +46,8 @@ pub(crate) fn size(text: &str) -> Option<u64> {
     (1.0..LIMIT).contains(&total).then_some(total as u64)
 }
 
-/// A duration as the reader takes it, in the largest unit that leaves a whole number; one minute
-/// is written as people say it: 60 seconds.
+/// A duration as the reader accepts it, in the largest unit that gives a whole number, except that
+/// one minute is written as 60 seconds, as people do.
 pub fn duration_text(duration: Duration) -> String {
     let millis = duration.as_millis();
     let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")];
@@ -58,7 +59,7 @@ pub fn duration_text(duration: Duration) -> String {
     }
 }
 
-/// A size as the reader takes it, in the largest unit that leaves a whole number.
+/// A size as the reader accepts it, in the largest unit that gives a whole number.
 pub fn size_text(bytes: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let fits = |(unit, _): &(u64, _)| bytes > 0 && bytes.is_multiple_of(*unit);

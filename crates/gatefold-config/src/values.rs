@@ -1,7 +1,7 @@
-//! What configurations are made of: each type says what it takes, and how to put right what it does not.
+//! The values that configurations consist of: each type says what it accepts, and how to write it.
 //!
-//! They deserialise from any format. The words that come after `help:` in their errors become the hint
-//! of a fault.
+//! They deserialise from any format. The text after `help:` in their errors becomes the hint of a
+//! fault.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -17,12 +17,12 @@ use serde::de::{
 use crate::faults::HELP;
 use crate::{names, units};
 
-/// An error in the words of a fault: what is wrong, and how to put it right.
+/// An error in the form of a fault: what is wrong, and how to fix it.
 pub fn fault<E: Error>(message: impl fmt::Display, hint: impl fmt::Display) -> E {
     E::custom(format_args!("{message}{HELP}{hint}"))
 }
 
-/// Reads a string that `parse` understands; else the error says that it is not `what`, and `hint`.
+/// Reads a string with `parse`; if that fails, the error says that it is not `what`, and `hint`.
 pub fn parsed<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     what: &str,
@@ -30,24 +30,25 @@ pub fn parsed<'de, D: Deserializer<'de>, T>(
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let wrong = || D::Error::invalid_value(Unexpected::Str(&text), &Expecting { what, hint });
+    let wrong = || D::Error::invalid_value(Unexpected::Str(&text), &ExpectedValue { what, hint });
     parse(&text).ok_or_else(wrong)
 }
 
-/// What a value may be, and how it is written, for the errors of a visitor. The hint may not be empty.
+/// What a value may be, and how to write it, for the errors of a visitor. The hint may not be
+/// empty.
 #[derive(Debug, Clone, Copy)]
-pub struct Expecting<'t> {
+pub struct ExpectedValue<'t> {
     pub what: &'t str,
     pub hint: &'t str,
 }
 
-impl Expected for Expecting<'_> {
+impl Expected for ExpectedValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{HELP}{}", self.what, self.hint)
     }
 }
 
-/// A string with something in it.
+/// A string that is not empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text(pub String);
 
@@ -105,8 +106,7 @@ impl<'de> Visitor<'de> for LooseTextVisitor {
     }
 }
 
-/// A path. One that a document names is relative to the document's directory, `~/` is the home
-/// directory.
+/// A path. In a document it is relative to the document's directory; `~/` is the home directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePath(pub PathBuf);
 
@@ -144,7 +144,7 @@ pub struct Time(pub Duration);
 
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let expected = Expecting { what: "a duration", hint: units::DURATION_HINT };
+        let expected = ExpectedValue { what: "a duration", hint: units::DURATION_HINT };
         deserializer.deserialize_any(UnitVisitor { expected, parse: units::duration }).map(Self)
     }
 }
@@ -161,13 +161,13 @@ pub struct Size(pub u64);
 
 impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let expected = Expecting { what: "a size", hint: units::SIZE_HINT };
+        let expected = ExpectedValue { what: "a size", hint: units::SIZE_HINT };
         deserializer.deserialize_any(UnitVisitor { expected, parse: units::size }).map(Self)
     }
 }
 
 struct UnitVisitor<T> {
-    expected: Expecting<'static>,
+    expected: ExpectedValue<'static>,
     parse: fn(&str) -> Option<T>,
 }
 
@@ -196,8 +196,8 @@ impl<'de, T: TryFrom<u64>> Deserialize<'de> for Count<T> {
 
 struct CountVisitor<T>(PhantomData<T>);
 
-const ABOVE_ZERO: Expecting<'_> =
-    Expecting { what: "a whole number above zero", hint: "write digits, such as 8" };
+const ABOVE_ZERO: ExpectedValue<'_> =
+    ExpectedValue { what: "a whole number above zero", hint: "write digits, such as 8" };
 
 impl<T: TryFrom<u64>> Visitor<'_> for CountVisitor<T> {
     type Value = T;
@@ -223,7 +223,7 @@ impl<T: TryFrom<u64>> Visitor<'_> for CountVisitor<T> {
     }
 }
 
-/// A table whose keys its writer chooses, in the order of the file.
+/// A table with keys of the user's choice, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairs<K, V>(pub Vec<(K, V)>);
 

@@ -1,4 +1,4 @@
-//! YAML as clients' configurations have it: one document, without anchors.
+//! YAML as clients write it: one document, without anchors.
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput};
 
@@ -10,7 +10,7 @@ const DEPTH_LIMIT: usize = 64;
 const HINT: &str = "check the indentation, quotes and colons before this place";
 
 /// Reads the first document of a YAML text. An alias counts as null: nothing here needs one, and
-/// what is not put in cannot grow.
+/// expanding aliases could grow without limit.
 pub fn parse(text: &str) -> Result<Node, SyntaxFault> {
     let mut document = EventReader {
         parser: Parser::new_from_str(text),
@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Result<Node, SyntaxFault> {
 
 struct EventReader<'t> {
     parser: Parser<'t, StrInput<'t>>,
-    /// The byte that each character begins at: the parser counts characters.
+    /// The byte at which each character begins: the parser counts characters.
     offsets: Vec<usize>,
     end: usize,
 }
@@ -112,7 +112,7 @@ impl<'t> EventReader<'t> {
     }
 }
 
-/// What a scalar without quotes means (YAML 1.2.2, section 10.3.2, as far as files use it).
+/// The value of a scalar without quotes (YAML 1.2.2, section 10.3.2, as far as files use it).
 fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,

@@ -2,10 +2,10 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A cache of values that are dear to make, with a limit.
+/// A bounded cache of values that are expensive to make.
 ///
-/// A value is made outside the lock and once a key: others who ask for the same key meanwhile wait
-/// for it, and nobody else waits. When the cache is full, the value that was used longest ago goes.
+/// A value is made outside the lock and once per key: others that ask for the same key wait for it,
+/// and nobody else waits. When the cache is full, the least recently used value is evicted.
 #[derive(Debug)]
 pub struct BoundedCache<K, V> {
     limit: usize,
@@ -16,7 +16,7 @@ pub struct BoundedCache<K, V> {
 struct Entries<K, V> {
     /// At most [`BoundedCache::limit`].
     by_key: HashMap<K, Entry<V>>,
-    /// Counts uses, to tell which one was longest ago.
+    /// Counts uses, to find the least recently used entry.
     uses: u64,
 }
 
@@ -28,22 +28,22 @@ struct Entry<V> {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> BoundedCache<K, V> {
-    /// A cache of at most `limit` values, and of one if that is zero.
+    /// A cache of at most `limit` values, or of one if that is zero.
     pub fn new(limit: usize) -> Self {
         let entries = Entries { by_key: HashMap::new(), uses: 0 };
         Self { limit: limit.max(1), entries: Mutex::new(entries) }
     }
 
-    /// The value of a key, made now if it is not there.
+    /// The value of a key, made now if it is missing.
     ///
     /// This blocks the thread while another one makes the value, so `make` must not ask the cache
-    /// for the same key again.
+    /// for the same key.
     pub fn get_or_make(&self, key: &K, make: impl FnOnce() -> V) -> V {
         let value = self.lock().slot(key, self.limit);
         value.get_or_init(make).clone()
     }
 
-    /// Forgets the values whose keys do not hold.
+    /// Removes the values whose keys do not hold.
     pub fn retain(&self, mut holds: impl FnMut(&K) -> bool) {
         self.lock().by_key.retain(|key, _| holds(key));
     }
@@ -69,7 +69,7 @@ impl<K: Clone + Eq + Hash, V> Entries<K, V> {
             return entry.value.clone();
         }
         if self.by_key.len() >= limit {
-            // Looking at all of them is cheap beside the value that is about to be made.
+            // A linear scan is cheap compared with the value about to be made.
             let oldest = self.by_key.iter().min_by_key(|(_, entry)| entry.last_use);
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                 self.by_key.remove(&oldest);
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// Asks for keys one after another, and says which had to be made.
+    /// Asks for keys one after another, and returns which had to be made.
     fn made(cache: &BoundedCache<u32, u32>, keys: &[u32]) -> Vec<u32> {
         let mut made = Vec::new();
         for key in keys {

@@ -7,14 +7,14 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{Principal, PromptName, Timestamp, ToolName, Uri, UserId};
 
-/// The identity of one call, unique among all replicas: 48 bits of time, 80 of chance, so that
-/// ids sort by the moment they were made.
+/// The identity of one call, unique among all replicas: 48 bits of time and 80 random bits, so that
+/// ids sort by time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(u128);
 
 impl CallId {
-    /// Joins a moment with 80 bits of the caller's randomness.
+    /// Joins a time with 80 bits of the caller's randomness.
     pub fn new(now: Timestamp, random: u128) -> Self {
         const RANDOM_BITS: u32 = 80;
         Self(u128::from(now.as_millis()) << RANDOM_BITS | random & ((1 << RANDOM_BITS) - 1))
@@ -33,18 +33,18 @@ impl fmt::Debug for CallId {
     }
 }
 
-/// One request for one operation, before anything was decided about it.
+/// One request for one operation, before anything is decided about it.
 #[derive(Debug)]
 pub struct Call {
     pub id: CallId,
-    /// The call in whose course this one was made.
+    /// The call during which this one was made.
     pub parent: Option<CallId>,
     pub principal: Arc<Principal>,
     pub operation: Arc<Operation>,
     pub resume: Option<Resume>,
 }
 
-/// What is asked for. Names and addresses are those that the gateway gives out, not a source's own.
+/// What is requested. Names and addresses are the gateway's, not a source's own.
 #[derive(Debug, Clone)]
 pub enum Operation {
     Tool {
@@ -56,7 +56,8 @@ pub enum Operation {
         arguments: Box<RawValue>,
     },
     Resource(Uri),
-    /// To hear when a resource changes, until as many [`Operation::Unsubscribe`] followed.
+    /// To be notified when a resource changes, until the same number of [`Operation::Unsubscribe`]
+    /// follow.
     Subscribe(Uri),
     Unsubscribe(Uri),
     Complete(Completion),
@@ -65,7 +66,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The name or address that was asked for, as the caller wrote it.
+    /// The requested name or address, as the caller wrote it.
     pub fn subject(&self) -> &str {
         match self {
             Self::Tool { name, .. } => name.as_str(),
@@ -80,7 +81,7 @@ impl Operation {
         }
     }
 
-    /// The arguments' text, or `null` for an operation without any.
+    /// The arguments' text, or `null` for an operation without arguments.
     pub fn arguments(&self) -> &str {
         match self {
             Self::Tool { arguments, .. } | Self::Prompt { arguments, .. } => arguments.get(),
@@ -94,7 +95,7 @@ impl Operation {
         }
     }
 
-    /// The word for it in records.
+    /// The name of the kind of operation in records.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Tool { .. } => "tool",
@@ -117,7 +118,7 @@ impl Operation {
     }
 }
 
-/// A request to complete one argument of a prompt or of a template of resources.
+/// A request to complete one argument of a prompt or of a resource template.
 #[derive(Debug, Clone)]
 pub struct Completion {
     pub reference: Reference,
@@ -136,12 +137,12 @@ pub enum Reference {
 /// A request about skills: folders of resources that a source describes (SEP-2640).
 #[derive(Debug, Clone)]
 pub struct SkillRequest {
-    /// The skill or the folder; for a list, wherever the source keeps them.
+    /// The skill or the folder; for a list, the source's own place for skills.
     pub uri: Uri,
     pub act: SkillAct,
 }
 
-/// What is asked about skills. Lists come in pages, of which the source keeps the cursors.
+/// What is requested about skills. Lists come in pages, whose cursors are the source's.
 #[derive(Debug, Clone)]
 pub enum SkillAct {
     List { cursor: Option<String> },
@@ -157,22 +158,22 @@ pub struct TaskRequest {
     pub act: TaskAct,
 }
 
-/// What is to be done about a task.
+/// What to do about a task.
 #[derive(Debug, Clone)]
 pub enum TaskAct {
     Get,
-    /// Answers to the questions that the task waits for, by their keys.
+    /// Answers to the task's questions, by their keys.
     Update(Box<RawValue>),
     Cancel,
 }
 
-/// How a suspended call goes on: its sealed state, and what was answered meanwhile.
+/// How to resume a suspended call: its sealed state, and the answers.
 #[derive(Debug)]
 pub struct Resume {
-    /// The opaque text that the suspension gave out. None for answers that nobody was asked for
-    /// here: they are the source's to judge.
+    /// The opaque text from the suspension. None for answers to questions that the gateway did not
+    /// ask: the source has to judge those.
     pub state: Option<String>,
-    /// The answers by the questions' keys, or `null` when there was none to give.
+    /// The answers by the questions' keys, or `null` when there were none.
     pub answers: Box<RawValue>,
 }
 
@@ -205,13 +206,13 @@ impl Payload {
 /// A call that waits for its client's answers.
 #[derive(Debug)]
 pub struct Suspension {
-    /// What is asked: requests of the protocol by their keys.
+    /// The questions: requests of the protocol by their keys.
     pub questions: Box<RawValue>,
     /// From a source, its own state, if it needs any; from the dispatcher, that state sealed.
     pub state: Option<String>,
 }
 
-/// A call that goes on as a task of its source, or what became of one that did.
+/// A call that continues as a task of its source, or the outcome of such a task.
 #[derive(Debug)]
 pub struct TaskHandle {
     /// From a source, its own id; from the dispatcher, that id sealed.

@@ -4,13 +4,13 @@ use serde_json::value::RawValue;
 
 use crate::{ApprovalId, Domain, RuleId, ToolId, ToolName};
 
-/// Any error, kept for whoever operates the gateway.
+/// Any error, kept for the operator of the gateway.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync + 'static>;
 
 /// Why a call did not produce a result.
 ///
-/// The message is for whoever made the call, often a model that will read it and try again.
-/// What only an operator may see belongs in `source`.
+/// The message is for the caller, often a model that will read it and try again. What only an
+/// operator may see belongs in `source`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
@@ -31,7 +31,7 @@ pub enum CallError {
         span(*lasts)
     )]
     NeedsApproval { tool: ToolId, id: ApprovalId, lasts: Duration },
-    /// A person said no.
+    /// A person denied it.
     #[error("`{tool}` was not approved: {reason}")]
     NotApproved { tool: ToolId, reason: String },
     #[error("whether `{tool}` was approved could not be found out, so it was not called")]
@@ -49,10 +49,10 @@ pub enum CallError {
         #[source]
         source: Option<BoxError>,
     },
-    /// The source failed lately and is left alone for a while: nothing was attempted.
+    /// The source failed recently and gets no calls for a while: nothing was attempted.
     #[error("`{domain}` is unavailable: {reason}")]
     CircuitOpen { domain: Domain, reason: String },
-    /// The call was sent, and nobody knows what came of it.
+    /// The call was sent, and its outcome is unknown.
     #[error(
         "the connection ended while `{tool}` was under way; it may have taken effect: {reason}"
     )]
@@ -67,18 +67,18 @@ pub enum CallError {
     #[error("`{tool}` refused the call: {message}")]
     Refused {
         tool: ToolId,
-        /// The error as the protocol has it.
+        /// The protocol's error code.
         code: i64,
         message: String,
         data: Option<Box<RawValue>>,
     },
-    /// The source did not accept the arguments. Whoever made the call can mend them.
+    /// The source rejected the arguments. The caller can fix them.
     #[error("`{tool}` refused the call: {message}")]
     InvalidArguments { tool: ToolId, message: String, data: Option<Box<RawValue>> },
-    /// The source has questions that the client is not bothered with.
+    /// The source has questions that are not put to the client.
     #[error("the questions of `{tool}` were not put to the client: {reason}")]
     Unasked { tool: ToolId, reason: String },
-    /// The source asked the client something, and the call failed for want of an answer.
+    /// The source asked the client something, and the call failed because there was no answer.
     #[error("`{tool}` sent `{method}` to the client, and {reason}")]
     Unanswered { tool: ToolId, method: String, reason: String },
     #[error("the result of `{tool}` has {size} bytes, more than the limit: {limit}")]
@@ -149,11 +149,11 @@ pub enum ResumeError {
     Ended,
 }
 
-/// The kind of an error, for counters and audit records. Its text never changes.
+/// The kind of an error, for metrics and audit records. Its text never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ErrorKind(&'static str);
 
-/// A time as people say it: in hours where it is some of them, else in minutes.
+/// A time as people say it: in hours if it is at least some, otherwise in minutes.
 fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     if seconds >= 2 * 3600 && seconds.is_multiple_of(3600) {

@@ -1,8 +1,8 @@
 //! The nouns that every Gatefold crate shares: names, principals, calls and their outcomes.
 //!
-//! This crate knows no runtime, no network, no files and no environment. Whatever it holds is
-//! plain data, so that policy, ranking and rendering can be tested without any of those. It does
-//! know `serde_json`'s raw values: arguments and results travel as the text they arrived in.
+//! This crate knows no runtime, no network, no files and no environment. Everything in it is plain
+//! data, so that policy, ranking and rendering can be tested without any of those. It does know
+//! `serde_json`'s raw values: arguments and results travel as the text they arrived in.
 
 mod cache;
 mod call;

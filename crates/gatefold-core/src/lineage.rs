@@ -2,24 +2,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CallId, ToolId};
 
-/// Where a call stands among those that led to it.
+/// The calls that led to a call.
 ///
-/// It can be written down, so that a run which goes on elsewhere, or later, keeps its bounds.
+/// It can be serialised, so that a run that continues elsewhere or later keeps its limits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lineage {
-    /// The call in whose course this one is made.
+    /// The call during which this one is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<CallId>,
-    /// How many calls are further up.
+    /// How many calls this one is nested in.
     pub depth: usize,
-    /// The tools that these called, the outermost first: none of them is called again.
+    /// The tools of those calls, outermost first: none of them may be called again.
     pub tools: Vec<ToolId>,
-    /// What the calls so far have touched.
+    /// The label of everything read so far.
     pub label: Label,
 }
 
 impl Lineage {
-    /// The lineage of the calls that are made in the course of a call of this one.
+    /// The lineage of the calls made during a call with this lineage.
     #[must_use]
     pub fn below(&self, call: CallId, tool: ToolId, label: Label) -> Self {
         let mut below = self.clone();
@@ -31,7 +31,7 @@ impl Lineage {
     }
 }
 
-/// What the words may hold that a chain of calls, a session or a run has read so far.
+/// What the text may contain that a chain of calls, a session or a run has read so far.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -39,12 +39,12 @@ impl Lineage {
 pub enum Label {
     #[default]
     Clean,
-    /// Words from the open world, which anybody may have written: they may be an attack.
+    /// Text from the open world, which anybody may have written: it may be an attack.
     OpenWorld,
 }
 
 impl Label {
-    /// The label of what was read under both.
+    /// The label of both together.
     #[must_use]
     pub fn merged(self, other: Self) -> Self {
         self.max(other)

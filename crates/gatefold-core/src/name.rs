@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a text is not a name.
+/// Why a text is not a valid name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum NameError {
     #[error(
@@ -33,8 +33,9 @@ impl Domain {
         Ok(Self(text.into()))
     }
 
-    /// Makes a domain from any configuration key: lower case, other characters to `_`, runs of
-    /// `_` made one, cut at [`Domain::MAX_LENGTH`]. A key with nothing legal becomes `source`.
+    /// Makes a domain from any configuration key: lower case, other characters to `_`, runs of `_`
+    /// shortened to one, cut at [`Domain::MAX_LENGTH`]. A key without legal characters becomes
+    /// `source`.
     pub fn from_key(key: &str) -> Self {
         let mut name = String::with_capacity(key.len().min(Self::MAX_LENGTH));
         for c in key.chars().flat_map(char::to_lowercase) {
@@ -51,7 +52,7 @@ impl Domain {
         Self(if name.is_empty() { "source" } else { name }.into())
     }
 
-    /// The same name with `_{n}` behind it, for the `n`th source whose key gives this domain.
+    /// The same name followed by `_{n}`, for the `n`th source whose key gives this domain.
     #[must_use]
     pub fn numbered(&self, n: usize) -> Self {
         let suffix = format!("_{n}");
@@ -90,7 +91,7 @@ impl fmt::Debug for Domain {
     }
 }
 
-/// Defines a name that is a text and nothing more: any content, compared letter by letter.
+/// Defines a name type without rules: any text, compared letter by letter.
 macro_rules! text_name {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -137,11 +138,11 @@ text_name! {
     Uri
 }
 text_name! {
-    /// The id of a request for a person's yes, short enough to be typed.
+    /// The id of a request for approval, short enough to type.
     ApprovalId
 }
 text_name! {
-    /// The name of a policy rule, as audit records and denials cite it.
+    /// The name of a policy rule in audit records and denials.
     RuleId
 }
 
@@ -168,7 +169,7 @@ impl ToolId {
 pub struct ToolName(Arc<str>);
 
 impl ToolName {
-    /// The longest name that anyone may ask for, in bytes. Error texts repeat what was asked.
+    /// The longest name that can be requested, in bytes. Error texts repeat the name.
     pub const MAX_LENGTH: usize = 512;
 
     pub fn parse(text: &str) -> Result<Self, NameError> {

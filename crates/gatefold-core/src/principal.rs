@@ -14,7 +14,7 @@ text_name! {
     OrganisationId
 }
 text_name! {
-    /// Those who share what is learnt from use: an organisation, or a user without any.
+    /// Users who share what is learnt from use: an organisation, or a single user without one.
     Tenant
 }
 text_name! {
@@ -22,25 +22,25 @@ text_name! {
     AgentId
 }
 text_name! {
-    /// The name a client gives itself, such as `claude-code`. It is a claim, not a proof: it may
-    /// stand in a record, and gives no rights.
+    /// The name that a client gives itself, such as `claude-code`. It is a claim, not a proof: it
+    /// may go into a record, and grants nothing.
     ClientName
 }
 
 text_name! {
-    /// Something that a principal may do, by the name that rules know it by: a role or a scope.
+    /// A right of a principal, by its name in rules: a role or a scope.
     Right
 }
 
-/// Who asks.
+/// Who makes a request.
 ///
-/// All of it was proved by whoever let the request in. What a client merely says of itself, such as
-/// its name, is no part of it and gives no rights.
+/// All of it was verified when the request was admitted. A client's unverified claims, such as its
+/// name, are not part of it and grant nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Principal {
-    /// The stable subject: it stays the same whatever a person's name or address becomes.
+    /// The stable subject: it stays the same when a person's name or address changes.
     pub user: UserId,
-    /// The organisation for which the user is active now, of those they may belong to.
+    /// The organisation that the user currently acts for, among those they belong to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organisation: Option<OrganisationId>,
     #[serde(default, skip_serializing_if = "Rights::is_empty")]
@@ -55,7 +55,7 @@ pub struct Principal {
 pub struct Rights(Option<Arc<[Right]>>);
 
 impl Rights {
-    /// A set of nothing. It allocates nothing.
+    /// An empty set. It allocates nothing.
     pub const fn none() -> Self {
         Self(None)
     }
@@ -64,7 +64,7 @@ impl Rights {
         self.as_slice().binary_search(right).is_ok()
     }
 
-    /// Those that the other set has as well.
+    /// The rights that are also in the other set.
     #[must_use]
     pub fn within(&self, other: &Self) -> Self {
         self.as_slice().iter().filter(|right| other.has(right)).cloned().collect()
@@ -101,7 +101,7 @@ impl From<Rights> for Vec<Right> {
 }
 
 impl Principal {
-    /// The one user of a gateway without accounts: whoever can reach it on this machine.
+    /// The one user of a gateway without accounts: anybody who can reach it on this machine.
     pub fn local() -> Self {
         Self::user(UserId::new("local"))
     }
@@ -110,7 +110,7 @@ impl Principal {
         Self { user, organisation: None, rights: Rights::none(), agent: None }
     }
 
-    /// The active organisation, else the user: `organisation:acme`, `user:ann`.
+    /// The active organisation, otherwise the user: `organisation:acme`, `user:ann`.
     pub fn tenant(&self) -> Tenant {
         Tenant::new(match &self.organisation {
             Some(organisation) => format!("organisation:{organisation}"),

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer};
 
-/// A value that never shows itself: not in logs, not in errors, not when serialized.
+/// A value that never shows: not in logs, not in errors, not when serialized.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Secret(String);
 

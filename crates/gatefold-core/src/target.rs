@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Digest, Domain, ToolId};
 
-/// What a tool's annotations claim. A claim that was not made is `None`.
+/// The hints of a tool's annotations. A missing hint is `None`.
 ///
-/// MCP calls these hints because the server makes them about itself: good for ordering and for
+/// MCP calls them hints because the server makes them about itself: good for ordering and for
 /// asking a person, never for granting anything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -22,23 +22,24 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Whether a call may be sent twice without harm: it only reads, or says it is idempotent.
+    /// Whether a call may be sent twice without harm: the tool only reads, or says it is
+    /// idempotent.
     pub fn is_repeatable(&self) -> bool {
         self.read_only == Some(true) || self.idempotent == Some(true)
     }
 
-    /// Whether what it says may come from anybody. The protocol's default is that it does.
+    /// Whether anybody may have written its results. The protocol's default is yes.
     pub fn is_open_world(&self) -> bool {
         self.open_world != Some(false)
     }
 
-    /// Whether the tool itself says that it destroys.
+    /// Whether the tool itself says that it is destructive.
     pub fn is_destructive(&self) -> bool {
         self.read_only != Some(true) && self.destructive == Some(true)
     }
 }
 
-/// What sort of entry of a source a call is about.
+/// What kind of entry of a source a call is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntryKind {
@@ -57,17 +58,17 @@ impl EntryKind {
     }
 }
 
-/// One entry of a source as policy, audit and the source know it: what a name resolved to.
+/// One entry of a source as policy, audit and the source know it: the meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     pub kind: EntryKind,
     pub domain: Domain,
-    /// A prompt's is made as a tool's; a resource's is the address it has behind the gateway.
+    /// A prompt's id is made like a tool's; a resource's is its address behind the gateway.
     pub id: ToolId,
-    /// The source's own name for it, letter for letter; of a resource, its URI.
+    /// The source's own name for it, letter for letter; for a resource, its URI.
     pub name: Arc<str>,
-    /// The digest of its definition, or of the URI of a resource that is not listed. A sealed call
-    /// does not resume on a changed definition.
+    /// The digest of its definition, or of the URI of an unlisted resource. A sealed call does not
+    /// resume on a changed definition.
     pub digest: Digest,
     pub hints: Hints,
 }

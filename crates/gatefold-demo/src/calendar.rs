@@ -185,7 +185,7 @@ fn the_id() -> Field {
     id("id", "The event's id.")
 }
 
-/// A date and time in UTC. The table's constraints refuse what is not one.
+/// A date and time in UTC. The table's constraints reject anything else.
 fn moment(name: &'static str, about: &'static str) -> Field {
     text(name, about).up_to(16)
 }

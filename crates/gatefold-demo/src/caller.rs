@@ -1,4 +1,4 @@
-//! The client at the other end of a call: what it hears meanwhile, what it is asked, its answer.
+//! The client at the other end of a call: messages to it, questions and answers.
 
 use std::time::Duration;
 
@@ -22,16 +22,16 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(300);
 /// The key of the one question that a call asks.
 const QUESTION: &str = "confirmation";
 
-/// Who called a tool; nobody in particular when it was called in process.
+/// The caller of a tool; empty for a call in process.
 pub(crate) struct Caller(Option<Request>);
 
 struct Request {
     context: RequestContext<RoleServer>,
-    /// What the client answered to the questions of the round before.
+    /// The client's answers to the questions of the previous round.
     responses: InputResponses,
 }
 
-/// What a call comes to.
+/// What a call returns.
 pub(crate) enum Answer {
     Value(Value),
     /// A result with a picture beside it.
@@ -43,7 +43,7 @@ pub(crate) enum Answer {
     Question(Box<InputRequiredResult>),
 }
 
-/// What the user said to a question, or how the client is to be asked it.
+/// The user's answer to a question, or the question itself where the client must deliver it.
 pub(crate) enum Confirmation {
     Given,
     Refused,
@@ -59,7 +59,7 @@ impl Caller {
         Self(Some(Request { context, responses }))
     }
 
-    /// Reports `done` of `total` steps. A client that has gone away is no reason to stop.
+    /// Reports `done` of `total` steps. A client that has gone away does not stop the call.
     pub(crate) async fn report(&self, done: usize, total: usize, message: &str) {
         let Some(Request { context, .. }) = &self.0 else { return };
         let Some(token) = context.meta.get_progress_token() else { return };
@@ -70,8 +70,8 @@ impl Caller {
         let _ = context.peer.notify_progress(notification).await;
     }
 
-    /// Asks the user for a yes, in the way of the client's era: within a session the server sends
-    /// a request of its own, while a stateless client gets the question as the call's result.
+    /// Asks the user for confirmation in the way of the client's era: within a session the server
+    /// sends a request of its own, while a stateless client gets the question as the call's result.
     pub(crate) async fn confirm(&self, question: &str) -> Result<Confirmation, ToolError> {
         let can_be_asked = |request: &&Request| {
             request.context.client_capabilities().is_some_and(|known| known.elicitation.is_some())

@@ -1,4 +1,4 @@
-//! A SQLite database that makes and fills itself on first start.
+//! A SQLite database that is created and filled on first start.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,10 +26,10 @@ const BUSY_PAUSE: Duration = Duration::from_millis(10);
 const SQLITE_BUSY: &str = "5";
 /// SQLite allows one writer at a time; the other connections read.
 const MAX_CONNECTIONS: u32 = 4;
-/// What SQLite says before the name of a constraint. The names are sentences.
+/// The beginning of SQLite's message about a constraint. Our constraints are named by sentences.
 const CONSTRAINT: &str = "CHECK constraint failed: ";
 
-/// The entries of one kind that a server keeps.
+/// A server's entries of one kind.
 #[derive(Clone)]
 pub(crate) struct Database {
     pool: SqlitePool,
@@ -37,16 +37,16 @@ pub(crate) struct Database {
     entry: &'static str,
 }
 
-/// How many rows a statement gives, and how they are told.
+/// How many rows a statement returns, and how they are presented.
 #[derive(Clone)]
 pub(crate) enum Rows {
-    /// The row is the result. Without one, the entry that the call names is missing.
+    /// The row is the result. Without a row, the entry that the call names does not exist.
     One,
     All {
         name: &'static str,
         entry: Vec<Field>,
     },
-    /// One row more than the page holds tells that there is a next page.
+    /// One row more than the page holds means that there is a next page.
     Page {
         name: &'static str,
         entry: Vec<Field>,
@@ -54,8 +54,8 @@ pub(crate) enum Rows {
 }
 
 impl Database {
-    /// Opens `{scratch}/{entry}s.sqlite`. `first` is run once in the file's life: its tables, and
-    /// what is in them at first.
+    /// Opens `{scratch}/{entry}s.sqlite`. `first` runs once in the file's life: it creates the
+    /// tables and fills them.
     pub(crate) async fn open(
         scratch: &Path,
         entry: &'static str,
@@ -106,9 +106,10 @@ impl Database {
         })
     }
 
-    /// What a statement of one number gives, which is nothing where it divides by zero.
+    /// The one number that a statement returns, or nothing if it divides by zero.
     pub(crate) async fn calculate(&self, statement: String) -> Result<Option<f64>, sqlx::Error> {
-        // The caller lets nothing but arithmetic into the statement, and no other call has the same.
+        // The caller lets only arithmetic into the statement, and no two calls have the same one,
+        // so it is not worth caching.
         let query = sqlx::query(AssertSqlSafe(statement)).persistent(false);
         query.fetch_one(&self.pool).await?.try_get_unchecked(0)
     }
@@ -126,7 +127,7 @@ async fn connect(
     first: &'static str,
 ) -> Result<SqlitePool, sqlx::Error> {
     let pool = pool(options).await?;
-    // The lock comes before the look, so that two processes cannot both find the file new.
+    // The lock comes before the check, so that two processes cannot both find the file new.
     let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
     let version: i64 =
         sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await?;
@@ -138,8 +139,8 @@ async fn connect(
     Ok(pool)
 }
 
-/// Connects, again and again while the file is busy: while another process gives a new file its
-/// journal, SQLite refuses at once, whatever the timeout is.
+/// Connects, and retries while the file is busy: while another process sets up the journal of a new
+/// file, SQLite refuses at once, whatever the timeout is.
 async fn pool(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
@@ -163,7 +164,7 @@ fn refused(error: sqlx::Error) -> ToolError {
     }
 }
 
-/// A row as an object with these fields. What is NULL is left out.
+/// A row as an object with these fields. NULLs are left out.
 fn object(row: &SqliteRow, fields: &[Field]) -> Result<Value, ToolError> {
     let mut object = Map::new();
     for field in fields {
@@ -185,7 +186,7 @@ fn object(row: &SqliteRow, fields: &[Field]) -> Result<Value, ToolError> {
     Ok(Value::Object(object))
 }
 
-/// The words of a search as a JSON array, for `json_each` to take apart.
+/// The words of a search as a JSON array, for `json_each` to split.
 fn words(query: &str) -> String {
     let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
     json!(words).to_string()

@@ -9,9 +9,9 @@ pub enum DemoError {
     /// The scratch folder could not be prepared.
     #[error("could not prepare the scratch folder `{}`", path.display())]
     Scratch {
-        /// The folder or file that could not be made.
+        /// The folder or file that could not be created.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -20,7 +20,7 @@ pub enum DemoError {
     Database {
         /// The database's file.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         #[source]
         source: sqlx::Error,
     },
@@ -44,7 +44,7 @@ pub(crate) enum ToolError {
     Stopped,
 }
 
-/// A refusal in two parts: what was wrong, and what to do about it.
+/// A refusal in two parts: what is wrong, and how to fix it.
 pub(crate) fn refuse(fault: impl Into<String>, hint: impl Into<String>) -> ToolError {
     ToolError::Refused { fault: fault.into(), hint: hint.into() }
 }

@@ -1,10 +1,10 @@
-//! Arguments and results: one description each, from which the schema and the check are made.
+//! Arguments and results: one description each, which gives both the schema and the check.
 
 use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value, json};
 
-/// The largest magnitude of a number that a call may give.
+/// The largest magnitude of a number in a call.
 const MAX_NUMBER: f64 = 1e15;
 const MAX_WORD_CHARS: usize = 40;
 
@@ -17,7 +17,7 @@ pub(crate) struct Field {
     presence: Presence,
 }
 
-/// What a field's value may be. Results leave out the bounds that only arguments need.
+/// The values a field may have. Results leave out the bounds that only arguments need.
 #[derive(Clone)]
 pub(crate) enum Kind {
     Text(Option<RangeInclusive<usize>>),
@@ -237,7 +237,7 @@ pub(crate) fn schema(fields: &[Field]) -> Map<String, Value> {
 }
 
 impl Arguments {
-    /// Checks what a call gives. The error tells the caller how to mend the call.
+    /// Checks a call's arguments. The error tells the caller how to fix the call.
     pub(crate) fn parse(fields: &[Field], given: Map<String, Value>) -> Result<Self, String> {
         check(fields, given).map(Self).map_err(|reason| {
             let signature: Vec<_> = fields.iter().map(Field::signature).collect();
@@ -264,7 +264,7 @@ impl Arguments {
         self.0.get(name).and_then(Value::as_i64).unwrap_or_default()
     }
 
-    /// An integer whose bounds leave out what is negative.
+    /// An integer whose bounds exclude negative numbers.
     pub(crate) fn size(&self, name: &str) -> usize {
         usize::try_from(self.integer(name)).unwrap_or_default()
     }
@@ -285,7 +285,7 @@ fn check(fields: &[Field], mut given: Map<String, Value>) -> Result<Map<String, 
     }
     let mut checked = Map::new();
     for field in fields {
-        // Models often write `null` for an argument that they leave out.
+        // Models often write `null` for an argument that they mean to leave out.
         match (given.remove(field.name).filter(|value| !value.is_null()), &field.presence) {
             (Some(value), _) => {
                 let outcome = field.kind.check(&value);

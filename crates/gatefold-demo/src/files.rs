@@ -19,15 +19,15 @@ use crate::{
 
 pub(crate) use self::path::Root;
 
-/// The largest file that a tool reads or leaves behind.
+/// The largest file that a tool reads or writes.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
-/// How many entries a tool walks before it gives up.
+/// How many entries a tool visits before it gives up.
 const MAX_WALK: usize = 2_000;
 const MAX_CONTENT_CHARS: usize = 60_000;
-/// What the addresses of the files begin with, as resources.
+/// The beginning of the files' URIs as resources.
 const SCHEME: &str = "scratch:///";
 
-/// What lies in the folder on first start.
+/// The files in the folder on first start.
 const SEEDS: [(&str, &[u8]); 6] = [
     ("README.md", include_bytes!("files/seed/README.md")),
     ("notes/todo.md", include_bytes!("files/seed/todo.md")),
@@ -50,7 +50,7 @@ pub(crate) fn tools(root: &Root) -> Vec<Tool> {
     tools
 }
 
-/// The address and the path of each file, for the list of resources.
+/// The URI and the path of each file, for the list of resources.
 pub(crate) fn resources(root: &Root) -> Result<Vec<(String, String)>, ToolError> {
     let found = folder::walk(root, &RelativePath::parse("")?)?;
     let files = found.iter().filter(|(_, metadata)| metadata.is_file());
@@ -58,12 +58,12 @@ pub(crate) fn resources(root: &Root) -> Result<Vec<(String, String)>, ToolError>
     Ok(names.map(|name| (format!("{SCHEME}{name}"), name)).collect())
 }
 
-/// The template of the files' addresses (RFC 6570).
+/// The template of the files' URIs (RFC 6570).
 pub(crate) fn template() -> String {
     format!("{SCHEME}{{+path}}")
 }
 
-/// The text of the file with this address.
+/// The text of the file with this URI.
 pub(crate) fn resource(root: &Root, address: &str) -> Result<String, ToolError> {
     content::load_text(root, &RelativePath::parse(address.strip_prefix(SCHEME).unwrap_or("/"))?)
 }
@@ -192,7 +192,7 @@ fn prepare(folder: &Path) -> io::Result<Root> {
     Ok(root)
 }
 
-/// Puts what the system said about a path into words the caller can act on.
+/// Turns the system's error about a path into a message that the caller can act on.
 fn failed(action: &'static str, path: &RelativePath) -> impl FnOnce(io::Error) -> ToolError {
     let path = path.to_string();
     move |source| ToolError::File { action, path, source }

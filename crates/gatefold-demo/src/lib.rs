@@ -1,10 +1,10 @@
 //! The demonstration's own MCP servers: six small domains that do real work in a scratch folder.
 //!
-//! `gatefold demo` starts each as a child process over stdio, so what a visitor sees is what any
-//! MCP server would give: files in a folder, an issue tracker, a contacts book, a calendar and
-//! units of measure in SQLite, and functions of text. A tool is a description, its arguments, its
-//! results, and mostly one SQL statement that finds the arguments as JSON. What the servers keep
-//! survives a restart, and the first start always seeds the same data.
+//! `gatefold demo` starts each as a child process over stdio, so visitors see what any MCP server
+//! would offer: files in a folder, an issue tracker, a contacts book, a calendar and units of
+//! measure in SQLite, and functions on text. A tool is a description, its arguments, its results,
+//! and mostly one SQL statement that gets the arguments as JSON. The servers' data survives a
+//! restart, and the first start always creates the same data.
 //!
 //! The crate knows rmcp and SQL. It must not know the gateway: no other Gatefold crate, no
 //! network, no environment, nothing outside the scratch folder it was given.
@@ -27,7 +27,7 @@ use std::path::Path;
 
 pub use crate::{error::DemoError, server::Server};
 
-/// One of the demonstration's servers: a domain and what it is about.
+/// One of the demonstration's servers: a domain and its subject.
 #[derive(Debug)]
 pub struct DemoServer {
     /// The name to pass to [`serve_stdio`], also the domain it is shown under.

@@ -1,4 +1,5 @@
-//! Prompts: what a person may ask for with one click, in words that lead to this server's tools.
+//! Prompts: requests that a person starts with one click, worded so that they lead to this server's
+//! tools.
 
 use rmcp::{
     ErrorData,

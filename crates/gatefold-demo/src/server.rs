@@ -1,4 +1,4 @@
-//! One demonstration server as rmcp serves it.
+//! One demonstration server, as rmcp serves it.
 
 use std::{path::Path, sync::Arc};
 
@@ -32,12 +32,12 @@ use crate::{
 pub struct Server {
     about: &'static DemoServer,
     tools: Arc<[Tool]>,
-    /// The folder whose files are resources, where there is one.
+    /// The folder whose files are resources, if there is one.
     folder: Option<files::Root>,
 }
 
 impl Server {
-    /// Opens the server called `name`; what it keeps lies under `scratch`.
+    /// Opens the server called `name`; its data is kept below `scratch`.
     ///
     /// Fails on a name that is not in [`servers`](crate::servers), or when the folder or a
     /// database in it cannot be opened.
@@ -60,14 +60,14 @@ impl Server {
         Ok(Self { about, tools: tools.into(), folder })
     }
 
-    /// The tools' definitions as `tools/list` gives them.
+    /// The tools' definitions, as in `tools/list`.
     pub fn tools(&self) -> Value {
         serde_json::to_value(self.definitions()).expect("definitions are plain data")
     }
 
-    /// Calls a tool in process and gives its result as `tools/call` would.
+    /// Calls a tool in process and returns its result as `tools/call` would.
     ///
-    /// `None` when the server has no tool called `tool`. Nobody can be asked on the way.
+    /// `None` if the server has no tool called `tool`. The tool cannot ask questions.
     pub async fn call(&self, tool: &str, arguments: Value) -> Option<Value> {
         let Value::Object(arguments) = arguments else { return None };
         let response = respond(self.find(tool)?, arguments, Caller::in_process()).await;
@@ -83,7 +83,7 @@ impl Server {
     {
         let running = match rmcp::serve_server(self, (input, output)).await {
             Ok(running) => running,
-            // A client that only asked what the server is, and left, has done nothing wrong.
+            // A client that only asked for the server's identity and left has done nothing wrong.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(DemoError::Protocol(error.into())),
         };
@@ -100,7 +100,7 @@ impl Server {
     }
 }
 
-/// Calls the tool. A failure is a result too: its text tells the caller how to mend the call.
+/// Calls the tool. A failure is a result too: its text tells the caller how to fix the call.
 async fn respond(tool: &Tool, arguments: Map<String, Value>, caller: Caller) -> CallToolResponse {
     match tool.call(arguments, caller).await {
         Ok(answer) => Answer::into_response(answer),

@@ -1,4 +1,4 @@
-//! `text`: pure functions of a piece of text.
+//! `text`: pure functions on a text.
 
 use std::collections::HashMap;
 

@@ -13,7 +13,7 @@ use crate::{
     fields::{self, Arguments, Field, Kind, integer, page},
 };
 
-/// What a call does to the world, told to the client as the tool's annotations.
+/// A call's effect on the world, which the client sees as the tool's annotations.
 #[derive(Clone, Copy)]
 pub(crate) enum Effect {
     /// Changes nothing.
@@ -28,15 +28,15 @@ pub(crate) enum Effect {
     Removes,
 }
 
-/// A tool as the client sees it, and what a call runs.
+/// A tool as the client sees it, and its implementation.
 pub(crate) struct Tool {
     pub(crate) definition: Definition,
     arguments: Vec<Field>,
-    run: Box<Run>,
+    run: Box<ToolFunction>,
 }
 
-/// A tool that still lacks what it runs.
-pub(crate) struct Draft {
+/// A tool without its implementation.
+pub(crate) struct ToolDraft {
     name: &'static str,
     about: &'static str,
     effect: Effect,
@@ -45,13 +45,13 @@ pub(crate) struct Draft {
     rows: Rows,
 }
 
-type Run = dyn Fn(Arguments, Caller) -> Running + Send + Sync;
-type Running = BoxFuture<'static, Result<Answer, ToolError>>;
+type ToolFunction = dyn Fn(Arguments, Caller) -> ToolFuture + Send + Sync;
+type ToolFuture = BoxFuture<'static, Result<Answer, ToolError>>;
 
-/// Begins a tool: its name, what a call does to the world, and the sentences that describe it.
-pub(crate) fn tool(name: &'static str, effect: Effect, about: &'static str) -> Draft {
+/// Begins a tool: its name, its effect, and the sentences that describe it.
+pub(crate) fn tool(name: &'static str, effect: Effect, about: &'static str) -> ToolDraft {
     let (arguments, results) = (Vec::new(), Vec::new());
-    Draft { name, about, effect, arguments, results, rows: Rows::One }
+    ToolDraft { name, about, effect, arguments, results, rows: Rows::One }
 }
 
 impl Tool {
@@ -65,7 +65,7 @@ impl Tool {
     }
 }
 
-impl Draft {
+impl ToolDraft {
     pub(crate) fn takes(mut self, arguments: impl IntoIterator<Item = Field>) -> Self {
         self.arguments.extend(arguments);
         self
@@ -91,7 +91,7 @@ impl Draft {
         ])
     }
 
-    /// Runs one SQL statement. It finds the arguments as JSON in `?1` and the words of the argument
+    /// Runs one SQL statement. It gets the arguments as JSON in `?1` and the words of the argument
     /// `query` in `?2`; its columns are named like the results.
     pub(crate) fn runs(self, database: &Database, statement: &'static str) -> Tool {
         let (database, rows) = (database.clone(), self.rows.clone());
@@ -110,7 +110,7 @@ impl Draft {
         self.waits(move |arguments, _| async move { Ok(Answer::from(compute(&arguments)?)) })
     }
 
-    /// Works on files, off the thread that answers the client.
+    /// Works on files, on a thread that may block.
     pub(crate) fn blocks<S, F>(self, state: &S, work: F) -> Tool
     where
         S: Clone + Send + Sync + 'static,
@@ -126,7 +126,7 @@ impl Draft {
         })
     }
 
-    /// Runs anything that waits, and may speak with the caller meanwhile.
+    /// Runs anything that waits, and may talk to the caller in the meantime.
     pub(crate) fn waits<F, R>(self, run: F) -> Tool
     where
         F: Fn(Arguments, Caller) -> R + Send + Sync + 'static,
@@ -136,7 +136,7 @@ impl Draft {
             Definition::new(self.name, self.about, Arc::new(fields::schema(&self.arguments)))
                 .with_raw_output_schema(Arc::new(fields::schema(&self.results)))
                 .with_annotations(self.effect.annotations());
-        let run = move |arguments, caller| -> Running { Box::pin(run(arguments, caller)) };
+        let run = move |arguments, caller| -> ToolFuture { Box::pin(run(arguments, caller)) };
         Tool { definition, arguments: self.arguments, run: Box::new(run) }
     }
 }

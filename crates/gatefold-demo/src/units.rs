@@ -180,7 +180,7 @@ fn lists(units: &Database) -> Vec<Tool> {
     ]
 }
 
-/// SQLite is a calculator too. It sees nothing but numbers, brackets and the four operators.
+/// Uses SQLite as a calculator. It gets nothing but numbers, brackets and the four operators.
 async fn evaluate(units: Database, arguments: Arguments) -> Result<Answer, ToolError> {
     let expression = arguments.text("expression");
     let statement = statement(expression).map_err(|odd| {
@@ -197,8 +197,8 @@ async fn evaluate(units: Database, arguments: Arguments) -> Result<Answer, ToolE
     }
 }
 
-/// Writes each number with a decimal point, as SQLite would divide integers without a rest, and
-/// spaces around each operator, as `--` and `/*` begin a comment.
+/// Writes each number with a decimal point, because SQLite divides integers without a remainder,
+/// and spaces around each operator, because `--` and `/*` begin comments.
 fn statement(expression: &str) -> Result<String, char> {
     let mut statement = "SELECT ".to_owned();
     let mut number = String::new();

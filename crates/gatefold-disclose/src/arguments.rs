@@ -1,4 +1,4 @@
-//! The arguments of a surface's own tools, as texts that are still raw.
+//! The arguments of a surface's own tools, with values still raw.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub(crate) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Absent arguments are none; an object that was made a text is taken back.
+    /// Absent arguments are empty; an object in a string is unpacked.
     pub(crate) fn parse(tool: &'static str, raw: &'a RawValue) -> Result<Self, Mend> {
         let text = raw.get();
         if text == "null" {
@@ -42,7 +42,7 @@ impl<'a> Arguments<'a> {
         field.map(|(_, value)| value.as_ref()).filter(|value| *value != "null")
     }
 
-    /// A text, or `None` when it is absent, null or blank: models fill in what they need not.
+    /// A string, or `None` if it is absent, null or blank: models fill in optional parameters.
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Mend> {
         let Some(raw) = self.get(name) else { return Ok(None) };
         let text = unquoted(raw).ok_or_else(|| {
@@ -51,7 +51,7 @@ impl<'a> Arguments<'a> {
         Ok(Some(text).filter(|text| !text.trim().is_empty()))
     }
 
-    /// The fields that have other names than these, raw.
+    /// The fields other than these, raw.
     pub(crate) fn others(&self, known: &[&str]) -> Vec<(&str, &str)> {
         let fields = self.fields.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));
         fields.filter(|(key, _)| !known.contains(key)).collect()
@@ -71,7 +71,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The content of a JSON text.
+/// The content of a JSON string.
 pub(crate) fn unquoted(raw: &str) -> Option<String> {
     raw.starts_with('"').then(|| serde_json::from_str(raw).ok()).flatten()
 }
@@ -94,7 +94,7 @@ pub(crate) fn object_text<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str
     text
 }
 
-/// Writes a JSON text.
+/// Writes a JSON string.
 pub(crate) fn json_text(text: &str) -> String {
     serde_json::to_string(text).expect("a text is JSON")
 }

@@ -5,9 +5,9 @@ use sha2::{Digest as _, Sha256};
 use crate::surface::Mend;
 use crate::wording::quoted;
 
-/// The pages of one list: `{offset}-{tag}`, where the tag stands for the request and for the
-/// names in the list. A cursor of another request, or of a list that has changed since, is not
-/// accepted, so that no page ever skips or repeats a tool unnoticed.
+/// The pages of one list: `{offset}-{tag}`, where the tag identifies the request and the names in
+/// the list. A cursor of another request, or of a list that has changed since, is rejected, so that
+/// no page silently skips or repeats a tool.
 pub(crate) struct Pages {
     tag: String,
     length: usize,
@@ -28,7 +28,7 @@ impl Pages {
         }
         let mut tag = String::new();
         for byte in &hash.finalize()[..4] {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(tag, "{byte:02x}");
         }
         Self { tag, length }

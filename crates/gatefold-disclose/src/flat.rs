@@ -14,18 +14,18 @@ const INSTRUCTIONS_BYTES: usize = 2048;
 
 /// Every tool with its full definition, as if there were no gateway.
 ///
-/// What its tools answer passes untouched, an error of the protocol included.
+/// Results of its tools pass unchanged, including protocol errors.
 #[derive(Debug, Clone, Copy)]
 pub struct Flat {
     pub names: Names,
 }
 
-/// What things are called at the top level.
+/// Which names are used at the top level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Names {
-    /// As the one source of the view calls them. Definitions are that source's, letter for letter.
+    /// The source's own; the view has only one. Definitions are the source's, letter for letter.
     Own,
-    /// As the gateway does: unlike anything of any other source.
+    /// The gateway's, unique among all sources.
     Public,
 }
 
@@ -47,8 +47,8 @@ impl Disclosure for Flat {
             }
             Names::Public => view.find(name.as_str()),
         };
-        // What means nothing is called all the same: the answer is the dispatcher's, and its record
-        // shows that it was tried.
+        // An unknown name is dispatched anyway: the dispatcher gives the error, and its record
+        // shows the attempt.
         let name = tool.map_or_else(|| name.clone(), |tool| ToolName::of(tool.id()));
         let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
         let operation = Arc::new(Operation::Tool { name, arguments });
@@ -94,7 +94,7 @@ impl Flat {
         ToolSurface { name, definition }
     }
 
-    /// One source speaks for itself; of several, their names are told.
+    /// A single source speaks for itself; several are listed by name.
     fn instructions(self, view: &View) -> String {
         match self.names {
             Names::Own => {
@@ -112,7 +112,7 @@ impl Flat {
     }
 }
 
-/// The definition under the tool's alias, its page of an app under the address that it has here.
+/// The definition under the tool's alias, with the address that its app page has here.
 fn renamed(tool: &Tool) -> Option<String> {
     let page = tool.definition().ui_resource().map(|uri| address(tool.domain(), uri));
     with_fields(tool.definition().raw(), |key, value| match (key, &page) {
@@ -122,8 +122,8 @@ fn renamed(tool: &Tool) -> Option<String> {
     })
 }
 
-/// The tool's `_meta` with another address of its page (MCP Apps, SEP-1865), in the place of today
-/// and in the older one.
+/// The tool's `_meta` with another address of its page (MCP Apps, SEP-1865), in today's place and
+/// in the older one.
 fn readdressed(meta: &str, page: &str) -> Option<String> {
     let readdressed_ui = |ui: &str| {
         with_fields(ui, |key, value| match key {

@@ -19,7 +19,7 @@ const EXECUTE: &str = "execute_tool";
 #[derive(Debug, Clone, Default)]
 pub struct Gateway {
     pub limits: GatewayLimits,
-    /// Tools that stand at the top level as well, by patterns over their ids. One whose alias is
+    /// Tools to show at the top level as well, by patterns over their ids. A tool whose alias is
     /// the name of a gateway tool stays behind `execute_tool`.
     pub pinned: Vec<Pattern>,
 }
@@ -28,13 +28,13 @@ pub struct Gateway {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GatewayLimits {
     /// The most o200k tokens of an answer of `discover_tools`, and where a batch of
-    /// `get_tool_schema` stops. One whole schema is never cut.
+    /// `get_tool_schema` stops. A single schema is never cut.
     pub discovery_tokens: usize,
     /// The most results of one page of a search.
     pub search_results: usize,
     /// The most schemas that one call may ask for.
     pub batch_names: usize,
-    /// The most bytes of a result that is handed on.
+    /// The most bytes of a result that is passed on.
     pub result_bytes: usize,
 }
 
@@ -100,7 +100,7 @@ impl Disclosure for Gateway {
     }
 }
 
-/// What the gateway has to say of a tool that stands at the top level.
+/// The answer for a tool that is at the top level.
 pub(crate) fn untouched(
     view: &View,
     request: &Request,

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 /// A way to show a view to a model.
 pub trait Disclosure: Send + Sync {
-    /// What the model is given before it asks for anything. The same view gives the same bytes.
+    /// What the model is given at first. The same view gives the same bytes.
     fn surface(&self, view: &View) -> Surface;
 
     /// What a call of one of the surface's tools means. Absent arguments are `null`.
@@ -20,9 +20,9 @@ pub trait Disclosure: Send + Sync {
     }
 
     /// Words the result of an operation that [`Disclosure::interpret`] asked for. `name` is the
-    /// surface's tool that was called: it tells a pinned tool, whose result passes untouched,
-    /// from the same tool called through another. `request` is the one that was made, with what its
-    /// name was found to mean in this view.
+    /// called tool of the surface: it tells a pinned tool, whose result passes unchanged, from the
+    /// same tool called through another. `request` is the one that was made, with its resolved
+    /// entry in this view.
     fn render(
         &self,
         view: &View,
@@ -31,8 +31,8 @@ pub trait Disclosure: Send + Sync {
         result: Result<Outcome, CallError>,
     ) -> Reply;
 
-    /// Whether results, and errors of the protocol, reach the client as their source gave them. Then
-    /// [`Disclosure::render`] words only what the gateway itself has to say.
+    /// Whether results and protocol errors reach the client as their source gave them. Then
+    /// [`Disclosure::render`] words only the gateway's own messages.
     fn is_transparent(&self) -> bool {
         false
     }
@@ -46,33 +46,33 @@ pub struct ToolSurface {
     pub definition: Box<RawValue>,
 }
 
-/// What a model is given before it asks for anything.
+/// What a model is given at first.
 #[derive(Debug, Clone)]
 pub struct Surface {
     pub tools: Vec<ToolSurface>,
     pub instructions: String,
-    /// A bound on the o200k tokens of the definitions and the instructions; never below them.
+    /// An upper bound on the o200k tokens of the definitions and the instructions.
     pub tokens: usize,
 }
 
-/// What a call of a surface's tool comes to.
+/// What a call of a surface's tool leads to.
 #[derive(Debug)]
 pub enum Step {
-    /// It is answered already.
+    /// An answer.
     Reply(Reply),
-    /// It is answered already, by what a search found.
+    /// An answer from a search, and what it found.
     Found(Reply, Found),
-    /// It asks for an operation, whose result is to be rendered. What the disclosure resolved on the
-    /// way travels with it.
+    /// An operation, whose result is to be rendered. The entry that the disclosure resolved travels
+    /// with it.
     Call(Request),
 }
 
-/// What a search asked for, and what its answer shows.
+/// A search's request, and the tools in its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// As the model wrote it.
     pub query: String,
-    /// The tools that fit and are shown, best first. Those that merely stand in are left out.
+    /// The shown tools that fit, best first. Stand-ins are left out.
     pub tools: Vec<ToolId>,
 }
 
@@ -88,7 +88,7 @@ pub struct Reply {
     pub is_error: bool,
 }
 
-/// What was wrong with a call of a surface's tool, and how to call it rightly.
+/// What is wrong with a call of a surface's tool, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mend(String);
 
@@ -139,7 +139,7 @@ pub(crate) fn text_block(text: &str) -> Box<RawValue> {
     raw(&Block { r#type: "text", text })
 }
 
-/// Writes a value of our own, whose keys are all texts.
+/// Writes a value of our own, whose keys are all strings.
 pub(crate) fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
     serde_json::value::to_raw_value(value).expect("our own values have only text keys")
 }

@@ -3,10 +3,10 @@
 use gatefold_catalog::one_line;
 use gatefold_core::ToolId;
 
-/// How much of a text is repeated to whoever sent it, in characters.
+/// How much of a text is repeated to its sender, in characters.
 const REPEATED: usize = 100;
 
-/// The hint that ends an answer to a name that means nothing.
+/// The hint that ends an answer to an unknown name.
 pub(crate) const BROWSE: &str = "Use discover_tools to browse available tools.";
 
 /// A text in single quotes, on one line and not too long.
@@ -23,7 +23,7 @@ pub(crate) fn choice<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// `a, b, c, +2 more`: as many names as stay within `limit` by the measure of `cost`.
+/// `a, b, c, +2 more`: as many names as stay within `limit`, measured by `cost`.
 pub(crate) fn listed<'a>(
     names: impl IntoIterator<Item = &'a str>,
     limit: usize,
@@ -39,7 +39,7 @@ pub(crate) fn listed<'a>(
     if fits(&names.len()) {
         return with_rest(names.len());
     }
-    // More names cost more, so the first half of the counts that fit has no gap.
+    // More names cost more, so the counts that fit form a prefix.
     let (mut most, mut too_many) = (0, names.len());
     while most + 1 < too_many {
         let middle = usize::midpoint(most, too_many);
@@ -57,14 +57,14 @@ pub(crate) fn unknown_tool(name: &str, nearest: &[ToolId]) -> String {
     format!("{unknown} Did you mean {}?", choice(nearest.iter().map(ToolId::as_str)))
 }
 
-/// What is said of a source that has never told its tools.
+/// The message about a source that never listed its tools.
 pub(crate) fn nothing_known(domain: &str) -> String {
     format!(
         "The tools of '{domain}' are not known yet: upstream server '{domain}' has not answered so far."
     )
 }
 
-/// What is said of a search for something that no tool does, where `stand_ins` are shown instead.
+/// The message when no tool fits a search and `stand_ins` are shown instead.
 pub(crate) fn nothing_fits(stand_ins: usize) -> String {
     let instead = if stand_ins == 0 {
         "There are no tools to show."

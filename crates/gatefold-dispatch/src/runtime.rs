@@ -90,7 +90,7 @@ pub struct SourceReport {
     pub breaker: BreakerState,
     pub tools: usize,
     pub prompts: usize,
-    /// Resources and templates of resources, of those that it lists.
+    /// Resources and resource templates, of those that it lists.
     pub resources: usize,
     /// Definitions that were repaired or left out, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]

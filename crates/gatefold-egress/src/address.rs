@@ -5,7 +5,7 @@ use reqwest::Url;
 /// Which addresses may be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressPolicy {
-    /// All of them: for URLs that whoever runs the gateway wrote down.
+    /// All of them: for URLs that the operator wrote.
     Any,
     /// Only those on the public Internet: for URLs that a model or a stranger may influence.
     PublicOnly,
@@ -20,21 +20,19 @@ impl AddressPolicy {
         }
     }
 
-    /// Whether a URL may be followed as far as it names an address outright. A host's name is
-    /// judged when it is resolved.
+    /// Whether a URL's own IP address may be reached. A host name is checked when it is resolved.
     pub(crate) fn allows_host(self, url: &Url) -> bool {
         literal_address(url).is_none_or(|address| self.allows(address))
     }
 }
 
-/// The address that stands in a URL. `Url` has already made `127.1` or `0x7f000001` into the usual
-/// form.
+/// The IP address in a URL. `Url` has already normalised forms such as `127.1` or `0x7f000001`.
 fn literal_address(url: &Url) -> Option<IpAddr> {
     url.host_str()?.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// What is not public: IANA's special-purpose registry (RFC 6890 and its updates), multicast, and
-/// one public address that a cloud serves its machines' metadata on.
+/// Non-public addresses: IANA's special-purpose registry (RFC 6890 and its updates), multicast, and
+/// one public address on which a cloud serves its machines' metadata.
 const SPECIAL_V4: [(Ipv4Addr, u32); 17] = [
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -58,9 +56,9 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 17] = [
     (Ipv4Addr::BROADCAST, 32),
 ];
 
-/// The parts of 2000::/3 that are not public, or that lead to IPv4 addresses by another way.
+/// The parts of 2000::/3 that are not public, or that lead to IPv4 addresses by another route.
 const SPECIAL_V6: [(Ipv6Addr, u32); 4] = [
-    // Protocol assignments, Teredo and ORCHID among them.
+    // Protocol assignments, including Teredo and ORCHID.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
     // 6to4 carries an IPv4 address.
@@ -68,11 +66,11 @@ const SPECIAL_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// All that IANA has given out as global unicast. Mapped, unique-local, link-local, multicast and
-/// translated addresses lie outside of it.
+/// All global unicast addresses assigned by IANA. Mapped, unique-local, link-local, multicast and
+/// translated addresses lie outside.
 const GLOBAL_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
-/// NAT64 (RFC 6052): where only IPv6 is spoken, this is how the public IPv4 is reached.
+/// NAT64 (RFC 6052): on IPv6-only networks, this is how the public IPv4 is reached.
 const NAT64: (Ipv6Addr, u32) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
@@ -133,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_within_are_refused() {
+    fn internal_addresses_are_refused() {
         check(
             false,
             &[
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_within_are_refused_in_ipv6_too() {
+    fn internal_addresses_are_refused_in_ipv6_too() {
         check(
             false,
             &[

@@ -5,8 +5,8 @@ use crate::EgressError;
 
 /// Reads a body of at most `limit` bytes.
 ///
-/// A longer one is an error: at once when the server announces its size, else as soon as the
-/// limit is passed. No more than the limit and one chunk is ever held.
+/// A longer one is an error: at once if the server announces its size, otherwise as soon as the
+/// limit is passed. At most the limit and one chunk are held.
 pub async fn read_capped(mut response: Response, limit: u64) -> Result<Bytes, EgressError> {
     let size = response.content_length();
     if size.is_some_and(|size| size > limit) {

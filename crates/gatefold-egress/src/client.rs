@@ -8,10 +8,10 @@ use crate::redirect::redirect_policy;
 use crate::resolve::Resolver;
 use crate::{AddressPolicy, EgressError, Redirects};
 
-/// How long a connection nobody uses is kept.
+/// How long an unused connection is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// How often a quiet connection is probed, so that one that is dead is noticed.
+/// How often a quiet connection is probed, so that a dead one is noticed.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// What a client may do, and how long it waits.
@@ -19,8 +19,8 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 pub struct Settings {
     /// From the lookup of the name to the end of the TLS handshake.
     pub connect_timeout: Duration,
-    /// The longest silence of a server, before its answer and within. None waits for ever, which
-    /// suits streams of events alone; whoever asks then brings a deadline of their own.
+    /// The longest silence of a server, before its answer and during it. None waits for ever, which
+    /// is only right for event streams; the caller must then have a deadline of its own.
     pub read_timeout: Option<Duration>,
     /// How many unused connections to one host are kept.
     pub idle_connections: usize,
@@ -40,10 +40,10 @@ impl Default for Settings {
     }
 }
 
-/// An HTTP client with bounds. Clones share its connections.
+/// An HTTP client with limits. Clones share its connections.
 ///
-/// The environment's `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` are honoured under
-/// [`AddressPolicy::Any`] only: behind a proxy nobody here sees which address is reached.
+/// It honours the environment's `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` only under
+/// [`AddressPolicy::Any`]: behind a proxy, we could not check which address is reached.
 #[derive(Debug, Clone)]
 pub struct HttpClient {
     client: Client,
@@ -52,7 +52,7 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// A client for these settings. On a machine without CA certificates it works for everything
+    /// A client with these settings. Without CA certificates on the machine, everything works
     /// except HTTPS.
     pub fn new(settings: &Settings) -> Result<Self, EgressError> {
         install_crypto();
@@ -60,8 +60,9 @@ impl HttpClient {
         if let Ok(client) = builder(settings).build() {
             return Ok(Self { client, addresses, has_roots: true });
         }
-        // What the system trusts is read when a client is made, and having none is an error then,
-        // though plain HTTP needs none. With an empty list of our own, every certificate is refused.
+        // The system's roots are read when a client is built, and having none is an error even for
+        // plain HTTP. With an empty list of our own, building works and every certificate is
+        // refused.
         let client = builder(settings).tls_certs_only([]).build().map_err(EgressError::Setup)?;
         Ok(Self { client, addresses, has_roots: false })
     }
@@ -103,10 +104,10 @@ impl HttpClient {
         self.client.execute(request).await.map_err(|error| EgressError::new(&url, error))
     }
 
-    /// The client within, for a library that brings its own requests to configured addresses.
+    /// The inner client, for a library that sends its own requests to configured addresses.
     ///
-    /// None under [`AddressPolicy::PublicOnly`], since that client does not look at addresses
-    /// that stand in a URL.
+    /// None under [`AddressPolicy::PublicOnly`], because the inner client does not check IP
+    /// addresses in URLs.
     pub fn for_libraries(&self) -> Option<Client> {
         (self.addresses == AddressPolicy::Any).then(|| self.client.clone())
     }
@@ -134,8 +135,8 @@ fn builder(settings: &Settings) -> ClientBuilder {
     builder
 }
 
-/// Makes ring the process's provider of TLS cryptography, unless whoever embeds Gatefold has
-/// chosen one already.
+/// Makes ring the process's TLS cryptography provider, unless an embedder has already installed
+/// one.
 fn install_crypto() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

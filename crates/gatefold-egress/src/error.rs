@@ -7,9 +7,9 @@ use crate::redaction::redacted;
 use crate::redirect::CrossOriginRedirect;
 use crate::resolve::{NonPublicHost, UnresolvedName};
 
-/// Why a request got no answer, or none that may be used.
+/// Why a request got no answer, or no usable one.
 ///
-/// URLs in the messages have neither query nor user name nor password.
+/// URLs in the messages contain no query, user name or password.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EgressError {
@@ -52,25 +52,25 @@ pub enum EgressError {
     Setup(#[source] reqwest::Error),
 }
 
-/// What stood between a request and its server.
+/// The obstacle between a request and its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     /// The name has no address.
     Name,
     /// Nothing listens there.
     Refused,
-    /// No secure connection was agreed on.
+    /// No secure connection could be negotiated.
     Tls,
     Other,
 }
 
 impl EgressError {
-    /// What stood in the way, as far as the kinds of what is behind this error tell.
+    /// The obstacle, as far as the kinds of the underlying errors reveal it.
     pub fn obstacle(&self) -> Obstacle {
         obstacle(self)
     }
 
-    /// Judges an error of the client's, and takes the URL out of it.
+    /// Classifies an error of the client, and removes the URL from it.
     pub(crate) fn new(url: &Url, error: reqwest::Error) -> Self {
         if let Some(NonPublicHost { host }) = cause(&error) {
             return Self::NotPublic { host: host.clone() };
@@ -89,7 +89,7 @@ impl EgressError {
         }
     }
 
-    /// Whether the request surely never reached anybody, so that sending it again is harmless.
+    /// Whether the request certainly reached nobody, so that sending it again is harmless.
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::Url { .. }
@@ -107,8 +107,8 @@ fn cause<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
     causes(error).find_map(|cause| cause.downcast_ref())
 }
 
-/// An error and what is behind it. An I/O error that was made of another stands for that one, and
-/// `source` passes over it.
+/// An error and its causes. An I/O error that wraps another one is replaced by it, because `source`
+/// skips it.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| {
         let error: &'a (dyn Error + 'static) = *error;

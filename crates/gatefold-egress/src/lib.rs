@@ -1,8 +1,8 @@
-//! The one way out: a guarded HTTP client.
+//! The only way out: a guarded HTTP client.
 //!
-//! Every request that Gatefold sends goes through [`HttpClient`], so that timeouts, the cap on
-//! bodies, redirects and the addresses that may be reached are settled in one place. Errors say
-//! where a request went and never what it carried: no query, no user name, no password.
+//! Every request that Gatefold sends goes through [`HttpClient`], so that timeouts, body limits,
+//! redirects and allowed addresses are settled in one place. Errors say where a request went and
+//! never what it carried: no query, no user name, no password.
 //!
 //! This crate must not know MCP, sources or configuration files.
 

@@ -14,8 +14,8 @@ const REDIRECT_LIMIT: usize = 5;
 pub enum Redirects {
     /// None: the redirect is the answer.
     None,
-    /// Those within the same scheme, host and port. Another origin is an error: what a request
-    /// carries, credentials in headers of any name among it, was meant for the first one.
+    /// Those to the same scheme, host and port. Another origin is an error: the request's content,
+    /// including credentials in headers of any name, was meant for the first one.
     SameOrigin,
 }
 

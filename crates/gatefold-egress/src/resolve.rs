@@ -5,13 +5,13 @@ use tokio::net::lookup_host;
 
 use crate::AddressPolicy;
 
-/// The system's resolver, with addresses that may not be reached left out.
+/// The system's resolver, without addresses that may not be reached.
 ///
-/// The connection is made to the very addresses that were judged, so a name that changes its
-/// address in between gains nothing.
+/// The connection goes to exactly the checked addresses, so a name that changes its address in
+/// between (DNS rebinding) gains nothing.
 pub(crate) struct Resolver(pub(crate) AddressPolicy);
 
-/// A name or a URL led only to addresses that may not be reached.
+/// All addresses of a name or URL are forbidden.
 #[derive(Debug)]
 pub(crate) struct NonPublicHost {
     pub(crate) host: String,
@@ -34,7 +34,7 @@ impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let policy = self.0;
         Box::pin(async move {
-            // The port is the connector's business; zero stands for the scheme's own.
+            // The connector sets the port; zero stands for the scheme's default.
             let found = lookup_host((name.as_str(), 0)).await.map_err(UnresolvedName)?;
             let allowed: Vec<_> = found.filter(|address| policy.allows(address.ip())).collect();
             if allowed.is_empty() {

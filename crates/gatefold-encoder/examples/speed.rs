@@ -1,6 +1,6 @@
-//! How fast a model opens and encodes: `cargo run --release -p gatefold-encoder --example speed
-//! -- FOLDER [VECTORS]`. `VECTORS` is a JSON list of texts with their vectors by another runtime,
-//! which are compared.
+//! How fast a model opens and encodes: `cargo run --release -p gatefold-encoder --example speed --
+//! FOLDER [VECTORS]`. `VECTORS` is a JSON list of texts with the vectors that another runtime
+//! computed, to compare with.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement at the terminal")]
 
@@ -32,7 +32,7 @@ fn main() {
     }
 }
 
-/// The middle of many runs, after some to warm up.
+/// The median of many runs, after some to warm up.
 fn median_ms(mut run: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..RUNS)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! Passages become vectors in the background, requests at once.
+//! Encodes passages in the background and requests at once.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
@@ -11,22 +11,22 @@ use crate::network::Threads;
 use crate::shelf::PASSAGE_TOKENS;
 use crate::{EncoderError, Key, Model, QuantizedVector, Shelf, Vector, passage_key};
 
-/// Texts that wait for their vectors; more are left out.
+/// The most texts that wait for their vectors; more are left out.
 pub const QUEUE_TEXTS: usize = 100_000;
 /// Requests whose vectors are kept, so that the next page of an answer costs nothing.
 pub const REQUESTS: usize = 256;
-/// How much of a request is worth encoding, in tokens: more takes longer and tells hardly more.
+/// The most tokens of a request that are encoded: more takes longer and adds hardly anything.
 pub const REQUEST_TOKENS: usize = 48;
-/// Texts that failed and are not tried again.
+/// The most failed texts that are remembered, so that they are not tried again.
 const FAILURES: usize = 1024;
-/// The longest that the background waits for requests to end before its next text, so that
-/// requests without end do not stop it.
+/// The longest that the background waits for requests to end before its next text, so that a steady
+/// stream of requests does not stop it.
 const GIVE_WAY: Duration = Duration::from_millis(100);
-/// How far the background steps back in the system's order of threads (0 to 19).
+/// How much lower than normal the background thread's priority is (0 to 19).
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 
-/// What an embedder needs of a model; tests bring their own.
+/// What an embedder needs from a model; tests bring their own.
 trait Encode: Send + Sync {
     fn passage(&self, threads: &Threads, text: &str) -> Result<Vector, EncoderError>;
     fn request(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError>;
@@ -42,19 +42,19 @@ impl Encode for Model {
     }
 }
 
-/// Fills a shelf on one thread of low priority and encodes requests on the caller's turn.
+/// Fills a shelf on one low-priority thread and encodes requests on the caller's thread.
 ///
-/// Dropping it ends the thread after the text under work.
+/// Dropping it ends the thread after the current text.
 pub struct Embedder {
     shared: Arc<Shared>,
-    /// `None` where the system gave no thread.
+    /// `None` where the system could not start a thread.
     thread: Option<JoinHandle<()>>,
 }
 
-/// How far the background is with what was last wanted.
+/// How far the background has come with the texts last asked for.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Texts that have a vector, those of earlier runs with them.
+    /// Texts that have a vector, including those from earlier runs.
     pub embedded: usize,
     /// Texts that were asked for, each counted once.
     pub wanted: usize,
@@ -65,7 +65,7 @@ struct Shared {
     shelf: RwLock<Shelf>,
     work: Mutex<PendingTexts>,
     changed: Condvar,
-    requests: Mutex<Requests>,
+    requests: Mutex<RequestCache>,
 }
 
 #[derive(Default)]
@@ -73,11 +73,11 @@ struct PendingTexts {
     /// At most [`QUEUE_TEXTS`].
     queue: VecDeque<(Key, Arc<str>)>,
     progress: Progress,
-    /// The text under work, and whether it counts to what was last wanted.
+    /// The current text, and whether it is among those last asked for.
     current: Option<(Key, bool)>,
     /// At most [`FAILURES`].
     failed: HashSet<Key>,
-    /// Requests that are being encoded, to which the background gives way.
+    /// Requests that are being encoded; the background waits for them.
     requests: usize,
     is_over: bool,
 }
@@ -99,13 +99,13 @@ impl Embedder {
         let thread = std::thread::Builder::new().name("gatefold-embed".to_owned());
         let thread = thread.spawn(move || background.run());
         let thread = thread.inspect_err(|error| {
-            tracing::error!(%error, "no thread was had for embedding, passages stay without vectors");
+            tracing::error!(%error, "no thread could be started for embedding; passages get no vectors");
         });
         Self { shared, thread: thread.ok() }
     }
 
-    /// Replaces the texts that are to have a vector; those on the shelf have one. A text that
-    /// failed before is left out, and so is what exceeds [`QUEUE_TEXTS`].
+    /// Replaces the set of texts to encode; those already on the shelf are done. Texts that failed
+    /// before are left out, and so is what exceeds [`QUEUE_TEXTS`].
     pub fn want(&self, texts: Vec<Arc<str>>) {
         let mut seen = HashSet::new();
         let keyed = texts.into_iter().map(|text| (passage_key(&text), text));
@@ -114,7 +114,7 @@ impl Embedder {
         queue.retain(|(key, _)| vectors.get(key).is_none());
         drop(vectors);
         let mut work = self.shared.work();
-        // The text under work is not on the shelf yet and need not be done again.
+        // The current text is not on the shelf yet, but need not be encoded again.
         let embedded = seen.len() - queue.len();
         let is_current = |key: &Key| work.current.is_some_and(|(current, _)| current == *key);
         let counts = queue.iter().any(|(key, _)| is_current(key));
@@ -145,8 +145,8 @@ impl Embedder {
         self.shared.work().progress
     }
 
-    /// Waits until nothing is left to do, at most as long as said. Whether all that was wanted
-    /// has a vector then: `false` also where a text failed or was left out.
+    /// Waits until nothing is left to do, at most `limit`. Returns whether every wanted text has a
+    /// vector: `false` also where one failed or was left out.
     pub fn wait(&self, limit: Duration) -> bool {
         let is_busy = |work: &mut PendingTexts| !work.queue.is_empty() || work.current.is_some();
         let limit = if self.thread.is_some() { limit } else { Duration::ZERO };
@@ -155,13 +155,13 @@ impl Embedder {
         work.progress.embedded >= work.progress.wanted
     }
 
-    /// Has the background wait before its next text, for a while, as it does for requests.
+    /// Makes the background wait for a while before its next text, as it does for requests.
     pub fn pause(&self) -> Pause<'_> {
         Pause::begin(&self.shared)
     }
 
-    /// The vector of a request, cut at `tokens` tokens, out of memory where the same was asked of
-    /// late. It waits for no passage.
+    /// The vector of a request, cut at `tokens` tokens; from memory if it was requested recently.
+    /// It does not wait for passages.
     pub fn request(&self, text: &str, tokens: usize) -> Result<Arc<Vector>, EncoderError> {
         let key = request_key(text, tokens);
         if let Some(found) = self.shared.requests().get(&key) {
@@ -199,7 +199,7 @@ impl Shared {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn requests(&self) -> MutexGuard<'_, Requests> {
+    fn requests(&self) -> MutexGuard<'_, RequestCache> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -257,7 +257,7 @@ impl Shared {
     }
 }
 
-/// On Linux the niceness is a thread's own, elsewhere it would be the whole program's.
+/// Only on Linux is niceness a property of a thread; elsewhere it would slow the whole program.
 fn step_back() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(NICENESS) {
@@ -265,7 +265,7 @@ fn step_back() {
     }
 }
 
-/// A request under way, also where it ends by a panic.
+/// A request in progress. Dropping it ends the pause, also when the request panics.
 #[must_use]
 pub struct Pause<'a>(&'a Shared);
 
@@ -283,15 +283,15 @@ impl Drop for Pause<'_> {
     }
 }
 
-/// The requests of late; the one unused for longest makes place.
+/// Recent requests; the least recently used one is evicted.
 #[derive(Default)]
-struct Requests {
+struct RequestCache {
     /// At most [`REQUESTS`], each with its last use.
     known: HashMap<Key, (u64, Arc<Vector>)>,
     uses: u64,
 }
 
-impl Requests {
+impl RequestCache {
     fn get(&mut self, key: &Key) -> Option<Arc<Vector>> {
         self.uses += 1;
         let (used, encoded) = self.known.get_mut(key)?;

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a text has no vector, or a file is no use.
+/// Why a text has no vector, or a file cannot be used.
 ///
 /// The message is for an operator and says what to do; `source` says why.
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Reading whole files, never more than was said.
+//! Reads whole files up to a given size.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -8,7 +8,7 @@ use crate::EncoderError;
 
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, EncoderError> {
     let unread = |source| EncoderError::Read { path: path.to_owned(), source };
-    // To open a pipe that nobody writes to would wait for ever.
+    // Opening a pipe that nobody writes to would block for ever.
     if !path.metadata().map_err(unread)?.is_file() {
         return Err(unread(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")));
     }

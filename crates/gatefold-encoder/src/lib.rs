@@ -1,11 +1,11 @@
 //! Sentence encoder for the search of tools: a model's files in, unit vectors out.
 //!
 //! A [`Model`] runs a BERT-like encoder from its ONNX file. A [`Shelf`] keeps the vectors of
-//! passages on disk, and an [`Embedder`] fills it in the background. [`mod@reference`] takes the
-//! model that Gatefold is measured with out of packages that someone downloaded.
+//! passages on disk, and an [`Embedder`] fills it in the background. [`mod@reference`] extracts the
+//! model that Gatefold is measured with from packages that someone downloaded.
 //!
-//! The runtime of models takes long to build, so it is a feature, `runtime`, that is on by default.
-//! Without it everything is there but a model cannot be opened, and the error says so.
+//! The ONNX runtime takes long to build, so it is a feature, `runtime`, on by default. Without it
+//! the API is the same, but no model can be opened and the error says so.
 //!
 //! Everything is bounded: files, texts, tokens, vectors, queues. This crate must not know
 //! catalogs, tools, the configuration, an async runtime, the network or the rest of the

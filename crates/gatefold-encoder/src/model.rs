@@ -1,4 +1,4 @@
-//! The model: a BERT-like encoder run from its ONNX file, its states pooled to unit vectors.
+//! The model: a BERT-like encoder run from its ONNX file, its token states pooled to unit vectors.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -11,35 +11,35 @@ use crate::{EncoderError, Pooling, Vector, files};
 
 /// The file of the network in a model's folder.
 pub const MODEL_FILE: &str = "model.onnx";
-/// The file of the pieces that words are made of.
+/// The file of word pieces.
 pub const VOCABULARY_FILE: &str = "vocab.txt";
-/// No text is longer to the model; BERT has as many positions.
+/// The longest text a model is given; BERT has as many positions.
 pub const TOKENS: usize = 512;
 const MODEL_BYTES: u64 = 256 * 1024 * 1024;
 const VOCABULARY_BYTES: u64 = 8 * 1024 * 1024;
-/// Threads that encode a request where the machine has as many cores. Two take a third less time than
-/// one; the machine has other work.
+/// Threads that encode a request on a machine with at least as many cores. Two take a third less
+/// time than one; more would take cores from the machine's other work.
 const THREADS: usize = 2;
 
 /// A sentence encoder, ready to run.
 ///
-/// Opening reads each file once, spreads the weights into tensors and packs them for the
-/// processor; without that each run would pack them again. The reference model's 23 MB become
-/// about 160 MB, as the runtime keeps the words' own vectors as `f32`, and 180 MB at the peak.
+/// Opening reads each file once, expands the weights into tensors and packs them for the processor;
+/// otherwise each run would pack them again. The reference model's 23 MB become about 160 MB, as
+/// the runtime keeps the word embeddings as `f32`, and 180 MB at the peak.
 pub struct Model {
     network: Network,
     vocabulary: Vocabulary,
     pooling: Pooling,
     dimensions: usize,
     digest: String,
-    /// Requests at the same time share them.
+    /// Concurrent requests share them.
     threads: Threads,
 }
 
 impl Model {
-    /// Opens a model and tries it on a short text: a folder with `model.onnx` and `vocab.txt`, or an
-    /// ONNX file of any name with `vocab.txt` beside it. States are pooled as `1_Pooling/config.json`
-    /// beside it says, or else to their mean.
+    /// Opens a model and tries it on a short text: a folder with `model.onnx` and `vocab.txt`, or
+    /// an ONNX file of any name with `vocab.txt` beside it. States are pooled as
+    /// `1_Pooling/config.json` beside it says, by default to their mean.
     pub fn open(path: &Path) -> Result<Self, EncoderError> {
         let network = if path.is_file() { path.to_owned() } else { path.join(MODEL_FILE) };
         let path = network.with_file_name(VOCABULARY_FILE);
@@ -58,29 +58,29 @@ impl Model {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let threads = Threads::start(cores.min(THREADS));
         let network = Network::load(&path, bytes)?;
-        // Tried on a text, a model that cannot run is known now and not at the first search.
+        // Trying it on a text finds a model that cannot run now, not at the first search.
         let (_, dimensions) =
             network.states(&vocabulary.tokens("a short text", TOKENS), &threads)?;
         Ok(Self { network, vocabulary, pooling, dimensions, digest, threads })
     }
 
-    /// The components of each vector.
+    /// The number of components of each vector.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// The SHA-256 of the model, its vocabulary and its pooling, in hexadecimal. It keeps the vectors of
-    /// different models apart, which have nothing in common.
+    /// The SHA-256 of the model, its vocabulary and its pooling, in hexadecimal. It keeps the
+    /// vectors of different models apart, since they are not comparable.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// The numbers of a text's tokens in the vocabulary, as the model is given them.
+    /// The vocabulary numbers of a text's tokens, as the model receives them.
     pub fn token_ids(&self, text: &str, tokens: usize) -> Vec<u32> {
         self.vocabulary.tokens(text, tokens.min(TOKENS))
     }
 
-    /// The vector of a text, which is cut at `tokens` tokens with the two special ones.
+    /// The vector of a text, cut at `tokens` tokens, the two special ones included.
     pub fn encode(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError> {
         self.encode_on(&self.threads, text, tokens)
     }

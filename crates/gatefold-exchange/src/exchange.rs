@@ -7,7 +7,7 @@ use gatefold_dispatch::Dispatcher;
 use crate::surfaces::Surfaces;
 use crate::{Audience, Disclosures, ListDigests, Scope, Turn, UnknownDisclosure};
 
-/// What all turns share: the dispatcher, the disclosures, and the surfaces made so far.
+/// State that all turns share: the dispatcher, the disclosures, and the surfaces made so far.
 pub struct Exchange {
     dispatcher: Arc<Dispatcher>,
     disclosures: Disclosures,
@@ -27,7 +27,7 @@ impl Exchange {
         &self.disclosures
     }
 
-    /// An audience of the disclosure of this name, or of the usual one.
+    /// An audience for the disclosure of this name, or for the default one.
     pub fn audience(
         &self,
         scope: Scope,
@@ -36,7 +36,7 @@ impl Exchange {
         self.disclosures.audience(scope, disclosure)
     }
 
-    /// Begins a turn. `None` when the principal sees nothing of what the audience is shown.
+    /// Begins a turn. `None` if the principal sees nothing of the audience's part.
     pub fn turn(&self, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
         let pinned = self.dispatcher.pin(principal);
         let pinned = match audience.scope() {
@@ -46,8 +46,8 @@ impl Exchange {
         Some(Turn::new(self.surfaces.clone(), audience.clone(), pinned))
     }
 
-    /// Begins a turn as [`Exchange::turn`] does. A turn about one source of which nothing is known
-    /// waits until that source was asked: its client has nothing else to be shown meanwhile.
+    /// Begins a turn like [`Exchange::turn`]. A turn about one unknown source waits until the
+    /// source was asked, because its client has nothing else to see.
     pub async fn informed_turn(
         &self,
         audience: &Audience,
@@ -66,8 +66,8 @@ impl Exchange {
         self.turn(audience, principal)
     }
 
-    /// What tells the lists of an audience from what they were before. `None` when the principal
-    /// sees nothing of what the audience is shown.
+    /// The digests that tell when an audience's lists have changed. `None` if the principal sees
+    /// nothing of the audience's part.
     pub fn digests(&self, audience: &Audience, principal: &Arc<Principal>) -> Option<ListDigests> {
         Some(self.turn(audience, principal.clone())?.lists().digests())
     }

@@ -1,9 +1,9 @@
-//! A model's turn: show a surface, interpret what is called of it, make the call, word the result.
+//! A model's turn: show a surface, interpret the model's call, make it, word the result.
 //!
 //! MCP, an agent's loop, REST, a console and a workflow node are thin callers of this one loop.
 //! [`Exchange`] holds what turns share, [`Turn`] is one principal's. This crate must not know how a
-//! protocol frames its messages, what an era is, or who a connection belongs to: it speaks in
-//! views, surfaces, operations, replies and outcomes.
+//! protocol frames its messages, what an era is, or who a connection belongs to: it deals in views,
+//! surfaces, operations, replies and outcomes.
 
 mod addresses;
 mod audience;

@@ -1,4 +1,4 @@
-//! What a view comes to for its clients: made once, and shared by all who see the same.
+//! What clients see of a view: made once, and shared by all who see the same.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use gatefold_disclose::{Disclosure, Names, Surface};
 use crate::addresses::to_text;
 use crate::{Audience, DisclosureName};
 
-/// Surfaces kept at once: one for each set of rights, disclosure and scope that is in use. One
-/// more takes the place of the one that was used longest ago.
+/// The most surfaces kept at once: one for each combination of rights, disclosure and scope in use.
+/// A new one replaces the least recently used.
 const SURFACES: usize = 512;
 
 /// One of the four lists that a client can ask for.
@@ -35,12 +35,13 @@ pub struct Lists {
     digests: ListDigests,
 }
 
-/// What tells one state of the lists from another. Only ever compared within one process.
+/// Digests that tell one state of the lists from another. They are only compared within one
+/// process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListDigests {
     pub tools: u64,
     pub prompts: u64,
-    /// Those of templates too: clients hear of both by one notice.
+    /// Of templates too: one notice tells clients about both.
     pub resources: u64,
 }
 
@@ -63,7 +64,7 @@ impl Lists {
         &self.surface
     }
 
-    /// A list as a JSON array of its definitions, under the names that the client is to use.
+    /// A list as a JSON array of its definitions, under the names that clients use.
     pub fn get(&self, list: List) -> &str {
         match list {
             List::Tools => &self.tools,
@@ -78,7 +79,7 @@ impl Lists {
     }
 }
 
-/// An entry as its source defines it, under the name that the client is to ask for it by.
+/// An entry as its source defines it, under the name that clients use.
 fn named(entry: &Entry, key: &str, names: Names) -> String {
     let raw = entry.definition().raw();
     let name = match (names, key) {
@@ -110,7 +111,7 @@ fn digest(texts: &[&str]) -> u64 {
     hasher.finish()
 }
 
-/// The lists of the latest epoch. Principals that see the same share them, whoever they are.
+/// The lists of the latest epoch. Principals that see the same share them.
 pub(crate) struct Surfaces {
     lists: BoundedCache<SurfaceKey, Arc<Lists>>,
     latest_epoch: AtomicU64,
@@ -160,7 +161,8 @@ impl Surfaces {
         let epoch = view.snapshot().epoch();
         let latest = self.latest_epoch.fetch_max(epoch, Ordering::Relaxed);
         if epoch < latest {
-            // A turn that began before a reload. What it needs would keep the old catalogue alive.
+            // A turn that began before a reload. Caching its surface would keep the old catalogue
+            // alive.
             return make();
         }
         if epoch > latest {

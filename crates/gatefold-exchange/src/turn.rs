@@ -13,7 +13,7 @@ use crate::addresses::{kept, readdressed};
 use crate::surfaces::Surfaces;
 use crate::{Audience, Lists};
 
-/// One principal's turn: the catalogue as it was when the turn began, as its audience is shown it.
+/// One principal's turn: the catalogue as it was when the turn began, as its audience sees it.
 pub struct Turn {
     surfaces: Arc<Surfaces>,
     audience: Audience,
@@ -31,24 +31,24 @@ pub struct ToolCall<'a> {
     pub tasks: TaskSupport,
 }
 
-/// Whether a client can follow a call that goes on as a task.
+/// Whether a client can follow a call that continues as a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskSupport {
     Follows,
-    /// It is told that the call goes on without it.
+    /// It is told that the call continues without it.
     Cannot,
 }
 
-/// What a call of one of the surface's tools came to.
+/// The outcome of a call of one of the surface's tools.
 #[derive(Debug)]
 pub enum ToolAnswer {
     /// Worded for the model by the disclosure.
     Reply(Reply),
-    /// As the source gave it, for a disclosure that hands results on.
+    /// As the source gave it, for a disclosure that passes results through.
     Result(Payload),
     /// The client has to answer something first.
     Question(Suspension),
-    /// The call goes on as a task, which the client said it can follow.
+    /// The call continues as a task, which the client said it can follow.
     Task(TaskHandle),
 }
 
@@ -61,7 +61,7 @@ impl Turn {
         &self.audience
     }
 
-    /// What the principal sees of what the audience is shown.
+    /// What the principal sees of the audience's part.
     pub fn view(&self) -> &View {
         self.pinned.view()
     }
@@ -78,15 +78,15 @@ impl Turn {
         &self.pinned
     }
 
-    /// What the model is given before it asks for anything, and what else can be listed.
+    /// What the model is given at first, and everything else that can be listed.
     pub fn lists(&self) -> Arc<Lists> {
         self.surfaces.get(self.view(), &self.audience)
     }
 
     /// Answers a call of one of the surface's tools.
     ///
-    /// Whatever goes wrong with a call is worded for the model, which is to read it and try again.
-    /// An error is left for disclosures that hand on errors of the protocol as they came.
+    /// A failed call is worded for the model, which should read it and try again. Only transparent
+    /// disclosures get an error, to pass protocol errors through unchanged.
     pub async fn call(&self, call: ToolCall<'_>, caller: Caller) -> Result<ToolAnswer, CallError> {
         let reply = match self.interpret(call.name, call.arguments).await {
             Ok(Step::Call(request)) => return self.carry_out(request, call, caller).await,
@@ -105,7 +105,7 @@ impl Turn {
         Ok(ToolAnswer::Reply(reply))
     }
 
-    /// What a call of one of the surface's tools asks for.
+    /// The operation that a call of one of the surface's tools asks for.
     async fn interpret(&self, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
         let disclosure = self.audience.disclosure();
         if !disclosure.searches(name) {
@@ -146,8 +146,8 @@ impl Turn {
         Ok(ToolAnswer::Reply(disclosure.render(self.view(), call.name, &request, result)))
     }
 
-    /// Carries out any other operation. What comes of it has the names that the audience uses, and
-    /// nothing in it that the principal may not see.
+    /// Performs any other operation. Its result uses the audience's names, and contains nothing
+    /// that the principal may not see.
     pub async fn operate(
         &self,
         operation: Operation,
@@ -171,14 +171,14 @@ impl Turn {
         self.pinned.release(domain, uri);
     }
 
-    /// The name by which the dispatcher knows a prompt that the client calls so.
+    /// The dispatcher's name for a prompt that the client calls `name`.
     pub fn prompt_name(&self, name: &str) -> PromptName {
         let own = self.audience.own_source();
         let prompt = own.and_then(|domain| self.view().prompt_named(domain, name));
         PromptName::new(prompt.map_or(name, |prompt| prompt.id().as_str()))
     }
 
-    /// The address by which the dispatcher knows a resource, or a template, that the client calls so.
+    /// The dispatcher's address for a resource or template that the client calls `uri`.
     pub fn resource_uri(&self, uri: &str) -> Uri {
         match self.audience.own_source() {
             Some(domain) => Uri::new(address(domain, uri)),
@@ -186,7 +186,7 @@ impl Turn {
         }
     }
 
-    /// The error under the name that the client asked by.
+    /// The error under the name that the client used.
     fn under_asked_name(&self, error: CallError) -> CallError {
         match error {
             CallError::Unknown { kind, name } if self.audience.names() == Names::Own => {
@@ -197,7 +197,7 @@ impl Turn {
         }
     }
 
-    /// Names resources in a result by where they can be read.
+    /// Gives resources in a result the addresses under which they can be read.
     fn readdressed(&self, payload: Payload, request: &Request) -> Payload {
         let is_public = self.audience.names() == Names::Public;
         let names_resources = matches!(
@@ -213,7 +213,7 @@ impl Turn {
         }
     }
 
-    /// What a source says of skills and folders, without those that this principal may not see.
+    /// A source's answer about skills and folders, without those that this principal may not see.
     fn without_hidden(&self, payload: Payload, request: &Request) -> Payload {
         let lists = match &*request.operation {
             Operation::Skill(SkillRequest { act, .. }) => !matches!(act, SkillAct::Get),
@@ -227,7 +227,7 @@ impl Turn {
     }
 }
 
-/// Whether a server without a gateway in front would answer so by an error of the protocol.
+/// Whether a server without a gateway would report this as a protocol error.
 fn is_the_protocols(error: &CallError) -> bool {
     matches!(
         error,
@@ -239,8 +239,8 @@ fn is_the_protocols(error: &CallError) -> bool {
     )
 }
 
-/// A state that was given out to somebody else reads as one that never was: whoever holds it is not
-/// told that such a call exists.
+/// Somebody else's state reads like one that never existed: its holder must not learn that such a
+/// call exists.
 fn without_owner(error: CallError) -> CallError {
     match error {
         CallError::Resume(ResumeError::Principal) => CallError::Resume(ResumeError::Forged),
@@ -248,8 +248,8 @@ fn without_owner(error: CallError) -> CallError {
     }
 }
 
-/// Logs what an operator must know of a failed call. What only concerns the caller is in its
-/// answer and in the audit record.
+/// Logs failures that concern the operator. What only concerns the caller is in its answer and in
+/// the audit record.
 fn log_failure(error: &CallError) {
     if let CallError::Audit(source) = error {
         tracing::error!(%source, "an audit record could not be opened");

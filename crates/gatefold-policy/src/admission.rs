@@ -32,19 +32,19 @@ impl ResolvedCall {
 #[derive(Debug)]
 pub struct Facts {
     pub now: Timestamp,
-    /// An approval that a person gave to a call of this principal.
+    /// A person's approval for a call of this principal.
     pub approval: Option<Approval>,
     /// What the session or the run has read before this call.
     pub label: Label,
-    /// How many calls are further up.
+    /// How many calls this one is nested in.
     pub depth: usize,
-    /// Those for whom the calls further up were made, where this one is made for somebody
-    /// narrower: nothing is granted that is not granted to all of them.
+    /// The principals of the outer calls, where this call is made for somebody narrower: nothing is
+    /// granted unless it is granted to all of them.
     pub on_behalf_of: Vec<Arc<Principal>>,
 }
 
 impl Facts {
-    /// The facts of a call that nothing has led to and nobody was asked about.
+    /// The facts of a top-level call without label or approval.
     pub fn at(now: Timestamp) -> Self {
         Self { now, approval: None, label: Label::Clean, depth: 0, on_behalf_of: Vec::new() }
     }
@@ -58,7 +58,7 @@ impl Facts {
     }
 }
 
-/// A person's yes to one call: these arguments, for this definition of the tool.
+/// A person's approval of one call: these arguments, for this definition of the tool.
 #[derive(Debug, Clone)]
 pub struct Approval {
     pub tool: Digest,
@@ -75,7 +75,8 @@ pub enum Admission {
     Denied(Denial),
 }
 
-/// A call that waits for a person's yes. It hands the call back to whoever asks them.
+/// A call that needs a person's approval. It returns the call, so that it can be asked about and
+/// tried again.
 #[derive(Debug)]
 pub struct ApprovalRequest {
     pub call: ResolvedCall,
@@ -133,7 +134,7 @@ impl Obligations {
         self.preview_bytes
     }
 
-    /// Whether a person has confirmed this very call.
+    /// Whether a person has confirmed exactly this call.
     pub fn is_confirmed(&self) -> bool {
         self.is_confirmed
     }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A pattern over names: `*` stands for any run of characters, `?` for one; all else for itself.
+/// A pattern for names: `*` matches any run of characters, `?` any one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Glob(String);
@@ -16,8 +16,8 @@ impl Glob {
         &self.0
     }
 
-    /// Compares in time proportional to the product of both lengths at worst, without recursion:
-    /// on a mismatch only the last `*` takes one more character.
+    /// Takes time proportional to the product of both lengths at worst, without recursion: on a
+    /// mismatch only the last `*` consumes one more character.
     pub fn matches(&self, name: &str) -> bool {
         let (pattern, name) = (self.0.as_bytes(), name.as_bytes());
         let (mut p, mut n) = (0, 0);
@@ -49,7 +49,7 @@ impl Glob {
     }
 }
 
-/// The index behind the UTF-8 character that starts at `index`.
+/// The index after the UTF-8 character that starts at `index`.
 fn next_character(text: &[u8], index: usize) -> usize {
     let continues = |b: &&u8| **b & 0b1100_0000 == 0b1000_0000;
     index + 1 + text[index + 1..].iter().take_while(continues).count()
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_pattern_ends_soon() {
+    fn a_hostile_pattern_is_matched_quickly() {
         let pattern = Glob::new("*a".repeat(200));
         assert!(!pattern.matches(&"a".repeat(199)));
     }

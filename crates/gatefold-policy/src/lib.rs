@@ -1,4 +1,4 @@
-//! Who may see and call what: rules, the permit that proves a decision, and what is secret.
+//! Who may see and call what: rules, the permit that proves a decision, and detection of secrets.
 //!
 //! Policy is a function of its input. It knows no source, no storage and no clock: facts that
 //! change (approvals given, quotas used, the time) are gathered by dispatch and handed in. It

@@ -10,16 +10,16 @@ use crate::admission::{
 /// What a rule does to the entries it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// Makes the domain an allow-list: what no allow rule matches is hidden, prompts and resources
-    /// like tools, but for kinds of entries that no allow rule is about.
+    /// Makes the domain an allow-list: entries that no allow rule matches are hidden, prompts and
+    /// resources included, except for kinds of entries that no allow rule is about.
     Allow,
-    /// A person decides each call. It shows nothing that an allow-list leaves out.
+    /// A person approves or denies each call. It shows nothing that an allow-list leaves out.
     Ask,
-    /// Hides the entry. Asking for it by name reads as asking for one that does not exist.
+    /// Hides the entry. Calling it by name gives the same error as a name that does not exist.
     Deny,
 }
 
-/// Whom a rule is for. An empty list means everybody; of a list, one that fits is enough.
+/// Whom a rule applies to. An empty list means everybody; of a list, one match is enough.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Who {
     pub users: Vec<UserId>,
@@ -53,29 +53,29 @@ impl Who {
     }
 }
 
-/// Which names a rule's pattern is held against.
+/// Which names a rule's pattern is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     /// The ids of all tools and prompts, and the addresses of all resources.
     Everywhere,
-    /// The own names and URIs of one source's.
+    /// The own names and URIs of one source's entries.
     Domain(Domain),
 }
 
 /// Which entries of a source a rule is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Entries {
-    /// Tools, prompts and resources alike: whoever hides `*` means all of it.
+    /// Tools, prompts and resources alike: `*` should hide everything.
     #[default]
     Every,
     Only(EntryKind),
-    /// The tools that may change something: all that do not say that they only read.
+    /// The tools that may change something: all that do not declare themselves read-only.
     Writes,
 }
 
 impl Entries {
-    /// Reads a pattern as it stands in a configuration: `tool:`, `prompt:` or `resource:` before it
-    /// says what it is about.
+    /// Reads a pattern as it is written in a configuration: a prefix `tool:`, `prompt:` or
+    /// `resource:` says what it is about.
     pub fn read(pattern: &str) -> (Self, &str) {
         [EntryKind::Tool, EntryKind::Prompt, EntryKind::Resource]
             .into_iter()
@@ -103,12 +103,12 @@ pub struct Rule {
     pub who: Who,
     pub scope: Scope,
     pub entries: Entries,
-    /// Held against a tool's or a prompt's name, or a resource's URI.
+    /// Compared with a tool's or a prompt's name, or a resource's URI.
     pub pattern: Glob,
 }
 
 impl Rule {
-    /// Whether the rule speaks about such entries of this domain at all, for this principal.
+    /// Whether the rule applies to this kind of entry in this domain at all, for this principal.
     fn concerns(&self, principal: &Principal, target: &Target) -> bool {
         is_about(&self.who, self.entries, &self.scope, principal, target)
     }
@@ -142,15 +142,15 @@ fn matches(scope: &Scope, pattern: &Glob, target: &Target) -> bool {
 
 /// The rules in force.
 ///
-/// Deny wins over ask, ask over allow. Where an allow rule concerns a domain, what none matches is
-/// hidden, asked about or not. Elsewhere what no rule matches is allowed: whoever configured a
-/// source meant it to be used.
+/// Deny wins over ask, and ask over allow. Where an allow rule applies to a domain, entries that no
+/// allow rule matches are hidden, whether or not an ask rule matches them. Elsewhere everything
+/// without a rule is allowed: whoever configured a source meant it to be used.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     rules: Vec<Rule>,
-    /// The places of the rules that are not for everybody.
+    /// The places of the rules that do not apply to everybody.
     narrow: Vec<usize>,
-    /// Whether any rule wants somebody's yes.
+    /// Whether any rule asks for approval.
     asks: bool,
     duties: Vec<Duty>,
 }
@@ -172,16 +172,16 @@ impl Duty {
     }
 }
 
-/// Which rules of one policy are for a principal.
+/// Which rules of one policy apply to a principal.
 ///
-/// Principals of whom this is equal see the same: it is what tells their views apart. It means
-/// nothing beside another policy. While every rule is for everybody, it is empty.
+/// Principals with equal sets see the same, so views are keyed by it. It has no meaning for another
+/// policy. While every rule applies to everybody, it is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ApplicableRules(Box<[u64]>);
 
-/// The rule that settles things when no configured rule does.
+/// The rule to name when no configured rule matched.
 const NO_RULE: &str = "default";
-/// The rule cited for a tool that an allow-list leaves out.
+/// The rule to name for a tool that an allow-list leaves out.
 const NOT_LISTED: &str = "allow-list";
 
 enum Verdict<'a> {
@@ -226,18 +226,17 @@ impl Policy {
         ApplicableRules(words.into())
     }
 
-    /// Whether the tool is part of this principal's view.
+    /// Whether the entry is part of this principal's view.
     pub fn is_visible(&self, principal: &Principal, target: &Target) -> bool {
         !matches!(self.verdict(principal, target), Verdict::Hidden(_))
     }
 
-    /// Whether any rule is about such entries of a domain, for this principal.
+    /// Whether any rule applies to this kind of entry in a domain, for this principal.
     pub fn concerns(&self, principal: &Principal, target: &Target) -> bool {
         self.rules.iter().any(|rule| rule.concerns(principal, target))
     }
 
-    /// Whether a call of this entry wants somebody's yes, so that it is worth finding out whether
-    /// there is one.
+    /// Whether a call of this entry needs approval, so that it is worth looking for one.
     pub fn asks(&self, principal: &Principal, facts: &Facts, target: &Target) -> bool {
         self.asks && matches!(self.strictest(principal, facts, target), Verdict::Ask(_))
     }
@@ -298,8 +297,8 @@ impl Policy {
         }
         match strongest {
             Some(Rule { effect: Effect::Deny, id, .. }) => Verdict::Hidden(Some(id)),
-            // Asking narrows what is allowed: without this, asking for all writes would show what
-            // an allow-list was written to hide.
+            // An ask rule narrows what is allowed: without this, asking for all writes would show
+            // what an allow-list was written to hide.
             _ if has_list && !is_listed => Verdict::Hidden(None),
             Some(Rule { effect: Effect::Ask, id, .. }) => Verdict::Ask(id),
             Some(Rule { effect: Effect::Allow, id, .. }) => Verdict::Allowed(Some(id)),

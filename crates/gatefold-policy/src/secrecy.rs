@@ -1,9 +1,9 @@
 //! What in a name, a value or a text is a secret, and how to mask it.
 //!
-//! One vocabulary for all who ask: an import that takes secrets out of a client's file, learning that
-//! may not keep one, results that may not show one. Doubt makes a secret: one too many costs a
-//! reference or a word, one too few is a leak. Everything here is a function of its input, and works
-//! on at most a named length of text.
+//! Everyone who needs this uses the same rules: an import that takes secrets out of a client's
+//! file, learning that must not keep one, results that must not show one. When in doubt, a value is
+//! a secret: a false alarm costs a reference or a word, a miss is a leak. Everything here is a
+//! function of its input, and reads at most a named length of text.
 
 mod harmless;
 mod names;
@@ -16,18 +16,18 @@ pub use redaction::{MASK, mask_values, redact};
 pub use shapes::{is_path, is_random, is_switch, is_token, is_token_in_any_case, is_uuid};
 pub use texts::{SecretSpan, after_scheme, has_secret, is_connection_string, secrets_in};
 
-/// Stands for every byte of a reference in a text, so that places stay the same. What a reference
-/// refers to is no secret of the text.
+/// Replaces every byte of a reference in a text, so that offsets stay the same. The value behind a
+/// reference is not a secret of the text.
 pub const REFERENCE: char = '\u{1a}';
 
-/// Why a value is taken for a secret.
+/// Why a value counts as a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// Its name says so: `GITHUB_TOKEN`.
     Name,
     /// It says so itself: `Bearer ...`.
     Scheme,
-    /// It does not look plainly harmless, as words, numbers, paths and URLs do.
+    /// It is not plainly harmless, as words, numbers, paths and URLs are.
     Shape,
 }
 
@@ -36,7 +36,7 @@ pub fn is_secret(name: &str, value: &str) -> bool {
     reason(name, value).is_some()
 }
 
-/// Why the value of a variable is taken for a secret, if it is.
+/// Why the value of a variable counts as a secret, if it does.
 pub fn reason(name: &str, value: &str) -> Option<Reason> {
     let bare = after_scheme(value.trim_start());
     if bare.is_empty() || is_reference(bare) {
@@ -54,13 +54,13 @@ pub fn reason(name: &str, value: &str) -> Option<Reason> {
     }
 }
 
-/// Whether all that matters in a text comes from elsewhere.
+/// Whether everything in a text that matters is a reference.
 pub fn is_reference(text: &str) -> bool {
     // In this order: most texts have a letter early and no reference at all.
     !text.contains(char::is_alphanumeric) && text.contains(REFERENCE)
 }
 
-/// What may stand under a secret's name without being one: a switch, a limit, the place of a key.
+/// Values that may have a secret's name without being secret: a switch, a limit, the path of a key.
 fn is_plain_for_a_secret(name: &str, value: &str) -> bool {
     let upper = name.to_uppercase();
     let is_number = value.bytes().all(|b| b.is_ascii_digit());

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use gatefold_search::measure::{DEPTH, Figures, ListedTool, ask, read_requests, read_tools};
 use gatefold_search::{Analysis, Entry, Index, Mode, Tuning};
 
-/// How many requests of a set are asked, so that a large one does not take long.
+/// The most requests asked of a set, so that a large one does not take long.
 const REQUESTS: usize = 500;
 
 fn main() -> Result<(), Box<dyn Error>> {

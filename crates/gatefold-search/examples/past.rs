@@ -1,5 +1,5 @@
-//! Prints what past queries are worth on a set: `past SET_FOLDER [keyword|semantic]`. Some requests
-//! are taken for past queries of the tools that fit them, the others are asked.
+//! Prints what past queries gain on a set: `past SET_FOLDER [keyword|semantic]`. Some requests
+//! become past queries of the tools that fit them; the others are asked.
 
 #![expect(clippy::print_stdout, reason = "figures for people")]
 
@@ -12,7 +12,7 @@ use gatefold_search::measure::{Gain, Learning, Trial, learning, read_requests, r
 /// How many requests are asked.
 const REQUESTS: usize = 500;
 
-/// How many past queries a tool has, and of how many tools one has any.
+/// How many past queries a tool gets, and one in how many tools gets any.
 const TRIALS: [(usize, usize); 5] = [(1, 1), (3, 1), (10, 1), (3, 2), (3, 10)];
 
 fn main() -> Result<(), Box<dyn Error>> {

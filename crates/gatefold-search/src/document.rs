@@ -1,4 +1,4 @@
-//! A tool as it is searched, and what is known of it once it has been read.
+//! A tool as it is searched, and what the index keeps of it once it has been read.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::embedding::{Embedding, Table, unit};
 use crate::text::{self, Kind};
 
-/// The most words that are read of a tool in each field. What comes later is examples and notes.
+/// The most words read of each field. What comes later is examples and notes.
 const FIELD_WORDS: [u16; FIELDS] = [32, 32, 32, 16, 160, 96, 128, 48, 160];
 
 /// The most past queries of a tool that count.
@@ -28,7 +28,7 @@ pub struct Document<'a> {
     pub parameter_descriptions: &'a [String],
     /// What enumerations of its parameters allow.
     pub enum_values: &'a [String],
-    /// What people asked when this tool then served them; the first [`PAST_QUERIES`] count.
+    /// Requests after which this tool was used; the first [`PAST_QUERIES`] count.
     pub past_queries: &'a [String],
 }
 
@@ -49,15 +49,15 @@ pub(crate) enum Field {
     PastQueries,
 }
 
-/// A tool that has been read: its terms with their number in each field, and its vector.
+/// A tool that has been read: its terms with their count in each field, and its vector.
 ///
-/// It depends on the document alone, so an index over other tools takes it over as it is.
+/// It depends on the document alone, so an index over other tools reuses it as it is.
 #[derive(Debug, Clone)]
 pub struct Analysis {
     /// The terms, sorted, one after another.
     terms: Box<str>,
-    /// Of each term: its length in bytes, a bit for each field that has it, and for each of these
-    /// in turn how often (at most 255).
+    /// For each term: its length in bytes, a bit for each field that has it, and for each of those
+    /// fields how often (at most 255).
     counts: Box<[u8]>,
     /// Words in each field.
     lengths: [u16; FIELDS],
@@ -90,7 +90,7 @@ impl Analysis {
         })
     }
 
-    /// The name, however it is written.
+    /// The name in one spelling, whichever way it is written.
     pub(crate) fn key(&self) -> &str {
         &self.key
     }
@@ -103,7 +103,7 @@ impl Analysis {
         &self.lengths
     }
 
-    /// The terms in order, each with its number in the fields that have it.
+    /// The terms in order, each with its count in the fields that have it.
     pub(crate) fn terms(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = (usize, u8)>)> {
         let (mut text, mut counts) = (&*self.terms, &*self.counts);
         std::iter::from_fn(move || {
@@ -131,7 +131,7 @@ impl Analysis {
 /// How much the vector of a tool's domain and name counts beside that of its whole text.
 const NAME_SHARE: f32 = 0.4;
 
-/// What a tool means: its domain, its name and its description, drawn towards the first two.
+/// What a tool means: its domain, name and description, weighted towards the first two.
 pub(crate) fn meaning(document: &Document<'_>) -> Vec<f32> {
     let table = Table::built_in();
     let domain = document.domain.first().copied();
@@ -147,7 +147,7 @@ pub(crate) fn meaning(document: &Document<'_>) -> Vec<f32> {
 
 #[derive(Default)]
 struct FieldReader {
-    /// [`FIELD_WORDS`] are too few for anyone to gain by making their hashes meet.
+    /// [`FIELD_WORDS`] are too few to gain anything from words chosen to collide in the hash table.
     counts: FxHashMap<String, [u8; FIELDS]>,
     lengths: [u16; FIELDS],
 }

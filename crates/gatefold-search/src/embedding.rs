@@ -8,11 +8,11 @@ use std::sync::Arc;
 pub(crate) use table::Table;
 pub use table::TableError;
 
-/// A tool's vector. It is shared: an index reads it where its analysis is.
+/// A tool's vector. It is shared: an index reads it where its analysis lies.
 #[derive(Debug, Clone)]
 pub(crate) struct Embedding {
     values: Arc<[i8]>,
-    /// One over the vector's length; zero when nothing of the text is known.
+    /// One over the vector's length; zero when the table knows nothing of the text.
     scale: f32,
 }
 
@@ -27,7 +27,7 @@ impl Embedding {
     }
 }
 
-/// A vector in bytes, and one over their length.
+/// A vector in bytes, and one over its length.
 #[expect(clippy::cast_possible_truncation, reason = "the largest value is that of the type")]
 fn quantised(vector: &[f32]) -> (Vec<i8>, f32) {
     let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
@@ -37,7 +37,7 @@ fn quantised(vector: &[f32]) -> (Vec<i8>, f32) {
     (values, if square > 0.0 { square.sqrt().recip() } else { 0.0 })
 }
 
-/// A vector at the length of 1; one of zeros stays as it is.
+/// A vector scaled to length 1; one of zeros stays as it is.
 pub(crate) fn unit(mut vector: Vec<f32>) -> Vec<f32> {
     let square: f32 = vector.iter().map(|value| value * value).sum();
     if square > 0.0 {
@@ -51,23 +51,23 @@ pub(crate) fn unit(mut vector: Vec<f32>) -> Vec<f32> {
 
 /// A request's vector.
 #[derive(Debug)]
-pub(crate) struct Meaning {
+pub(crate) struct RequestVector {
     values: Vec<i8>,
     scale: f32,
 }
 
-impl Meaning {
+impl RequestVector {
     pub(crate) fn of(text: &str) -> Self {
         let (values, scale) = quantised(&Table::built_in().embed(text));
         Self { values, scale }
     }
 }
 
-/// The most tools that are all compared with a request. Of more, only those whose vectors' signs
-/// are most like the request's.
+/// The most tools that are all compared exactly with a request. Of more, only those whose vectors'
+/// signs are most like the request's.
 const COMPARED: usize = 16_384;
 
-/// How many tools are compared, of more.
+/// How many tools are compared exactly when there are more.
 const LIKELIEST: usize = 4096;
 
 /// The vectors of all tools of an index.
@@ -75,7 +75,7 @@ const LIKELIEST: usize = 4096;
 pub(crate) struct Vectors {
     dims: usize,
     tools: Box<[Embedding]>,
-    /// A bit a value, whether it is above zero, tool by tool; none for few tools.
+    /// One bit a value, set when it is above zero, tool by tool; empty for few tools.
     signs: Box<[u64]>,
 }
 
@@ -87,20 +87,24 @@ impl Vectors {
         Self { dims, signs: signs.collect(), tools }
     }
 
-    /// How like a request the tool at a place is: the cosine of the angle between their vectors;
-    /// zero where nothing is known of either.
+    /// How similar a request and the tool at a place are: the cosine of the angle between their
+    /// vectors; zero where the table knows nothing of either.
     #[expect(clippy::cast_precision_loss, reason = "the sum is scaled down")]
-    pub(crate) fn likeness(&self, place: usize, request: &Meaning) -> f32 {
+    pub(crate) fn similarity(&self, place: usize, request: &RequestVector) -> f32 {
         let Embedding { values, scale } = &self.tools[place];
         product(values, &request.values) as f32 * request.scale * scale
     }
 
-    /// The likenesses of all tools. Where they are many, those of the likeliest and those asked
-    /// for are exact and the others estimates.
-    pub(crate) fn likenesses(&self, request: &Meaning, exact: impl Fn(usize) -> bool) -> Vec<f32> {
+    /// The similarities of all tools. Where there are many, those of the likeliest and those that
+    /// `exact` names are exact and the others estimates.
+    pub(crate) fn similarities(
+        &self,
+        request: &RequestVector,
+        exact: impl Fn(usize) -> bool,
+    ) -> Vec<f32> {
         let places = 0..self.tools.len();
         if self.signs.is_empty() {
-            return places.map(|place| self.likeness(place, request)).collect();
+            return places.map(|place| self.similarity(place, request)).collect();
         }
         let asked = signs(&request.values);
         let tools = self.signs.chunks_exact(asked.len());
@@ -108,19 +112,19 @@ impl Vectors {
         let estimates = self.estimates();
         let nearest = nearest(&differing, estimates.len());
         let known = if request.scale > 0.0 { 1.0 } else { 0.0 };
-        let likeness = |(place, differing): (usize, &u16)| {
+        let similarity = |(place, differing): (usize, &u16)| {
             if *differing <= nearest || exact(place) {
-                self.likeness(place, request)
+                self.similarity(place, request)
             } else {
                 known * estimates[usize::from(*differing)]
             }
         };
-        differing.iter().enumerate().map(likeness).collect()
+        differing.iter().enumerate().map(similarity).collect()
     }
 
-    /// The likeness to expect of vectors that differ in so many signs: the share of signs that
-    /// differ is that of the angle in a half turn (Goemans and Williamson 1995; Charikar 2002,
-    /// "Similarity estimation techniques from rounding algorithms").
+    /// The similarity to expect of vectors that differ in a number of signs: the share of signs
+    /// that differ equals the angle's share of a half turn (Goemans and Williamson 1995; Charikar
+    /// 2002, "Similarity estimation techniques from rounding algorithms").
     #[expect(clippy::cast_precision_loss, reason = "counts of dimensions are small")]
     fn estimates(&self) -> Vec<f32> {
         let angle = |count| std::f32::consts::PI * count as f32 / self.dims as f32;
@@ -158,7 +162,7 @@ fn nearest(differing: &[u16], counts: usize) -> u16 {
     (0..).zip(tools).take_while(within).last().map_or(0, |(count, _)| count)
 }
 
-/// The sum of products, in steps that compilers turn into vector instructions of any x86-64: two
+/// The dot product, in steps that compilers turn into vector instructions of any x86-64: two
 /// products of bytes fit into 16 bits, and are then widened.
 fn product(values: &[i8], request: &[i8]) -> i32 {
     let (values, values_rest) = values.as_chunks::<32>();
@@ -182,13 +186,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn likeness_is_the_cosine() {
+    fn similarity_is_the_cosine() {
         let tools = [[3.0, 4.0], [-3.0, -4.0], [4.0, -3.0], [0.0, 0.0]];
         let tools: Vec<_> = tools.iter().map(|vector| Embedding::of(vector)).collect();
         let vectors = Vectors::of(tools.into());
         let (values, scale) = quantised(&[0.3, 0.4]);
-        let request = Meaning { values, scale };
-        let found = vectors.likenesses(&request, |_| true);
+        let request = RequestVector { values, scale };
+        let found = vectors.similarities(&request, |_| true);
         for (found, expected) in found.iter().zip([1.0, -1.0, 0.0, 0.0]) {
             assert!((found - expected).abs() < 0.01, "{found} is not {expected}");
         }
@@ -209,9 +213,9 @@ mod tests {
         let tools: Vec<_> = (0..=COMPARED).map(&mut tool).collect();
         let vectors = Vectors::of(tools.into());
         let (values, scale) = quantised(&request);
-        let request = Meaning { values, scale };
-        let found = vectors.likenesses(&request, |place| place == 1);
-        let exact = |place: usize| vectors.likeness(place, &request);
+        let request = RequestVector { values, scale };
+        let found = vectors.similarities(&request, |place| place == 1);
+        let exact = |place: usize| vectors.similarity(place, &request);
         for place in [0, 1, 5000, 10_000, 15_000] {
             assert_eq!(found[place].to_bits(), exact(place).to_bits());
         }

@@ -1,4 +1,4 @@
-//! The table as it is read here, held against what the script that trained it says.
+//! The table as it is read here, compared with what the script that trained it computed.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ const TOLERANCE: f32 = 2e-3;
 
 /// One line: a text, or a tool.
 #[derive(Deserialize)]
-struct Golden {
+struct GoldenCase {
     text: Option<String>,
     tool: Option<Tool>,
     /// The first values of its vector, at unit length.
@@ -28,7 +28,7 @@ struct Tool {
     description: String,
 }
 
-fn golden() -> Vec<Golden> {
+fn golden() -> Vec<GoldenCase> {
     let lines = include_str!("../../../models/golden.jsonl").lines();
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -66,7 +66,7 @@ fn a_text_means_what_it_was_trained_to_mean() {
 fn a_tool_means_what_it_was_measured_to_mean() {
     let mut tools = 0;
     for golden in golden() {
-        let Golden { tool: Some(tool), head, .. } = golden else { continue };
+        let GoldenCase { tool: Some(tool), head, .. } = golden else { continue };
         tools += 1;
         let vector = unit(meaning(&Document {
             name: &tool.name,

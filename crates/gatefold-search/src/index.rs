@@ -11,21 +11,21 @@ use crate::names::Names;
 use crate::query::Query;
 use crate::tuning::Tuning;
 
-/// How finely the part of a score that does not depend on the query is kept.
+/// How many steps the query-independent part of a score is rounded to.
 const IMPACT_STEPS: f32 = 255.0;
 
-/// How many terms a word that no tool has may stand for, as their beginning.
+/// How many longer terms a word that no tool has is completed to.
 const COMPLETIONS: usize = 8;
 
-/// The shortest word that may stand for longer ones.
+/// The shortest word that is completed.
 const COMPLETED_BYTES: usize = 3;
 
 /// One tool as it enters an index.
 #[derive(Debug, Clone)]
 pub struct Entry<'a> {
-    /// Decides between equals.
+    /// Breaks ties.
     pub id: &'a str,
-    /// Its source: the best tools of a source raise the others.
+    /// Its source: the best tools of a source raise its others.
     pub domain: &'a str,
     pub analysis: Arc<Analysis>,
 }
@@ -36,7 +36,7 @@ pub struct Index {
     pub(crate) tuning: Tuning,
     pub(crate) tools: usize,
     pub(crate) names: Names,
-    /// The place of each tool when they are sorted by id.
+    /// The rank of each tool when they are sorted by id.
     pub(crate) order: Box<[u32]>,
     /// The number of each tool's domain.
     pub(crate) domains: Box<[u32]>,
@@ -47,12 +47,12 @@ pub struct Index {
 }
 
 impl Index {
-    /// Builds the index of tools; a tool's place in it is its place here.
+    /// Builds the index of tools. A match names a tool by its place in `entries`.
     pub fn build(entries: &[Entry<'_>]) -> Self {
         Self::with_tuning(entries, &Tuning::default())
     }
 
-    /// As [`Index::build`], with other constants.
+    /// Like [`Index::build`], with other constants.
     pub fn with_tuning(entries: &[Entry<'_>], tuning: &Tuning) -> Self {
         let tools: Vec<&Analysis> = entries.iter().map(|entry| &*entry.analysis).collect();
         let (domains, domain_count) = domains(entries);
@@ -80,11 +80,11 @@ impl Index {
             + size_of_val(&*self.domains)
     }
 
-    /// Writes what each tool gets for a request, between 0 and about 1: the share of the request's
+    /// Writes each tool's score for a request, between 0 and about 1: the share of the request's
     /// weight (the rarity of its words) that the tool has.
     ///
-    /// Only the words of tools that `shows` admits complete a word of the request. Returns the request's
-    /// weight.
+    /// Only words of tools that `shows` admits complete a word of the request. Returns the
+    /// request's weight.
     pub(crate) fn keyword_scores(
         &self,
         query: &Query,
@@ -104,7 +104,7 @@ impl Index {
         total
     }
 
-    /// Adds what a term is worth to the tools that have it, and says what it is worth at most.
+    /// Adds what a term is worth to the tools that have it, and returns the most it is worth.
     fn add(
         &self,
         scores: &mut [f32],
@@ -117,7 +117,7 @@ impl Index {
         match number {
             Some(number) => self.postings.add(scores, number, worth),
             None if term.len() >= COMPLETED_BYTES => {
-                // Words of tools that are not shown must not take the places of others.
+                // Words of hidden tools must not take the places of visible ones.
                 let is_shown = |number: &usize| self.postings.places(*number).any(shows);
                 let completed = self.terms.beginning_with(term).filter(is_shown);
                 for number in completed.take(COMPLETIONS) {
@@ -145,7 +145,7 @@ impl Index {
     }
 }
 
-/// The places of entries when they are sorted by id.
+/// The ranks of entries when they are sorted by id.
 fn order(entries: &[Entry<'_>]) -> Box<[u32]> {
     let mut sorted: Vec<usize> = (0..entries.len()).collect();
     sorted.sort_by(|a, b| entries[*a].id.cmp(entries[*b].id));
@@ -242,7 +242,7 @@ fn averages(tools: &[&Analysis]) -> [f32; FIELDS] {
     })
 }
 
-/// What one more of a term counts in each field of a tool.
+/// What one more occurrence of a term counts in each field of a tool.
 fn scales(lengths: &[u16; FIELDS], averages: &[f32; FIELDS], tuning: &Tuning) -> [f32; FIELDS] {
     std::array::from_fn(|field| {
         let (weight, by_length) = tuning.fields[field];
@@ -291,7 +291,7 @@ impl Terms {
         &self.text[self.starts[number] as usize..self.starts[number + 1] as usize]
     }
 
-    /// The number of the first term that is not before `term`.
+    /// The number of the first term that is not less than `term`.
     fn lower_bound(&self, term: &str) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {

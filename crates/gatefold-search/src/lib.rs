@@ -1,8 +1,8 @@
-//! Ranking of tools for a request: what of a tool is searched, how texts become terms, the index,
-//! scores by keywords, and the measures of how good a ranking is.
+//! Ranking of tools for a request: which texts of a tool are searched, how texts become terms, the
+//! index, scores by keywords and by meaning, and measures of how good a ranking is.
 //!
 //! Everything here is a function of its input and bounded: any text may be a query, and any text
-//! may stand in a tool. This crate must not know what a tool is beyond its texts, who asks, where
+//! may occur in a tool. This crate must not know what a tool is beyond its texts, who asks, where
 //! tools come from, files, a clock or the environment.
 
 mod document;
@@ -26,7 +26,7 @@ pub use index::{Entry, Index};
 pub use names::Naming;
 pub use passage::passage;
 pub use past::{Past, PastJudge, PastQuery};
-pub use ranking::{Aids, Findings, Judge, Match, Mode};
+pub use ranking::{Findings, Judge, Match, Mode, SearchEvidence};
 pub use schema::Parameters;
 pub use tuning::Tuning;
 

@@ -5,7 +5,7 @@ mod learning;
 mod sets;
 
 pub use asking::{AnsweredRequest, ask};
-pub use learning::{Gain, Learning, Likenesses, Trial, learning};
+pub use learning::{Gain, Learning, Similarities, Trial, learning};
 pub use sets::{ListedTool, Request, SetError, read_requests, read_tools};
 
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub struct Figures {
 /// One request answered.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// Whether the tool at each place of the ranking, best first, is one that fits.
+    /// Whether the tool at each place of the ranking, best first, fits.
     pub fits: Vec<bool>,
     /// How many tools fit, found or not.
     pub relevant: usize,
@@ -39,8 +39,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The share of all tools that fit which stand among the first `k`: strict, so that a request
-    /// with more such tools than `k` cannot reach 1.
+    /// The share of all fitting tools that are among the first `k`: strict, so a request with more
+    /// fitting tools than `k` cannot reach 1.
     #[expect(clippy::cast_precision_loss, reason = "counts of tools are small")]
     pub fn recall(&self, k: usize) -> f64 {
         let found = self.fits.iter().take(k).filter(|fits| **fits).count();

@@ -1,6 +1,6 @@
 //! Finding tools by the beginning of their names.
 
-/// The most words of a request that are taken for a name.
+/// The most words a request may have to be taken for a name.
 const NAME_WORDS: usize = 8;
 
 /// The shortest beginning of a name, in bytes of its key.
@@ -9,11 +9,11 @@ const LEAST_BEGINNING: usize = 3;
 /// How a request relates to a tool's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Naming {
-    /// It is no name, or that of another tool.
+    /// It is no name, or another tool's.
     Other,
     /// The tool's name begins with it.
     Begins,
-    /// It is the tool's name, however written.
+    /// It is the tool's name, in whatever spelling.
     Exact,
 }
 

@@ -5,8 +5,8 @@ use crate::words;
 /// The longest part of a description that is read, in characters; an encoder reads less.
 const DESCRIPTION_CHARS: usize = 600;
 
-/// A tool in one sentence: what it belongs to, its name as words, and what it does. Parameters did not
-/// help, nor did names and descriptions apart.
+/// A tool in one sentence: what it belongs to, its name as words, and what it does. Adding
+/// parameters did not help, nor did encoding names and descriptions separately.
 pub fn passage(server: &str, name: &str, description: &str) -> String {
     let mut passage = words::split(server);
     passage.extend(words::split(name));

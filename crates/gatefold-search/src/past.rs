@@ -1,67 +1,71 @@
-//! What people asked for when a tool then served them: an index of its own, beside that of the
-//! tools, so that learning changes neither the catalogue nor what is known of a tool itself.
+//! What people asked for before they used a tool: an index of its own, beside that of the tools, so
+//! that learning changes neither the catalogue nor what is known of a tool itself.
 //!
-//! A past query speaks for its tool twice: as a text of the tool (a field, as in Robertson et al.
+//! A past query counts for its tool twice: as a text of the tool (a field, as in Robertson et al.
 //! 2004), and as a neighbour of the request (Cover and Hart 1967, "Nearest neighbor pattern
-//! classification"), where the nearest one of each tool counts.
+//! classification"), where the nearest query of each tool counts.
 
 use std::collections::BTreeMap;
 
 use crate::document::{Analysis, Document};
-use crate::embedding::Meaning;
+use crate::embedding::RequestVector;
 use crate::index::{Entry, Index};
 use crate::query::Query;
 use crate::ranking::Mode;
 use crate::tuning::Tuning;
 
-/// What a tool's past queries count: together, as its text, and the nearest of them.
+/// The share of a tool's past queries taken together as its text, beside the nearest of them.
 const FIELD: f32 = 0.25;
 const NEIGHBOUR: f32 = 0.2;
 
-/// By how many deviations a tool's past queries must be more like a request than those of other
-/// tools are, to speak for it. How requests are put makes all of them somewhat alike; without this
-/// bar, tools that were used would get before tools that were not, whatever is asked.
+/// By how many deviations a tool's past queries must be more similar to a request than those of
+/// other tools before they count. The way people phrase requests makes all of them somewhat
+/// similar; without this bar, tools that were used would overtake tools that were not, whatever is
+/// asked.
 const OUTSTANDING: f32 = 2.0;
 
-/// The same, of both likenesses, where an encoder has read most of them. It finds what is alike more
-/// surely, so that the bar may be higher and tools without past queries lose less.
+/// The same bar for both similarities, where an encoder has read most past queries. It recognises
+/// similar requests more reliably, so the bar can be higher and tools without past queries lose
+/// less.
 const OUTSTANDING_READ: f32 = 2.5;
 
-/// How many tools, those most like it, a request may mean: the bar is drawn from the others.
+/// How many tools, the most similar ones, a request may be about: the bar is computed from the
+/// others.
 const MEANT: usize = 3;
 
-/// What most past queries are taken to be like before there are many: the mean, the deviation, and
-/// as how many tools that counts.
+/// The similarity to assume of most past queries while there are few: the mean, the deviation, and
+/// how many tools this prior counts as.
 const USUAL: (f32, f32, f32) = (0.1, 0.1, 10.0);
 
-/// How far below the bar a tool falls at most for which nothing speaks, if every tool has past
-/// queries. Where few have any, that there are some is no reason to doubt a tool.
+/// The most a tool loses when no past query supports it, if every tool has past queries. Where few
+/// tools have any, their absence is no reason to doubt a tool.
 const DOUBT: f32 = 0.1;
 
-/// The share that meaning has beside words.
+/// The share of meaning beside words.
 const MEANING: f32 = 0.5;
 
-/// How soon more of the same word stops to count: a past query repeated is to score close to 1.
+/// How soon repetitions of a word stop counting: a past query repeated should score close to 1.
 const SATURATION: f32 = 0.3;
 
-/// Words are told apart as if there were so many past queries, when there are fewer.
+/// The number of past queries to assume when there are fewer, so that the rarity of words is not
+/// overestimated.
 const ASSUMED_QUERIES: f32 = 200.0;
 
-/// At which weight a past query is half believed. One successful use weighs 1.
+/// The weight at which a past query is half believed. One successful use weighs 1.
 const HALF_BELIEVED: f32 = 0.25;
 
-/// A request after which a tool served whoever made it.
+/// A request after which its sender used a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct PastQuery<'a> {
     /// The tool's id.
     pub tool: &'a str,
     pub query: &'a str,
-    /// How often it served, decayed by age; above zero.
+    /// How often the tool was used, decayed by age; above zero.
     pub weight: f32,
 }
 
-/// How like a request texts are, as a sentence encoder has it: cosines, in their order; none for a
-/// text that it has not read yet.
+/// How similar a request is to each of these texts, as a sentence encoder sees it: cosines, in
+/// their order; none for a text that it has not read yet.
 pub type PastJudge<'a> = dyn Fn(&[&str]) -> Vec<Option<f32>> + 'a;
 
 /// Past queries, read for ranking.
@@ -69,11 +73,11 @@ pub type PastJudge<'a> = dyn Fn(&[&str]) -> Vec<Option<f32>> + 'a;
 pub struct Past {
     /// Ids, sorted.
     tools: Box<[Box<str>]>,
-    /// How far each tool's past queries are believed together.
+    /// How far each tool's past queries together are believed.
     belief: Box<[f32]>,
-    /// A document for each tool: all it was found by.
+    /// One document for each tool: all requests it was used for.
     fields: Index,
-    /// A document for each past query.
+    /// One document for each past query.
     queries: Index,
     /// Its text.
     texts: Box<[Box<str>]>,
@@ -82,7 +86,7 @@ pub struct Past {
 }
 
 impl Past {
-    /// Reads past queries, in any order. Equal ones make equal indexes.
+    /// Reads past queries, in any order. The same queries make the same index.
     pub fn of<'a>(queries: impl IntoIterator<Item = PastQuery<'a>>) -> Self {
         let mut by_tool: BTreeMap<&str, Vec<PastQuery<'_>>> = BTreeMap::new();
         for query in queries {
@@ -115,12 +119,12 @@ impl Past {
         self.tools.is_empty()
     }
 
-    /// What a request adds to the scores of tools, by their ids, which are sorted: a
-    /// little below zero to 1, on the scale of [`Match::score`](crate::Match::score). Tools not
-    /// named get nothing.
+    /// What a request adds to the scores of tools, by their ids, which are sorted: from a little
+    /// below zero to 1, on the scale of [`Match::score`](crate::Match::score). Tools that are
+    /// missing get nothing.
     ///
-    /// Only tools that `shows` admits count; there are `tools` of them, with past queries or not. The
-    /// `reader` is asked at most once, for all past queries of those.
+    /// Only tools that `shows` admits count; there are `tools` of them, with past queries or not.
+    /// The `reader` is called at most once, for all past queries of those tools.
     pub fn bonuses(
         &self,
         request: &str,
@@ -131,23 +135,23 @@ impl Past {
     ) -> Vec<(&str, f32)> {
         let counts: Vec<bool> = self.tools.iter().map(|tool| shows(tool)).collect();
         let asked = ComparedRequest::new(request, mode);
-        let mut fields = asked.likenesses(&self.fields, &|tool| counts[tool]);
+        let mut fields = asked.similarities(&self.fields, &|tool| counts[tool]);
         for (field, belief) in fields.iter_mut().zip(&self.belief) {
             *field *= belief;
         }
         let mut nearest = vec![0.0_f32; self.tools.len()];
         let of_counted = |query: usize| counts[self.origins[query].0 as usize];
-        let mut likenesses = asked.likenesses(&self.queries, &of_counted);
+        let mut similarities = asked.similarities(&self.queries, &of_counted);
         let reader = reader.filter(|_| mode != Mode::Keyword);
         let is_read =
-            reader.is_some_and(|reader| self.read_again(&mut likenesses, &counts, reader));
-        for (likeness, (tool, belief)) in likenesses.iter().zip(&self.origins) {
+            reader.is_some_and(|reader| self.read_again(&mut similarities, &counts, reader));
+        for (similarity, (tool, belief)) in similarities.iter().zip(&self.origins) {
             let nearest = &mut nearest[*tool as usize];
-            *nearest = nearest.max(likeness * belief);
+            *nearest = nearest.max(similarity * belief);
         }
         let doubt = DOUBT * share(counts.iter().filter(|counts| **counts).count(), tools);
         let outstanding = if is_read { OUTSTANDING_READ } else { OUTSTANDING };
-        let bar = |likenesses| bar(likenesses, &counts, outstanding);
+        let bar = |similarities| bar(similarities, &counts, outstanding);
         let (field_bar, bar) = (bar(&fields), bar(&nearest));
         let bonus = |at: usize| {
             let least = -doubt * self.belief[at];
@@ -157,9 +161,14 @@ impl Past {
         counted.map(|at| (&*self.tools[at], bonus(at))).collect()
     }
 
-    /// Puts an encoder's judgement in the place of our own, of the past queries that it knows, if these
-    /// are most: the two are on scales of their own. Whether they are.
-    fn read_again(&self, likenesses: &mut [f32], counts: &[bool], reader: &PastJudge<'_>) -> bool {
+    /// Replaces our own similarities by an encoder's for the past queries that it has read, if it
+    /// has read most of them: mixing the two would mix two scales. Returns whether it did.
+    fn read_again(
+        &self,
+        similarities: &mut [f32],
+        counts: &[bool],
+        reader: &PastJudge<'_>,
+    ) -> bool {
         let counted = |at: &usize| counts[self.origins[*at].0 as usize];
         let places: Vec<usize> = (0..self.texts.len()).filter(counted).collect();
         let texts: Vec<&str> = places.iter().map(|at| &*self.texts[*at]).collect();
@@ -169,7 +178,7 @@ impl Past {
             return false;
         }
         for (at, cosine) in places.into_iter().zip(&cosines) {
-            likenesses[at] = cosine.map_or(likenesses[at], |cosine| cosine.max(0.0));
+            similarities[at] = cosine.map_or(similarities[at], |cosine| cosine.max(0.0));
         }
         true
     }
@@ -178,19 +187,19 @@ impl Past {
 /// A request, to be compared with past ones.
 struct ComparedRequest {
     words: Query,
-    meaning: Meaning,
+    meaning: RequestVector,
     mode: Mode,
 }
 
 impl ComparedRequest {
     fn new(request: &str, mode: Mode) -> Self {
         let words = Query::of(request);
-        Self { meaning: Meaning::of(words.text()), words, mode }
+        Self { meaning: RequestVector::of(words.text()), words, mode }
     }
 
-    /// How like each document of an index the request is, between 0 and 1. Only the words of those that
-    /// count complete a word of the request.
-    fn likenesses(&self, index: &Index, counts: &dyn Fn(usize) -> bool) -> Vec<f32> {
+    /// How similar the request is to each document of an index, between 0 and 1. Only words of
+    /// documents that count complete a word of the request.
+    fn similarities(&self, index: &Index, counts: &dyn Fn(usize) -> bool) -> Vec<f32> {
         let mut scores = vec![0.0; index.tools];
         if self.mode != Mode::Semantic {
             index.keyword_scores(&self.words, counts, &mut scores);
@@ -199,7 +208,7 @@ impl ComparedRequest {
             return scores;
         }
         let share = if self.mode == Mode::Semantic { 1.0 } else { MEANING };
-        let meanings = index.vectors.likenesses(&self.meaning, |_| true);
+        let meanings = index.vectors.similarities(&self.meaning, |_| true);
         for (score, meaning) in scores.iter_mut().zip(meanings) {
             *score = (1.0 - share) * *score + share * meaning.max(0.0);
         }
@@ -207,12 +216,12 @@ impl ComparedRequest {
     }
 }
 
-/// What the likenesses of tools that count must exceed to stand out: the mean of all but the
-/// likeliest and so many deviations more, both drawn towards what is usual as long as there are few.
+/// What a counting tool's similarity must exceed to stand out: the mean of all but the most
+/// similar, plus `outstanding` deviations. Both are drawn towards the prior while there are few.
 #[expect(clippy::cast_precision_loss, reason = "far fewer tools than that")]
-fn bar(likenesses: &[f32], counts: &[bool], outstanding: f32) -> f32 {
-    let counted = likenesses.iter().zip(counts).filter(|(_, counts)| **counts);
-    let mut counted: Vec<f32> = counted.map(|(likeness, _)| *likeness).collect();
+fn bar(similarities: &[f32], counts: &[bool], outstanding: f32) -> f32 {
+    let counted = similarities.iter().zip(counts).filter(|(_, counts)| **counts);
+    let mut counted: Vec<f32> = counted.map(|(similarity, _)| *similarity).collect();
     let others = if counted.len() > MEANT {
         counted.select_nth_unstable_by(MEANT - 1, |a, b| b.total_cmp(a)).2
     } else {
@@ -235,7 +244,7 @@ fn entry<'a>(tool: &'a str, texts: &[&str]) -> Entry<'a> {
     Entry { id: tool, domain: "", analysis: Analysis::of(&document) }
 }
 
-/// How far something of this weight is believed, between 0 and 1.
+/// How far a weight is believed, between 0 and 1.
 fn believed(weight: f32) -> f32 {
     let weight = weight.max(0.0);
     weight / (weight + HALF_BELIEVED)
@@ -256,7 +265,7 @@ mod tests {
     /// How many tools are shown.
     const SHOWN: usize = 10;
 
-    /// The tools that something speaks for.
+    /// The tools that past queries support.
     fn raised<'a>(bonuses: &[(&'a str, f32)]) -> Vec<&'a str> {
         bonuses.iter().filter(|(_, bonus)| *bonus > 0.0).map(|(tool, _)| *tool).collect()
     }
@@ -276,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_like_a_past_one_speaks_for_its_tool() {
+    fn a_request_like_a_past_one_supports_its_tool() {
         check("the printer is broken", &["tickets__create"]);
         check("write the landlord", &["mail__send"]);
         check("delete everything", &[]);
@@ -284,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_hardly_ever_of_use_is_not_believed() {
+    fn what_was_hardly_ever_used_is_not_believed() {
         check("do I need an umbrella", &[]);
     }
 

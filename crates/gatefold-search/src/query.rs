@@ -1,4 +1,4 @@
-//! A request as it is looked up.
+//! A request as the index looks it up.
 
 use crate::text::{self, Kind};
 use crate::tuning::Tuning;
@@ -13,7 +13,7 @@ const QUERY_TERMS: usize = 64;
 /// The most clauses of a request that are looked up on their own.
 const CLAUSES: usize = 6;
 
-/// The fewest telling terms of a clause.
+/// The fewest distinctive terms of a clause.
 const CLAUSE_TERMS: usize = 2;
 
 /// Words between two needs.
@@ -22,7 +22,7 @@ const CONJUNCTIONS: [&str; 5] = ["and", "then", "also", "additionally", "plus"];
 /// What a clause ends with, in several scripts.
 const CLAUSE_ENDS: [char; 12] = ['.', ',', ';', '?', '!', '。', '，', '；', '？', '！', '؟', '،'];
 
-/// How often a word of a request counts at most.
+/// How often a repeated word of a request counts at most.
 const REPEATS: u8 = 2;
 
 /// The terms of a request.
@@ -33,7 +33,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// The telling terms of a text; all of them when none tells anything.
+    /// The distinctive terms of a text; all of them when none is distinctive.
     pub(crate) fn of(text: &str) -> Self {
         let mut query =
             Self { text: text::bounded(text, QUERY_WORDS).to_owned(), ..Self::default() };
@@ -44,7 +44,7 @@ impl Query {
         query
     }
 
-    /// The parts of a request that each ask for something; none when it has but one.
+    /// The parts of a request that each ask for something; none when there is only one.
     pub(crate) fn clauses(text: &str) -> Vec<Self> {
         let mut clauses = Vec::new();
         let mut clause = Self::default();
@@ -55,7 +55,7 @@ impl Query {
                 text::terms(word, QUERY_WORDS, |term, kind| clause.push(term, kind));
                 clause.text.extend([word, " "]);
             }
-            // A clause that says too little goes with the next.
+            // A clause that says too little is joined to the next.
             if (joins || word.ends_with(CLAUSE_ENDS)) && clause.terms.len() >= CLAUSE_TERMS {
                 clauses.push(std::mem::take(&mut clause));
             }

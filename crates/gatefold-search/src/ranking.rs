@@ -1,12 +1,12 @@
 //! The ranking: what a request asks for, best first.
 
-use crate::embedding::Meaning;
+use crate::embedding::RequestVector;
 use crate::index::Index;
 use crate::names::Naming;
 use crate::query::Query;
 use crate::tuning::Tuning;
 
-/// By what tools are ranked.
+/// What tools are ranked by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
     /// By the words they share with the request.
@@ -21,7 +21,7 @@ pub enum Mode {
 /// One tool of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match {
-    /// The tool's place among those the index was built of.
+    /// The tool's place among those the index was built from.
     pub place: usize,
     /// Between 0 and about 1, comparable from one request to another.
     pub score: f32,
@@ -39,31 +39,31 @@ impl Match {
 pub struct Findings {
     /// The tools, best first.
     pub matches: Vec<Match>,
-    /// Whether any of them fits; else they are merely the likeliest.
+    /// Whether any of them fits; otherwise they are merely the likeliest.
     pub fits: bool,
 }
 
-/// What else than the index speaks for tools, by their places.
+/// Evidence for tools from outside the index, by their places.
 #[derive(Clone, Copy, Default)]
-pub struct Aids<'a> {
+pub struct SearchEvidence<'a> {
     /// Added to the tools' own scores: see [`Past::bonuses`](crate::Past::bonuses).
     pub bonuses: &'a [(usize, f32)],
-    /// A sentence encoder's judgement. It is asked once, for the likeliest tools.
+    /// A sentence encoder's judgement. It is called once, for the likeliest tools.
     pub judge: Option<&'a Judge<'a>>,
 }
 
-/// How like a request the tools at these places are: cosines, in the same order; none for a tool
-/// that is not known yet.
+/// How similar a request is to the tools at these places: cosines, in the same order; none for a
+/// tool that the encoder has not read yet.
 pub type Judge<'a> = dyn Fn(&[usize]) -> Vec<Option<f32>> + 'a;
 
-/// How a score by words and one by meaning become one.
+/// How a score by words and a score by meaning become one.
 struct Fusion {
     words: f32,
     meaning: f32,
 }
 
 impl Fusion {
-    /// The more a request says, the more its words tell and the less the mean of what they mean:
+    /// The more a request says, the more its words tell and the less the average of their meanings:
     /// the share of meaning falls as the request's weight grows.
     fn new(mode: Mode, weight: f32, tuning: &Tuning) -> Self {
         let meaning = match mode {
@@ -85,40 +85,42 @@ impl Fusion {
 /// The weight of a common request, at which meaning has its usual share.
 const REQUEST_WEIGHT: f32 = 50.0;
 
-/// The bounds of what meaning counts beside words.
+/// The bounds of the share of meaning.
 const LEAST_MEANING: f32 = 0.05;
 const MOST_MEANING: f32 = 1.0;
 
-/// How well a tool must fit beside one that fits, compared with that one's least.
+/// How well a tool must fit to be shown beside one that fits, as a share of that tool's least
+/// score.
 const BESIDE: f32 = 0.4;
 
-/// How good a tool must be by words, compared with the best, for its likeness to be exact.
+/// How good a tool must be by words, as a share of the best, for its similarity to be computed
+/// exactly.
 const LIKELY: f32 = 0.5;
 
-/// Of how many tools at least the meaning is compared with every clause.
+/// The least number of tools whose meaning is compared with every clause.
 const CANDIDATES: usize = 256;
 
-/// How many tools, the likeliest, an encoder judges.
+/// How many of the likeliest tools an encoder judges.
 const RESCORED: usize = 100;
 
-/// How many tools of a domain speak for it.
+/// How many tools of a domain raise the others of it.
 const SPEAKERS: usize = 3;
 
-/// What each tool gets for a request.
+/// Each tool's scores for a request.
 struct RequestScores {
     scores: Vec<f32>,
-    /// Whether a tool that is shown fits well.
+    /// Whether a visible tool fits well.
     fits: bool,
     fusion: Fusion,
 }
 
 impl Index {
-    /// The tools that a request is likeliest to ask for, best first, at most `limit`, and whether any
-    /// of them fits. A tool whose name the request is comes first, then those whose names begin with
-    /// it; of equals the one with the lower id. What is far worse than the best is left out.
+    /// The tools that a request most likely asks for, best first, at most `limit`, and whether any
+    /// of them fits. A tool whose name equals the request comes first, then those whose names begin
+    /// with it; ties go to the lower id. Tools that are far worse than the best are left out.
     ///
-    /// Only tools that `shows` admits count, also where a tool's domain raises it. How rare a word
-    /// is, is counted over all tools.
+    /// Only tools that `shows` admits count, also where a domain raises its tools. The rarity of a
+    /// word is counted over all tools.
     pub fn search(
         &self,
         request: &str,
@@ -126,24 +128,25 @@ impl Index {
         shows: impl Fn(usize) -> bool,
         limit: usize,
     ) -> Findings {
-        self.search_with(request, mode, shows, &Aids::default(), limit)
+        self.search_with(request, mode, shows, &SearchEvidence::default(), limit)
     }
 
-    /// As [`Index::search`], with what else speaks for tools. One that `shows` does not admit gets
-    /// nothing by it.
+    /// Like [`Index::search`], with further evidence. Tools that `shows` does not admit gain
+    /// nothing from it.
     pub fn search_with(
         &self,
         request: &str,
         mode: Mode,
         shows: impl Fn(usize) -> bool,
-        aids: &Aids<'_>,
+        aids: &SearchEvidence<'_>,
         limit: usize,
     ) -> Findings {
         let RequestScores { mut scores, mut fits, fusion } =
             self.scores(request, mode, &shows, limit);
         if let Some(judge) = aids.judge.filter(|_| mode != Mode::Keyword) {
             let judged = self.rescore(&mut scores, &fusion, &shows, judge);
-            // Scores by meaning alone are on another scale.
+            // Scores by meaning alone are on another scale, so the encoder's bar does not apply to
+            // them.
             fits = judged.filter(|_| mode == Mode::Hybrid).unwrap_or(fits);
         }
         for (place, bonus) in aids.bonuses.iter().filter(|(place, _)| shows(*place)) {
@@ -162,8 +165,8 @@ impl Index {
         Findings { fits: fits || is_named, matches }
     }
 
-    /// What each tool gets for a request: for the whole, and for the clause that fits it best; and
-    /// whether a tool that is shown fits well.
+    /// Each tool's score for the whole request and for the clause that fits it best, and whether a
+    /// visible tool fits well.
     fn scores(
         &self,
         request: &str,
@@ -182,13 +185,13 @@ impl Index {
                 let visible = words.iter().enumerate().filter(|(place, _)| shows(*place));
                 let best = visible.fold(0.0_f32, |best, (_, score)| best.max(*score));
                 let likely = |place: usize| best > 0.0 && words[place] >= best * LIKELY;
-                self.vectors.likenesses(&Meaning::of(whole.text()), likely)
+                self.vectors.similarities(&RequestVector::of(whole.text()), likely)
             }
         };
         let fusion = Fusion::new(mode, weight, &self.tuning);
         let share = if clauses.is_empty() { 0.0 } else { self.tuning.clause };
         let (mut scores, mut something_fits) = (words, false);
-        // Without meaning one shared word must do.
+        // Without meaning, one shared word has to be enough.
         let least_words = match mode {
             Mode::Keyword => f32::MIN_POSITIVE,
             Mode::Semantic | Mode::Hybrid => self.tuning.least_words,
@@ -206,10 +209,11 @@ impl Index {
         RequestScores { scores, fits: something_fits, fusion }
     }
 
-    /// Moves the likeliest tools up or down as an encoder finds them more like the request than the
-    /// rest of them, or less. A tool that it has not read stays where it is: among equals.
+    /// Moves the likeliest tools up or down, as far as an encoder finds them more or less similar
+    /// to the request than the rest. A tool that it has not read counts as average and stays where
+    /// it is.
     ///
-    /// Whether one of them fits well, unless it has not read most of them.
+    /// Returns whether one of them fits well; none if the encoder has not read most of them.
     fn rescore(
         &self,
         scores: &mut [f32],
@@ -221,24 +225,24 @@ impl Index {
         let likeliest = places.map(|place| Match::new(place, scores[place])).collect();
         let likeliest = self.best(likeliest, RESCORED);
         let places: Vec<usize> = likeliest.iter().map(|found| found.place).collect();
-        let likenesses = judge(&places);
-        let read = || places.iter().zip(&likenesses).filter_map(|(at, one)| Some((*at, (*one)?)));
+        let similarities = judge(&places);
+        let read = || places.iter().zip(&similarities).filter_map(|(at, one)| Some((*at, (*one)?)));
         let count = read().count();
         #[expect(clippy::cast_precision_loss, reason = "at most a hundred")]
         let mean = read().map(|(_, one)| one).sum::<f32>() / count.max(1) as f32;
         let (share, least) = self.tuning.least_judged;
         let judged = places.iter().enumerate().map(|(at, place)| {
-            let likeness = likenesses.get(at).copied().flatten().unwrap_or(mean);
-            scores[*place] + share * likeness
+            let similarity = similarities.get(at).copied().flatten().unwrap_or(mean);
+            scores[*place] + share * similarity
         });
         let fits = judged.fold(0.0, f32::max) >= least;
-        for (place, likeness) in read() {
-            scores[place] += self.tuning.encoder * fusion.of(0.0, likeness - mean);
+        for (place, similarity) in read() {
+            scores[place] += self.tuning.encoder * fusion.of(0.0, similarity - mean);
         }
         (count > 0 && count * 2 >= places.len()).then_some(fits)
     }
 
-    /// Of each of the likeliest tools, and of those alone, finds the clause that is most like it.
+    /// Finds the best matching clause of the likeliest tools, and only of those.
     fn add_meaning_of_clauses(
         &self,
         scores: &mut [f32],
@@ -250,17 +254,17 @@ impl Index {
         let places = (0..self.tools).filter(|place| scores[*place] > 0.0 && shows(*place));
         let likeliest = places.map(|place| Match::new(place, scores[place])).collect();
         let likeliest = self.best(likeliest, CANDIDATES.max(limit));
-        let clauses: Vec<_> = clauses.iter().map(|clause| Meaning::of(clause.text())).collect();
+        let clauses: Vec<_> =
+            clauses.iter().map(|clause| RequestVector::of(clause.text())).collect();
         let share = self.tuning.clause;
         for Match { place, .. } in likeliest {
-            let likenesses = clauses.iter().map(|clause| self.vectors.likeness(place, clause));
-            let best = likenesses.fold(0.0, f32::max);
+            let similarities = clauses.iter().map(|clause| self.vectors.similarity(place, clause));
+            let best = similarities.fold(0.0, f32::max);
             scores[place] += share * fusion.of(0.0, best) / (1.0 + share);
         }
     }
 
-    /// The scores by words of a request, the best of those of its clauses, and the request's
-    /// weight.
+    /// The scores of a request by words, the best scores of its clauses, and the request's weight.
     fn by_words(
         &self,
         whole: &Query,
@@ -275,8 +279,8 @@ impl Index {
         }
         let (mut best, mut own) = (vec![0.0_f32; self.tools], vec![0.0; self.tools]);
         for clause in clauses {
-            // Between its share of what it asks for and its share of the whole request, a clause
-            // of few or common words does not outweigh one that says more.
+            // Halfway (geometrically) between its share of the clause and its share of the whole
+            // request: a clause of few or common words must not outweigh one that says more.
             let share = (self.keyword_scores(clause, shows, &mut own) / weight).sqrt();
             for (best, own) in best.iter_mut().zip(&own) {
                 *best = best.max(*own * share);
@@ -285,7 +289,7 @@ impl Index {
         (scores, best, weight)
     }
 
-    /// Adds to each tool what its domain's best tools speak for.
+    /// Raises the tools of a domain by its best ones.
     fn raise_by_domain(&self, scores: &mut [f32], fits: &[usize]) {
         let share = self.tuning.domain;
         let mut best = vec![[0.0_f32; SPEAKERS]; self.domain_count];
@@ -306,7 +310,7 @@ impl Index {
         }
     }
 
-    /// Marks the tools that the request names, those included that nothing else finds.
+    /// Marks the tools that the request names, including those that nothing else finds.
     fn name(
         &self,
         request: &str,

@@ -1,4 +1,4 @@
-//! What of a tool's input schema is searched.
+//! The searched texts of a tool's input schema.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,11 @@ const DEPTH: usize = 4;
 /// The most parameters of a tool that are read.
 const PARAMETERS: usize = 200;
 
-/// The most schemas within a tool's schema that are read, and values that are taken: a few references
-/// to each other have no end of them.
+/// The most schemas and values that are read within a tool's schema: a few references to each other
+/// expand without end.
 const STEPS: usize = 5_000;
 
-/// The most steps from a `$ref` to the next that are followed.
+/// The longest chain of `$ref`s that is followed.
 const REFERENCES: usize = 4;
 
 /// The longest value of an enumeration that is searched, in bytes.
@@ -24,12 +24,13 @@ pub struct Parameters {
     pub names: Vec<String>,
     /// Descriptions and titles.
     pub descriptions: Vec<String>,
-    /// What enumerations allow, constants included; of strings only.
+    /// What enumerations and constants allow; strings only.
     pub values: Vec<String>,
 }
 
 impl Parameters {
-    /// Reads a JSON Schema's text. Local `$ref`s are followed; whatever is no schema has none.
+    /// Reads a JSON Schema's text. Local `$ref`s are followed. A text that is no schema has no
+    /// parameters.
     pub fn of_schema(schema: &str) -> Self {
         let root: Value = serde_json::from_str(schema).unwrap_or_default();
         let mut reader =
@@ -47,7 +48,7 @@ struct SchemaReader<'a> {
 }
 
 impl<'a> SchemaReader<'a> {
-    /// The parameters that a schema, its alternatives and its items have.
+    /// Reads the parameters of a schema, its alternatives and its items.
     fn members(&mut self, schema: &'a Value, depth: usize) {
         if depth == 0 || !self.step() {
             return;
@@ -55,7 +56,7 @@ impl<'a> SchemaReader<'a> {
         let Some(schema) = self.resolved(schema) else { return };
         if let Some(Value::Object(properties)) = schema.get("properties").filter(|_| self.left > 0)
         {
-            // In one order, whichever the source has: where the bounds cut, they cut the same.
+            // Sorted, so that the bounds cut the same parameters whatever order the source sends.
             let mut properties: Vec<_> = properties.iter().collect();
             properties.sort_unstable_by_key(|(name, _)| *name);
             for (name, property) in properties {
@@ -115,7 +116,7 @@ impl<'a> SchemaReader<'a> {
         }
     }
 
-    /// The schema itself, or what its `$ref` means (JSON Pointer, RFC 6901).
+    /// The schema itself, or the target of its `$ref` (JSON Pointer, RFC 6901).
     fn resolved(&self, schema: &'a Value) -> Option<&'a Map<String, Value>> {
         let mut schema = schema.as_object()?;
         for _ in 0..REFERENCES {

@@ -1,11 +1,11 @@
-//! Words that tools and those who ask for them use for one another.
+//! Words that tools and the people who ask for them use interchangeably.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::words;
 
-/// Each line is a group; a word may stand in several. Our own choice, of words that are common in
+/// Each line is a group; a word may be in several. Our own selection of words that are common in
 /// the names of tools and in requests.
 const GROUPS: &str = "\
 add create make new insert
@@ -99,7 +99,7 @@ popular trending top best
 similar related like
 ";
 
-/// The stems that a stem may stand for, itself left out. Empty for most.
+/// The stems that may replace a stem, without itself. Empty for most.
 pub(crate) fn of(stem: &str) -> &'static [&'static str] {
     static TABLE: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
         let mut table: HashMap<&str, Vec<&str>> = HashMap::new();

@@ -76,7 +76,7 @@ fn a_name_comes_first_and_then_those_it_begins() {
 }
 
 #[test]
-fn what_is_not_shown_is_not_found_and_raises_nothing() {
+fn hidden_tools_are_not_found_and_raise_nothing() {
     let shows = |place: usize| TOOLS[place].0 != "mail";
     for query in ["send_message", "email", "messages"] {
         assert!(!names(query, Mode::Hybrid, shows).contains(&"send_message"), "{query}");
@@ -96,13 +96,13 @@ fn nothing_fits_what_no_tool_is_about() {
 }
 
 #[test]
-fn scores_tell_how_much_of_a_request_a_tool_has() {
+fn a_score_says_how_much_of_a_request_a_tool_has() {
     let best = |query| index().search(query, Mode::Keyword, |_| true, 1).matches[0].score;
     assert!(best("list emails") > 2.0 * best("emails about gardening, pottery and astronomy"));
 }
 
 #[test]
-fn of_equals_the_lower_id_comes_first() {
+fn ties_go_to_the_lower_id() {
     let analysis = Analysis::of(&Document { name: "ping", ..Document::default() });
     let entry = |id| Entry { id, domain: "a", analysis: Arc::clone(&analysis) };
     let index = Index::build(&[entry("c"), entry("a"), entry("b")]);
@@ -155,7 +155,7 @@ fn the_words_of_hidden_tools_complete_nothing() {
     assert_eq!(found(|place| place == 8), [8]);
 }
 
-/// More than a request of any kind takes where nothing is optimised and the machine is busy.
+/// More than any request takes without optimisation on a busy machine.
 const SOON: Duration = Duration::from_secs(5);
 
 proptest! {
@@ -196,11 +196,11 @@ mod judged {
     use std::cell::RefCell;
 
     use super::*;
-    use crate::{Aids, Judge};
+    use crate::{Judge, SearchEvidence};
 
-    /// The first tools for a request of which an encoder likes one best and knows some.
+    /// The first tools for a request, with an encoder that likes one best and has read some.
     fn first(mode: Mode, judge: &Judge<'_>) -> Vec<&'static str> {
-        let aids = Aids { judge: Some(judge), ..Aids::default() };
+        let aids = SearchEvidence { judge: Some(judge), ..SearchEvidence::default() };
         let found = index().search_with("ticket", mode, |place| place != 2, &aids, 9).matches;
         found.iter().map(|found| TOOLS[found.place].1).collect()
     }
@@ -241,23 +241,23 @@ mod judged {
     #[test]
     fn whether_anything_fits_is_told_by_an_encoder_that_has_read_most() {
         let fits_in = |mode, judge: &Judge<'_>| {
-            let aids = Aids { judge: Some(judge), ..Aids::default() };
+            let aids = SearchEvidence { judge: Some(judge), ..SearchEvidence::default() };
             index().search_with("ticket", mode, |_| true, &aids, 9).fits
         };
         let fits = |judge: &Judge<'_>| fits_in(Mode::Hybrid, judge);
-        let all = |likeness: f32| move |places: &[usize]| vec![Some(likeness); places.len()];
+        let all = |similarity: f32| move |places: &[usize]| vec![Some(similarity); places.len()];
         assert!(fits(&all(0.5)));
         assert!(!fits(&all(-0.9)));
         let first_alone = |places: &[usize]| {
-            let mut likenesses = vec![None; places.len()];
-            likenesses[0] = Some(-0.9);
-            likenesses
+            let mut similarities = vec![None; places.len()];
+            similarities[0] = Some(-0.9);
+            similarities
         };
         assert!(fits(&first_alone), "as without it");
         let all_but_the_first = |places: &[usize]| {
-            let mut likenesses = vec![Some(-0.2); places.len()];
-            likenesses[0] = None;
-            likenesses
+            let mut similarities = vec![Some(-0.2); places.len()];
+            similarities[0] = None;
+            similarities
         };
         assert!(fits(&all_but_the_first), "what was not read is as like as the others");
         let plain = index().search("ticket", Mode::Semantic, |_| true, 9).fits;

@@ -15,7 +15,7 @@ use crate::words;
 /// The longest term, in bytes. What is longer is data, not language.
 pub(crate) const TERM_BYTES: usize = 64;
 
-/// How many words make up a compound at most.
+/// The most words of a compound.
 const COMPOUND_PARTS: usize = 8;
 
 /// What a term was made of.
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     Compound,
 }
 
-/// Calls `each` with the terms of a text in their order, stop words left out, until `limit` words
+/// Calls `each` with the terms of a text in their order, without stop words, until `limit` words
 /// are read.
 pub(crate) fn terms(text: &str, limit: usize, mut each: impl FnMut(&str, Kind)) {
     walk(text, limit, |word, kind| match kind {
@@ -37,8 +37,8 @@ pub(crate) fn terms(text: &str, limit: usize, mut each: impl FnMut(&str, Kind)) 
     });
 }
 
-/// The words of a text in lower case and without accents, joined, those that tell nothing left out
-/// unless there are no others: what a name is compared by.
+/// The words of a text in lower case and without accents, joined; words that say nothing are left
+/// out unless there are no others. Names are compared by it.
 pub(crate) fn key(name: &str) -> String {
     let (mut key, mut whole) = (String::new(), String::new());
     walk(name, COMPOUND_PARTS * 4, |word, kind| {
@@ -50,7 +50,7 @@ pub(crate) fn key(name: &str) -> String {
     if key.is_empty() { whole } else { key }
 }
 
-/// Calls `each` with the words of a text in lower case, neither stemmed nor left out.
+/// Calls `each` with the words of a text in lower case, unstemmed and with stop words.
 pub(crate) fn walk(text: &str, limit: usize, mut each: impl FnMut(&str, Kind)) {
     let text = fold(bounded(text, limit));
     let mut left = limit;
@@ -69,7 +69,7 @@ pub(crate) fn walk(text: &str, limit: usize, mut each: impl FnMut(&str, Kind)) {
     walker.end_compound(&mut each);
 }
 
-/// As much of a text as so many words need at most, so that a huge one costs no more.
+/// The beginning of a text that can hold this many words, so that a huge text costs no more.
 pub(crate) fn bounded(text: &str, words: usize) -> &str {
     &text[..text.floor_char_boundary(words.saturating_mul(TERM_BYTES))]
 }
@@ -81,7 +81,7 @@ struct Walker {
     compound: String,
     parts: usize,
     before: Option<char>,
-    /// The last letter of a run of letters that stand without spaces, and how many there were.
+    /// The last letter of a run in a script without spaces, and the run's length so far.
     run: Option<(char, usize)>,
 }
 
@@ -115,7 +115,7 @@ impl Walker {
         self.before = Some(c);
     }
 
-    /// Two neighbouring letters; a letter without neighbours stands alone.
+    /// Two neighbouring letters; a letter without neighbours becomes a term alone.
     fn pair(&mut self, c: char, next: Option<char>, each: &mut impl FnMut(&str, Kind)) {
         let count = self.run.map_or(0, |(_, count)| count);
         if let Some((last, _)) = self.run {
@@ -158,7 +158,7 @@ fn is_letter(c: char) -> bool {
 }
 
 /// Letters of scripts that put no spaces between words: Chinese, Japanese, Korean (whose spaces
-/// part more than words), Thai, Lao, Burmese and Khmer. Blocks as in Unicode 17.
+/// separate phrases rather than words), Thai, Lao, Burmese and Khmer. Blocks as in Unicode 17.
 fn is_spaceless(c: char) -> bool {
     !c.is_ascii()
         && matches!(u32::from(c),
@@ -168,8 +168,8 @@ fn is_spaceless(c: char) -> bool {
         && is_letter(c)
 }
 
-/// The same text without accents, with full-width letters and ligatures taken apart (Unicode
-/// normalisation form KC, less the combining diacritical marks and those of Arabic vowels).
+/// The text without accents, with full-width letters and ligatures decomposed (Unicode
+/// normalisation form KC, minus the combining diacritical marks and those of Arabic vowels).
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_as_words_and_whole() {
+    fn names_are_indexed_as_words_and_as_a_whole() {
         check("createIssue", "creat issu createissue");
         check("list_pull-requests.v2", "list pull request v 2 listpullrequestsv2");
         check("Ask GitHub, please.", "ask git hub github");

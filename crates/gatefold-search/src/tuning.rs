@@ -8,37 +8,38 @@ pub struct Tuning {
     /// Per field, in the order of a document's: its weight, and how much its length counts against
     /// it (BM25F's `w` and `b`).
     pub fields: [(f32, f32); FIELDS],
-    /// How soon more of the same word stops to count (BM25's `k1`).
+    /// How soon repetitions of a word stop counting (BM25's `k1`).
     pub saturation: f32,
     /// What a synonym counts, compared with the word itself.
     pub synonym: f32,
     /// What a compound of a query (`GitHub`) counts, compared with a word.
     pub compound: f32,
-    /// What a longer word counts for an unknown one that it begins with.
+    /// What a longer word counts when an unknown word is completed to it.
     pub completion: f32,
     /// What the best clause of a request counts beside the whole.
     pub clause: f32,
-    /// What the mean of a domain's best three tools counts for each of its tools.
+    /// What the mean of a domain's best three tools adds to each of its tools.
     pub domain: f32,
-    /// What the likeness of meaning counts beside the words, in a hybrid ranking.
+    /// What similarity of meaning counts beside the words, in a hybrid ranking.
     pub meaning: f32,
-    /// How fast that falls with what a request's words weigh: the exponent.
+    /// How fast that falls as the weight of a request's words grows: the exponent.
     pub by_weight: f32,
-    /// What the likeness that a sentence encoder sees counts, compared with that of our own table.
+    /// What the similarity by a sentence encoder counts, compared with that by our own table.
     pub encoder: f32,
-    /// How many tools there are taken to be at least, where rare words are told from common ones:
-    /// among a handful every word is common.
+    /// The least number of tools to assume when rarity is computed: among a handful of tools, every
+    /// word is common.
     pub assumed_tools: f32,
-    /// The least score by words at which something fits a request in a hybrid ranking, whatever it
-    /// means.
+    /// The least score by words at which a tool fits a request in a hybrid ranking, whatever its
+    /// meaning.
     pub least_words: f32,
-    /// The least likeness of meaning at which something fits a request, whatever its words.
+    /// The least similarity of meaning at which a tool fits a request, whatever its words.
     pub least_meaning: f32,
-    /// The share of the likeness that an encoder sees, and the least that it makes with a tool's score
-    /// at which the tool fits a request in a hybrid ranking. It takes the place of the two above
-    /// where there is one.
+    /// The share of an encoder's similarity in the score, and the least sum of it and the tool's
+    /// score at which the tool fits in a hybrid ranking. With an encoder it replaces the two bars
+    /// above.
     pub least_judged: (f32, f32),
-    /// The least that past queries must speak for a tool for it to fit a request, whatever it is.
+    /// The least bonus from past queries at which a tool fits a request, whatever its words and
+    /// meaning.
     pub least_bonus: f32,
 }
 

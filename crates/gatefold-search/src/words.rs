@@ -35,8 +35,8 @@ pub(crate) fn is_boundary(last: char, c: char, next_is_lower: bool) -> bool {
         || (last.is_numeric() != c.is_numeric())
 }
 
-/// A light stem: the plural and the commonest endings of English verbs go, nothing else. A word with
-/// other letters is none of English.
+/// A light stem: removes plurals and the commonest endings of English verbs, nothing else. A word
+/// with other letters is not English and stays as it is.
 pub fn stem(word: &str) -> &str {
     if !word.is_ascii() {
         return word;
@@ -44,7 +44,7 @@ pub fn stem(word: &str) -> &str {
     let cut =
         |ending: &str, least: usize| word.strip_suffix(ending).filter(|rest| rest.len() >= least);
     if let Some(rest) = cut("ies", 3) {
-        // `ies` stands for `y`: both forms lose it.
+        // `ies` replaces `y`, so both forms lose it.
         return rest;
     }
     for ending in ["sses", "shes", "ches", "xes", "zes"] {
@@ -77,7 +77,7 @@ static STOP_WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Words that say what a tool does rather than what with.
+/// Words that say what a tool does rather than what it works on.
 static VERBS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| {
     "abort accept activate add analyze append apply approve archive assign attach authenticate \
      batch build bulk calculate call cancel change check clear click clone close compare complete \
@@ -99,7 +99,7 @@ pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(word)
 }
 
-/// Whether a word, in lower case, says what a tool does rather than what with.
+/// Whether a word, in lower case, says what a tool does rather than what it works on.
 pub fn is_verb(word: &str) -> bool {
     VERBS.contains(word)
 }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verb_is_no_noun_and_a_stop_word_tells_nothing() {
+    fn a_verb_is_no_noun_and_a_stop_word_says_nothing() {
         assert!(is_stop_word("a") && is_stop_word("you") && is_stop_word("my"));
         assert!(is_verb("abort") && is_verb("upload") && is_verb("list") && !is_verb("issue"));
     }

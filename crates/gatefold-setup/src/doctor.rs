@@ -136,7 +136,7 @@ impl Diagnosis {
 
 /// Whether sources are started and connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum ProbeScope {
     /// Every source is connected once, as a client's first call would.
     Connect,
     /// Nothing leaves this machine and no server is started.
@@ -145,19 +145,19 @@ pub enum Reach {
 
 /// What to look at.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct ExamineOptions {
     pub inputs: Inputs,
     /// The state directory that the command line chose.
     pub state_dir: Option<PathBuf>,
     /// The program that clients are to start.
     pub program: Option<PathBuf>,
-    pub reach: Reach,
+    pub reach: ProbeScope,
     /// How long one source is waited for at most, whatever its own deadline is.
     pub connect_limit: Duration,
 }
 
 /// Looks at everything. Works without a configuration and with a broken one.
-pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis {
+pub async fn examine(subject: &ExamineOptions, environment: &Environment) -> Diagnosis {
     let mut findings = vec![version()];
     let config = configuration::read(&subject.inputs, environment, &mut findings);
     let known = config.clone().unwrap_or_default();
@@ -183,7 +183,7 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
     findings.extend(port);
     findings.extend(clients);
     let mut sources = programs;
-    if subject.reach == Reach::Connect
+    if subject.reach == ProbeScope::Connect
         && let Some(config) = config
     {
         let state_dir = state_dir.filter(|_| store_works);
@@ -195,7 +195,7 @@ pub async fn examine(subject: &Subject, environment: &Environment) -> Diagnosis 
 }
 
 /// The options that make another command use the same files.
-fn options(subject: &Subject) -> String {
+fn options(subject: &ExamineOptions) -> String {
     let config = subject.inputs.config.as_deref().map(|path| ("--config", path));
     let clients = subject.inputs.mcp_configs.iter().map(|path| ("--mcp-config", path.as_path()));
     let state_dir = subject.state_dir.as_deref().map(|path| ("--state-dir", path));
@@ -213,7 +213,11 @@ fn version() -> Finding {
     Finding::ok(Section::Version, format!("gatefold {version} for {os} on {machine}{build}"))
 }
 
-fn state_dir(subject: &Subject, config: &Config, environment: &Environment) -> Option<PathBuf> {
+fn state_dir(
+    subject: &ExamineOptions,
+    config: &Config,
+    environment: &Environment,
+) -> Option<PathBuf> {
     match subject.state_dir.as_ref().or(config.state_dir.as_ref()) {
         Some(chosen) => Some(environment.directory().join(chosen)),
         None => default_state_dir(environment).ok(),

@@ -44,7 +44,7 @@ use gatefold::config::ConfigError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    #[error("the user's home is not known: `HOME` is not set\n  help: set it")]
+    #[error("the home directory is unknown: `HOME` is not set\n  help: set it")]
     NoHome,
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -55,12 +55,12 @@ pub enum SetupError {
     )]
     File { path: PathBuf, act: &'static str, error: std::io::Error },
     #[error(
-        "{}: is read-only\n  help: give yourself leave to write it, or edit it where it comes from",
+        "{}: is read-only\n  help: make it writable, or edit the file that it is made from",
         path.display()
     )]
     ReadOnly { path: PathBuf },
     #[error(
-        "{}: there is a server `{name}` already\n  help: put Gatefold in under another name with `--name \
+        "{}: there is already a server `{name}`\n  help: add Gatefold under another name with `--name \
          OTHER`",
         path.display()
     )]
@@ -70,7 +70,7 @@ pub enum SetupError {
     )]
     Changed { path: PathBuf },
     #[error(
-        "{}: sources cannot be added to it: {fault}\n  help: mend it, or name another file with \
+        "{}: sources cannot be added to it: {fault}\n  help: fix it, or name another file with \
          `--config FILE`",
         path.display()
     )]
@@ -80,20 +80,20 @@ pub enum SetupError {
     )]
     NotConnected { path: PathBuf },
     #[error(
-        "{}: it is not there any more; the servers that were taken out of it are kept in {}\n  help: have \
+        "{}: it no longer exists; the servers that were taken out of it are kept in {}\n  help: have \
          the client make its file, and try again: the servers go back into it",
         path.display(), record.display()
     )]
     Gone { path: PathBuf, record: PathBuf },
     #[error(
-        "Gatefold is in {}, but nothing is kept about what it replaced\n  help: `--force` takes only \
+        "Gatefold is in {}, but there is no record of what it replaced\n  help: `--force` takes only \
          the entry out",
         path.display()
     )]
     NoRecord { path: PathBuf },
     #[error(
-        "{}: what is kept there for the way back cannot be read: {error}\n  help: edit {} by hand; the \
-         file as it was may stand in the former",
+        "{}: this undo record cannot be read: {error}\n  help: edit {} by hand; the \
+         original file may be in the former",
         record.display(), path.display()
     )]
     Record { record: PathBuf, path: PathBuf, error: serde_json::Error },
@@ -112,7 +112,7 @@ fn reason(error: &io::Error) -> String {
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::InvalidData => "save the file as UTF-8",
-        io::ErrorKind::FileTooLarge => "that is no configuration; look what is in it",
+        io::ErrorKind::FileTooLarge => "check what is in it: no configuration is that large",
         io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => {
             "put a regular file there, or a link to one"
         }

@@ -19,8 +19,8 @@ const LEAST: Duration = Duration::from_millis(1);
 
 /// What a new file begins with.
 const HEAD: &str = "\
-# Gatefold's sources. `gatefold config explain` says what else can stand here; `gatefold check`
-# connects every source and says how it fares.
+# Gatefold's sources. `gatefold config explain` says what else can go here; `gatefold check`
+# connects every source and reports how it does.
 ";
 
 /// The configuration with the planned sources appended. What it has stays as it is.
@@ -92,7 +92,7 @@ fn block(source: &PlannedSource) -> String {
         put("enabled", &Value::Boolean(false));
     }
     for setting in &server.left_behind {
-        let _ = writeln!(block, "# {client} also has `{setting}` here, which was not taken over.");
+        let _ = writeln!(block, "# {client} also has `{setting}` here, which was not imported.");
     }
     block
 }

@@ -1,8 +1,9 @@
-//! Requests for a person's yes: kept for the person who decides, used up by the call that waits.
+//! Requests for a person's approval: kept for the person who decides, used up by the call that
+//! waits.
 //!
 //! Several processes share the table: a gateway keeps requests and uses decisions, a command at a
-//! terminal decides. Each change is one statement or one immediate transaction, so of two that
-//! cross only one takes effect.
+//! terminal decides. Each change is one statement or one immediate transaction, so when two
+//! processes race, only one change takes effect.
 
 use futures::future::BoxFuture;
 use gatefold_core::{AgentId, ApprovalId, BoxError, ClientName, OrganisationId, Timestamp};
@@ -13,33 +14,33 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
 use crate::database::millis;
-use crate::store::Inner;
+use crate::store::StoreInner;
 use crate::{Store, StoreError};
 
-/// The most requests that wait for a decision, of all principals and of one.
+/// The most requests that wait for a decision, in all and for one principal.
 const PENDING_IN_ALL: u32 = 1000;
 const PENDING_PER_PRINCIPAL: u32 = 100;
 
-/// How many requests are kept after they are used or have expired, and for how long, so that a
-/// late decision learns what became of its request.
+/// How many used or expired requests are kept, and for how long, so that a late decision can be
+/// told what happened to its request.
 const FINISHED_IN_ALL: u32 = 1000;
 const FINISHED_AGE_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The longest arguments that are kept, in bytes. The caller keeps within less; this bounds the
-/// file whoever calls.
+/// The longest arguments that are kept, in bytes. The caller's own limit is lower; this one bounds
+/// the file whoever calls.
 const ARGUMENTS_LIMIT: usize = 64 * 1024;
 
-/// The longest text that is kept of any other one thing, in bytes.
+/// The longest value of any other field that is kept, in bytes.
 const TEXT_LIMIT: usize = 512;
 
 /// The symbols of an id: Crockford's base 32, which has no letters that look like digits.
 const SYMBOLS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// How many symbols an id has, in two halves: 40 bits, so that the few thousand ids in a database
-/// hardly ever meet and nobody hits one by guessing.
+/// The symbols of an id, in two halves: 40 bits, so that the few thousand ids in a database hardly
+/// ever collide and cannot be guessed.
 const ID_SYMBOLS: usize = 8;
 
-/// How often another id is drawn when one is taken.
+/// How often a new id is drawn when one is taken.
 const DRAWS: usize = 4;
 
 const PENDING: &str = "
@@ -48,7 +49,7 @@ const PENDING: &str = "
         AND state = 'pending' AND expires_at > ?6
     RETURNING id";
 
-/// How many requests wait: all of them, and those of one principal.
+/// Counts the waiting requests: all of them, and those of one principal.
 const COUNT: &str = "
     SELECT count(*), count(*) FILTER (WHERE principal = ?1) FROM approvals
     WHERE state = 'pending' AND expires_at > ?2";
@@ -71,8 +72,8 @@ const CONSUME: &str = "
     UPDATE approvals SET state = 'used', used_at = ?2, arguments = NULL
     WHERE id = ?1 AND state = 'approved' AND expires_at > ?2";
 
-/// A decision holds for as long as the request had to be decided: somebody who decides in the last
-/// second leaves the caller time to come back.
+/// A decision is valid for as long as the request could wait: even after a decision in the last
+/// second, the caller has time to come back.
 const DECIDE: &str = "
     UPDATE approvals SET
         state = ?2, decided_by = ?3, reason = ?4, decided_at = ?5,
@@ -107,21 +108,21 @@ pub struct ApprovalRecord {
     /// The tool's id.
     pub tool: String,
     pub domain: String,
-    /// The rule that wants somebody's yes.
+    /// The rule that requires approval.
     pub rule: String,
     pub user: String,
     pub organisation: Option<String>,
     pub agent: Option<String>,
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     pub client: Option<String>,
-    /// As they came; of very large ones the beginning, as a JSON text. None once the request is
-    /// used or has expired.
+    /// The arguments as they came; of very large ones the beginning, as a JSON string. None once
+    /// the request is used or has expired.
     pub arguments: Option<Box<RawValue>>,
-    /// How long the arguments were.
+    /// The full length of the arguments, in bytes.
     pub arguments_bytes: u64,
     pub arguments_digest: String,
     pub requested_at: Timestamp,
-    /// Until when it may be decided, or its decision holds.
+    /// Until when a pending request can be decided, or a decision is valid.
     pub expires_at: Timestamp,
     pub decided_by: Option<String>,
     pub decided_at: Option<Timestamp>,
@@ -129,12 +130,12 @@ pub struct ApprovalRecord {
     pub used_at: Option<Timestamp>,
 }
 
-/// Which requests are meant.
+/// Which requests to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalsOf {
+pub enum ApprovalFilter {
     /// Those that wait for a decision.
     Pending,
-    /// All that are on record, those used and expired of the last day too.
+    /// All on record, including those used or expired during the last day.
     Every,
 }
 
@@ -142,13 +143,13 @@ impl Store {
     /// The requests on record, the oldest first, at most `limit`.
     pub async fn approvals(
         &self,
-        of: ApprovalsOf,
+        of: ApprovalFilter,
         limit: u32,
     ) -> Result<Vec<ApprovalRecord>, StoreError> {
         let store = self.inner();
         let condition = match of {
-            ApprovalsOf::Pending => " WHERE state = 'pending' AND expires_at > ?1",
-            ApprovalsOf::Every => "",
+            ApprovalFilter::Pending => " WHERE state = 'pending' AND expires_at > ?1",
+            ApprovalFilter::Every => "",
         };
         let listed = format!("{COLUMNS}{condition} ORDER BY requested_at, id LIMIT ?2");
         let rows = sqlx::query(sqlx::AssertSqlSafe(listed))
@@ -160,12 +161,12 @@ impl Store {
         records.map_err(|source| store.error(source))
     }
 
-    /// Says yes to one request, by its id as somebody typed it. `by` names who decides.
+    /// Approves one request, by its id as a person typed it. `by` names who decides.
     pub async fn approve(&self, id: &str, by: &str) -> Result<ApprovalRecord, StoreError> {
         self.decide(id, Decision { state: "approved", by, reason: None }).await
     }
 
-    /// Says no to one request. The reason is for whoever asked.
+    /// Denies one request. The reason is shown to whoever asked.
     pub async fn deny(
         &self,
         id: &str,
@@ -189,7 +190,7 @@ impl Store {
     }
 }
 
-/// What a person says, and which person.
+/// What a person decided, and who it was.
 struct Decision<'a> {
     state: &'static str,
     by: &'a str,
@@ -243,7 +244,7 @@ impl Store {
         let store = self.inner();
         let mut connection = store.connection().await;
         let failed = |source| store.error(source);
-        // Immediate, since another process may keep the same request meanwhile.
+        // Immediate, because another process may keep the same request at the same time.
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         let id = match pending(&mut transaction, request).await.map_err(failed)? {
             Some(id) => id,
@@ -254,8 +255,8 @@ impl Store {
     }
 }
 
-/// The request that is open for the same call, which waits anew from now on: whoever asked was just
-/// told how long.
+/// The open request for the same call. Its wait starts again now, because the caller was just told
+/// how long it lasts.
 async fn pending(
     connection: &mut SqliteConnection,
     request: &NewApproval,
@@ -274,7 +275,7 @@ async fn pending(
 
 async fn keep_new(
     connection: &mut SqliteConnection,
-    store: &Inner,
+    store: &StoreInner,
     request: &NewApproval,
 ) -> Result<String, StoreError> {
     let failed = |source| store.error(source);
@@ -327,7 +328,7 @@ async fn insert(
     Ok(kept.rows_affected() == 1)
 }
 
-/// Decides about a request that waits, and says whether it did; gives the request as it is now.
+/// Decides a waiting request. Returns whether it did, and the request as it is now.
 async fn decide(
     connection: &mut SqliteConnection,
     id: &str,
@@ -360,8 +361,8 @@ fn undecidable(record: ApprovalRecord) -> StoreError {
     }
 }
 
-/// Deletes the requests that nobody can do anything with any more.
-pub(crate) async fn prune(store: &Inner) -> Result<u64, StoreError> {
+/// Deletes requests that can no longer be decided or used.
+pub(crate) async fn prune(store: &StoreInner) -> Result<u64, StoreError> {
     let mut connection = store.connection().await;
     sweep(&mut connection, store.clock.now()).await.map_err(|source| store.error(source))
 }
@@ -445,15 +446,15 @@ fn halved(symbols: &str) -> String {
     format!("{first}-{second}")
 }
 
-/// An id as somebody typed it: in either case, with or without the hyphen, and with letters that
-/// look like digits. None where it can be no id.
+/// An id as a person typed it: in either case, with or without the hyphen, and with letters that
+/// look like digits. None if it cannot be an id.
 fn read_id(typed: &str) -> Option<String> {
     let symbols = typed.chars().filter(|c| *c != '-').map(|c| match c.to_ascii_lowercase() {
         'o' => '0',
         'i' | 'l' => '1',
         other => other,
     });
-    // One more than is legal tells that it is too long, and no more of it is read.
+    // One symbol too many is enough to reject an id, so no more is read.
     let symbols: String = symbols.take(ID_SYMBOLS + 1).collect();
     let is_symbol = |byte: u8| SYMBOLS.contains(&byte);
     (symbols.len() == ID_SYMBOLS && symbols.bytes().all(is_symbol)).then(|| halved(&symbols))

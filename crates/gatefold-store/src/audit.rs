@@ -17,15 +17,15 @@ use ending_log::PendingEnd;
 pub(crate) use ending_log::{EndingFiles, EndingLog, recover_ends};
 pub(crate) use writer::Writer;
 
-/// How many entries wait for the writer before whoever brings another one waits too.
+/// How many entries may wait for the writer before adding another one waits too.
 const ENTRIES_WAITING: usize = 4096;
 
-/// How many records may be open at once. Each holds a place for its closing, so that closing
-/// never waits; past this number opening fails at once, rather than wait for calls which may
-/// themselves wait for the one that is to open.
+/// How many records may be open at once. Each reserves room for its closing, so that closing never
+/// waits. Past this number opening fails at once instead of waiting: the open calls may themselves
+/// be waiting for the one that wants to open (a nested call).
 const OPEN_LIMIT: usize = 65_536;
 
-/// Where records are handed in.
+/// The front of the audit log: hands records to the writer.
 pub(crate) struct Ledger {
     entries: mpsc::Sender<Entry>,
     endings: mpsc::Sender<CallRow>,
@@ -35,28 +35,28 @@ pub(crate) struct Ledger {
     clock: Arc<dyn Clock>,
 }
 
-/// What waits for the writer, beside endings.
+/// What the writer receives besides endings of open records.
 enum Entry {
     Open {
         row: CallRow,
-        slot: Box<Slot>,
-        answer: oneshot::Sender<Opening>,
+        slot: Box<RecordSlot>,
+        answer: oneshot::Sender<OpenResult>,
     },
     /// A record that is over already, with somebody who waits for it.
     Ended(CallRow),
     Discovery(String),
-    /// Asks to be told when everything before it is written.
-    Flush(oneshot::Sender<Written>),
-    /// The same, and then the writer ends.
-    Close(oneshot::Sender<Written>),
+    /// Asks for a notice when everything before it is written.
+    Flush(oneshot::Sender<WriteResult>),
+    /// The same, after which the writer ends.
+    Close(oneshot::Sender<WriteResult>),
 }
 
-/// Whether everything asked about was written.
-type Written = Result<(), Arc<StoreError>>;
+/// Whether everything up to this point was written.
+type WriteResult = Result<(), Arc<StoreError>>;
 
-type Opening = Result<Box<Slot>, Arc<StoreError>>;
+type OpenResult = Result<Box<RecordSlot>, Arc<StoreError>>;
 
-/// A call's record as JSON, ready for the database.
+/// A call's record, to be sent to the database as JSON.
 struct CallRow {
     id: CallId,
     json: String,
@@ -72,14 +72,14 @@ impl CallRow {
     }
 }
 
-/// Who holds a record: a store and its count of records.
+/// Who holds a record: a store, and its running number there.
 #[derive(Debug, Clone, Copy)]
 struct Holder {
     owner: i64,
     attempt: i64,
 }
 
-/// The writing half's ends of the two channels.
+/// The writer's ends of the two channels.
 pub(crate) struct Intake {
     entries: mpsc::Receiver<Entry>,
     endings: mpsc::Receiver<CallRow>,
@@ -105,7 +105,7 @@ impl Ledger {
         let holder = self.next_holder();
         let row = CallRow::new(opened.id, row::open(&opened, holder));
         let (log, clock) = (self.log.clone(), self.clock.clone());
-        let slot = Box::new(Slot { held: Some((place, opened)), holder, log, clock });
+        let slot = Box::new(RecordSlot { held: Some((place, opened)), holder, log, clock });
         let slot = self.ask(|answer| Entry::Open { row, slot, answer }).await?;
         Ok(slot as Box<dyn AuditSlot>)
     }
@@ -124,12 +124,12 @@ impl Ledger {
         self.leave(Entry::Discovery(row::discovery(&record))).await;
     }
 
-    pub(crate) async fn flush(&self) -> Written {
+    pub(crate) async fn flush(&self) -> WriteResult {
         self.log.pass_on().await;
         self.ask(Entry::Flush).await
     }
 
-    pub(crate) async fn close(&self) -> Written {
+    pub(crate) async fn close(&self) -> WriteResult {
         self.log.pass_on().await;
         self.ask(Entry::Close).await
     }
@@ -144,7 +144,7 @@ impl Ledger {
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Hands in what nobody waits for, as soon as there is room.
+    /// Hands in an entry that nobody waits for, as soon as there is room.
     async fn leave(&self, entry: Entry) {
         if self.entries.send(entry).await.is_err() {
             tracing::error!("an audit record was lost: the store is closed");
@@ -156,23 +156,23 @@ impl Ledger {
     }
 }
 
-/// The place kept for the end of one record. Dropped without an end, the call counts as
-/// cancelled: nobody took the slot, since whoever opened the record had given up by then.
-struct Slot {
+/// Room reserved for the end of one record. If it is dropped without an end, the call counts as
+/// cancelled: the caller gave up before taking the slot.
+struct RecordSlot {
     held: Option<(mpsc::OwnedPermit<CallRow>, CallOpened)>,
     holder: Holder,
     log: EndingLog,
     clock: Arc<dyn Clock>,
 }
 
-impl Slot {
-    /// Lets go of the place when the record was never written.
+impl RecordSlot {
+    /// Releases the slot of a record that was never written.
     fn forget(mut self: Box<Self>) {
         self.held = None;
     }
 }
 
-impl AuditSlot for Slot {
+impl AuditSlot for RecordSlot {
     fn close(mut self: Box<Self>, closed: CallClosed) -> BoxFuture<'static, ()> {
         let Some((place, opened)) = self.held.take() else {
             return std::future::ready(()).boxed();
@@ -186,7 +186,7 @@ impl AuditSlot for Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for RecordSlot {
     fn drop(&mut self) {
         let Some((place, opened)) = self.held.take() else { return };
         let at = self.clock.now();

@@ -17,15 +17,15 @@ pub struct CallRecord {
     pub organisations: Vec<String>,
     pub agent: Option<String>,
     pub client: Option<String>,
-    /// The word of the operation: `tool`, `prompt`, `resource` and so on.
+    /// The kind of operation: `tool`, `prompt`, `resource` and so on.
     pub operation: String,
     pub subject: String,
     pub domain: Option<String>,
     pub tool: Option<String>,
     pub tool_digest: Option<String>,
     pub rule: Option<String>,
-    /// Who said yes or no, where the rule wanted somebody to: `client` for whoever sits at the
-    /// client, else the name of a person who decided elsewhere.
+    /// Who approved or denied the call, if its rule asked for that: `client` for the person at the
+    /// client, else the name of the person who decided elsewhere.
     pub decided_by: Option<String>,
     pub arguments_digest: String,
     pub arguments_bytes: u64,
@@ -46,14 +46,14 @@ pub struct CallRecord {
 pub struct CallFilter {
     pub user: Option<UserId>,
     pub domain: Option<Domain>,
-    /// One of the words of [`CallRecord::outcome`].
+    /// One of the values of [`CallRecord::outcome`].
     pub outcome: Option<String>,
 }
 
-/// What all records together come to.
+/// Totals over all records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
-    /// In the order of their words.
+    /// Sorted by outcome.
     pub outcomes: Vec<OutcomeTotal>,
     pub discoveries: u64,
     pub discovery_bytes: u64,
@@ -87,7 +87,7 @@ const OUTCOMES: &str = "
 const DISCOVERIES: &str = "SELECT count(*), ifnull(sum(result_bytes), 0) FROM discoveries";
 
 impl Store {
-    /// The latest calls, the newest first, with everything handed in by this store before.
+    /// The latest calls, newest first, including everything this store was handed before.
     pub async fn recent_calls(
         &self,
         limit: u32,
@@ -105,7 +105,7 @@ impl Store {
         records.map_err(|source| self.inner().error(source))
     }
 
-    /// Counts all records. Reads every one of them, so it is nothing to ask for often.
+    /// Counts all records. It reads every one of them, so do not call it often.
     pub async fn totals(&self) -> Result<Totals, StoreError> {
         self.settle().await;
         self.count().await.map_err(|source| self.inner().error(source))
@@ -128,8 +128,8 @@ impl Store {
         })
     }
 
-    /// Waits for records on their way. What cannot be written was reported by the writer, and is
-    /// no reason to show nothing.
+    /// Waits for records on their way to the database. A failure to write was reported by the
+    /// writer already, and is no reason to show nothing.
     async fn settle(&self) {
         if let Err(error) = self.flush().await {
             tracing::debug!(%error, "records on their way are not shown");
@@ -168,7 +168,7 @@ fn record(row: &SqliteRow) -> sqlx::Result<CallRecord> {
     })
 }
 
-/// SQLite's `hex` makes an empty text of nothing.
+/// SQLite's `hex` makes an empty text of NULL.
 fn digits(row: &SqliteRow, name: &str) -> sqlx::Result<Option<String>> {
     let digits: Option<String> = row.try_get(name)?;
     Ok(digits.filter(|digits| !digits.is_empty()))

@@ -12,12 +12,12 @@ use crate::options::Durability;
 /// How long a statement waits for another process to finish writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// At how many pages of its log SQLite moves them to the database in the midst of a commit. That
-/// takes milliseconds, so housekeeping does it beside the commits and far more often; this is the
-/// bound on the log (64 MiB) when commits follow each other so closely that it never catches up.
+/// The number of log pages at which SQLite moves them to the database in the middle of a commit.
+/// That takes milliseconds, so housekeeping does it between commits and far more often; this is the
+/// bound on the log (64 MiB) for when commits leave it no time.
 const LOG_PAGES: &str = "16384";
 
-/// The schema, one step after another. Steps that were ever released do not change.
+/// The schema, one migration after another. Released migrations never change.
 const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "records", include_str!("../migrations/0001_records.sql")),
     (2, "operations", include_str!("../migrations/0002_operations.sql")),
@@ -58,7 +58,7 @@ impl Database {
         self.options.connect().await.map_err(|source| self.error(source))
     }
 
-    /// A connection that writes nothing, whatever is asked of it.
+    /// A connection that cannot write.
     pub(crate) async fn connect_to_read(&self) -> Result<SqliteConnection, StoreError> {
         let options = SqliteConnectOptions::new()
             .filename(&self.path)
@@ -68,7 +68,7 @@ impl Database {
         options.connect().await.map_err(|source| self.error(source))
     }
 
-    /// Brings the schema up to date. No other process may do so at the same time.
+    /// Migrates the schema. Only one process may do so at a time.
     pub(crate) async fn migrate(
         &self,
         connection: &mut SqliteConnection,
@@ -84,7 +84,7 @@ impl Database {
             .map_err(|source| StoreError::migration(&self.path, known, source))
     }
 
-    /// The last step of the schema that this program knows.
+    /// The newest schema version that this program knows.
     fn known() -> i64 {
         MIGRATIONS.map(|(version, ..)| version).into_iter().max().unwrap_or_default()
     }

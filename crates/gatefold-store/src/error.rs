@@ -60,7 +60,7 @@ mod code {
     pub(super) const FULL: u32 = 13;
     pub(super) const CANTOPEN: u32 = 14;
     pub(super) const NOTADB: u32 = 26;
-    /// The byte of an extended code that is the primary one.
+    /// The byte of an extended code that holds the primary one.
     pub(super) const PRIMARY: u32 = 0xff;
 }
 
@@ -97,7 +97,7 @@ impl StoreError {
         Self::Unusable { path: path.to_owned(), error }
     }
 
-    /// Whether the same write may succeed later, without anybody changing the data.
+    /// Whether the same write may succeed later, without anyone changing the data.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
             Self::Full { .. } | Self::Held { .. } | Self::Unusable { .. } => true,
@@ -143,7 +143,7 @@ impl StoreError {
     }
 }
 
-/// The system's words without its number for them.
+/// The system's message without its error number.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     let number = error.raw_os_error().map(|number| format!(" (os error {number})"));

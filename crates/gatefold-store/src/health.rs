@@ -1,4 +1,4 @@
-//! Looking at a state directory without taking part in it.
+//! Inspects a state directory without taking part in it.
 
 use std::path::Path;
 
@@ -8,25 +8,25 @@ use crate::database::Database;
 use crate::store::blocking;
 use crate::{Durability, StoreError, layout, owner};
 
-/// How a state directory fares.
+/// The state of a state directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Health {
-    /// The step of the schema that the database stands at; `None` when there is no database yet.
+    /// The database's schema version; `None` when there is no database yet.
     pub schema: Option<i64>,
     /// How many stores are open on it, each in a running process.
     pub holders: usize,
 }
 
-/// Opens the database for reading and looks through it (SQLite's `quick_check`). No record is
-/// written and no database made; SQLite may put its two side files beside one. An error says what is
-/// wrong with it.
+/// Opens the database for reading and checks it (SQLite's `quick_check`). It writes no record and
+/// creates no database; SQLite may put its two side files beside an existing one. An error says
+/// what is wrong with it.
 pub async fn examine(state_dir: &Path) -> Result<Health, StoreError> {
     let directory = state_dir.to_owned();
     let looked = blocking(move || (layout::check(&directory), owner::holders(&directory))).await;
     let (sound, holders) = looked;
     sound?;
     let path = Database::path(state_dir);
-    // A database that was only just made has no bytes.
+    // A database that was only just created is empty.
     if !std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 0) {
         return Ok(Health { schema: None, holders });
     }

@@ -1,4 +1,4 @@
-//! What happens beside the calls: recovery after others' crashes, and retention.
+//! Work beside the calls: recovery after the crash of another process, and retention.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -9,15 +9,16 @@ use tokio::time::{Instant, interval_at, sleep};
 
 use crate::audit::recover_ends;
 use crate::database::millis;
-use crate::store::{Inner, blocking};
+use crate::store::{StoreInner, blocking};
 use crate::{Store, StoreError, approvals, owner, past, sources};
 
-/// When a store first looks around, so that starting is not held up, and how often after that.
+/// The delay before a store's first round, so that starting is not held up, and the time between
+/// rounds.
 const FIRST_ROUND: Duration = Duration::from_secs(30);
 const ROUND: Duration = Duration::from_mins(10);
 
-/// Rows deleted at once, and the pause between: whoever opens a record waits no longer than one
-/// such step.
+/// Rows deleted at once, and the pause between steps: opening a record waits no longer than one
+/// step.
 const PRUNED_AT_ONCE: u32 = 200;
 const PRUNE_PAUSE: Duration = Duration::from_millis(20);
 
@@ -32,8 +33,8 @@ const EXPIRE: &str = "
     UPDATE calls SET outcome = 'expired', closed_at = expires_at
     WHERE closed_at IS NULL AND outcome = 'suspended' AND expires_at <= ?1";
 
-/// Each takes the bound and the number of rows for one step. Ids begin with their moment, so
-/// their index serves as the one by age.
+/// Each takes the bound and the number of rows for one step. Ids begin with their time, so their
+/// index also orders records by age.
 const PRUNE_CALLS_BY_AGE: &str = "
     DELETE FROM calls WHERE seq IN (
         SELECT seq FROM calls WHERE id < unhex(?1) AND closed_at IS NOT NULL ORDER BY id LIMIT ?2
@@ -54,19 +55,20 @@ const PRUNE_DISCOVERIES_BY_COUNT: &str = "
         ORDER BY seq LIMIT ?2
     )";
 
-/// Moves what it can from the log to the database without holding up whoever writes.
+/// Moves what it can from the log to the database without blocking writers.
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 impl Store {
-    /// Deletes the records that are past the bounds of [`Retention`], the past queries that weigh too
-    /// little, and the manifests that nothing refers to; says how many records went. Happens by itself every few minutes.
+    /// Deletes the records beyond [`Retention`], past queries whose weight is too small, and
+    /// manifests that nothing refers to; returns how many records it deleted. It also runs by
+    /// itself every few minutes.
     pub async fn prune(&self) -> Result<u64, StoreError> {
         prune(&self.inner).await
     }
 }
 
-/// Looks around now and then, and tidies the log when told to, for as long as the store is there.
-pub(crate) async fn keep(store: Weak<Inner>, checkpoint: Arc<Notify>) {
+/// Does a round now and then, and tidies the log when told to, for as long as the store exists.
+pub(crate) async fn keep(store: Weak<StoreInner>, checkpoint: Arc<Notify>) {
     let mut rounds = interval_at(Instant::now() + FIRST_ROUND, ROUND);
     loop {
         let is_round = tokio::select! {
@@ -81,20 +83,20 @@ pub(crate) async fn keep(store: Weak<Inner>, checkpoint: Arc<Notify>) {
     }
 }
 
-async fn tidy_log(store: &Inner) -> Result<(), StoreError> {
+async fn tidy_log(store: &StoreInner) -> Result<(), StoreError> {
     let mut connection = store.connection().await;
     let tidied = sqlx::query(CHECKPOINT).execute(&mut *connection).await;
     tidied.map(drop).map_err(|source| store.error(source))
 }
 
-async fn round(store: &Inner) -> Result<(), StoreError> {
+async fn round(store: &StoreInner) -> Result<(), StoreError> {
     recover(store).await?;
     prune(store).await.map(drop)
 }
 
-/// Ends the records that nobody is left to end: those that a process now gone left open, and
-/// those whose suspension has run out.
-pub(crate) async fn recover(store: &Inner) -> Result<(), StoreError> {
+/// Closes the records that nobody will close: those left open by dead processes, and those whose
+/// suspension has run out.
+pub(crate) async fn recover(store: &StoreInner) -> Result<(), StoreError> {
     let now = millis(store.clock.now());
     let state_dir = store.state_dir.clone();
     let left_behind = blocking(move || owner::left_behind(&state_dir)).await;
@@ -124,8 +126,8 @@ pub(crate) async fn recover(store: &Inner) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes what is too old, too much or of no use to anybody, in small steps.
-pub(crate) async fn prune(store: &Inner) -> Result<u64, StoreError> {
+/// Deletes what is too old, too much or no longer useful, in small steps.
+pub(crate) async fn prune(store: &StoreInner) -> Result<u64, StoreError> {
     let age = u64::try_from(store.retention.age.as_millis()).unwrap_or(u64::MAX);
     let oldest = Timestamp::from_millis(store.clock.now().as_millis().saturating_sub(age));
     let first_id = CallId::new(oldest, 0).to_string();
@@ -149,7 +151,7 @@ enum Bound {
     Number(i64),
 }
 
-async fn prune_by(store: &Inner, sql: &'static str, bound: Bound) -> Result<u64, StoreError> {
+async fn prune_by(store: &StoreInner, sql: &'static str, bound: Bound) -> Result<u64, StoreError> {
     let mut pruned = 0;
     loop {
         let query = match &bound {

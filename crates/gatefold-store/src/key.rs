@@ -9,9 +9,9 @@ use crate::StoreError;
 
 const FILE: &str = "seal.key";
 
-/// Reads the key that seals suspended calls; makes it when there is none yet.
+/// Reads the key that seals suspended calls; creates it if there is none.
 ///
-/// When several processes make one at the same time, the first wins and all use that one.
+/// When several processes create one at the same time, the first wins and all use that one.
 pub(crate) fn load_or_create(state_dir: &Path) -> Result<SealKey, StoreError> {
     let path = state_dir.join(FILE);
     let bytes = match fs::read(&path) {
@@ -40,7 +40,7 @@ fn read(path: PathBuf, bytes: io::Result<Vec<u8>>) -> Result<[u8; 32], StoreErro
 }
 
 fn create(state_dir: &Path, path: &Path, key: &[u8]) -> io::Result<()> {
-    // `tempfile` makes files that only their owner can read.
+    // `tempfile` creates files that only their owner can read.
     let mut file = NamedTempFile::new_in(state_dir)?;
     file.write_all(key)?;
     file.as_file().sync_all()?;

@@ -1,9 +1,9 @@
 //! Durable state: audit records, requests for a person's approval, what sources last offered, past
 //! queries of tools, and the key that seals suspended calls.
 //!
-//! This is the only crate with Gatefold's own SQL schema, and nothing of SQL leaves it. It must
-//! not know policy, protocols or how anything is shown. Several processes may share one state
-//! directory; each record knows which of them holds it.
+//! This is the only crate with Gatefold's own SQL schema, and no SQL leaves it. It must not know
+//! policy, protocols or how anything is shown. Several processes may share one state directory;
+//! each record knows which of them holds it.
 //!
 //! Audit records come in faster than a database commits, so one writer gathers all that wait and
 //! commits them together. Whoever opens a record waits for that commit. Whoever closes one, which
@@ -28,12 +28,12 @@ mod sources;
 mod store;
 mod tokens;
 
-pub use approvals::{ApprovalRecord, ApprovalsOf};
+pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{CallFilter, CallRecord, OutcomeTotal, Totals};
 pub use error::StoreError;
 pub use health::{Health, examine};
 pub use opening::create_private_directory;
 pub use options::{Durability, Retention, StoreOptions};
-pub use past::{PastQueriesOf, PastQueryRecord};
+pub use past::{PastQueryFilter, PastQueryRecord};
 pub use sources::{KnownSource, SourceKey};
 pub use store::Store;

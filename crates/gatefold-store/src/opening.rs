@@ -15,16 +15,16 @@ use crate::audit::{EndingFiles, EndingLog, Ledger, Writer};
 use crate::database::Database;
 use crate::options::StoreOptions;
 use crate::owner::Owner;
-use crate::store::{Inner, blocking};
+use crate::store::{StoreInner, blocking};
 use crate::{Store, StoreError, housekeeping, key, layout, past};
 
-/// How long one process waits for another to bring the schema up to date.
+/// How long one process waits for another to migrate the schema.
 const STARTUP_WAIT: Duration = Duration::from_secs(10);
 const STARTUP_POLL: Duration = Duration::from_millis(10);
 
 impl Store {
-    /// Opens a state directory, making it when need be, and sees to the records that processes
-    /// now gone have left open.
+    /// Opens a state directory, creating it if necessary, and closes the records that dead
+    /// processes left open.
     ///
     /// Must be called within a Tokio runtime, which runs the writer.
     pub async fn open(state_dir: &Path, options: StoreOptions) -> Result<Self, StoreError> {
@@ -50,7 +50,7 @@ impl Store {
             let mut tasks = JoinSet::new();
             tasks.spawn(housekeeping::keep(inner.clone(), checkpoint.clone()));
             tasks.spawn(past::keep(inner.clone(), coming));
-            Inner {
+            StoreInner {
                 state_dir: state_dir.to_owned(),
                 retention: options.retention,
                 clock: options.clock,
@@ -69,7 +69,7 @@ impl Store {
     }
 }
 
-/// Makes the directory and the files in it that do not need the database.
+/// Creates the directory and the files in it that do not need the database.
 fn prepare(state_dir: &Path) -> Result<(Owner, SealKey), StoreError> {
     let unusable = |source| StoreError::unusable(state_dir, source);
     create_private_directory(state_dir).map_err(unusable)?;
@@ -81,8 +81,8 @@ fn prepare(state_dir: &Path) -> Result<(Owner, SealKey), StoreError> {
     Ok((owner, seal_key))
 }
 
-/// Makes a directory, and those above it, that only its owner may look into. One that is there
-/// stays as it is.
+/// Creates a directory, and those above it, that only its owner may access. An existing directory
+/// is left as it is.
 pub fn create_private_directory(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -98,7 +98,7 @@ fn create_private_file(path: &Path) -> io::Result<()> {
     options.append(true).create(true).open(path).map(drop)
 }
 
-/// Waits for the turn to bring the schema up to date, and keeps it until the file is dropped.
+/// Waits for the turn to migrate the schema, and holds it until the file is dropped.
 async fn wait_to_start(state_dir: &Path) -> Result<File, StoreError> {
     let path = state_dir.join("startup.lock");
     let file = File::create(&path).map_err(|source| StoreError::unusable(&path, source))?;

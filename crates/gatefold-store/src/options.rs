@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use gatefold_core::{Clock, SystemClock};
 
-/// How to keep things, and for how long.
+/// How durably to keep records, and for how long.
 #[derive(Clone)]
 pub struct StoreOptions {
     pub durability: Durability,
@@ -21,7 +21,7 @@ impl Default for StoreOptions {
     }
 }
 
-/// What a record that was opened outlives.
+/// What an opened record survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// The end of the process, however sudden. A power cut may take the last moments.
@@ -30,7 +30,7 @@ pub enum Durability {
     Disk,
 }
 
-/// How long records of calls and of discoveries are kept, each.
+/// How long records of calls and of discoveries are kept, and how many of each.
 #[derive(Debug, Clone, Copy)]
 pub struct Retention {
     pub age: Duration,

@@ -1,7 +1,7 @@
 //! Which running process holds a record.
 //!
-//! Each store that is open keeps a lock (`flock`) on a file of its own. The system lets go of the
-//! lock when the process ends, however it ends, so a lock that can be taken means a dead owner.
+//! Each open store holds a lock (`flock`) on a file of its own. The system releases the lock when
+//! the process ends, however it ends, so a lock that can be taken means that its owner is dead.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -22,12 +22,12 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Takes a place under an id that nobody had before: 63 random bits.
+    /// Registers under a new id: 63 random bits.
     pub(crate) fn register(state_dir: &Path, id: i64) -> io::Result<Self> {
         let directory = state_dir.join(DIRECTORY);
         fs::create_dir_all(&directory)?;
         let path = path_of(state_dir, id);
-        // Locked before it bears the name by which others find it.
+        // Locked before it gets the name by which others find it.
         let unlisted = path.with_extension("new");
         let lock = File::create_new(&unlisted)?;
         lock.try_lock().map_err(io::Error::from)?;
@@ -38,7 +38,7 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        // A file left behind is found unlocked and removed by the next process.
+        // If the file stays behind, the next process finds it unlocked and removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -97,7 +97,7 @@ fn is_unlocked(path: &Path) -> bool {
     match File::open(path) {
         Ok(file) => match file.try_lock() {
             Ok(()) => true,
-            // When in doubt, the owner lives.
+            // When in doubt, the owner is alive.
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
         },
         Err(error) => error.kind() == io::ErrorKind::NotFound,

@@ -10,21 +10,21 @@ use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::mpsc;
 
 use crate::database::millis;
-use crate::store::Inner;
+use crate::store::StoreInner;
 use crate::{Store, StoreError};
 
-/// After which time a past query weighs half.
+/// The time after which a past query has half its weight.
 const HALF_LIFE_MS: f64 = 30.0 * 24.0 * 60.0 * 60.0 * 1000.0;
 
-/// Below this weight a past query is forgotten: one use, ninety days ago.
+/// Past queries below this weight are forgotten: one use, ninety days ago.
 const LEAST_WEIGHT: f64 = 0.125;
 
-/// The most past queries that are kept of a tool, of a tenant and of all. The weakest go.
+/// The most past queries that are kept of a tool, of a tenant and in all. The lightest are deleted.
 const PER_TOOL: u32 = 20;
 const PER_TENANT: u32 = 2000;
 const IN_ALL: u32 = 100_000;
 
-/// Lessons that wait to be written. Past it one is lost.
+/// Lessons that wait to be written. If the queue is full, a new lesson is lost.
 pub(crate) const LESSONS: usize = 64;
 
 const KEPT: &str = "SELECT tool, query, strength FROM past_queries WHERE tenant = ?1";
@@ -43,7 +43,7 @@ const KEEP: &str = "
     ON CONFLICT DO UPDATE
     SET strength = excluded.strength, last_used = max(last_used, excluded.last_used)";
 
-/// A new one has the chance to be used again: it is never the one that goes.
+/// A new query gets the chance to be used again: it is never the one that is deleted.
 const TRIM_TOOL: &str = "
     DELETE FROM past_queries WHERE tenant = ?1 AND tool = ?2 AND query <> ?3 AND query IN (
         SELECT query FROM past_queries WHERE tenant = ?1 AND tool = ?2 AND query <> ?3
@@ -76,21 +76,21 @@ pub struct PastQueryRecord {
     /// The tool's id.
     pub tool: String,
     pub query: String,
-    /// How often it served, decayed to now.
+    /// How often it led to a use, decayed to now.
     pub weight: f64,
-    /// When it last served, in milliseconds since 1970.
+    /// When it was last used, in milliseconds since 1970.
     pub last_used: Timestamp,
 }
 
 /// Which past queries are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PastQueriesOf<'a> {
+pub enum PastQueryFilter<'a> {
     Every,
     /// A tool, by its id.
     Tool(&'a str),
 }
 
-impl PastQueriesOf<'_> {
+impl PastQueryFilter<'_> {
     fn tool(&self) -> Option<&str> {
         match self {
             Self::Every => None,
@@ -100,11 +100,11 @@ impl PastQueriesOf<'_> {
 }
 
 impl Store {
-    /// The past queries on record, of all tenants, by tool and then the weightiest first; at most
-    /// `limit`.
+    /// The past queries on record, of all tenants, by tool and then by weight, heaviest first; at
+    /// most `limit`.
     pub async fn past_queries(
         &self,
-        of: PastQueriesOf<'_>,
+        of: PastQueryFilter<'_>,
         limit: u32,
     ) -> Result<Vec<PastQueryRecord>, StoreError> {
         type Row = (String, String, String, f64, i64);
@@ -126,8 +126,8 @@ impl Store {
         Ok(rows.into_iter().map(record).collect())
     }
 
-    /// Erases past queries, of all tenants, and says how many there were.
-    pub async fn forget_past_queries(&self, of: PastQueriesOf<'_>) -> Result<u64, StoreError> {
+    /// Erases past queries, of all tenants, and returns how many there were.
+    pub async fn forget_past_queries(&self, of: PastQueryFilter<'_>) -> Result<u64, StoreError> {
         let store = self.inner();
         let forget = sqlx::query(FORGET).bind(of.tool());
         let mut connection = store.connection().await;
@@ -168,8 +168,8 @@ impl PastQueries for Store {
     }
 }
 
-/// Writes lessons as they come, for as long as the store is there.
-pub(crate) async fn keep(store: Weak<Inner>, mut lessons: mpsc::Receiver<Lesson>) {
+/// Writes lessons as they come, for as long as the store exists.
+pub(crate) async fn keep(store: Weak<StoreInner>, mut lessons: mpsc::Receiver<Lesson>) {
     while let Some(lesson) = lessons.recv().await {
         let Some(store) = store.upgrade() else { return };
         let written = write(&mut *store.connection().await, &lesson).await;
@@ -183,7 +183,7 @@ pub(crate) async fn keep(store: Weak<Inner>, mut lessons: mpsc::Receiver<Lesson>
 async fn write(connection: &mut SqliteConnection, lesson: &Lesson) -> sqlx::Result<()> {
     let Lesson { tenant, tool, query, at } = lesson;
     let (tenant, tool) = (tenant.as_str(), tool.as_str());
-    // Immediate, since another process may write the same row meanwhile.
+    // Immediate, because another process may write the same row at the same time.
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let known: Option<f64> = sqlx::query_scalar(STRENGTH)
         .bind(tenant)
@@ -208,8 +208,8 @@ async fn write(connection: &mut SqliteConnection, lesson: &Lesson) -> sqlx::Resu
     transaction.commit().await
 }
 
-/// Deletes what weighs too little by now, and the weakest of what is too much.
-pub(crate) async fn prune(store: &Inner) -> Result<u64, StoreError> {
+/// Deletes what weighs too little by now, and the lightest of what is too much.
+pub(crate) async fn prune(store: &StoreInner) -> Result<u64, StoreError> {
     let least = strength(LEAST_WEIGHT, store.clock.now());
     let prune = sqlx::query(PRUNE).bind(least).bind(IN_ALL);
     let mut connection = store.connection().await;

@@ -10,21 +10,21 @@ use gatefold_core::{Digest, Domain, Timestamp};
 use tempfile::NamedTempFile;
 
 use crate::database::millis;
-use crate::store::{Inner, blocking};
+use crate::store::{StoreInner, blocking};
 use crate::{Store, StoreError, tokens};
 
-/// How many configurations of one domain are remembered: gateways with different settings may
-/// share a state directory.
+/// How many configurations of one domain are remembered: gateways with different settings may share
+/// a state directory.
 const KEPT_PER_DOMAIN: u32 = 8;
 
-/// How many threads read manifests when a gateway starts: reading is mostly hashing.
+/// How many threads read manifests when a gateway starts: most of the work is hashing.
 const READERS: usize = 4;
 
-/// How old a file must be to be removed because nothing refers to it. A younger one may belong to
-/// a process that is about to refer to it.
+/// The least age at which an unreferenced file is removed. A younger one may belong to a process
+/// that is about to refer to it.
 const UNREFERRED_AGE: Duration = Duration::from_hours(1);
 
-/// A source as it is configured: what was known of it under another configuration does not count.
+/// A source as it is configured: what is known of it under another configuration does not count.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SourceKey {
     pub domain: Domain,
@@ -36,7 +36,7 @@ pub struct SourceKey {
 #[derive(Debug, Clone)]
 pub struct KnownSource {
     pub key: SourceKey,
-    /// What it last offered; none when the file is damaged.
+    /// What it last offered; none if the file is damaged.
     pub manifest: Option<Manifest>,
 }
 
@@ -60,9 +60,9 @@ const FORGET: &str = "DELETE FROM sources WHERE domain = ?1 AND config_digest = 
 type KnownRow = (String, String, String);
 
 impl Store {
-    /// What is known of these sources, in their order; those never heard of are left out.
+    /// What is known of these sources, in their order, without the unknown ones.
     ///
-    /// A manifest that cannot be read is reported in the log and counts as unknown.
+    /// A manifest that cannot be read is logged and counts as unknown.
     pub async fn known_sources(&self, keys: &[SourceKey]) -> Result<Vec<KnownSource>, StoreError> {
         let store = self.inner();
         let rows: Vec<KnownRow> = sqlx::query_as(KNOWN)
@@ -92,7 +92,7 @@ impl Store {
         Ok(read.into_iter().flatten().collect())
     }
 
-    /// Keeps what a source offers. When the future is done, it outlives a power cut.
+    /// Keeps what a source offers. Once the future completes, the manifest survives a power cut.
     pub async fn save_manifest(
         &self,
         key: &SourceKey,
@@ -121,7 +121,7 @@ impl Store {
         kept.map(drop).map_err(|source| store.error(source))
     }
 
-    /// Forgets a source as it was configured.
+    /// Forgets a source in this configuration.
     pub async fn forget_source(&self, key: &SourceKey) -> Result<(), StoreError> {
         let store = self.inner();
         sqlx::query(FORGET)
@@ -134,8 +134,8 @@ impl Store {
     }
 }
 
-/// Removes the files of manifests that nothing refers to any more.
-pub(crate) async fn sweep(store: &Inner) -> Result<(), StoreError> {
+/// Removes manifest files that nothing refers to any more.
+pub(crate) async fn sweep(store: &StoreInner) -> Result<(), StoreError> {
     let rows: Vec<KnownRow> = sqlx::query_as(KNOWN)
         .fetch_all(&mut *store.connection().await)
         .await
@@ -194,7 +194,7 @@ fn write(directory: &Path, manifest: &Manifest) -> io::Result<()> {
     sync(directory)
 }
 
-/// Makes a new name in a directory outlive a power cut.
+/// Makes a new name in a directory survive a power cut.
 fn sync(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { fs::File::open(directory)?.sync_all() } else { Ok(()) }
 }

@@ -15,10 +15,10 @@ use crate::options::Retention;
 /// The state directory, open. Clones share it.
 #[derive(Clone)]
 pub struct Store {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<StoreInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct StoreInner {
     pub(crate) state_dir: PathBuf,
     pub(crate) retention: Retention,
     pub(crate) clock: Arc<dyn Clock>,
@@ -30,12 +30,12 @@ pub(crate) struct Inner {
     pub(crate) seal_key: SealKey,
     /// Past queries on their way to the database.
     pub(crate) lessons: mpsc::Sender<Lesson>,
-    /// Recovery, retention and past queries, which end with the store.
+    /// The tasks for recovery, retention and past queries. They end with the store.
     pub(crate) _tasks: JoinSet<()>,
 }
 
 impl Store {
-    /// The state directory, for what others keep there.
+    /// The state directory, for callers that keep other files there.
     pub fn state_dir(&self) -> &Path {
         &self.inner.state_dir
     }
@@ -50,8 +50,8 @@ impl Store {
         self.ledger().flush().await
     }
 
-    /// Writes what waits and ends. A record still open counts as interrupted from now on, and
-    /// later calls find the store closed.
+    /// Writes what is left and ends. Records still open count as interrupted from now on, and later
+    /// calls find the store closed.
     pub async fn close(&self) -> Result<(), Arc<StoreError>> {
         self.ledger().close().await
     }
@@ -60,12 +60,12 @@ impl Store {
         &self.inner.ledger
     }
 
-    pub(crate) fn inner(&self) -> &Inner {
+    pub(crate) fn inner(&self) -> &StoreInner {
         &self.inner
     }
 }
 
-impl Inner {
+impl StoreInner {
     pub(crate) async fn connection(&self) -> MutexGuard<'_, SqliteConnection> {
         self.connection.lock().await
     }
@@ -78,13 +78,13 @@ impl Inner {
         self.database.error(source)
     }
 
-    /// Where the manifests lie, and the counts of their tools' tokens.
+    /// Where the manifests and the token counts of their tools are kept.
     pub(crate) fn manifests(&self) -> PathBuf {
         self.state_dir.join("manifests")
     }
 }
 
-/// Runs what waits for the file system where it holds up nobody.
+/// Runs file system work on a thread where it may block.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match spawn_blocking(work).await {
         Ok(done) => done,

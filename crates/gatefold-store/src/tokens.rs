@@ -1,4 +1,4 @@
-//! Exact counts of tokens, beside the manifests whose tools they are of.
+//! Exact token counts, kept beside the manifests whose tools they belong to.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use crate::store::blocking;
 use crate::{Store, StoreError};
 
-/// The first line of a file of counts: the vocabulary they are of.
+/// The first line of a file of counts: the vocabulary used.
 const VOCABULARY: &str = "o200k";
 
 /// The largest file that is read: counts of some hundred thousand tools.
@@ -19,13 +19,13 @@ const FILE_LIMIT_BYTES: u64 = 1024 * 1024;
 impl Store {
     /// How many tokens each tool of a manifest has, in the manifest's order, if they were counted.
     ///
-    /// A file that cannot be read counts as none: counting again replaces it.
+    /// An unreadable file counts as none: counting again replaces it.
     pub async fn token_counts(&self, manifest: Digest) -> Option<Vec<usize>> {
         let path = self.inner().manifests().join(file_name(&manifest.to_string()));
         blocking(move || read(&path)).await
     }
 
-    /// Keeps the counts for a manifest. They go when it does.
+    /// Keeps the counts for a manifest. They are removed along with it.
     pub async fn keep_token_counts(
         &self,
         manifest: Digest,
@@ -53,7 +53,7 @@ fn read(path: &Path) -> Option<Vec<usize>> {
     lines.lines().map(|line| line.parse().ok()).collect()
 }
 
-/// Unlike manifests, counts need not outlive a power cut.
+/// Unlike manifests, counts need not survive a power cut.
 fn write(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let mut file = NamedTempFile::new_in(directory)?;

@@ -28,20 +28,20 @@ use gatefold_store::{Store, StoreError};
 
 use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
 use crate::{EncoderTier, Environment, config};
-use costs::Counted;
+use costs::TokenCounts;
 use disclosure::ReloadableGateway;
 use learning::Learning;
-use sources::{Configured, SourceFactory};
+use sources::{ConfiguredSource, SourceFactory};
 
 pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use status::{Status, status_routes};
 pub use watch::{ConfigWatch, WatchError};
 
-/// How long new manifests may take to show in the catalogue once their sources have answered.
+/// How long the catalogue may take to include new manifests once their sources have answered.
 const CATALOGUE_WAIT: Duration = Duration::from_secs(5);
 
-/// Why a gateway could not be put together.
+/// Why a gateway could not be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AppError {
@@ -55,9 +55,9 @@ pub enum AppError {
 
 /// A running gateway.
 ///
-/// It holds the state directory and the sources. Entry points, such as the MCP server, are made
-/// from it and may come and go. [`App::close`] ends it in order; dropped, its child processes are
-/// killed.
+/// It owns the state directory and the sources. Entry points, such as the MCP server, are made from
+/// it and may come and go. [`App::close`] shuts it down in order; dropping it kills its child
+/// processes.
 pub struct App {
     dispatcher: Arc<Dispatcher>,
     exchange: Arc<Exchange>,
@@ -67,23 +67,23 @@ pub struct App {
     clock: Arc<dyn Clock>,
     factory: SourceFactory,
     started_at: Timestamp,
-    applied: ArcSwap<Applied>,
-    /// Held by a reload, so that two never cross.
+    applied: ArcSwap<AppliedConfig>,
+    /// Held during a reload, so that two never overlap.
     reloading: tokio::sync::Mutex<()>,
     learning: Mutex<Option<Learning>>,
-    counted: Counted,
+    counted: TokenCounts,
     authenticator: Arc<dyn Authenticator>,
 }
 
 /// The configuration in force, and the sources made for it.
-struct Applied {
+struct AppliedConfig {
     config: Config,
     encoder: Option<Arc<EncoderTier>>,
-    sources: Vec<Configured>,
+    sources: Vec<ConfiguredSource>,
     at: Timestamp,
 }
 
-impl Applied {
+impl AppliedConfig {
     /// Before anything is configured.
     fn nothing(at: Timestamp) -> Self {
         Self { config: Config::default(), encoder: None, sources: Vec::new(), at }
@@ -92,30 +92,30 @@ impl Applied {
 
 /// What a reload did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reloaded {
+pub struct ReloadReport {
     pub kept: usize,
     pub added: usize,
     pub removed: usize,
-    /// Keys that changed and take effect with the next start only.
+    /// Keys that changed but take effect only at the next start.
     pub needs_restart: Vec<&'static str>,
 }
 
 /// How connecting one source went.
 #[derive(Debug)]
-pub struct Connected {
+pub struct ConnectOutcome {
     pub source: SourceConfig,
     /// From the start of the connection to its list of tools.
     pub took: Duration,
     pub result: Result<(), CallError>,
 }
 
-/// Whoever follows how sources are being connected. All at the same time, so in any order.
+/// Follows how sources are connected. All connect at the same time, so events come in any order.
 pub trait Connecting: Sync {
     fn started(&self, domain: &Domain);
     fn finished(&self, domain: &Domain);
 }
 
-/// Nobody follows.
+/// Follows nothing.
 impl Connecting for () {
     fn started(&self, _: &Domain) {}
     fn finished(&self, _: &Domain) {}
@@ -124,7 +124,7 @@ impl Connecting for () {
 /// Opens the state directory, makes the sources and puts the configuration in force, with nothing
 /// that Gatefold does not bring itself. [`App::builder`] does the same with an embedder's own parts.
 ///
-/// No source is connected: what is known of them from earlier runs is served at once. Must be
+/// It connects to no source: what is known of sources from earlier runs is served at once. Must be
 /// called within a Tokio runtime.
 pub async fn build(
     config: Config,
@@ -140,7 +140,7 @@ impl App {
         AppBuilder::new(config, state_dir.into())
     }
 
-    /// The spine, for entry points other than MCP.
+    /// The dispatcher, for entry points other than MCP.
     pub fn dispatcher(&self) -> &Arc<Dispatcher> {
         &self.dispatcher
     }
@@ -160,7 +160,7 @@ impl App {
         self.applied.load().config.clone()
     }
 
-    /// When this gateway was put together.
+    /// When this gateway was built.
     pub fn started_at(&self) -> Timestamp {
         self.started_at
     }
@@ -170,12 +170,12 @@ impl App {
         self.server.clone()
     }
 
-    /// What a model is given first, and its cost in o200k tokens.
+    /// What a model sees first, and its cost in o200k tokens.
     pub fn surface(&self, pinned: &Pinned) -> Surface {
         self.disclosure.surface(pinned.view())
     }
 
-    /// How the HTTP endpoint is to behave, after the configuration in force.
+    /// The settings of the HTTP endpoint under the configuration in force.
     pub fn endpoint(&self) -> HttpEndpoint {
         let applied = self.applied.load();
         let server = &applied.config.server;
@@ -201,7 +201,7 @@ impl App {
         self.dispatcher.pin(Arc::new(Principal::local()))
     }
 
-    /// Where every configured source stands, disabled ones included, sorted by domain.
+    /// The state of every configured source, including disabled ones, sorted by domain.
     pub fn reports(&self) -> Vec<SourceReport> {
         let applied = self.applied.load();
         let disabled = applied.sources.iter().filter(|source| source.source.is_none());
@@ -212,12 +212,11 @@ impl App {
         reports
     }
 
-    /// Goes on asking the sources of which nothing is known, in the background, until each has
-    /// answered once, and has the encoder read the tools. To be called again after a reload;
-    /// [`App::close`] ends it.
+    /// Keeps asking unknown sources in the background until each has answered once, and has the
+    /// encoder read the tools. Call it again after a reload; [`App::close`] ends it.
     pub fn keep_learning(&self) {
         let applied = self.applied.load_full();
-        let sources = applied.sources.iter().filter_map(Configured::learnable).cloned();
+        let sources = applied.sources.iter().filter_map(ConfiguredSource::learnable).cloned();
         self.set_learning(Some(Learning::start(sources.collect())));
         if let Some(encoder) = &applied.encoder {
             encoder.start();
@@ -228,7 +227,8 @@ impl App {
         *self.learning.lock().unwrap_or_else(PoisonError::into_inner) = learning;
     }
 
-    /// Waits, when no tool is known at all, until every source has answered that can be expected to.
+    /// If no tool is known at all, waits until every source that can be expected to answer has done
+    /// so.
     pub async fn await_first_tools(&self) {
         if self.pin().view().tool_count() > 0 {
             return;
@@ -239,8 +239,8 @@ impl App {
         self.await_manifests(&domains).await;
     }
 
-    /// Connects the sources of which nothing is known, so that the catalogue is whole. Those that
-    /// fail are named with the reason.
+    /// Connects the unknown sources, so that the catalogue is complete. Returns those that failed,
+    /// with the reason.
     pub async fn learn(&self, follower: &impl Connecting) -> Vec<(Domain, String)> {
         let unknown = |state| matches!(state, SourceState::Configured | SourceState::Failing);
         let applied = self.applied.load_full();
@@ -270,9 +270,9 @@ impl App {
         failed
     }
 
-    /// Connects every source at the same time and says how each fared, in the order of the
+    /// Connects every source at the same time and returns the outcomes, in the order of the
     /// configuration. Disabled sources are left out.
-    pub async fn connect(&self, follower: &impl Connecting) -> Vec<Connected> {
+    pub async fn connect(&self, follower: &impl Connecting) -> Vec<ConnectOutcome> {
         let applied = self.applied.load_full();
         let connecting = applied.sources.iter().filter_map(|configured| {
             let source = configured.source.clone()?;
@@ -281,7 +281,11 @@ impl App {
                 follower.started(&configured.config.domain);
                 let result = source.refresh().await;
                 follower.finished(&configured.config.domain);
-                Connected { source: configured.config.clone(), took: started.elapsed(), result }
+                ConnectOutcome {
+                    source: configured.config.clone(),
+                    took: started.elapsed(),
+                    result,
+                }
             })
         });
         let connected = join_all(connecting).await;
@@ -291,7 +295,7 @@ impl App {
         connected
     }
 
-    /// Waits a little until the catalogue has what these sources offer.
+    /// Waits a little until the catalogue includes what these sources offer.
     async fn await_catalogue(&self, domains: &[Domain]) {
         if tokio::time::timeout(CATALOGUE_WAIT, self.await_manifests(domains)).await.is_err() {
             tracing::warn!("the catalogue was not complete in time");
@@ -312,26 +316,27 @@ impl App {
         }
     }
 
-    /// Reads the files again and puts them in force: all or nothing. What is wrong with them
-    /// leaves the configuration in force untouched.
+    /// Reads the files again and puts them in force, all or nothing: a fault in them leaves the
+    /// configuration in force untouched.
     pub async fn reload(
         &self,
         inputs: &Inputs,
         environment: &Environment,
-    ) -> Result<Reloaded, AppError> {
+    ) -> Result<ReloadReport, AppError> {
         let config = load(inputs, environment)?;
         self.apply(config).await
     }
 
-    /// Puts a configuration in force. Sources that it leaves as they were go on undisturbed.
-    pub async fn apply(&self, config: Config) -> Result<Reloaded, AppError> {
+    /// Puts a configuration in force. Sources that it does not change keep running undisturbed.
+    pub async fn apply(&self, config: Config) -> Result<ReloadReport, AppError> {
         let _guard = self.reloading.lock().await;
         let old = self.applied.load_full();
         let sources = self.factory.configured(&config.sources, &old.sources).await?;
-        let is_in =
-            |list: &[Configured], one: &Configured| list.iter().any(|other| other.is_same(one));
+        let is_in = |list: &[ConfiguredSource], one: &ConfiguredSource| {
+            list.iter().any(|other| other.is_same(one))
+        };
         let kept = sources.iter().filter(|source| is_in(&old.sources, source)).count();
-        let reloaded = Reloaded {
+        let reloaded = ReloadReport {
             kept,
             added: sources.len() - kept,
             removed: old.sources.iter().filter(|source| !is_in(&sources, source)).count(),
@@ -343,22 +348,27 @@ impl App {
             limits: config.limits,
             learns: config.search.learn,
             encoder: encoder.clone().map(|encoder| encoder as Arc<dyn Encoder>),
-            sources: sources.iter().filter_map(Configured::setup).collect(),
+            sources: sources.iter().filter_map(ConfiguredSource::setup).collect(),
         };
         self.disclosure.replace(&config);
         self.dispatcher.install(setup);
-        self.applied.store(Arc::new(Applied { config, encoder, sources, at: self.clock.now() }));
+        self.applied.store(Arc::new(AppliedConfig {
+            config,
+            encoder,
+            sources,
+            at: self.clock.now(),
+        }));
         Ok(reloaded)
     }
 
-    /// Why the sentence encoder that is configured is of no use; `None` where it works or there is none.
+    /// Why the configured sentence encoder cannot be used; `None` if it works or there is none.
     pub async fn encoder_fault(&self) -> Option<String> {
         let tier = self.applied.load().encoder.clone()?;
         EncoderTier::examine(tier.model().to_owned()).await.err()
     }
 
-    /// The encoder that a configuration asks for: the old one where it is the same, unless that could
-    /// not be opened.
+    /// The encoder that a configuration asks for: the old one if it is the same and could be
+    /// opened.
     fn encoder_of(
         &self,
         config: &Config,
@@ -369,8 +379,8 @@ impl App {
         Some(same.unwrap_or_else(|| Arc::new(EncoderTier::new(folder, self.store.state_dir()))))
     }
 
-    /// Closes every source, child processes included, and then the store. Calls still under way
-    /// fail; records still open count as interrupted.
+    /// Closes every source, including child processes, and then the store. Running calls fail; open
+    /// records count as interrupted.
     pub async fn close(&self) {
         self.set_learning(None);
         self.dispatcher.close().await;

@@ -1,10 +1,10 @@
 //! What a gateway is to do: files, read into types that cannot be wrong.
 //!
-//! `gatefold-config` makes a tree with the place of every value of each file, and reads types that
-//! derive `Deserialize` from it. Here stand the sections (`sections`, `sources`), the kinds of sources
-//! (`kinds`) and the files of clients (`clients`), and what all files say is put together (`resolve`).
-//! One run finds every fault of every file. What the keys mean stands in `keys`, of which `schema` and
-//! `texts` make what editors and people read.
+//! `gatefold-config` turns each file into a tree with the place of every value, and reads types
+//! that derive `Deserialize` from it. This module has the sections (`sections`, `sources`), the
+//! kinds of sources (`kinds`) and clients' files (`clients`), and combines all files (`resolve`).
+//! One run finds every fault of every file. `keys` says what the keys mean; `schema` and `texts`
+//! turn that into what editors and people read.
 
 mod clients;
 mod common_keys;
@@ -50,15 +50,14 @@ pub use sections::listen_address;
 pub use shown::{Setting, settings, source_settings};
 pub use texts::{reference, template};
 
-/// The address that a gateway listens on unless it is told otherwise.
+/// The default address of a gateway.
 pub const DEFAULT_LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8420);
 
-/// A whole configuration: what all files say together, defaults put in. The default one has no
-/// sources.
+/// A whole configuration: all files combined, with defaults. The default one has no sources.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// The files it was read from, to be watched for changes.
+    /// The files it was read from, to watch for changes.
     pub files: Vec<PathBuf>,
     /// Sources in the order of the files. Domains are unique.
     pub sources: Vec<SourceConfig>,
@@ -66,10 +65,10 @@ pub struct Config {
     pub disclosure: DisclosureConfig,
     pub search: SearchConfig,
     pub limits: Limits,
-    /// What holds for every source that says nothing else.
+    /// Limits of every source without limits of its own.
     pub source_limits: SourceLimits,
     pub server: ServerConfig,
-    /// Where state lies, if a file says so; see [`default_state_dir`].
+    /// Where the state is kept, if a file says so; see [`default_state_dir`].
     pub state_dir: Option<PathBuf>,
     pub audit: AuditConfig,
 }
@@ -82,22 +81,22 @@ pub struct SourceConfig {
     pub origin: Origin,
     /// How it is reached.
     pub section: SourceSection,
-    /// Said about the domain instead of the source's own words.
+    /// The domain's description, instead of the source's own.
     pub description: Option<String>,
     pub groups: GroupRules,
     /// From the start of a connection to its first list of tools.
     pub connect_deadline: Duration,
-    /// How long a call of it may take, in place of [`Limits::call_deadline`].
+    /// The deadline of a call, instead of [`Limits::call_deadline`].
     pub call_deadline: Option<Duration>,
-    /// How long a connection that nobody uses stays open.
+    /// How long an unused connection stays open.
     pub idle_stop: Duration,
-    /// The digest of the domain and of everything that says how the source is reached, secrets
-    /// included. What is kept on disk is kept for this digest.
+    /// The digest of the domain and of everything that determines how the source is reached,
+    /// secrets included. State on disk is kept under this digest.
     pub config_digest: Digest,
 }
 
 impl SourceConfig {
-    /// A source that is configured in code. `origin` says where, for messages.
+    /// A source that is configured in code. `origin` names the place, for messages.
     pub fn new(domain: Domain, section: impl Into<SourceSection>, origin: Origin) -> Self {
         let section = section.into();
         let limits = SourceLimits::default();
@@ -114,7 +113,7 @@ impl SourceConfig {
         }
     }
 
-    /// Whether a source made for `other` serves this configuration as well.
+    /// Whether a source built for `other` also serves this configuration.
     pub fn is_same_source(&self, other: &Self) -> bool {
         self.config_digest == other.config_digest
             && self.connect_deadline == other.connect_deadline
@@ -137,18 +136,18 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What a source's own keys come to.
+/// The outcome of reading a source's own keys.
 #[derive(Clone)]
 pub enum SourceSection {
-    /// Read by its kind.
+    /// Its kind could read them.
     Usable(Arc<dyn KindSection>),
     /// Switched off in the configuration.
     Disabled,
-    /// Configured in a way that cannot work, or in need of a variable or a secret that is not there.
+    /// The source cannot work as configured, or needs a variable or a secret that does not exist.
     Unusable(Box<Unusable>),
 }
 
-/// A source that cannot be made, and why.
+/// A source that cannot be built, and why.
 #[derive(Debug, Clone)]
 pub struct Unusable {
     pub kind: KindName,
@@ -156,7 +155,7 @@ pub struct Unusable {
 }
 
 impl SourceSection {
-    /// What its kind made of it, where that can be used.
+    /// Its kind's section, if it can be used.
     pub fn usable(&self) -> Option<&dyn KindSection> {
         match self {
             Self::Usable(section) => Some(section.as_ref()),
@@ -164,7 +163,7 @@ impl SourceSection {
         }
     }
 
-    /// Why it cannot be used, where it cannot.
+    /// Why it cannot be used, if so.
     pub fn fault(&self) -> Option<&Fault> {
         match self {
             Self::Unusable(unusable) => Some(&unusable.fault),
@@ -172,7 +171,7 @@ impl SourceSection {
         }
     }
 
-    /// What must be there before the source can be reached.
+    /// What must exist before the source can be reached.
     pub fn need(&self) -> Option<Need<'_>> {
         self.usable()?.need()
     }
@@ -199,7 +198,7 @@ impl<S: KindSection> From<S> for SourceSection {
 /// How tools are shown to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisclosureConfig {
-    /// Tools that stand at the top level too, by patterns over their ids.
+    /// Tools to show at the top level as well, by patterns over their ids.
     pub pinned: Vec<Pattern>,
     /// The most o200k tokens of one discovery answer.
     pub discovery_tokens: usize,
@@ -215,9 +214,9 @@ impl Default for DisclosureConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     pub listen: SocketAddr,
-    /// `Host` headers that are answered beside those of the loopback.
+    /// `Host` headers that are accepted besides those of the loopback.
     pub allowed_hosts: Vec<String>,
-    /// `Origin` headers that are answered beside those of the loopback.
+    /// `Origin` headers that are accepted besides those of the loopback.
     pub allowed_origins: Vec<String>,
     /// The largest request body, in bytes.
     pub request_bytes: u64,
@@ -233,7 +232,7 @@ pub struct ServerConfig {
     pub connection_idle: Duration,
     /// How long a session may be silent.
     pub session_idle: Duration,
-    /// How long calls under way may take to finish when the gateway stops.
+    /// How long running calls may take to finish when the gateway stops.
     pub shutdown: Duration,
 }
 
@@ -260,7 +259,7 @@ impl Default for ServerConfig {
 pub struct SearchConfig {
     /// Whether searches learn from the calls that follow them.
     pub learn: bool,
-    /// The folder or file of a sentence encoder that judges the likeliest tools once more.
+    /// The folder or file of a sentence encoder that re-scores the likeliest tools.
     pub encoder: Option<PathBuf>,
 }
 
@@ -273,7 +272,7 @@ impl Default for SearchConfig {
 /// How records of calls are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditConfig {
-    /// What a record of a call outlives once it is open.
+    /// What an opened record survives.
     pub durability: Durability,
 }
 

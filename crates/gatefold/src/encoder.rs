@@ -1,4 +1,4 @@
-//! The sentence encoder of a configuration, as searches ask it.
+//! The sentence encoder of a configuration, as searches use it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,10 +9,11 @@ use gatefold_encoder::{
     Embedder, EncoderError, Model, REQUEST_TOKENS, SHELF_RECORDS, Shelf, passage_key,
 };
 
-/// The file in the state directory that keeps what was made of tools.
+/// The file in the state directory that keeps the vectors of tools.
 const VECTORS: &str = "encoder.vectors";
 
-/// How many past requests' vectors are held: those of ten tenants who have as many as are kept.
+/// How many vectors of past requests are kept in memory: those of ten tenants with the most past
+/// queries that are kept.
 const PAST_REQUESTS: usize = 20_000;
 
 /// An encoder that is opened by the first search, or by [`EncoderTier::start`]: most commands never
@@ -21,21 +22,22 @@ const PAST_REQUESTS: usize = 20_000;
 pub struct EncoderTier {
     model: PathBuf,
     vectors: PathBuf,
-    /// `None` inside where it could not be opened, which was logged.
-    opened: OnceLock<Option<Opened>>,
+    /// `None` inside if it could not be opened, which was logged.
+    opened: OnceLock<Option<OpenEncoder>>,
     /// What was last given to read, until it is opened: at most [`SHELF_RECORDS`], for more would not be kept.
     passages: Mutex<Option<Vec<Arc<str>>>>,
 }
 
 #[derive(Debug)]
-struct Opened {
+struct OpenEncoder {
     tools: Embedder,
-    /// Its vectors stay in memory: past requests can be erased, and vectors tell of them.
+    /// Its vectors stay in memory: past requests can be erased, and a vector on disk would reveal
+    /// them.
     past: Embedder,
 }
 
 impl EncoderTier {
-    /// An encoder by its folder or file, which keeps what it reads in a state directory.
+    /// An encoder by its folder or file, which keeps its vectors in a state directory.
     pub fn new(model: &Path, state_dir: &Path) -> Self {
         Self {
             model: model.to_owned(),
@@ -45,7 +47,7 @@ impl EncoderTier {
         }
     }
 
-    /// Opens an encoder and closes it again: the length of its vectors, or why it is of no use.
+    /// Opens an encoder and closes it again: the length of its vectors, or why it cannot be used.
     pub async fn examine(model: PathBuf) -> Result<usize, String> {
         let opened = tokio::task::spawn_blocking(move || Model::open(&model));
         let dimensions = match opened.await {
@@ -63,7 +65,7 @@ impl EncoderTier {
         &self.model
     }
 
-    /// Whether it could not be opened, which it is not tried again for.
+    /// Whether opening it failed. It is not tried again.
     pub(crate) fn has_failed(&self) -> bool {
         matches!(self.opened.get(), Some(None))
     }
@@ -76,11 +78,11 @@ impl EncoderTier {
                 tier.opened();
             });
         if let Err(error) = spawned {
-            tracing::warn!(%error, "no thread was had for the encoder; the first search opens it");
+            tracing::warn!(%error, "no thread could be started for the encoder; the first search opens it");
         }
     }
 
-    fn opened(&self) -> Option<&Opened> {
+    fn opened(&self) -> Option<&OpenEncoder> {
         let opened = self.opened.get_or_init(|| self.open().inspect_err(log).ok());
         if let Some(opened) = opened {
             let mut waiting = self.passages();
@@ -91,34 +93,34 @@ impl EncoderTier {
         opened.as_ref()
     }
 
-    fn open(&self) -> Result<Opened, EncoderError> {
+    fn open(&self) -> Result<OpenEncoder, EncoderError> {
         let model = Arc::new(Model::open(&self.model)?);
         let vectors = Shelf::open(&self.vectors, &model).unwrap_or_else(|error| {
             let cause = std::error::Error::source(&error);
-            tracing::warn!(%error, cause, "what the encoder reads is kept in memory alone");
+            tracing::warn!(%error, cause, "the encoder's vectors are kept in memory only");
             Shelf::in_memory(&model, SHELF_RECORDS)
         });
         let past = Embedder::start(Arc::clone(&model), Shelf::in_memory(&model, PAST_REQUESTS));
-        Ok(Opened { tools: Embedder::start(model, vectors), past })
+        Ok(OpenEncoder { tools: Embedder::start(model, vectors), past })
     }
 
-    /// The cosines of a request to the texts that are read, by what has read them.
+    /// The cosines of a request to the texts that were read, by the embedder that read them.
     fn cosines(
         &self,
         request: &str,
         texts: &[&str],
-        reader: impl Fn(&Opened) -> &Embedder,
+        reader: impl Fn(&OpenEncoder) -> &Embedder,
     ) -> Vec<Option<f32>> {
         let unknown = || vec![None; texts.len()];
         let Some(opened) = self.opened() else { return unknown() };
-        // `tools`, which encodes, pauses by itself.
+        // `tools`, which encodes the request, pauses by itself.
         let _pause = opened.past.pause();
         match opened.tools.request(request, REQUEST_TOKENS) {
             Ok(request) => {
                 let reader = reader(opened);
-                let likeness =
+                let similarity =
                     |text: &&str| Some(reader.vector(&passage_key(text))?.cosine(&request));
-                texts.iter().map(likeness).collect()
+                texts.iter().map(similarity).collect()
             }
             Err(error) => {
                 tracing::warn!(%error, "a request was ranked without the encoder");
@@ -141,14 +143,14 @@ impl Encoder for EncoderTier {
     fn read(&self, passages: Vec<String>) {
         let passages = passages.into_iter().take(SHELF_RECORDS);
         let passages: Vec<Arc<str>> = passages.map(Arc::from).collect();
-        // Held until they are wanted, so that of two readings the later counts.
+        // Held until the passages are set, so that of two callers the later one wins.
         let mut waiting = self.passages();
         match self.opened.get() {
             Some(Some(opened)) => {
                 *waiting = None;
                 opened.tools.want(passages);
             }
-            // Whoever opens it takes them from here.
+            // Opening it takes them from here.
             _ => *waiting = Some(passages),
         }
     }
@@ -157,20 +159,20 @@ impl Encoder for EncoderTier {
         self.opened().is_some_and(|opened| opened.tools.wait(limit) && opened.past.wait(limit))
     }
 
-    fn likenesses(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>> {
+    fn similarities(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>> {
         self.cosines(request, passages, |opened| &opened.tools)
     }
 
-    fn past_likenesses(&self, request: &str, past: &[&str]) -> Vec<Option<f32>> {
-        let likenesses = self.cosines(request, past, |opened| &opened.past);
-        let is_unknown = |(_, likeness): &(&&str, &Option<f32>)| likeness.is_none();
-        let unknown: Vec<_> = past.iter().zip(&likenesses).filter(is_unknown).collect();
+    fn past_similarities(&self, request: &str, past: &[&str]) -> Vec<Option<f32>> {
+        let similarities = self.cosines(request, past, |opened| &opened.past);
+        let is_unknown = |(_, similarity): &(&&str, &Option<f32>)| similarity.is_none();
+        let unknown: Vec<_> = past.iter().zip(&similarities).filter(is_unknown).collect();
         if !unknown.is_empty()
             && let Some(opened) = self.opened()
         {
             opened.past.want(unknown.into_iter().map(|(text, _)| Arc::from(*text)).collect());
         }
-        likenesses
+        similarities
     }
 }
 
@@ -191,7 +193,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let encoder = EncoderTier::new(&home.path().join("gone"), home.path());
         assert!(!encoder.has_failed(), "nobody has asked it");
-        assert_eq!(encoder.likenesses("a", &["b"]), [None]);
+        assert_eq!(encoder.similarities("a", &["b"]), [None]);
         assert!(encoder.has_failed());
     }
 }

@@ -2,15 +2,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gatefold_config::{Surroundings, Unresolved};
+use gatefold_config::{Surroundings, UnresolvedReference};
 use gatefold_core::Secret;
 
 use crate::secrets::{Lookup, SecretError, SecretName, SecretStore};
 
-/// The process's environment as it was at the start, or a made-up one in tests.
+/// The process's environment at the start, or an artificial one in tests.
 ///
-/// Nothing else in Gatefold reads variables or looks secrets up for a configuration, so what one
-/// comes to is a function of its files and this. Its `Debug` shows names only: values are often secrets.
+/// Nothing else in Gatefold reads variables or looks up secrets for a configuration, so a
+/// configuration is a function of its files and this. Its `Debug` shows names only: values are
+/// often secrets.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
@@ -19,9 +20,9 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Reads variables and working directory. A variable that is not Unicode counts as not set, and
-    /// so does one whose value is its own reference: some clients hand a reference to what is not set
-    /// on as it stands. There is nothing to look secrets up in; see [`Environment::with_secrets`].
+    /// Reads the variables and the working directory. A variable that is not Unicode counts as
+    /// unset, and so does one whose value is a reference to itself: some clients pass on references
+    /// to unset variables unchanged. It has no secrets; see [`Environment::with_secrets`].
     pub fn of_process() -> Self {
         let unicode = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
@@ -34,8 +35,7 @@ impl Environment {
         }
     }
 
-    /// An environment with these variables and this working directory and nothing else: no
-    /// secrets either.
+    /// An environment with only these variables and this working directory, and no secrets.
     pub fn new<const N: usize>(
         variables: [(&str, &str); N],
         directory: impl Into<PathBuf>,
@@ -45,14 +45,14 @@ impl Environment {
         Self { variables: owned.collect(), directory: directory.into(), secrets: Lookup::default() }
     }
 
-    /// The same with secrets from this store, which nobody asks before a file refers to one.
+    /// The same with secrets from this store, which is asked only when a file refers to one.
     #[must_use]
     pub fn with_secrets(self, store: Arc<dyn SecretStore>) -> Self {
         Self { secrets: Lookup::new(Some(store)), ..self }
     }
 
-    /// The same for one load of a configuration: each secret is looked up once in it, and anew
-    /// in the next one.
+    /// The same for one load of a configuration: each secret is looked up once, and again in the
+    /// next load.
     pub(crate) fn for_one_load(&self) -> Self {
         Self { secrets: self.secrets.afresh(), ..self.clone() }
     }
@@ -66,8 +66,8 @@ impl Environment {
         self.variables.get(name).map(String::as_str)
     }
 
-    /// A variable's value, where an empty one counts as not set, as the XDG base directory
-    /// specification asks.
+    /// A variable's value; an empty one counts as unset, as the XDG base directory specification
+    /// asks.
     pub fn get_filled(&self, name: &str) -> Option<&str> {
         self.get(name).filter(|value| !value.is_empty())
     }
@@ -82,7 +82,7 @@ impl Environment {
         self.get_filled("HOME").or_else(|| self.get_filled("USERPROFILE")).map(PathBuf::from)
     }
 
-    /// `path` with a leading `~/` made the user's home, and relative to `base` otherwise.
+    /// `path` with a leading `~/` replaced by the user's home, otherwise relative to `base`.
     pub fn resolve(&self, path: &str, base: &Path) -> PathBuf {
         let rest = if path == "~" { Some("") } else { path.strip_prefix("~/") };
         match rest.and_then(|rest| self.home().map(|home| home.join(rest))) {
@@ -97,8 +97,8 @@ impl Surroundings for Environment {
         self.get(name)
     }
 
-    fn secret(&self, name: &str) -> Result<String, Unresolved> {
-        let found = self.secrets.get(name).map_err(|error| Unresolved {
+    fn secret(&self, name: &str) -> Result<String, UnresolvedReference> {
+        let found = self.secrets.get(name).map_err(|error| UnresolvedReference {
             message: format!("needs the secret `{name}`: {error}"),
             hint: error.hint(SecretName::parse(name).ok().as_ref()),
             is_absent: !matches!(error, SecretError::IllegalName(_)),
@@ -115,7 +115,7 @@ impl Surroundings for Environment {
     }
 }
 
-/// Whether a variable holds `${NAME}`, `${env:NAME}` or `$NAME` of itself and nothing else.
+/// Whether a variable's value is only a reference to itself: `${NAME}`, `${env:NAME}` or `$NAME`.
 fn is_own_reference(name: &str, value: &str) -> bool {
     let Some(reference) = value.strip_prefix('$') else {
         return false;

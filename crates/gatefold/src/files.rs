@@ -1,4 +1,4 @@
-//! Reading files that people and other programs name: never without an end, never without a limit.
+//! Reads files that people and other programs name: only regular ones, and always with a limit.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -7,10 +7,10 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file, also at the end of links. Anything else is refused: a pipe may never
-/// answer, and a device never end.
+/// Opens a regular file, following links. Anything else is refused: a pipe may never answer, and a
+/// device may never end.
 fn open(path: &Path) -> io::Result<File> {
-    // Opening a pipe waits for whoever writes to it, unless told not to (fifo(7)).
+    // Opening a pipe waits for a writer, unless it is non-blocking (fifo(7)).
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path)?;
     let kind = file.metadata()?.file_type();
@@ -23,12 +23,12 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// What is said of pipes, sockets and devices.
+/// The error for pipes, sockets and devices.
 pub fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-/// A file of at most so many bytes. A larger one is [`io::ErrorKind::FileTooLarge`].
+/// A file of at most `limit` bytes. A larger one is [`io::ErrorKind::FileTooLarge`].
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -38,7 +38,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// As [`read`], for a text. One that is not UTF-8 is [`io::ErrorKind::InvalidData`].
+/// Like [`read`], for a text. One that is not UTF-8 is [`io::ErrorKind::InvalidData`].
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "the text is not UTF-8");
     String::from_utf8(read(path, limit)?).map_err(not_text)

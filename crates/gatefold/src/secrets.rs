@@ -1,8 +1,8 @@
 //! Secrets that a configuration refers to as `${secret:NAME}`.
 //!
-//! Where they are kept is a port, [`SecretStore`]: the binary hands in the user's keyring, which
-//! `gatefold-setup` knows; an embedder hands in a store of its own, or none. The errors and their
-//! hints speak of a keyring, because that is what people have.
+//! The store behind it is a port, [`SecretStore`]: the binary passes in the user's keyring from
+//! `gatefold-setup`; an embedder passes in a store of its own, or none. The errors and their hints
+//! speak of a keyring, because that is what people have.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ const NAME_LIMIT: usize = 128;
 /// The longest value, in bytes. Keyrings keep passwords, not files.
 pub const VALUE_LIMIT_BYTES: usize = 64 * 1024;
 
-/// How long a configuration waits for one secret, which a locked keyring may ask its user for.
+/// How long a configuration waits for one secret; a locked keyring may ask its user.
 pub const LOOKUP_DEADLINE: Duration = Duration::from_secs(5);
 
 /// A legal name for a secret: 1 to 128 letters, digits, `_`, `-` and `.`.
@@ -38,7 +38,7 @@ impl SecretName {
         &self.0
     }
 
-    /// The variable that would hold the same secret, in capitals.
+    /// The variable for the same secret, in upper case.
     pub fn as_variable(&self) -> String {
         let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
         let name: String = self.0.chars().map(upper).collect();
@@ -52,7 +52,7 @@ impl fmt::Display for SecretName {
     }
 }
 
-/// Why a keyring did not do what it was asked. No text of it holds a secret.
+/// Why a keyring failed. None of its texts holds a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
     #[error("`{0}` is not the name of a secret")]
@@ -74,7 +74,7 @@ pub enum SecretError {
 }
 
 impl SecretError {
-    /// How to put it right, where a configuration refers to `name`.
+    /// How to fix it, if a configuration refers to `name`.
     pub fn hint(&self, name: Option<&SecretName>) -> String {
         match self {
             Self::IllegalName(_) => {
@@ -97,42 +97,42 @@ impl SecretError {
             Self::IllegalValue(_) => {
                 format!("give at least one and at most {VALUE_LIMIT_BYTES} bytes of text")
             }
-            Self::Failed(_) => "see whether its own program can open it".to_owned(),
+            Self::Failed(_) => "check whether its own program can open it".to_owned(),
         }
     }
 
-    /// Whether every other question in the same load would end like this one.
+    /// Whether every other lookup in the same load would fail like this one.
     fn is_final(&self) -> bool {
         matches!(self, Self::NoKeyring(_) | Self::Refused | Self::Slow(_))
     }
 }
 
-/// What a configuration's `${secret:NAME}` is looked up in: a keyring, a vault, a map.
+/// Where `${secret:NAME}` in a configuration is looked up: a keyring, a vault, a map.
 pub trait SecretStore: Send + Sync {
-    /// May block for as long as `within`.
+    /// May block for up to `within`.
     fn get(&self, name: &SecretName, within: Duration) -> Result<Secret, SecretError>;
 }
 
-/// How one load of a configuration looks secrets up: each name once, and none at all after an
-/// answer that every other name would get as well.
+/// How one load of a configuration looks up secrets: each name once, and none at all after an
+/// answer that every other name would get too.
 #[derive(Clone)]
 pub(crate) struct Lookup {
     store: Option<Arc<dyn SecretStore>>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<SecretAnswers>>,
 }
 
 /// Answers that are kept of one load. A name beyond them is looked up again each time.
 const ANSWERS: usize = 1024;
 
 #[derive(Default)]
-struct Seen {
+struct SecretAnswers {
     /// At most [`ANSWERS`].
     answers: HashMap<SecretName, Result<Secret, SecretError>>,
     end: Option<SecretError>,
 }
 
 impl Lookup {
-    /// Lookups in this store; with none, every name is answered by "no keyring".
+    /// Lookups in this store; without one, every name is answered by "no keyring".
     pub(crate) fn new(store: Option<Arc<dyn SecretStore>>) -> Self {
         Self { store, seen: Arc::default() }
     }

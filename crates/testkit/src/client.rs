@@ -1,4 +1,4 @@
-//! Raw clients: what they send and what they return is JSON text, and every wait has a limit.
+//! Raw clients: they send and return JSON text, and every wait has a limit.
 //!
 //! Both start in the stateless era (2026-07-28) and change to the handshake era with `initialize`.
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 pub use self::http::{MessageStream, RawClient, RawResponse};
 pub use self::stdio::StdioClient;
 
-/// How long a client waits for an answer, unless it is told otherwise.
+/// How long a client waits for an answer by default.
 pub const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
 
 /// The version that `initialize` asks for.
@@ -29,7 +29,7 @@ pub struct Exchange {
     pub notices: Vec<String>,
     /// The answer, as it was on the wire.
     pub response: String,
-    /// The status over HTTP; 200 on stdio.
+    /// The HTTP status; 200 on stdio.
     pub status: u16,
 }
 

@@ -54,7 +54,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) use self::answers::{GARBAGE, Reply};
-pub(crate) use self::args::{Behaviour, Start, Streaming, Transport};
+pub(crate) use self::args::{Behaviour, StartMode, Streaming, Transport};
 pub(crate) use self::calls::may_speak;
 pub(crate) use self::eras::{Era, STATELESS_VERSION};
 pub(crate) use self::jsonrpc::{Fault, Incoming, Request, quoted, read};
@@ -67,7 +67,7 @@ use crate::Error;
 /// The first argument that turns a binary into the fixture.
 pub(crate) const COMMAND: &str = "fixture";
 
-/// A server with its behaviours, ready to be served over HTTP.
+/// A server with its behaviours, ready to serve over HTTP.
 #[derive(Clone)]
 pub struct Fixture {
     pub(crate) behaviour: Behaviour,
@@ -92,7 +92,7 @@ impl Fixture {
 /// The binary's `main` must call [`run_if_asked`](crate::run_if_asked) first.
 pub fn fixture_command(behaviour: &[&str]) -> (PathBuf, Vec<String>) {
     let program = std::env::current_exe().expect("a running process has an executable");
-    // At least one flag, so that a test filter of the same name starts no server.
+    // At least one flag, so that a test filter named `fixture` starts no server.
     let flags = if behaviour.is_empty() { &["--era", "both"] } else { behaviour };
     let args = std::iter::once(&COMMAND).chain(flags).map(|arg| (*arg).to_owned()).collect();
     (program, args)

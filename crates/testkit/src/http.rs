@@ -1,8 +1,8 @@
 //! The fixture over streamable HTTP.
 //!
-//! Answers are JSON, and an event stream only where something comes before the answer or `--sse`
-//! asks for it. The handshake era has sessions, the stateless era none; `GET` gets 405. Nothing is
-//! done for a call of `echo` that need not be, so that it can stand for a fast upstream.
+//! Answers are JSON; an event stream only if something precedes the answer or `--sse` asks for it.
+//! The handshake era has sessions, the stateless era has none; `GET` gets 405. A call of `echo`
+//! does no unnecessary work, so that it can play a fast upstream.
 
 mod service;
 
@@ -21,10 +21,10 @@ use tokio::time::{sleep, timeout};
 use self::service::Death;
 use crate::{Error, Fixture, fixture_command};
 
-/// Where the endpoint stands.
+/// The path of the endpoint.
 const PATH: &str = "/mcp";
 
-/// How long a process may take until it has said its address.
+/// How long a process may take to print its address.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
 /// A fixture in this process, on a thread and a runtime of its own.
@@ -72,7 +72,7 @@ pub fn serve_http(fixture: Fixture) -> Result<HttpFixture, Error> {
     Ok(HttpFixture { url, stop: Some(stop), thread: Some(thread) })
 }
 
-/// A fixture over HTTP in a process of its own, with which `die` does what it says.
+/// A fixture over HTTP in a process of its own, so that `die` ends a real process.
 ///
 /// Dropping it kills the process.
 pub struct HttpProcess {
@@ -106,13 +106,13 @@ impl HttpProcess {
         Ok(Self { url, child })
     }
 
-    /// The process, while it has not been waited for.
+    /// The process id, until the process has been waited for.
     pub fn pid(&self) -> Option<u32> {
         self.child.id()
     }
 }
 
-/// Serves until stdin closes, after a line with the address.
+/// Prints a line with the address, then serves until stdin closes.
 pub(crate) async fn serve_process(fixture: Fixture) -> Result<(), Error> {
     let ignore_eof = fixture.behaviour.ignore_eof;
     let (listener, url) = bind()?;
@@ -140,7 +140,7 @@ async fn serve(fixture: Fixture, listener: TcpListener, death: Death) -> Result<
     sleep(fixture.behaviour.slow_start).await;
     let listener = tokio::net::TcpListener::from_std(listener).map_err(Error::io("listening"))?;
     let listener = listener.tap_io(|stream| {
-        // Without it a small answer can wait for the peer's delayed acknowledgement.
+        // Otherwise a small answer can wait for the peer's delayed acknowledgement.
         drop(stream.set_nodelay(true));
     });
     let router = service::router(PATH, fixture, death);

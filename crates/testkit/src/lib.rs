@@ -1,16 +1,16 @@
-//! Peers for Gatefold's tests: MCP servers that misbehave exactly as asked, one that never does,
-//! and raw clients.
+//! Peers for Gatefold's tests: MCP servers that misbehave exactly as told, one that never
+//! misbehaves, and raw clients.
 //!
-//! The raw fixtures and clients speak JSON-RPC as text. That is the point: a fixture can break a
-//! rule byte by byte, and a test can see what was on the wire. So they must not know the protocol
-//! library. [`reference`] is built on it on purpose, as a peer that is right and is not ours. No
-//! part of this crate knows another crate of the workspace.
+//! The raw fixtures and clients handle JSON-RPC as text on purpose: a fixture can break a rule byte
+//! by byte, and a test can see exactly what was on the wire. So they must not know the protocol
+//! library. [`reference`] is built on that library on purpose, as a correct peer that we did not
+//! write. No part of this crate knows another crate of the workspace.
 //!
 //! - [`fixture`] is an MCP server on stdio that any test binary becomes by running itself again.
 //! - [`http`] serves the same fixture over streamable HTTP, in the process or in one of its own.
 //! - [`serve_raw`] has one tool, whose calls a test answers byte by byte.
 //! - [`client`] has the two raw clients, one for each transport.
-//! - [`reference`] is a whole and honest MCP server, which the official conformance suite passes.
+//! - [`reference`] is a complete and correct MCP server, which passes the official suite.
 
 pub mod client;
 mod exit;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::exit::{complain, fail};
-use crate::fixture::{Behaviour, COMMAND, Fixture, Start, Transport, serve_stdio};
+use crate::fixture::{Behaviour, COMMAND, Fixture, StartMode, Transport, serve_stdio};
 use crate::http::serve_process;
 
 /// Serves as the fixture if the first argument is `fixture` and a flag follows; else `None`.
@@ -51,10 +51,10 @@ fn start_faults(behaviour: &Behaviour) -> Option<ExitCode> {
         complain(&format!("fixture: stderr line {line}"));
     }
     match behaviour.start {
-        Start::Exit(code) => {
+        StartMode::Exit(code) => {
             complain(&format!("fixture: exiting with {code} as asked"));
             Some(ExitCode::from(code))
         }
-        Start::Serve | Start::Hang | Start::GarbageOnly => None,
+        StartMode::Serve | StartMode::Hang | StartMode::GarbageOnly => None,
     }
 }

@@ -1,9 +1,9 @@
-//! A whole and honest MCP server: the upstream with which everything must work.
+//! A complete and correct MCP server: the upstream with which everything must work.
 //!
-//! It is built on the official SDK, offers what the official conformance suite calls (the tools,
-//! prompts and resources named `test_*`, the tasks and the skills), and beside that the
-//! `matrix_*` tools with which each era, transport and direction can be tried. Nothing here
-//! misbehaves: faults are the raw fixture's work, see [`crate::fixture`].
+//! It is built on the official SDK and offers what the official conformance suite calls (the tools,
+//! prompts and resources named `test_*`, the tasks and the skills), plus the `matrix_*` tools to
+//! try each era, transport and direction. Nothing here misbehaves: the raw fixture does that, see
+//! [`crate::fixture`].
 //!
 //! | flag | what the server does |
 //! |---|---|
@@ -59,7 +59,7 @@ const COMMAND: &str = "reference";
 
 const FLAGS: [&str; 3] = ["--http", "--stdio", "--era"];
 
-/// Where the endpoint stands.
+/// The path of the endpoint.
 const PATH: &str = "/mcp";
 
 /// How long open connections may take to end once the server is told to stop.
@@ -89,20 +89,20 @@ pub fn reference_command(flags: &[&str]) -> (PathBuf, Vec<String>) {
     (program, args)
 }
 
-/// Serves as the reference server if the first argument is `reference` and a flag follows; else
-/// `None`.
+/// Serves as the reference server if the first argument is `reference` and a flag follows;
+/// otherwise returns `None`.
 ///
 /// Makes its own runtime, so `main` must not be inside one.
 pub fn run_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args().skip(1).peekable();
-    // A flag of ours, so that a test filter of the same name starts no server.
+    // One of our flags, so that a test filter named `reference` starts no server.
     if args.next().as_deref() != Some(COMMAND) || !FLAGS.contains(&args.peek()?.as_str()) {
         return None;
     }
     Some(run(args))
 }
 
-/// Serves with these flags until the process is told to end, or its standard input does.
+/// Serves with these flags until the process is told to stop, or its standard input ends.
 pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -112,7 +112,7 @@ pub fn run(args: impl Iterator<Item = String>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(COMMAND, &error),
     };
-    // A read of stdin may be under way in a thread that nothing can stop: the process just ends.
+    // A thread may be blocked in a read of stdin that nothing can stop: the process just ends.
     std::mem::forget(runtime);
     code
 }
@@ -195,7 +195,7 @@ pub async fn serve_http(
     let service = StreamableHttpService::new(make, Arc::new(Sessions::default()), config);
     let router = Router::new().route_service(PATH, service);
     let listener = listener.tap_io(|stream| {
-        // Without it a small answer can wait for the peer's delayed acknowledgement.
+        // Otherwise a small answer can wait for the peer's delayed acknowledgement.
         drop(stream.set_nodelay(true));
     });
     let serving = axum::serve(listener, router)

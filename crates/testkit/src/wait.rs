@@ -1,15 +1,15 @@
-//! Waiting for what another process does.
+//! Waiting for other processes.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-/// How often a condition is looked at again.
+/// How often a condition is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Looks at `condition` until it holds or `limit` has passed; says whether it held.
+/// Checks `condition` until it holds or `limit` has passed; returns whether it held.
 ///
-/// For facts outside the runtime (a process gone, a line in a file), where nothing can wake us.
+/// For facts outside the runtime (a process gone, a line in a file), which cannot wake us.
 #[must_use]
 pub async fn wait_until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + limit;
@@ -24,7 +24,7 @@ pub async fn wait_until(limit: Duration, mut condition: impl FnMut() -> bool) ->
     }
 }
 
-/// Whether process `pid` still runs; one that has ended but was not reaped yet does not.
+/// Whether process `pid` is running; an ended but unreaped process is not.
 pub fn process_alive(pid: u32) -> bool {
     let Some(id) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
         return false;
@@ -32,7 +32,7 @@ pub fn process_alive(pid: u32) -> bool {
     rustix::process::test_kill_process(id).is_ok() && !is_zombie(pid)
 }
 
-/// The state stands after the command in parentheses, see proc_pid_stat(5). Without `/proc` an
+/// The state comes after the command in parentheses, see proc_pid_stat(5). Without `/proc` an
 /// unreaped process counts as alive.
 fn is_zombie(pid: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {

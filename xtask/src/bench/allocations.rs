@@ -1,7 +1,8 @@
-//! What a call costs whatever the machine: allocations and instructions, counted by valgrind's DHAT.
+//! The cost of a call independent of the machine: allocations and instructions, counted by
+//! valgrind's DHAT.
 //!
-//! A binary is taken as it is and run twice over standard input and output, with N calls and with
-//! 2 N. The difference is the calls' alone: what starting, greeting and ending cost is in both. So
+//! An existing binary is run twice over standard input and output, with N calls and with 2 N. The
+//! difference is the cost of the calls alone, because starting, greeting and ending are in both. So
 //! two builds can be compared, one from before a change and one from after.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use super::say;
 use super::table::{markdown, write_section};
 
-/// Calls that are made before any is counted, so that caches and connections are warm.
+/// Calls that are made before any is counted, to warm up caches and connections.
 const WARMING: usize = 20;
 
 struct AllocationOptions {
@@ -35,7 +36,7 @@ struct Cost {
     instructions: u64,
 }
 
-/// What DHAT writes when the program ends, as far as it is read.
+/// The parts of DHAT's output that are read.
 #[derive(Deserialize)]
 struct Profile {
     /// The end of the program, counted in instructions.
@@ -101,7 +102,7 @@ async fn measure(root: &Path, options: &AllocationOptions) -> Result<()> {
     Ok(())
 }
 
-/// Runs a binary for so many calls, under the profiler.
+/// Runs a binary for a number of calls, under the profiler.
 fn cost(binary: &Path, url: &str, calls: usize) -> Result<Cost> {
     ensure!(binary.exists(), "`{}` is not there: cargo build --release", binary.display());
     let scratch = tempfile::tempdir()?;
@@ -150,7 +151,7 @@ impl Client {
             let answer = self.ask(id, "tools/call", &call)?;
             ensure!(answer.to_string().contains("payload 7391"), "a wrong answer: {answer}");
         }
-        // The end of its input ends the program, and that writes the profile.
+        // The end of its input ends the program, which then writes the profile.
         drop(self.input);
         let status = self.child.wait()?;
         ensure!(status.success(), "the program ended with {status}");

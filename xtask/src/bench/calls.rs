@@ -1,8 +1,8 @@
 //! The call path: a direct call, the same call through Gatefold, the same through a peer.
 //!
-//! All serve the same upstream, a process that answers with the arguments and does no more, over
-//! streamable HTTP in sessions of the handshake era. Rounds alternate between them, so that a
-//! machine whose speed drifts treats them alike; figures are medians of the rounds.
+//! All use the same upstream, a process that returns the arguments and does no more, over
+//! streamable HTTP in sessions of the handshake era. Rounds alternate between them, so that a drift
+//! of the machine's speed affects all alike; figures are medians of the rounds.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use gatefold_testkit::HttpProcess;
 
-use super::load::{self, Measured, Scenario};
+use super::load::{self, LoadResult, Scenario};
 use super::process::Server;
 use super::say;
 use super::table::{markdown, write_section};
@@ -125,7 +125,7 @@ async fn measure(root: &Path, options: &CallOptions) -> Result<()> {
     Ok(())
 }
 
-/// Start and memory of every way that has a server of its own.
+/// Start time and memory of every way that has a server of its own.
 fn footprints(ways: &[Way<'_>], idle: &[Option<f64>]) -> Vec<Vec<String>> {
     let loaded = memories(ways);
     let rows = ways.iter().zip(idle.iter().zip(loaded)).filter_map(|(way, (idle, loaded))| {
@@ -217,7 +217,7 @@ async fn at(ways: &[Way<'_>], clients: usize, options: &CallOptions) -> Result<V
     Ok(rows.collect())
 }
 
-fn figures(measured: &Measured, cpu: Option<(Duration, Duration)>) -> RoundFigures {
+fn figures(measured: &LoadResult, cpu: Option<(Duration, Duration)>) -> RoundFigures {
     let calls = measured.calls() as f64;
     RoundFigures {
         median_ms: measured.millis(0.5),

@@ -1,5 +1,5 @@
-//! A load generator that does next to nothing: requests are written once, answers are only
-//! measured for their length and looked through for a sign of success.
+//! A load generator that does as little as possible: requests are written once, answers are only
+//! measured for their length and searched for a sign of success.
 
 use std::time::{Duration, Instant};
 
@@ -8,24 +8,24 @@ use hdrhistogram::Histogram;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// What is called, and how an answer shows that it was.
+/// The call to make, and how to recognise success.
 #[derive(Clone)]
 pub(crate) struct Scenario {
     pub(crate) authority: String,
     /// The JSON-RPC `params` of `tools/call`.
     pub(crate) params: String,
-    /// A text that stands in every right answer.
+    /// A text that every right answer contains.
     pub(crate) expected: &'static str,
 }
 
-/// What a load came to.
-pub(crate) struct Measured {
+/// The result of a load.
+pub(crate) struct LoadResult {
     /// Latencies in nanoseconds.
     pub(crate) latencies: Histogram<u64>,
     pub(crate) elapsed: Duration,
 }
 
-impl Measured {
+impl LoadResult {
     pub(crate) fn calls(&self) -> u64 {
         self.latencies.len()
     }
@@ -39,10 +39,10 @@ impl Measured {
     }
 }
 
-/// Calls from so many clients, each over its own connection and session, one call at a time, for
-/// so long. Every answer must be right.
-pub(crate) async fn run(scenario: &Scenario, clients: usize, time: Duration) -> Result<Measured> {
-    // All at once: a server may close a connection that stays idle while the others are opened.
+/// Makes calls from `clients` clients, each over its own connection and session, one call at a
+/// time, for `time`. Every answer must be right.
+pub(crate) async fn run(scenario: &Scenario, clients: usize, time: Duration) -> Result<LoadResult> {
+    // All at once: a server may close a connection that is idle while the others are opened.
     let opening = (0..clients).map(|_| {
         let scenario = scenario.clone();
         tokio::spawn(async move { Connection::open(&scenario).await })
@@ -70,7 +70,7 @@ pub(crate) async fn run(scenario: &Scenario, clients: usize, time: Duration) -> 
     for task in tasks {
         latencies.add(task.await??)?;
     }
-    Ok(Measured { latencies, elapsed: started.elapsed() })
+    Ok(LoadResult { latencies, elapsed: started.elapsed() })
 }
 
 fn histogram() -> Result<Histogram<u64>> {
@@ -120,7 +120,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a request and gives back the answer, head and body.
+    /// Sends a request and returns the answer, head and body.
     async fn exchange(&mut self, request: &[u8]) -> Result<Vec<u8>> {
         self.stream.write_all(request).await?;
         self.buffer.clear();
@@ -147,7 +147,7 @@ fn post(authority: &str, headers: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The length of the answer once all of it is there.
+/// The length of the answer, once all of it has arrived.
 fn whole(buffer: &[u8]) -> Result<Option<usize>> {
     let Some(head) = buffer.windows(4).position(|part| part == b"\r\n\r\n") else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Servers under measurement: started, watched through the kernel's accounts, stopped.
+//! Servers under measurement: started, observed through the kernel's accounting, stopped.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 
 use super::load::{Connection, Scenario};
 
-/// How long a server may take until its first right answer.
+/// How long a server may take to its first right answer.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// A server, and how long it took to answer its first call.
@@ -57,7 +57,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The server's own orderly end matters to nobody here.
+        // Nobody needs an orderly shutdown here.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -80,7 +80,7 @@ fn family_or_none(id: u32) -> Vec<u32> {
     family(id).unwrap_or_default()
 }
 
-/// User and system time, which `proc(5)` gives as fields 14 and 15 in ticks of 10 ms.
+/// User and system time, fields 14 and 15 in `proc(5)`, in ticks of 10 ms.
 fn cpu_of(id: u32) -> Result<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
     let (_, fields) = stat.rsplit_once(") ").context("stat has no name")?;

@@ -1,4 +1,4 @@
-//! How good the ranking is over sets of tools and requests, and what it costs.
+//! The quality of the ranking over sets of tools and requests, and its cost.
 //!
 //! A set is a folder with `tools.jsonl` and `queries.jsonl`, as `gatefold_search::measure` reads
 //! them.
@@ -24,17 +24,17 @@ use serde_json::value::RawValue;
 use super::say;
 use super::table::{markdown, write_section};
 
-/// How many requests of a set are asked at most.
+/// The most requests asked of a set.
 const REQUESTS: usize = 500;
 
-/// How often each request is asked; its fastest answer counts, since what slows one answer and not
-/// the next is the machine's other work.
+/// How often each request is asked; its fastest answer counts, because delays that do not repeat
+/// come from the machine's other work.
 const ROUNDS: usize = 5;
 
 /// How many generated tools are searched.
 const MANY: usize = 100_000;
 
-/// How many tools an answer has, a page and those that follow it.
+/// The most tools of an answer: a page and those that follow it.
 const RESULTS: usize = 100;
 
 const MODES: [(&str, Mode); 3] =
@@ -149,7 +149,7 @@ fn measure(set: &Path, encoder: Option<&Embedder>) -> Result<(Vec<Figures>, Vec<
     Ok((measured, requests))
 }
 
-/// How long the fastest of some answers to a request took.
+/// The time of the fastest of several answers to a request.
 fn timed(index: &Index, request: &str, mode: Mode) -> Duration {
     let mut fastest = Duration::MAX;
     for _ in 0..ROUNDS {
@@ -161,7 +161,7 @@ fn timed(index: &Index, request: &str, mode: Mode) -> Duration {
     fastest
 }
 
-/// What searching the real lists and many generated tools costs, as a table.
+/// The cost of searching the real lists and many generated tools, as a table.
 fn cost(lists: &Path, requests: &[String]) -> Result<String> {
     let tools = real(lists)?;
     let start = Instant::now();

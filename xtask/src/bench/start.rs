@@ -1,7 +1,7 @@
-//! Start, first discovery and idle memory, with every real tool list known from disk.
+//! Start, first discovery and idle memory, with every real tool list already on disk.
 //!
-//! Each list is a source whose program replays it. A first run learns them all; the runs that are
-//! measured find them on disk and start none.
+//! Each list is a source whose program replays it. A first run lists them all; the measured runs
+//! find them on disk and start none.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::process::Server;
 use super::say;
 use super::table::{markdown, write_section};
 
-/// Starts that are measured; the figure is their median.
+/// Measured starts; the figure is their median.
 const STARTS: usize = 9;
 /// The size of the catalogue at which idle memory is compared with its goal.
 const MEMORY_TOOLS: usize = 1000;
@@ -37,7 +37,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let lists = lists(Path::new(&folder))?;
     let mut some = Vec::new();
     let mut tools = 0;
-    // The lists of middling size come first, so that a few of them make the thousand.
+    // Medium lists come first, so that a few of them make up the thousand tools.
     for list in lists.iter().filter(|(_, count)| (10..=110).contains(count)) {
         if tools < MEMORY_TOOLS {
             tools += list.1;

@@ -1,11 +1,11 @@
-//! Tables in Markdown, and their place in a document.
+//! Markdown tables, and their place in a document.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-/// A table whose columns are as wide as they must be.
+/// A table with columns just wide enough.
 pub(crate) fn markdown(head: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
@@ -26,7 +26,7 @@ pub(crate) fn markdown(head: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Replaces what stands between `<!-- name -->` and `<!-- /name -->` in a document.
+/// Replaces the text between `<!-- name -->` and `<!-- /name -->` in a document.
 pub(crate) fn write_section(document: &Path, name: &str, section: &str) -> Result<()> {
     let text = std::fs::read_to_string(document)
         .with_context(|| format!("{} could not be read", document.display()))?;

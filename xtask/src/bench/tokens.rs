@@ -70,7 +70,7 @@ fn row(what: &str, tokens: usize, flat: usize) -> Vec<String> {
     vec![what.to_owned(), tokens.to_string(), format!("{share:.3} %")]
 }
 
-/// The same JSON without the space between its tokens, as clients hand it to models.
+/// The JSON without white space between tokens, as clients pass it to models.
 fn compact(json: &str) -> String {
     serde_json::from_str::<serde_json::Value>(json).map_or_else(|_| json.into(), |v| v.to_string())
 }

@@ -1,7 +1,7 @@
-//! Shared state that could grow without end.
+//! Shared state that could grow without bound.
 //!
-//! A collection behind a lock is fed by many and emptied by few. So its declaration says what bounds it, in
-//! its documentation or that of its type:
+//! Many may fill a collection behind a lock, and few empty it. So its declaration must name its
+//! bound, in its documentation or that of its type:
 //!
 //! ```text
 //! /// Sessions by id, at most [`SESSIONS`].
@@ -11,7 +11,7 @@
 //! listeners: Mutex<Vec<Listener>>,
 //! ```
 //!
-//! What is named must be used by the code of the same module, and not only declared there.
+//! The named bound must be used in the code of the same module, and not only declared there.
 
 use std::collections::BTreeMap;
 
@@ -48,13 +48,13 @@ const COLLECTIONS: &[&str] = &[
     "VecDeque",
 ];
 
-/// What is behind these is shared whole and replaced whole: it does not grow in its place.
+/// Values behind these are shared and replaced as a whole: they do not grow in place.
 const SHARED_WHOLE: &[&str] = &["Arc", "Rc", "Weak"];
 
 const UNBOUNDED: &[&str] =
     &["unbounded", "unbounded_channel", "UnboundedReceiver", "UnboundedSender"];
 
-/// What a declaration's documentation says before the name of its bound.
+/// The words of a declaration's documentation before the name of its bound.
 const SAYS_BOUND: &[&str] = &["at most ", "one for each "];
 
 /// The most types within types that are looked through.
@@ -63,7 +63,7 @@ const NESTING: usize = 8;
 /// One fault for each unbounded channel, and one for each collection behind a lock that names no bound.
 pub(super) fn faults(tree: &CrateTree) -> Vec<String> {
     let scopes = Scopes::new(tree);
-    let mut found = Found { tree, scopes: &scopes, unnamed: BTreeMap::new() };
+    let mut found = BoundSearch { tree, scopes: &scopes, unnamed: BTreeMap::new() };
     let mut faults = Vec::new();
     for (index, module) in tree.modules.iter().enumerate() {
         faults.extend(unbounded_channels(tree, module));
@@ -143,7 +143,7 @@ fn of_fields<'tree>(
             (None, Type::Path(ty)) => ty.path.segments[0].ident.span().start().line,
             (None, _) => 0,
         };
-        // With several fields, each says its own.
+        // With several fields, each must name its own bound.
         let inherited = if alone { owner_docs } else { "" };
         let docs = format!("{inherited} {}", docs(&field.attrs));
         Declaration { name: format!("{owner}::{name}"), line, ty: &field.ty, docs }
@@ -164,14 +164,15 @@ fn docs(attributes: &[Attribute]) -> String {
     docs
 }
 
-struct Found<'tree> {
+struct BoundSearch<'tree> {
     tree: &'tree CrateTree,
     scopes: &'tree Scopes<'tree>,
-    /// Faults by the place of the declaration: one collection can be reached from several locks.
+    /// Faults by the place of the declaration, because one collection can be reached from several
+    /// locks.
     unnamed: BTreeMap<String, String>,
 }
 
-impl<'tree> Found<'tree> {
+impl<'tree> BoundSearch<'tree> {
     fn look_for_locks(
         &mut self,
         module: usize,
@@ -196,8 +197,8 @@ impl<'tree> Found<'tree> {
         }
     }
 
-    /// Judges each declaration that holds a collection within `ty`, which is behind a lock: the one that `ty`
-    /// was found in, or one of a type of this crate.
+    /// Checks each declaration that holds a collection within `ty`, which is behind a lock: the one
+    /// in which `ty` was found, or one of a type of this crate.
     fn look_for_collections(
         &mut self,
         module: usize,
@@ -232,7 +233,7 @@ impl<'tree> Found<'tree> {
         }
     }
 
-    /// Looks into a type of this crate.
+    /// Searches a type of this crate.
     fn look_into(&mut self, declaring: usize, from: &Declaration<'tree>, name: &str, depth: usize) {
         let tree: &'tree CrateTree = self.tree;
         for item in &tree.modules[declaring].items {
@@ -285,7 +286,8 @@ fn arguments(path: &TypePath) -> impl Iterator<Item = &Type> {
     })
 }
 
-/// The names that stand in backticks after "at most" or "one for each", each without what it is a member of.
+/// The names in backticks after "at most" or "one for each", each without the type it is a member
+/// of.
 fn named_bounds(docs: &str) -> Vec<String> {
     let docs = docs.split_whitespace().collect::<Vec<_>>().join(" ");
     let lower = docs.to_ascii_lowercase();
@@ -304,7 +306,7 @@ fn named_bounds(docs: &str) -> Vec<String> {
     bounds
 }
 
-/// Whether the module's code has this word, beside a constant's own declaration.
+/// Whether the module's code uses this word, apart from a constant's own declaration.
 fn is_used(module: &Module, word: &str) -> bool {
     let mut words = WordCount { word, count: 0 };
     module.items.iter().for_each(|item| words.visit_item(item));

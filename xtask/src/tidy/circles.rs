@@ -7,12 +7,12 @@ use super::crate_tree::CrateTree;
 use super::scope::{Scopes, paths};
 
 /// The places where one module uses another.
-type Uses = BTreeMap<(usize, usize), Vec<String>>;
+type ModuleUses = BTreeMap<(usize, usize), Vec<String>>;
 
 /// One fault for each circle among modules with the same parent.
 ///
-/// A parent may use its children and they their parent. Each other use is one between two branches with the
-/// same parent, and these must have an order: whoever reads them then has a place to start.
+/// A parent may use its children and they their parent. Every other use goes between two branches
+/// with the same parent, and branches must have an order, so that a reader has a place to start.
 pub(super) fn faults(tree: &CrateTree) -> Vec<String> {
     let uses = uses(tree);
     let mut faults = Vec::new();
@@ -30,10 +30,11 @@ pub(super) fn faults(tree: &CrateTree) -> Vec<String> {
     faults
 }
 
-/// Uses between siblings: each use of a module counts as one between the branches in which both lie.
-fn uses(tree: &CrateTree) -> Uses {
+/// Uses between siblings: each use of a module counts as a use between the branches that contain
+/// the two modules.
+fn uses(tree: &CrateTree) -> ModuleUses {
     let scopes = Scopes::new(tree);
-    let mut uses = Uses::new();
+    let mut uses = ModuleUses::new();
     for (index, module) in tree.modules.iter().enumerate() {
         for path in paths(module) {
             let target = scopes.resolve(index, &path.segments);
@@ -47,7 +48,7 @@ fn uses(tree: &CrateTree) -> Uses {
     uses
 }
 
-/// The siblings below which both lie, or nothing where one is above the other.
+/// The siblings that contain the two modules, or nothing if one is above the other.
 fn branches(tree: &CrateTree, from: usize, to: usize) -> Option<(usize, usize)> {
     let mut pairs = lineage(tree, from).into_iter().zip(lineage(tree, to));
     pairs.find(|(from, to)| from != to)
@@ -62,7 +63,7 @@ fn lineage(tree: &CrateTree, module: usize) -> Vec<usize> {
 }
 
 /// All modules that `start` reaches and that reach it, itself included.
-fn circle(uses: &Uses, start: usize) -> BTreeSet<usize> {
+fn circle(uses: &ModuleUses, start: usize) -> BTreeSet<usize> {
     let forward =
         reached(start, |at| uses.keys().filter(move |(from, _)| *from == at).map(|(_, to)| *to));
     let back =
@@ -79,7 +80,7 @@ fn reached<I: Iterator<Item = usize>>(start: usize, next: impl Fn(usize) -> I) -
     reached
 }
 
-fn describe(tree: &CrateTree, uses: &Uses, circle: &BTreeSet<usize>) -> String {
+fn describe(tree: &CrateTree, uses: &ModuleUses, circle: &BTreeSet<usize>) -> String {
     let name = |module: usize| &tree.modules[module].path;
     let names: Vec<String> = circle.iter().map(|module| format!("`{}`", name(*module))).collect();
     let mut fault = format!("{}: modules in a circle: {}", tree.name, names.join(", "));

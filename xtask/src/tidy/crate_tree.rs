@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use syn::{Attribute, Item};
 
-/// The modules that one root file (`lib.rs`, `main.rs`) leads to, without those of tests.
+/// The modules reachable from one root file (`lib.rs`, `main.rs`), without test modules.
 pub(super) struct CrateTree {
-    /// What faults call it: the folder of its package, and the file where that is not `src/lib.rs`.
+    /// Its name in faults: the folder of its package, and the file if that is not `src/lib.rs`.
     pub(super) name: String,
     /// The root is the first, and a parent comes before its children.
     pub(super) modules: Vec<Module>,
@@ -17,18 +17,18 @@ pub(super) struct CrateTree {
 pub(super) struct Module {
     /// `crate`, `crate::calls`, `crate::calls::audit`.
     pub(super) path: String,
-    /// The file it is written in, from the workspace's folder on.
+    /// The file that contains it, relative to the workspace.
     pub(super) file: String,
     pub(super) parent: Option<usize>,
     pub(super) children: BTreeMap<String, usize>,
     /// What it declares, without modules and tests.
     pub(super) items: Vec<Item>,
-    /// Whether it is compiled only under some condition, such as a platform's.
+    /// Whether it is compiled only under some condition, such as on one platform.
     pub(super) conditional: bool,
 }
 
 impl CrateTree {
-    /// Reads the crate whose root is `file`, a path from the workspace's folder on.
+    /// Reads the crate whose root is `file`, a path relative to the workspace.
     pub(super) fn read(workspace: &Path, name: &str, file: &str) -> Result<Self> {
         let mut tree = Self { name: name.to_owned(), modules: Vec::new() };
         let folder = Path::new(file).parent().unwrap_or(Path::new("")).to_owned();
@@ -45,7 +45,7 @@ impl CrateTree {
         Ok(tree)
     }
 
-    /// Adds a module and those below it. `folder` is where the files of its children lie.
+    /// Adds a module and those below it. `folder` is where its children's files are.
     fn add(
         &mut self,
         workspace: &Path,
@@ -85,14 +85,14 @@ impl CrateTree {
                 conditional: conditional || inner.attrs.iter().any(is_condition),
             };
             let child = self.add(workspace, child, items, &below)?;
-            // Of alternatives for platforms the first stands for all.
+            // The first of the alternatives for platforms represents all.
             self.modules[own].children.entry(name).or_insert(child);
         }
         Ok(own)
     }
 }
 
-/// The roots of all crates of the workspace, each with the name that faults have for it.
+/// The roots of all crates of the workspace, each with its name in faults.
 pub(super) fn roots(workspace: &Path) -> Result<Vec<(String, String)>> {
     let mut packages = vec!["xtask".to_owned()];
     let crates =
@@ -121,7 +121,8 @@ fn parse(workspace: &Path, file: &Path) -> Result<Vec<Item>> {
     Ok(parsed.with_context(|| format!("`{}` is not Rust", file.display()))?.items)
 }
 
-/// Where a module is written that `parent` declares: where its own attribute says, or in the folder of its name.
+/// The file of a module that `parent` declares: given by its own attribute, or in the folder of its
+/// name.
 fn child_file(parent: &str, folder: &Path, name: &str, attributes: &[Attribute]) -> PathBuf {
     let own = attributes.iter().find_map(|attribute| match &attribute.meta {
         syn::Meta::NameValue(pair) if pair.path.is_ident("path") => text_of(&pair.value),
@@ -133,7 +134,7 @@ fn child_file(parent: &str, folder: &Path, name: &str, attributes: &[Attribute])
     }
 }
 
-/// The text of an attribute that is `name = "text"`.
+/// The text of an attribute of the form `name = "text"`.
 pub(super) fn text_of(value: &syn::Expr) -> Option<String> {
     match value {
         syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),

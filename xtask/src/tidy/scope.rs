@@ -1,4 +1,4 @@
-//! What a path in one module of a crate leads to.
+//! What a path in one module of a crate refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use syn::{Item, UseTree};
 
 use super::crate_tree::{CrateTree, Module, attributes, is_test};
 
-/// The most imports that one name is followed through. A circle of imports ends here.
+/// The longest chain of imports that is followed for one name. A circle of imports ends here.
 const IMPORTS_FOLLOWED: usize = 16;
 
 /// The names of all modules of a crate.
@@ -25,14 +25,14 @@ struct Scope {
     globs: Vec<Vec<String>>,
 }
 
-/// A path that some module names, with the line it stands in.
+/// A path that some module names, and its line.
 pub(super) struct NamedPath {
     pub(super) segments: Vec<String>,
     pub(super) line: usize,
 }
 
 #[derive(Clone, Copy)]
-enum Named {
+enum NameTarget {
     Module(usize),
     /// Something that this module declares.
     Declared(usize),
@@ -43,15 +43,15 @@ impl<'tree> Scopes<'tree> {
         Self { tree, of_module: tree.modules.iter().map(Scope::of).collect() }
     }
 
-    /// The module that declares what `segments` names in `module`. A re-export counts as what it leads to, and
-    /// a name of another crate as nothing.
+    /// The module that declares what `segments` names in `module`. A re-export counts as its
+    /// target, and a name of another crate as nothing.
     pub(super) fn resolve(&self, module: usize, segments: &[String]) -> Option<usize> {
         match self.follow(module, segments, 0)? {
-            Named::Module(module) | Named::Declared(module) => Some(module),
+            NameTarget::Module(module) | NameTarget::Declared(module) => Some(module),
         }
     }
 
-    fn follow(&self, module: usize, segments: &[String], followed: usize) -> Option<Named> {
+    fn follow(&self, module: usize, segments: &[String], followed: usize) -> Option<NameTarget> {
         let (mut at, mut rest) = (module, segments);
         let mut is_own = false;
         while let Some((first, others)) = rest.split_first() {
@@ -65,25 +65,25 @@ impl<'tree> Scopes<'tree> {
         }
         for segment in rest {
             match self.named(at, segment, followed) {
-                Some(Named::Module(next)) => (at, is_own) = (next, true),
+                Some(NameTarget::Module(next)) => (at, is_own) = (next, true),
                 Some(declared) => return Some(declared),
-                None if is_own => return Some(Named::Declared(at)),
+                None if is_own => return Some(NameTarget::Declared(at)),
                 None => return None,
             }
         }
-        Some(Named::Module(at))
+        Some(NameTarget::Module(at))
     }
 
-    fn named(&self, module: usize, name: &str, followed: usize) -> Option<Named> {
+    fn named(&self, module: usize, name: &str, followed: usize) -> Option<NameTarget> {
         if followed == IMPORTS_FOLLOWED {
             return None;
         }
         if let Some(child) = self.tree.modules[module].children.get(name) {
-            return Some(Named::Module(*child));
+            return Some(NameTarget::Module(*child));
         }
         let scope = &self.of_module[module];
         if scope.declared.contains(name) {
-            return Some(Named::Declared(module));
+            return Some(NameTarget::Declared(module));
         }
         let imports = scope.imports.get(name).into_iter().flatten();
         let mut imported = imports.filter_map(|path| self.follow(module, path, followed + 1));
@@ -91,7 +91,7 @@ impl<'tree> Scopes<'tree> {
             let globs =
                 scope.globs.iter().filter_map(|path| self.follow(module, path, followed + 1));
             let mut modules = globs.filter_map(|named| match named {
-                Named::Module(other) if other != module => Some(other),
+                NameTarget::Module(other) if other != module => Some(other),
                 _ => None,
             });
             modules.find_map(|other| self.named(other, name, followed + 1))
@@ -110,7 +110,7 @@ impl Scope {
         for import in imports.0 {
             match import.name {
                 ImportName::Glob => scope.globs.push(import.segments),
-                ImportName::Named(name) => {
+                ImportName::NameTarget(name) => {
                     scope.imports.entry(name).or_default().push(import.segments);
                 }
             }
@@ -135,7 +135,7 @@ fn declared(item: &Item) -> Option<String> {
     Some(ident.to_string())
 }
 
-/// All imports of a module, those inside functions included.
+/// All imports of a module, including those inside functions.
 #[derive(Default)]
 struct Imports(Vec<Import>);
 
@@ -147,7 +147,7 @@ struct Import {
 
 enum ImportName {
     Glob,
-    Named(String),
+    NameTarget(String),
 }
 
 impl Visit<'_> for Imports {
@@ -192,12 +192,12 @@ impl Imports {
             segments.push(last.to_owned());
         }
         let name = rename.or_else(|| segments.last().cloned()).unwrap_or_default();
-        self.0.push(Import { name: ImportName::Named(name), segments, line });
+        self.0.push(Import { name: ImportName::NameTarget(name), segments, line });
     }
 }
 
-/// All paths that a module names: its imports, and in its code those of more than one segment. A single
-/// segment is declared here or imported, and so counted already.
+/// All paths that a module names: its imports, and the paths in its code with more than one
+/// segment. A single segment is declared here or imported, so it is counted already.
 pub(super) fn paths(module: &Module) -> Vec<NamedPath> {
     let mut imports = Imports::default();
     let mut code = CodePaths::default();

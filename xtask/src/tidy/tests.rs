@@ -1,6 +1,6 @@
 use super::sources_faults;
 
-/// Writes a crate of these files, and compares the first lines of what is found wrong in it.
+/// Writes a crate with these files, and compares the first lines of the faults found in it.
 fn check(files: &[(&str, &str)], expected: &[&str]) {
     let workspace = tempfile::tempdir().unwrap();
     for (file, text) in files {

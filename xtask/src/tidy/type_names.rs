@@ -11,8 +11,8 @@ struct TypeDeclaration {
     conditional: bool,
 }
 
-/// One fault for each name that is declared twice. Alternatives for platforms are one declaration, and a type
-/// inside a function is that function's own.
+/// One fault for each name that is declared twice. Alternatives for platforms count as one
+/// declaration, and a type inside a function belongs to that function.
 pub(super) fn faults(tree: &CrateTree) -> Vec<String> {
     let mut declarations: BTreeMap<String, Vec<TypeDeclaration>> = BTreeMap::new();
     for module in &tree.modules {

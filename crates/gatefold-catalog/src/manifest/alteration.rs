@@ -2,11 +2,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Something in a listing that could not be taken as it came.
+/// An entry of a listing that could not be taken unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alteration {
-    /// What it is and its name or URI, as ``tool `send` ``, or its place when it has none, as
-    /// `tool 3 of page 1`.
+    /// The kind of entry and its name or URI, such as ``tool `send` ``, or its place if it has
+    /// none, such as `tool 3 of page 1`.
     pub entry: String,
     pub what: Change,
 }

@@ -1,14 +1,14 @@
 use gatefold_core::{Hints, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::parse::{self, Drafts, ToolDraft};
+use super::parse::{self, DefinitionDrafts, ToolDraft};
 use super::{Manifest, ServerInfo};
 use crate::canonical;
 
-/// Puts a manifest together for a kind of source that has no `tools/list` to be read.
+/// Builds a manifest for a kind of source that has no `tools/list`.
 ///
-/// What is added goes through the same rules as a listing: a malformed entry is repaired or left out on its own,
-/// the change is recorded, and equal content has an equal digest wherever it came from.
+/// Added entries pass the same rules as a listing: a malformed entry is repaired or left out on its
+/// own, the change is recorded, and equal content has an equal digest wherever it came from.
 ///
 /// ```
 /// use gatefold_catalog::{Manifest, ToolSpec};
@@ -24,12 +24,12 @@ use crate::canonical;
 pub struct ManifestBuilder {
     server: Option<ServerInfo>,
     fetched_at: Timestamp,
-    drafts: Drafts,
+    drafts: DefinitionDrafts,
 }
 
 impl ManifestBuilder {
     pub(super) fn new(fetched_at: Timestamp) -> Self {
-        Self { server: None, fetched_at, drafts: Drafts::default() }
+        Self { server: None, fetched_at, drafts: DefinitionDrafts::default() }
     }
 
     /// What the source says about itself. A kind without servers leaves it out.
@@ -57,7 +57,7 @@ impl ManifestBuilder {
         self
     }
 
-    /// Adds a template of resources.
+    /// Adds a resource template.
     #[must_use]
     pub fn template(mut self, template: TemplateSpec) -> Self {
         self.drafts.templates.push(template.definition());
@@ -88,7 +88,7 @@ impl Members {
     }
 }
 
-/// One tool to be added to a manifest.
+/// One tool for a manifest.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
     members: Members,
@@ -96,7 +96,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// A tool that takes any object, until [`ToolSpec::input_schema`] says more.
+    /// A tool that takes any object until [`ToolSpec::input_schema`] says more.
     pub fn new(name: impl Into<String>) -> Self {
         let members = Members::new("name", name).with("inputSchema", json!({ "type": "object" }));
         Self { members, group: None }
@@ -124,17 +124,17 @@ impl ToolSpec {
         self.with("outputSchema", schema)
     }
 
-    /// What it claims about itself. A claim that is not made stays out of the definition.
+    /// The tool's hints about itself. A hint that is not set stays out of the definition.
     #[must_use]
     pub fn hints(self, hints: Hints) -> Self {
         let annotations = serde_json::to_value(hints).unwrap_or_default();
         self.with("annotations", annotations)
     }
 
-    /// The group that it stands in unless the configuration says otherwise. Its name has 1 to 64 letters, digits,
-    /// `_`, `-`, `/` and spaces; another is dropped, as a repair.
+    /// The tool's group, unless the configuration sets another. A group's name has 1 to 64 letters,
+    /// digits, `_`, `-`, `/` and spaces; any other name is dropped and noted as a repair.
     ///
-    /// The group is no part of the definition or of its digest.
+    /// The group is not part of the definition or its digest.
     #[must_use]
     pub fn group(mut self, group: impl Into<String>) -> Self {
         self.group = Some(group.into());
@@ -152,14 +152,14 @@ impl ToolSpec {
     }
 }
 
-/// One prompt to be added to a manifest.
+/// One prompt for a manifest.
 #[derive(Debug, Clone)]
 pub struct PromptSpec {
     members: Members,
     arguments: Vec<Value>,
 }
 
-/// Whether a prompt can be asked for without an argument.
+/// Whether an argument of a prompt may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Necessity {
     Required,
@@ -203,7 +203,7 @@ impl PromptSpec {
     }
 }
 
-/// Defines what a resource and a template of resources have in common.
+/// Defines what a resource and a resource template have in common.
 macro_rules! resource_spec {
     ($(#[$doc:meta])* $name:ident, $key:literal) => {
         $(#[$doc])*
@@ -239,10 +239,10 @@ macro_rules! resource_spec {
 }
 
 resource_spec! {
-    /// One resource to be added to a manifest.
+    /// One resource for a manifest.
     ResourceSpec, "uri"
 }
 resource_spec! {
-    /// One template of resources to be added to a manifest.
+    /// One resource template for a manifest.
     TemplateSpec, "uriTemplate"
 }

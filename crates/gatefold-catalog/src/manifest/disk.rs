@@ -1,5 +1,5 @@
 //! The stored form: a line with the version and the digest of the rest, then the index as one line
-//! of JSON, then the text that the index points into. No schema is parsed on the way back.
+//! of JSON, then the text that the index points into. Reading it back parses no schema.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Alteration, EntryDefinition, EntryPlaces, Index, Manifest, ManifestError, Places, ServerInfo,
-    Span,
+    Alteration, EntryDefinition, EntryPlaces, Index, Manifest, ManifestError, ServerInfo, Span,
+    ToolPlaces,
 };
 
 const MAGIC: &str = "gatefold-manifest 2 ";
 const DIGEST_LENGTH: usize = 64;
 
 #[derive(Serialize, Deserialize)]
-struct Head<'a> {
+struct FileHeader<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     server: Option<Cow<'a, ServerInfo>>,
     fetched_at: Timestamp,
@@ -27,7 +27,7 @@ struct Head<'a> {
 
 pub(super) fn write(manifest: &Manifest) -> Vec<u8> {
     let entries = |all: &[EntryDefinition]| all.iter().map(|entry| entry.places).collect();
-    let head = Head {
+    let head = FileHeader {
         server: manifest.server.as_ref().map(Cow::Borrowed),
         fetched_at: manifest.fetched_at,
         alterations: Cow::Borrowed(&manifest.alterations),
@@ -56,7 +56,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Manifest, ManifestError> {
     }
     let body = std::str::from_utf8(body).map_err(|_| damaged("it is not text"))?;
     let (head, text) = body.split_once('\n').ok_or(damaged("it has no index"))?;
-    let head: Head<'_> =
+    let head: FileHeader<'_> =
         serde_json::from_str(head).map_err(|_| damaged("its index cannot be read"))?;
     if !lies_in(&head.index, text) {
         return Err(damaged("its index points outside of its text"));
@@ -77,9 +77,10 @@ fn lies_in(index: &Index, text: &str) -> bool {
     tools.iter().flat_map(places_of_tool).chain(entries).all(inside)
 }
 
-fn places_of_tool(places: &Places) -> impl Iterator<Item = Span> + use<> {
-    let Places { name, raw, input_schema, .. } = *places;
-    let Places { title, description, output_schema, annotations, ui_resource, group, .. } = *places;
+fn places_of_tool(places: &ToolPlaces) -> impl Iterator<Item = Span> + use<> {
+    let ToolPlaces { name, raw, input_schema, .. } = *places;
+    let ToolPlaces { title, description, output_schema, annotations, ui_resource, group, .. } =
+        *places;
     let optional = [title, description, output_schema, annotations, ui_resource, group];
     [name, raw, input_schema].into_iter().chain(optional.into_iter().flatten())
 }

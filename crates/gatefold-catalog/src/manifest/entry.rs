@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Span, span};
 
-/// One prompt, resource or template of resources as its source defines it.
+/// One prompt, resource or resource template as its source defines it.
 #[derive(Debug, Clone)]
 pub struct EntryDefinition {
     pub(super) text: Arc<str>,
@@ -27,13 +27,13 @@ impl EntryDefinition {
         &self.text[span(place)]
     }
 
-    /// What the source is asked for: a prompt's name, a resource's `uri`, a template's
+    /// What identifies it at the source: a prompt's name, a resource's `uri`, a template's
     /// `uriTemplate`.
     pub fn key(&self) -> &str {
         self.at(self.places.key)
     }
 
-    /// The source's name for it. Of a resource or a template it identifies nothing.
+    /// The source's name for it. For resources and templates it identifies nothing.
     pub fn name(&self) -> &str {
         self.at(self.places.name)
     }
@@ -46,12 +46,12 @@ impl EntryDefinition {
         self.places.description.map(|place| self.at(place))
     }
 
-    /// The whole definition's JSON text, fields unknown to us included.
+    /// The whole definition's JSON text, including fields unknown to us.
     pub fn raw(&self) -> &str {
         self.at(self.places.raw)
     }
 
-    /// The digest of the definition, whatever the order of its keys.
+    /// The digest of the definition, regardless of its key order.
     pub fn digest(&self) -> Digest {
         self.places.digest
     }

@@ -1,4 +1,4 @@
-//! Reading a listing entry by entry, so that one bad entry costs only itself.
+//! Reads a listing entry by entry, so that a bad entry costs only itself.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use gatefold_core::Digest;
 use serde_json::value::RawValue;
 
-use super::{Alteration, Change, EntryPlaces, Index, Listing, Places, Span};
+use super::{Alteration, Change, EntryPlaces, Index, Listing, Span, ToolPlaces};
 use crate::canonical;
 use crate::groups::is_group_name;
 use crate::one_line;
@@ -18,16 +18,16 @@ mod tool;
 
 use fields::{field, text};
 
-/// How much of a name or URI a note repeats, in characters.
+/// How much of a name or URI an alteration repeats, in characters.
 const NOTED: usize = 256;
 
-pub(super) struct Parsed {
+pub(super) struct ParsedListing {
     pub(super) index: Index,
     pub(super) text: String,
     pub(super) alterations: Vec<Alteration>,
 }
 
-pub(super) fn listing(listing: &Listing<'_>) -> Parsed {
+pub(super) fn listing(listing: &Listing<'_>) -> ParsedListing {
     let Listing { tools, prompts, resources, templates } = listing;
     let pages = [tools, prompts, resources, templates].into_iter().copied().flatten();
     let size = pages.map(|page| page.get().len()).sum();
@@ -38,12 +38,12 @@ pub(super) fn listing(listing: &Listing<'_>) -> Parsed {
         resources: reader.list(resources, &RESOURCES),
         templates: reader.list(templates, &TEMPLATES),
     };
-    Parsed { index, text: reader.text, alterations: reader.alterations }
+    ParsedListing { index, text: reader.text, alterations: reader.alterations }
 }
 
-/// Definitions that were put together one by one, each as JSON text.
+/// Definitions that a builder made one by one, each as JSON text.
 #[derive(Debug, Default)]
-pub(super) struct Drafts {
+pub(super) struct DefinitionDrafts {
     pub(super) tools: Vec<ToolDraft>,
     pub(super) prompts: Vec<String>,
     pub(super) resources: Vec<String>,
@@ -57,9 +57,9 @@ pub(super) struct ToolDraft {
     pub(super) group: Option<String>,
 }
 
-/// Reads what was put together one by one, by the same rules as a listing.
-pub(super) fn drafts(drafts: &Drafts) -> Parsed {
-    let Drafts { tools, prompts, resources, templates } = drafts;
+/// Reads the definitions of a builder by the same rules as a listing.
+pub(super) fn drafts(drafts: &DefinitionDrafts) -> ParsedListing {
+    let DefinitionDrafts { tools, prompts, resources, templates } = drafts;
     let mut reader = Reader { text: String::new(), alterations: Vec::new() };
     let mut seen = HashSet::new();
     let tools = (1..).zip(tools).filter_map(|(number, draft)| {
@@ -76,7 +76,7 @@ pub(super) fn drafts(drafts: &Drafts) -> Parsed {
         resources: reader.entries(resources, &RESOURCES),
         templates: reader.entries(templates, &TEMPLATES),
     };
-    Parsed { index, text: reader.text, alterations: reader.alterations }
+    ParsedListing { index, text: reader.text, alterations: reader.alterations }
 }
 
 /// One of the protocol's lists, and how its entries are read.
@@ -85,14 +85,14 @@ struct List<P> {
     member: &'static str,
     /// What an entry is called.
     noun: &'static str,
-    /// The member of an entry that it is asked for by.
+    /// The member that identifies an entry at the source.
     key: &'static str,
     read: fn(&str) -> Result<Definition<'_>, String>,
-    /// Puts a well-formed definition into the text and notes where its parts are.
+    /// Puts a well-formed definition into the text and records where its parts are.
     place: fn(&mut String, &str, Digest) -> Option<P>,
 }
 
-const TOOLS: List<Places> =
+const TOOLS: List<ToolPlaces> =
     List { member: "tools", noun: "tool", key: "name", read: tool::read, place: tool::place };
 const PROMPTS: List<EntryPlaces> = List {
     member: "prompts",
@@ -116,9 +116,9 @@ const TEMPLATES: List<EntryPlaces> = List {
     place: |arena, raw, digest| entry::place(arena, raw, "uriTemplate", digest),
 };
 
-/// A definition that is well-formed, if need be by repairs.
+/// A definition that is well-formed, repaired if necessary.
 struct Definition<'a> {
-    /// What it is asked for by.
+    /// What identifies it at the source.
     key: String,
     raw: Cow<'a, str>,
     repairs: Vec<String>,
@@ -155,7 +155,7 @@ impl Reader {
         entries.collect()
     }
 
-    /// Takes one entry. `place` names one that has no key to be named by.
+    /// Takes one entry. `place` names an entry that has no key to be named by.
     fn entry<P>(
         &mut self,
         raw: &str,
@@ -174,7 +174,7 @@ impl Reader {
         }
     }
 
-    /// Writes a group behind the definition of its tool.
+    /// Writes a tool's group after its definition.
     fn group(&mut self, name: &str, group: &str) -> Option<Span> {
         let start = self.text.len();
         let span = span_at(start, group.len()).filter(|_| is_group_name(group));
@@ -203,7 +203,7 @@ impl Reader {
             self.note(entry, left_out("it is listed twice"));
             return None;
         }
-        // Decoded parts come behind the definition, and none has more bytes than its source.
+        // Decoded parts come after the definition, and none is longer than its encoded form.
         let room = u32::try_from(self.text.len() + 2 * raw.len()).is_ok();
         let places = room.then(|| (list.place)(&mut self.text, &raw, digest)).flatten();
         if places.is_none() {
@@ -232,28 +232,28 @@ fn key_in(raw: &str, key: &str) -> Option<String> {
     Some(one_line(&key, NOTED)).filter(|key| !key.is_empty())
 }
 
-/// A definition in the arena, whose parts are noted down.
-struct Placed<'a> {
+/// A definition in the text, while its parts are recorded.
+struct PlacedDefinition<'a> {
     arena: &'a mut String,
     raw: &'a str,
     start: usize,
 }
 
-impl<'a> Placed<'a> {
+impl<'a> PlacedDefinition<'a> {
     fn new(arena: &'a mut String, raw: &'a str) -> Self {
         let start = arena.len();
         arena.push_str(raw);
         Self { arena, raw, start }
     }
 
-    /// Where a part of the definition lies.
+    /// The span of a part of the definition.
     fn whole(&self, part: &str) -> Option<Span> {
         let offset = part.as_ptr() as usize - self.raw.as_ptr() as usize;
         span_at(self.start + offset, part.len())
     }
 
-    /// Where the content of a text token lies. One without escapes is read where it stands; one
-    /// with escapes is kept decoded behind.
+    /// The span of a string token's content. A token without escapes is used in place; one with
+    /// escapes is decoded and appended.
     fn decoded(&mut self, token: &str) -> Option<Span> {
         match text(token)? {
             Cow::Borrowed(inner) => self.whole(inner),

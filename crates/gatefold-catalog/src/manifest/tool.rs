@@ -9,11 +9,11 @@ use super::{Span, span};
 #[derive(Debug, Clone)]
 pub struct ToolDefinition {
     pub(super) text: Arc<str>,
-    pub(super) places: Places,
+    pub(super) places: ToolPlaces,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Places {
+pub(super) struct ToolPlaces {
     pub(super) name: Span,
     pub(super) title: Option<Span>,
     pub(super) description: Option<Span>,
@@ -26,7 +26,7 @@ pub(super) struct Places {
     /// The resource that a host shows for it.
     pub(super) ui_resource: Option<Span>,
     pub(super) for_apps_only: bool,
-    /// Written behind the definition, which does not know it.
+    /// Written after the definition, which does not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<Span>,
 }
@@ -40,7 +40,7 @@ impl ToolDefinition {
         self.at(self.places.name)
     }
 
-    /// The title, or the one in its annotations.
+    /// The title, or else the one in the annotations.
     pub fn title(&self) -> Option<&str> {
         self.places.title.map(|place| self.at(place))
     }
@@ -68,28 +68,28 @@ impl ToolDefinition {
         self.places.hints
     }
 
-    /// The whole definition's JSON text, fields unknown to us included.
+    /// The whole definition's JSON text, including fields unknown to us.
     pub fn raw(&self) -> &str {
         self.at(self.places.raw)
     }
 
-    /// The digest of the definition, whatever the order of its keys.
+    /// The digest of the definition, regardless of its key order.
     pub fn digest(&self) -> Digest {
         self.places.digest
     }
 
-    /// Whether its source offers it to its own apps alone and not to models: MCP Apps,
+    /// Whether its source offers it only to its own apps and not to models: MCP Apps,
     /// `_meta.ui.visibility` without `model`.
     pub fn is_for_apps_only(&self) -> bool {
         self.places.for_apps_only
     }
 
-    /// The group that its source puts it in. The configuration's rules come first.
+    /// The group that its source puts it in. The configuration's rules take precedence.
     pub fn group(&self) -> Option<&str> {
         self.places.group.map(|place| self.at(place))
     }
 
-    /// The resource that a host shows for the tool, as the source addresses it: MCP Apps,
+    /// The resource that a host shows for the tool, by the source's own URI: MCP Apps,
     /// `_meta.ui.resourceUri`.
     pub fn ui_resource(&self) -> Option<&str> {
         self.places.ui_resource.map(|place| self.at(place))

@@ -1,26 +1,26 @@
-//! Which tools' names a name may be like, without comparing it with each of them.
+//! Finds the tools whose names a name may resemble without comparing it with each of them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use super::Tool;
-use crate::likeness::NameShape;
+use crate::similarity::NameShape;
 
-/// The most names that one name is compared with. Half are those that share the most of its trigrams, half those
-/// that share the most of its words, because a likeness is made of both.
+/// The most names that one name is compared with. Half of them share the most trigrams with it, the
+/// other half the most words, because similarity combines both.
 const CANDIDATES: usize = 256;
 
 /// Shapes by the names that have them.
 type Shapes = HashMap<Box<str>, Arc<NameShape>>;
 
-/// The names of a snapshot's tools by the trigrams of their letters and by their words, made when a name is
-/// first looked for that no tool has.
+/// The names of a snapshot's tools by the trigrams of their letters and by their words, built when
+/// an unknown name is first looked up.
 ///
-/// The shapes of the names outlive it: the next snapshot takes those over that it needs.
+/// The names' shapes outlive it: the next snapshot reuses those it needs.
 #[derive(Debug, Default)]
 pub(crate) struct NameIndex {
     built: OnceLock<KnownNames>,
-    /// Those of the snapshot before.
+    /// The shapes of the previous snapshot.
     earlier: Arc<Shapes>,
 }
 
@@ -34,7 +34,7 @@ impl NameIndex {
         self.built.get().is_some()
     }
 
-    /// The names of these tools, which must always be the same.
+    /// The index of these tools' names. Every call must pass the same tools.
     pub(super) fn get(&self, tools: &[Tool]) -> &KnownNames {
         self.built.get_or_init(|| KnownNames::of(tools, &self.earlier))
     }
@@ -49,7 +49,7 @@ pub(crate) struct KnownNames {
     shapes: Arc<Shapes>,
 }
 
-/// One name and who has it: of an id one tool, of `search` perhaps many.
+/// One name and the tools that have it: for an id one tool, for `search` perhaps many.
 #[derive(Debug)]
 pub(crate) struct KnownName {
     pub(crate) shape: Arc<NameShape>,
@@ -58,7 +58,7 @@ pub(crate) struct KnownName {
     trigrams: usize,
 }
 
-/// A name that shares something with the one that is looked for.
+/// A name that shares trigrams or words with the one looked up.
 struct Candidate {
     name: usize,
     /// The shares of trigrams and of words in common, between 0 and 1.
@@ -111,8 +111,8 @@ impl KnownNames {
         self.names.push(KnownName { shape, tools, trigrams: trigrams.len() });
     }
 
-    /// The names that `asked` may be like, at most [`CANDIDATES`]. Only those of a tool that is shown are looked
-    /// at, so that hidden ones cannot crowd out the others.
+    /// The names that `asked` may resemble, at most [`CANDIDATES`]. Names of hidden tools are
+    /// skipped before counting, so that they cannot crowd out the others.
     pub(crate) fn candidates(
         &self,
         asked: &NameShape,
@@ -148,7 +148,7 @@ impl KnownNames {
         self.shapes.get(name)
     }
 
-    /// In how many of the lists each name is.
+    /// For each name, how many of the lists contain it.
     fn counted<'a>(&self, lists: impl Iterator<Item = &'a Vec<u32>>) -> Vec<u16> {
         let mut counts = vec![0_u16; self.names.len()];
         for name in lists.flatten() {
@@ -158,7 +158,7 @@ impl KnownNames {
     }
 }
 
-/// The first half of [`CANDIDATES`] by a measure, larger before smaller.
+/// The first half of [`CANDIDATES`] by a measure, largest first.
 fn best(candidates: &mut [Candidate], measure: impl Fn(&Candidate) -> (f32, f32)) -> Vec<usize> {
     const HALF: usize = CANDIDATES / 2;
     let order = |a: &Candidate, b: &Candidate| {
@@ -179,7 +179,7 @@ fn dice(shared: u16, one: usize, other: usize) -> f32 {
     2.0 * f32::from(shared) / (one + other).max(1) as f32
 }
 
-/// How many bits of a trigram are one character's: as many as the largest has.
+/// The bits of one character in a trigram: as many as the largest character has.
 const CHARACTER_BITS: u32 = 21;
 
 /// The trigrams of a text, each once, with two for either end, so that short names have some too.

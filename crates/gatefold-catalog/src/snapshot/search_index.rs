@@ -6,23 +6,23 @@ use gatefold_search::{Analysis, Document, Entry, Index, Parameters};
 
 use super::{DomainEntry, Tool};
 
-/// What the analysis of a tool depends on: its definition, and what is said about its place.
+/// What the analysis of a tool depends on: its definition and its surroundings.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct AnalysisKey {
     definition: Digest,
-    /// The domain, its title, its description and the group, a line each; shared by neighbours.
+    /// The domain, its title, its description and the group, one line each; shared by neighbours.
     place: Arc<str>,
 }
 
 type Analyses = HashMap<AnalysisKey, Arc<Analysis>>;
 
-/// The index of a snapshot's tools, made when it is first searched.
+/// The search index of a snapshot's tools, built when it is first searched.
 ///
-/// The analyses of the tools outlive it: the next snapshot takes those over that it needs.
+/// The tools' analyses outlive it: the next snapshot reuses those it needs.
 #[derive(Debug, Default)]
 pub(crate) struct SearchIndex {
     built: OnceLock<(Index, Arc<Analyses>)>,
-    /// Those of the snapshot before.
+    /// The analyses of the previous snapshot.
     earlier: Arc<Analyses>,
 }
 
@@ -36,7 +36,7 @@ impl SearchIndex {
         self.built.get().is_some()
     }
 
-    /// The index of these tools, which must always be the same.
+    /// The index of these tools. Every call must pass the same tools.
     pub(super) fn get(&self, domains: &[DomainEntry], tools: &[Tool]) -> &Index {
         let (index, _) = self.built.get_or_init(|| build(domains, tools, &self.earlier));
         index
@@ -65,7 +65,7 @@ fn build(domains: &[DomainEntry], tools: &[Tool], earlier: &Analyses) -> (Index,
     (Index::build(&entries), Arc::new(kept))
 }
 
-/// What stands around a tool and says something about it.
+/// The texts around a tool that help to find it.
 struct Surroundings<'a> {
     domain: &'a str,
     title: &'a str,
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Whether each tool of a snapshot has the very analysis that it had before.
+    /// For each tool of a snapshot, whether it shares its analysis with the previous one.
     fn taken_over(snapshot: &Snapshot, previous: &Snapshot) -> Vec<bool> {
         let of = |snapshot: &Snapshot| {
             snapshot.index();

@@ -1,4 +1,4 @@
-//! Manifests that are put together entry by entry.
+//! Manifests that are built entry by entry.
 
 use gatefold_core::Hints;
 use serde_json::json;
@@ -13,7 +13,7 @@ fn notes(manifest: &Manifest) -> Vec<String> {
     manifest.alterations().iter().map(ToString::to_string).collect()
 }
 
-/// What becomes of one tool: its definition and its group, and what was noted.
+/// What one tool becomes: its definition and its group, and the alterations.
 fn check(tool: ToolSpec, expected: Option<(&str, Option<&str>)>, noted: &[&str]) {
     let manifest = builder().tool(tool).build();
     let taken = manifest.tools().first().map(|tool| (tool.raw(), tool.group()));
@@ -64,7 +64,7 @@ fn a_bad_tool_costs_only_itself() {
 }
 
 #[test]
-fn what_was_built_equals_what_was_listed() {
+fn a_built_manifest_equals_a_listed_one() {
     let tool = r#"{"name":"a","title":"A","description":"Does \"a\".","inputSchema":{"x":1.0},"annotations":{"destructiveHint":false}}"#;
     let prompt = r#"{"name":"p","description":"P","arguments":[{"name":"x","description":"X","required":true},{"name":"y"}]}"#;
     let resource = r#"{"uri":"a://b","name":"b","mimeType":"text/plain"}"#;

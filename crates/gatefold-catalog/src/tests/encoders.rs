@@ -1,25 +1,25 @@
-//! Searches of a catalogue that has an encoder, with one that knows what it is told.
+//! Searches with an encoder whose answers the test sets.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use super::*;
 
-/// Finds each text as like any request as said; it does not know the others.
+/// Gives each text the similarity it was told; it has not read any others.
 #[derive(Debug, Default)]
-struct Encoded {
+struct FakeEncoder {
     known: Vec<(&'static str, f32)>,
     read: Mutex<Vec<String>>,
 }
 
-impl Encoded {
+impl FakeEncoder {
     fn of(&self, texts: &[&str]) -> Vec<Option<f32>> {
         let known = |text: &&str| self.known.iter().find(|(known, _)| text.contains(known));
         texts.iter().map(|text| known(text).map(|(_, cosine)| *cosine)).collect()
     }
 }
 
-impl Encoder for Encoded {
+impl Encoder for FakeEncoder {
     fn read(&self, passages: Vec<String>) {
         *self.read.lock().unwrap() = passages;
     }
@@ -28,11 +28,11 @@ impl Encoder for Encoded {
         true
     }
 
-    fn likenesses(&self, _: &str, passages: &[&str]) -> Vec<Option<f32>> {
+    fn similarities(&self, _: &str, passages: &[&str]) -> Vec<Option<f32>> {
         self.of(passages)
     }
 
-    fn past_likenesses(&self, _: &str, past: &[&str]) -> Vec<Option<f32>> {
+    fn past_similarities(&self, _: &str, past: &[&str]) -> Vec<Option<f32>> {
         self.of(past)
     }
 }
@@ -45,7 +45,7 @@ fn found(
 ) -> Vec<String> {
     let tools = [tool("alpha", "Handles a case"), tool("beta", "Handles a case")];
     let tools = entry("desk", &[&tools[0], &tools[1]]);
-    let encoder = Arc::new(Encoded { known: known.to_vec(), ..Encoded::default() });
+    let encoder = Arc::new(FakeEncoder { known: known.to_vec(), ..FakeEncoder::default() });
     let snapshot = Snapshot::build(vec![tools], 1).with_encoder(Arc::clone(&encoder) as Arc<_>);
     assert_eq!(
         *encoder.read.lock().unwrap(),

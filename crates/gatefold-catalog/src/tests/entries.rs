@@ -1,10 +1,10 @@
-//! Prompts, resources and templates in snapshots and views.
+//! Prompts, resources and resource templates in snapshots and views.
 
 use gatefold_core::{EntryKind, Target};
 
 use super::*;
 
-/// What a source offers besides tools, by names and URIs alone.
+/// What a source offers besides tools, as names and URIs.
 #[derive(Default)]
 struct Offer<'a> {
     tools: &'a [&'a str],
@@ -140,17 +140,17 @@ fn a_resource_is_found_by_its_address_or_by_what_only_one_source_has() {
         ("gatefold://files/file:///a", Some("gatefold://files/file:///a")),
         ("ui://gatefold/notes/board/main", Some("ui://gatefold/notes/board/main")),
         ("gatefold://notes/note://{id}", Some("gatefold://notes/note://{id}")),
-        // Not listed, in a source that has resources.
+        // Not listed, but the source has resources.
         ("gatefold://files/file:///b", Some("gatefold://files/file:///b")),
         ("gatefold://files/x", Some("gatefold://files/x")),
-        // The sources' own texts.
+        // The sources' own URIs.
         ("file:///a", Some("gatefold://files/file:///a")),
         ("ui://board/main", Some("ui://gatefold/notes/board/main")),
         ("note://{id}", Some("gatefold://notes/note://{id}")),
         ("note://7", Some("gatefold://notes/note://7")),
         ("file:///n/o/p", Some("gatefold://notes/file:///n/o/p")),
         ("file:///n.md", Some("gatefold://files/file:///n.md")),
-        // In both, in neither, and never an address.
+        // In both sources, in neither, and not an address.
         ("file:///shared", None),
         ("file:///b", None),
         ("gatefold://files/", None),
@@ -196,7 +196,7 @@ fn a_hidden_resource_looks_missing_by_every_name() {
     let view = hiding(vec![offered("files", &offer)], &["gatefold://files/file:///a.md"]);
     assert_eq!(view.find_resource("file:///a.md"), None);
     assert!(view.find_resource("file:///b.md").is_some());
-    // What one source hides does not stand in the way of another.
+    // What one source hides does not block another.
     let view = hiding(files_and_notes(), &["gatefold://files/file:///shared"]);
     let shared = view.find_resource("file:///shared").unwrap();
     assert_eq!(shared.id.as_str(), "gatefold://notes/file:///shared");

@@ -1,4 +1,4 @@
-//! Signatures, and what arguments differ from them in.
+//! Signatures, and how arguments differ from them.
 
 use super::*;
 
@@ -89,6 +89,9 @@ fn a_parameter_is_known_by_what_it_takes() {
     );
     let tool = view.tools().next().unwrap();
     let known = declared(tool, ["a", "b", "c", "d", "e"]);
-    let text = Declared::Text;
-    assert_eq!(known, [text, Declared::Structured, Declared::Other, text, Declared::No]);
+    let text = ParameterKind::Text;
+    assert_eq!(
+        known,
+        [text, ParameterKind::Structured, ParameterKind::Other, text, ParameterKind::No]
+    );
 }

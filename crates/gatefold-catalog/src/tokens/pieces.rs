@@ -12,8 +12,8 @@
 //! \s+
 //! ```
 //!
-//! A character that [`Class::of`] cannot place makes what touches it unsure, up to the next point
-//! where a piece starts whatever that character is.
+//! A character that [`Class::of`] does not classify makes its surroundings unsure, up to the next
+//! point where a piece starts whatever that character is.
 
 /// A stretch of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,14 +43,14 @@ enum Class {
     Upper,
     /// Ll
     Lower,
-    /// Lo, which counts as upper and as lower case
+    /// Lo, which counts as both upper and lower case
     Letter,
     /// N
     Number,
     Newline,
     /// `\s` without the newlines
     Space,
-    /// neither of these, nor a mark
+    /// none of these, and not a mark
     Symbol,
     Unknown,
 }
@@ -105,12 +105,12 @@ fn class_at(text: &str) -> Option<Class> {
     text.chars().next().map(Class::of)
 }
 
-/// The length of the leading characters of a text that are of some classes.
+/// The length of a text's leading characters in some classes.
 fn run(text: &str, belongs: impl Fn(Class) -> bool) -> usize {
     text.char_indices().find(|(_, c)| !belongs(Class::of(*c))).map_or(text.len(), |(at, _)| at)
 }
 
-/// The length of the piece that a text starts with, when that is sure.
+/// The length of the piece that a text starts with, if it is certain.
 fn piece_length(text: &str) -> Option<usize> {
     let mut chars = text.chars();
     let first = chars.next()?;
@@ -145,7 +145,7 @@ fn word_length(text: &str) -> Option<usize> {
         return None;
     }
     if lower == 0 {
-        // `U*L+` gives back characters until one of both cases can end it.
+        // `U*L+` gives characters back until one of both cases can end it.
         let both = text[..upper].char_indices().rfind(|(_, c)| Class::of(*c) == Class::Letter);
         end = both.map_or(upper, |(at, c)| at + c.len_utf8());
     }
@@ -182,8 +182,8 @@ fn space_length(text: &str) -> usize {
     if all == text.len() || all == last { all } else { all - last }
 }
 
-/// The length up to the next point, after a first character, where a piece surely starts: at a
-/// space behind anything else; at a letter or digit behind two symbols, the first of which the
+/// The length up to the next point, after the first character, where a piece certainly starts: at a
+/// space after anything else; at a letter or digit after two symbols, the first of which the
 /// pattern's tail `[\r\n/]*` cannot have taken.
 fn unsure_length(text: &str) -> usize {
     let (mut before, mut last) = (None, None);
@@ -212,7 +212,7 @@ mod tests {
         let placed = ('\u{80}'..='\u{1f650}').filter(|c| Class::of(*c) != Class::Unknown);
         let sampled = placed.filter(|c| *c < '\u{3400}' || u32::from(*c) % 37 == 0);
         for c in sampled {
-            // Long runs of letters show a wrong cut as a count that is too low.
+            // In long runs of letters, a wrong cut shows as a count that is too low.
             let text = format!(
                 "name{c}Name{c}{c}name 1{c}2 {c}\n{c}'s {c}{c}{c}\"{c}internationalization"
             );

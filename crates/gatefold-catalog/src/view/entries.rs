@@ -37,13 +37,13 @@ impl View {
         shown(self.snapshot.resources(), &self.resources, domain.entries().resources.clone())
     }
 
-    /// The visible templates of resources, sorted by domain, then text.
+    /// The visible resource templates, sorted by domain, then text.
     pub fn templates(&self) -> impl Iterator<Item = &Entry> {
         let all = self.snapshot.templates();
         shown(all, &self.templates, 0..all.len())
     }
 
-    /// The visible templates of a domain, sorted by text.
+    /// The visible resource templates of a domain, sorted by text.
     pub fn templates_in(&self, domain: &DomainEntry) -> impl Iterator<Item = &Entry> {
         shown(self.snapshot.templates(), &self.templates, domain.entries().templates.clone())
     }
@@ -63,12 +63,12 @@ impl View {
         found.map(|at| &self.snapshot.prompts()[at])
     }
 
-    /// What a URI means: the address of a resource or a template; or a source's own text for one,
-    /// when it is visible in one domain alone, or in none and one domain alone has a visible
-    /// template that it fits.
+    /// What a URI means: the address of a resource or a template; or a source's own URI, if it is
+    /// visible in one domain alone, or in none and a visible template of one domain alone matches
+    /// it.
     ///
-    /// A source may have resources that it does not list, so for a URI that is not listed the
-    /// target is made on the spot. Nothing was asked about its visibility: policy has to judge it.
+    /// A source may have unlisted resources, so for an unlisted URI the target is made on the spot.
+    /// The view knows nothing about its visibility: policy has to decide.
     pub fn find_resource(&self, uri: &str) -> Option<Arc<Target>> {
         let addressed = read_address(uri)
             .and_then(|(domain, own_uri)| Some((self.in_scope(domain.as_str())?, own_uri)));
@@ -92,15 +92,15 @@ impl View {
         self.resource_of(domain, uri)
     }
 
-    /// Whether a target is a resource or a template that its source lists, and can be seen.
+    /// Whether a target is a visible resource or template that its source lists.
     pub fn lists_resource(&self, target: &Target) -> bool {
         let Some(domain) = self.in_scope(target.domain.as_str()) else { return false };
         self.listed_resource(domain, &target.name).is_some_and(|at| self.resources.has(at))
             || self.listed_template(domain, &target.name).is_some_and(|at| self.templates.has(at))
     }
 
-    /// A domain's resource by its own URI, or its template by its own text. One that is listed and
-    /// hidden is not there; nor is any of a source that offers no resources.
+    /// A domain's resource by its own URI, or its template by its own text. A listed but hidden one
+    /// is not found; nor is anything of a source that offers no resources.
     pub(super) fn resource_of(&self, domain: &DomainEntry, uri: &str) -> Option<Arc<Target>> {
         if let Some(at) = self.listed_resource(domain, uri) {
             let target = self.snapshot.resources()[at].target();
@@ -146,7 +146,7 @@ impl Sight for PromptSight<'_> {
     }
 }
 
-/// The place of the entry with a key among those of one domain, which are sorted by it.
+/// The entry with a key among those of one domain, which are sorted by key.
 fn listed(all: &[Entry], range: &Range<usize>, key: &str) -> Option<usize> {
     let found = all[range.clone()].binary_search_by(|entry| entry.definition().key().cmp(key));
     found.ok().map(|at| range.start + at)

@@ -3,36 +3,36 @@ use std::sync::Arc;
 use gatefold_core::{EntryKind, Target};
 
 use super::View;
-use crate::bits::Bits;
+use crate::bits::BitSet;
 use crate::entry::Entry;
 use crate::request::ResolvedEntry;
 use crate::snapshot::Tool;
 
 impl View {
-    /// As [`View::find`], for whoever hands on what was found.
+    /// Like [`View::find`], as an entry that can be handed on.
     pub fn find_tool(&self, name: &str) -> Option<ResolvedEntry> {
         self.find(name).map(|tool| self.resolved(tool))
     }
 
-    /// What a tool of this view is as an entry.
+    /// A tool of this view as an entry.
     pub fn resolved(&self, tool: &Tool) -> ResolvedEntry {
         let place = self.snapshot.tools().element_offset(tool);
         ResolvedEntry { target: Arc::clone(tool.target()), place }
     }
 
-    /// What a prompt of this view is as an entry.
+    /// A prompt of this view as an entry.
     pub fn resolved_prompt(&self, prompt: &Entry) -> ResolvedEntry {
         let place = self.snapshot.prompts().element_offset(prompt);
         ResolvedEntry { target: Arc::clone(prompt.target()), place }
     }
 
-    /// What a resource is as an entry.
+    /// A resource as an entry.
     pub fn resolved_resource(&self, target: Arc<Target>) -> ResolvedEntry {
         ResolvedEntry { target, place: None }
     }
 
-    /// Whether this view shows an entry. What was found in a view of another snapshot, or is hidden
-    /// in this one, it does not show.
+    /// Whether this view shows an entry. It does not if the entry comes from another snapshot's
+    /// view or is hidden in this one.
     pub fn has(&self, entry: &ResolvedEntry) -> bool {
         let ResolvedEntry { target, place } = entry;
         let is_at = |own: Option<&Arc<Target>>| own.is_some_and(|own| Arc::ptr_eq(own, target));
@@ -52,17 +52,17 @@ impl View {
         }
     }
 
-    /// The tool that an entry of this view is.
+    /// The tool behind an entry of this view.
     pub fn tool_of(&self, entry: &ResolvedEntry) -> Option<&Tool> {
         let at = entry.place.filter(|_| entry.target.kind == EntryKind::Tool && self.has(entry))?;
         self.snapshot.tools().get(at)
     }
 
-    /// What both this view and another of the same snapshot show; nothing, if that is another one.
+    /// What both views of one snapshot show; nothing if the other is of another snapshot.
     #[must_use]
     pub fn intersected(&self, other: &Self) -> Self {
         let is_same = Arc::ptr_eq(&self.snapshot, &other.snapshot);
-        let both = |own: &Bits, other: &Bits| {
+        let both = |own: &BitSet, other: &BitSet| {
             if is_same { own.both(other) } else { own.within(&(0..0)) }
         };
         let tools = both(&self.tools, &other.tools);

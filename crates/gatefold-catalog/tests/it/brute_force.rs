@@ -1,14 +1,14 @@
-//! What is suggested for a name, found by comparing it with every tool: slow, and beyond doubt.
+//! Computes suggestions by comparing a name with every tool: slow, and beyond doubt.
 
 use gatefold_catalog::Tool;
 use gatefold_search::words;
 
 const SUGGESTIONS: usize = 3;
-const LEAST_LIKENESS: f64 = 0.45;
+const LEAST_SIMILARITY: f64 = 0.45;
 const LEAST_SHARE: f64 = 0.75;
 const COMPARED: usize = 80;
 
-/// A tool with what its two names are compared by.
+/// A tool with the comparable forms of its two names.
 pub(crate) struct Comparable<'a> {
     pub(crate) tool: &'a Tool,
     own: Shape,
@@ -21,15 +21,17 @@ impl<'a> Comparable<'a> {
     }
 }
 
-/// The ids of the tools whose names are most like `name`, none that destroys first, and the likeness of the best.
+/// The ids of the tools with the most similar names, destructive ones last, and the best
+/// similarity.
 pub(crate) fn nearest(tools: &[Comparable<'_>], name: &str) -> (f64, Vec<String>) {
     let asked = Shape::of(name);
-    let likeness = |one: &Comparable<'_>| one.own.likeness(&asked).max(one.id.likeness(&asked));
-    let mut likeliest: Vec<_> = tools.iter().map(|one| (likeness(one), one.tool)).collect();
-    likeliest.retain(|(likeness, _)| *likeness >= LEAST_LIKENESS);
+    let similarity =
+        |one: &Comparable<'_>| one.own.similarity(&asked).max(one.id.similarity(&asked));
+    let mut likeliest: Vec<_> = tools.iter().map(|one| (similarity(one), one.tool)).collect();
+    likeliest.retain(|(similarity, _)| *similarity >= LEAST_SIMILARITY);
     likeliest.sort_by(|(a, x), (b, y)| b.total_cmp(a).then_with(|| x.id().cmp(y.id())));
-    let best = likeliest.first().map_or(0.0, |(likeness, _)| *likeness);
-    likeliest.retain(|(likeness, _)| *likeness >= best * LEAST_SHARE);
+    let best = likeliest.first().map_or(0.0, |(similarity, _)| *similarity);
+    likeliest.retain(|(similarity, _)| *similarity >= best * LEAST_SHARE);
     let is_safe = |(_, tool): &(f64, &Tool)| !tool.target().hints.is_destructive();
     match likeliest.iter().position(is_safe) {
         Some(first_safe) => likeliest[..=first_safe].rotate_right(1),
@@ -55,7 +57,7 @@ impl Shape {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of words in a name are small")]
-    fn likeness(&self, other: &Self) -> f64 {
+    fn similarity(&self, other: &Self) -> f64 {
         let shared = self.stems.iter().filter(|stem| other.stems.contains(stem)).count();
         let all = self.stems.len() + other.stems.len();
         let by_words = 2.0 * shared as f64 / all.max(1) as f64;

@@ -18,13 +18,13 @@ pub(crate) const ALL: [Claim; 2] = [
     }),
 ];
 
-/// Of how many tools one is misspelt: comparing with every tool takes its time.
+/// One in how many tools is misspelt: comparing with every tool is slow.
 const ONE_OF: usize = 31;
 
-/// The likeness from which on suggestions are by name first and by meaning after.
+/// From this similarity on, suggestions by name come before those by meaning.
 const MISSPELT: f64 = 0.75;
 
-/// Misspells names, and compares what is suggested with what brute force finds.
+/// Misspells names, and compares the suggestions with what brute force finds.
 fn check(view: &View) {
     let tools: Vec<_> = view.tools().map(Comparable::of).collect();
     let (mut asked, mut equal, mut first_equal) = (0, 0, 0);
@@ -54,7 +54,7 @@ fn check(view: &View) {
     assert!(equal * 100 >= asked * 99, "{equal} of {asked}: {differing:#?}");
 }
 
-/// A name with one letter left out, with two exchanged, and with two mistakes.
+/// A name with one letter missing, with two swapped, and with two mistakes.
 fn misspelt(name: &str, number: usize) -> [String; 3] {
     let letters: Vec<char> = name.chars().collect();
     let at = |number: usize| number % letters.len().saturating_sub(1).max(1);
@@ -78,7 +78,7 @@ fn misspelt(name: &str, number: usize) -> [String; 3] {
     names.map(|letters| letters.into_iter().collect())
 }
 
-/// A view of the tools whose places are shown, of all sources in the directory.
+/// A view of the tools at some places, of all sources in the directory.
 pub(crate) fn view(directory: &Path, shows: fn(usize) -> bool) -> View {
     let mut files: Vec<_> = std::fs::read_dir(directory)
         .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))

@@ -1,4 +1,4 @@
-//! `gatefold approvals`: the calls that wait for somebody's yes, and the yes or no itself.
+//! `gatefold approvals`: calls that need a person's approval, and the decision.
 
 use std::io::{IsTerminal as _, stdin};
 use std::process::{ExitCode, Stdio};
@@ -6,11 +6,11 @@ use std::process::{ExitCode, Stdio};
 use clap::Subcommand;
 use gatefold::Environment;
 use gatefold_core::{Clock as _, SystemClock, Timestamp};
-use gatefold_store::{ApprovalRecord, ApprovalsOf, Store, StoreError, StoreOptions};
+use gatefold_store::{ApprovalFilter, ApprovalRecord, Store, StoreError, StoreOptions};
 use serde_json::json;
 use tokio::process::Command;
 
-use super::arguments::{Format, Shared};
+use super::arguments::{Format, SharedOptions};
 use super::failure::{usage, with_help};
 use super::output::{Output, Style};
 use super::table::Table;
@@ -22,21 +22,21 @@ const SHOWN: u32 = 10_000;
 /// The most characters of a call's arguments in a table. `--json` has all that is kept.
 const PREVIEW: usize = 120;
 
-/// The longest reason for a no, in bytes. It is told to whoever asked, often a model.
+/// The longest reason for a denial, in bytes. It is shown to whoever asked, often a model.
 const REASON_LIMIT: usize = 500;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Approvals {
-    /// List the calls that wait for somebody's yes
+    /// List the calls that wait for approval
     #[command(after_long_help = "Example:\n  gatefold approvals list --json")]
     List {
-        /// Those decided, used and expired of the last day too
+        /// Also those decided, used or expired during the last day
         #[arg(long)]
         all: bool,
         #[command(flatten)]
         format: Format,
     },
-    /// Say yes to one call: it succeeds once, when it is made again
+    /// Approve one call: it succeeds once, when it is made again
     #[command(after_long_help = "Example:\n  gatefold approvals approve 7hq2-m4xk")]
     Approve {
         id: String,
@@ -46,13 +46,13 @@ pub(crate) enum Approvals {
         #[command(flatten)]
         format: Format,
     },
-    /// Say no to one call
+    /// Deny one call
     #[command(
         after_long_help = "Example:\n  gatefold approvals deny 7hq2-m4xk --reason 'ask Ann first'"
     )]
     Deny {
         id: String,
-        /// What whoever asked is told
+        /// The reason that the caller is told
         #[arg(long, value_name = "TEXT", value_parser = reason)]
         reason: Option<String>,
         #[command(flatten)]
@@ -82,7 +82,7 @@ fn reason(text: &str) -> Result<String, String> {
 
 pub(super) async fn run(
     approvals: &Approvals,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -122,7 +122,7 @@ fn refuse_without_terminal() -> anyhow::Result<()> {
 }
 
 async fn list(store: &Store, all: bool, output: &Output) -> anyhow::Result<()> {
-    let of = if all { ApprovalsOf::Every } else { ApprovalsOf::Pending };
+    let of = if all { ApprovalFilter::Every } else { ApprovalFilter::Pending };
     let records = store.approvals(of, SHOWN).await?;
     if output.is_json() {
         output.json(&json!({ "approvals": records }));
@@ -132,7 +132,7 @@ async fn list(store: &Store, all: bool, output: &Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says what was decided.
+/// Reports the decision.
 fn say(record: &ApprovalRecord, output: &Output) {
     if output.is_json() {
         output.json(&json!({ "approval": record }));
@@ -150,18 +150,18 @@ fn say(record: &ApprovalRecord, output: &Output) {
 
 fn undecided(error: StoreError) -> anyhow::Error {
     let help = match &error {
-        StoreError::NoApproval(_) => "`gatefold approvals list` names those that wait",
-        StoreError::ApprovalExpired(_) => "have the call made again, which asks anew",
-        StoreError::ApprovalUsed(_) => "a yes serves one call; the next one asks anew",
+        StoreError::NoApproval(_) => "`gatefold approvals list` lists those that wait",
+        StoreError::ApprovalExpired(_) => "have the client make the call again, which asks again",
+        StoreError::ApprovalUsed(_) => "an approval is good for one call; the next call asks again",
         StoreError::ApprovalDecided { .. } => "`gatefold approvals list --all` shows how",
         _ => return error.into(),
     };
     with_help(error, help)
 }
 
-/// The name of the operating system's user who runs this, as its records keep it.
+/// The name of the operating system's user who runs this, as its own tools print it.
 async fn user_name() -> String {
-    // Of all places that users are kept in, the system's own command knows.
+    // User databases differ between systems; the system's own command knows them all.
     let asked = Command::new("id").arg("-un").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let said = asked.await.ok().filter(|output| output.status.success());
     let name = said.and_then(|output| String::from_utf8(output.stdout).ok());
@@ -169,12 +169,17 @@ async fn user_name() -> String {
     name.unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()))
 }
 
-/// What is printed for people.
-fn lines(records: &[ApprovalRecord], of: ApprovalsOf, now: Timestamp, style: Style) -> Vec<String> {
+/// The lines printed for people.
+fn lines(
+    records: &[ApprovalRecord],
+    of: ApprovalFilter,
+    now: Timestamp,
+    style: Style,
+) -> Vec<String> {
     if records.is_empty() {
-        return vec!["no call waits for a yes".to_owned()];
+        return vec!["no call waits for approval".to_owned()];
     }
-    let has_state = of == ApprovalsOf::Every;
+    let has_state = of == ApprovalFilter::Every;
     let heads = ["id", "tool", "state", "who", "asked", "expires", "arguments"];
     let heads = heads.into_iter().filter(|head| has_state || *head != "state").collect::<Vec<_>>();
     let mut table = Table::new(&heads).spare(if has_state { &[3, 4] } else { &[2, 3] });
@@ -190,7 +195,7 @@ fn lines(records: &[ApprovalRecord], of: ApprovalsOf, now: Timestamp, style: Sty
         table.row(row);
     }
     let mut lines = table.lines(style);
-    if of == ApprovalsOf::Pending {
+    if of == ApprovalFilter::Pending {
         lines.push(String::new());
         let next = "decide with `gatefold approvals approve ID` or `gatefold approvals deny ID`";
         lines.extend(style.sentence(next, 2));
@@ -223,7 +228,7 @@ fn preview(record: &ApprovalRecord) -> String {
     format!("{shown}... ({} bytes)", record.arguments_bytes)
 }
 
-/// The time between two moments, in the largest unit that says enough.
+/// The time between two timestamps, in the largest unit that is precise enough.
 fn span(later: Timestamp, earlier: Timestamp) -> String {
     let seconds = later.as_millis().saturating_sub(earlier.as_millis()) / 1000;
     match seconds {
@@ -271,23 +276,23 @@ mod tests {
             record("7hq2-m4xk", "mail__send", "pending", Some(r#"{"to": "bob@example.com"}"#)),
             record("0c9d-zz3e", "mail__draft", "pending", Some(&long)),
         ];
-        let shown = lines(&records, ApprovalsOf::Pending, NOW, Style::plain()).join("\n");
+        let shown = lines(&records, ApprovalFilter::Pending, NOW, Style::plain()).join("\n");
         for part in ["7hq2-m4xk", "mail__send", "local with claude-code", "2 min ago", "in 7 min"] {
             assert!(shown.contains(part), "no `{part}` in\n{shown}");
         }
         assert!(shown.contains("... (312 bytes)") && !shown.contains("state"), "{shown}");
         for width in [80, 120] {
-            let lines = lines(&records, ApprovalsOf::Pending, NOW, Style::plain().within(width));
+            let lines = lines(&records, ApprovalFilter::Pending, NOW, Style::plain().within(width));
             assert!(lines.iter().all(|line| line.chars().count() <= width), "{lines:#?}");
         }
-        let none = lines(&[], ApprovalsOf::Pending, NOW, Style::plain());
-        assert_eq!(none, ["no call waits for a yes"]);
+        let none = lines(&[], ApprovalFilter::Pending, NOW, Style::plain());
+        assert_eq!(none, ["no call waits for approval"]);
     }
 
     #[test]
     fn what_is_over_is_listed_with_who_decided() {
         let records = [record("7hq2-m4xk", "mail__send", "used", None)];
-        let shown = lines(&records, ApprovalsOf::Every, NOW, Style::plain()).join("\n");
+        let shown = lines(&records, ApprovalFilter::Every, NOW, Style::plain()).join("\n");
         assert!(shown.contains("used by ann") && !shown.contains("in 7 min"), "{shown}");
     }
 

@@ -10,14 +10,14 @@ use gatefold_catalog::SearchMode;
 use super::output::ColourChoice;
 
 #[derive(Debug, Args)]
-pub(crate) struct Shared {
-    /// Configuration; without it `./gatefold.toml`, then `~/.config/gatefold/gatefold.toml`
+pub(crate) struct SharedOptions {
+    /// Configuration file [default: `./gatefold.toml`, then `~/.config/gatefold/gatefold.toml`]
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
-    /// An MCP client's configuration, as it is; may be given more than once
+    /// An MCP client's configuration file, used as it is; may be given more than once
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) mcp_config: Vec<PathBuf>,
-    /// Directory for audit records and manifests; without it `~/.local/state/gatefold`
+    /// Directory for audit records and manifests [default: `~/.local/state/gatefold`]
     #[arg(long, value_name = "DIR", env = "GATEFOLD_STATE_DIR", global = true)]
     pub(crate) state_dir: Option<PathBuf>,
     /// Which logs go to standard error, such as `info` or `gatefold_mcp=debug,warn`
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     pub(crate) color: ColourChoice,
 }
 
-impl Shared {
+impl SharedOptions {
     pub(crate) fn inputs(&self) -> Inputs {
         let (config, mcp_configs) = (self.config.clone(), self.mcp_config.clone());
         Inputs { config, mcp_configs, ..Inputs::default() }
@@ -44,14 +44,14 @@ pub(crate) struct Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Address and port to listen on; without it the configuration's, else 127.0.0.1:8420
+    /// Address and port to listen on [default: the configuration's, else 127.0.0.1:8420]
     #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     pub(crate) listen: Option<SocketAddr>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Stdio {
-    /// Show this source alone, as if there were no gateway: its own tools, under its own names
+    /// Show only this source, as if there were no gateway: its own tools, under their own names
     #[arg(long, value_name = "DOMAIN")]
     pub(crate) source: Option<String>,
     /// How tools are shown
@@ -69,7 +69,7 @@ pub(crate) enum DisclosureName {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Clients to read, such as `claude-code`; without any, all
+    /// Clients to read, such as `claude-code` [default: all]
     #[arg(value_name = "CLIENT")]
     pub(crate) clients: Vec<String>,
     /// Only the server of this name; may be given more than once
@@ -80,27 +80,27 @@ pub(crate) struct Import {
     pub(crate) project: bool,
     /// Where secrets go
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) secrets: SecretsTo,
+    pub(crate) secrets: SecretTarget,
     #[command(flatten)]
-    pub(crate) caution: Caution,
+    pub(crate) caution: WriteOptions,
     #[command(flatten)]
     pub(crate) format: Format,
 }
 
-/// How freely files may be written.
+/// Whether to write files, and whether to ask first.
 #[derive(Debug, Args)]
-pub(crate) struct Caution {
+pub(crate) struct WriteOptions {
     /// Show what would be done, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Answer every question with yes; needed with `--json`, where nobody is asked
+    /// Answer every question with yes; required with `--json`, which asks no questions
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub(crate) enum SecretsTo {
-    /// To the keyring where there is one, else to variables
+pub(crate) enum SecretTarget {
+    /// To the keyring if there is one, otherwise to variables
     #[default]
     Auto,
     /// To the operating system's keyring: `${secret:NAME}`
@@ -114,20 +114,20 @@ pub(crate) struct Connect {
     /// Clients, such as `claude-code`
     #[arg(value_name = "CLIENT")]
     pub(crate) clients: Vec<String>,
-    /// Into the configuration of the project in the working directory
+    /// In the configuration of the project in the working directory
     #[arg(long)]
     pub(crate) project: bool,
-    /// Have the client connect to a running `gatefold serve` instead of starting one of its own
+    /// Have the client connect to a running `gatefold serve` instead of starting its own
     #[arg(long)]
     pub(crate) http: bool,
-    /// Leave servers in the client that Gatefold offers as well
+    /// Keep the client's own entries for servers that Gatefold serves
     #[arg(long)]
     pub(crate) keep: bool,
-    /// What the client is to call it
+    /// The name of the entry for Gatefold
     #[arg(long, value_name = "NAME", default_value = "gatefold")]
     pub(crate) name: String,
     #[command(flatten)]
-    pub(crate) caution: Caution,
+    pub(crate) caution: WriteOptions,
     #[command(flatten)]
     pub(crate) format: Format,
 }
@@ -140,10 +140,10 @@ pub(crate) struct Disconnect {
     /// From the configuration of the project in the working directory
     #[arg(long)]
     pub(crate) project: bool,
-    /// Take the entry out even if nothing is kept about what it replaced
+    /// Take the entry out even if there is no record of what it replaced
     #[arg(long)]
     pub(crate) force: bool,
-    /// Show what would be done, and do nothing
+    /// Show what would be done, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -173,14 +173,14 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Args)]
 pub(crate) struct Status {
-    /// Stay and show what the gateway does as it does it; `q` or Ctrl-C leaves
+    /// Keep showing what the gateway does; `q` or Ctrl-C leaves
     #[arg(long)]
     pub(crate) watch: bool,
-    /// How often to look, such as `500ms`, `1s` or `1m`
+    /// How often to refresh, such as `500ms`, `1s` or `1m`
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = interval)]
     #[arg(requires = "watch")]
     pub(crate) interval: Duration,
-    /// Where the running gateway listens, if not where the configuration says
+    /// The running gateway's address, if it differs from the configuration's
     #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     pub(crate) listen: Option<SocketAddr>,
     #[command(flatten)]
@@ -201,13 +201,13 @@ pub(crate) enum Tools {
     /// Find tools by what they do
     #[command(after_long_help = "Example:\n  gatefold tools search create an issue --limit 3")]
     Search {
-        /// Words for what the tool is to do
+        /// What the tool should do, in words
         #[arg(required = true)]
         query: Vec<String>,
         /// The most tools to show
         #[arg(long, default_value_t = 10)]
         limit: usize,
-        /// By what tools are ranked
+        /// How tools are ranked
         #[arg(long, value_enum, default_value_t)]
         mode: ModeName,
         #[command(flatten)]
@@ -216,7 +216,7 @@ pub(crate) enum Tools {
     /// Show tools with their schemas
     #[command(after_long_help = "Example:\n  gatefold tools schema tickets__create_ticket")]
     Schema {
-        /// Ids, or own names that no other tool has
+        /// Ids, or own names that are unique
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
         #[command(flatten)]
@@ -259,7 +259,7 @@ pub(crate) enum Forget {
         /// Of this tool, by its id
         #[arg(long, value_name = "NAME", required_unless_present = "all")]
         tool: Option<String>,
-        /// Of every tool
+        /// Of all tools
         #[arg(long, conflicts_with = "tool")]
         all: bool,
         #[command(flatten)]
@@ -294,7 +294,7 @@ pub(crate) enum Secret {
 
 #[derive(Debug, Args)]
 pub(crate) struct Call {
-    /// The tool's id, or its own name when no other tool has it
+    /// The tool's id, or its own name if that is unique
     pub(crate) name: String,
     /// All arguments as one JSON object; `-` reads it from standard input
     #[arg(long, value_name = "JSON", conflicts_with = "arg")]
@@ -308,13 +308,13 @@ pub(crate) struct Call {
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// Address and port to listen on; a free port is taken when it is in use
+    /// Address and port to listen on; a free port is used if this one is taken
     #[arg(long, value_name = "ADDR", value_parser = listen_address, default_value_t = DEFAULT_LISTEN)]
     pub(crate) listen: SocketAddr,
-    /// Exit after the walk instead of staying up
+    /// Exit after the walk instead of keeping the gateway running
     #[arg(long)]
     pub(crate) once: bool,
-    /// Begin with empty servers instead of what earlier runs left
+    /// Begin with empty servers instead of the data of earlier runs
     #[arg(long)]
     pub(crate) fresh: bool,
 }
@@ -324,7 +324,7 @@ fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
         .ok_or("write an address and a port, such as 127.0.0.1:8420")
 }
 
-/// The shortest time between two looks at a gateway, and the longest.
+/// The shortest and the longest time between two refreshes.
 const INTERVALS: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(3600);
 
 fn interval(text: &str) -> Result<Duration, &'static str> {
@@ -348,7 +348,7 @@ fn pair(text: &str) -> Result<(String, String), &'static str> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-/// By what tools are ranked, as the command line names it.
+/// How tools are ranked, in the command line's words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeName {
     /// By words and by meaning

@@ -22,7 +22,7 @@ const ARGUMENTS_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 const OBJECT_HELP: &str =
     "\n  help: write `--arguments '{\"name\": value, ...}'`, or `--arg NAME=VALUE` for each";
 
-/// Makes one call on the path that every call takes, records included.
+/// Makes one call on the same path as every call, with a record.
 pub(super) async fn run(call: &Call, pinned: &Pinned, output: &Output) -> anyhow::Result<ExitCode> {
     let tool = catalogue::resolve(pinned.view(), &call.name)?;
     let arguments = arguments(call, tool)?;
@@ -31,11 +31,11 @@ pub(super) async fn run(call: &Call, pinned: &Pinned, output: &Output) -> anyhow
     match pinned.call(operation, None, Caller::silent()).await {
         Ok(Outcome::Done(payload)) => show(tool, &payload, output),
         Ok(Outcome::Suspended(_)) => Err(with_help(
-            format!("`{}` waits for somebody's approval", tool.id()),
+            format!("`{}` waits for a person's approval", tool.id()),
             "call it from a client that can ask for one",
         )),
         Ok(Outcome::Task(task)) => {
-            output.line(&format!("`{}` goes on as a task: {}", tool.id(), task.id));
+            output.line(&format!("`{}` continues as a task: {}", tool.id(), task.id));
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => refused(tool, &error, output),
@@ -72,8 +72,8 @@ fn arguments(call: &Call, tool: &Tool) -> anyhow::Result<Box<RawValue>> {
     }
 }
 
-/// An object of `KEY=VALUE` pairs. A value is taken as JSON when it is, unless the tool's schema
-/// says that the argument is a string.
+/// An object from `KEY=VALUE` pairs. A value that is JSON is taken as JSON, unless the tool's
+/// schema says that the argument is a string.
 fn from_pairs(pairs: &[(String, String)], tool: &Tool) -> anyhow::Result<Map<String, Value>> {
     let schema: Value = serde_json::from_str(tool.definition().input_schema()).unwrap_or_default();
     let mut arguments = Map::new();
@@ -110,7 +110,8 @@ fn show(tool: &Tool, payload: &Payload, output: &Output) -> anyhow::Result<ExitC
     Ok(code)
 }
 
-/// A block of a result as text: JSON laid out, other text as it is, anything else named.
+/// A block of a result as text: JSON pretty-printed, other text as it is, anything else by its
+/// type.
 fn block(block: &Value) -> String {
     let text = |key: &str| block[key].as_str().unwrap_or_default();
     match text("type") {

@@ -1,4 +1,5 @@
-//! The catalogue as commands see it: opened, with what is missing learnt first, and asked for a tool by name.
+//! The catalogue as commands use it: opened, completed by asking unknown sources, and searched for
+//! a tool by name.
 
 use std::process::ExitCode;
 
@@ -7,21 +8,21 @@ use gatefold_catalog::{Tool, View};
 use gatefold_core::{Domain, ToolName};
 use gatefold_dispatch::Pinned;
 
-use super::arguments::Shared;
+use super::arguments::SharedOptions;
 use super::failure::with_help;
 use super::output::Output;
 use super::progress::Progress;
 use super::{check, session, visible};
 
-/// The hint where no configured source could have tools.
+/// The hint when no configured source can have tools.
 pub(super) const NO_SOURCE: &str =
-    "no source is configured; `gatefold import` takes them over from clients";
+    "no source is configured; `gatefold import` imports them from your clients";
 
-/// Runs `act` on the catalogue and on the domains that could not be asked what they offer.
+/// Runs `act` on the catalogue and on the domains that failed to answer.
 ///
-/// Sources that were never reached are asked first, unless what is known `is_enough`.
+/// Sources that were never reached are asked first, unless `is_enough` accepts what is known.
 pub(super) async fn with_catalog(
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
     is_enough: impl FnOnce(&View) -> bool,
@@ -41,7 +42,7 @@ pub(super) async fn with_catalog(
     result
 }
 
-/// How a command ends when some domains could not be looked at.
+/// The exit code when some domains could not be asked.
 pub(super) fn code_of(failed: &[Domain]) -> ExitCode {
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

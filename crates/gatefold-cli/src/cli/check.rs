@@ -3,12 +3,12 @@ use std::process::ExitCode;
 
 use gatefold::config::SourceConfig;
 use gatefold::config::kinds::Need;
-use gatefold::{App, Connected, Environment};
+use gatefold::{App, ConnectOutcome, Environment};
 use gatefold_core::Domain;
 use gatefold_dispatch::{SourceReport, SourceState};
 use serde::Serialize;
 
-use super::arguments::{Check, Shared};
+use super::arguments::{Check, SharedOptions};
 use super::output::{Output, Style};
 use super::progress::Progress;
 use super::table::{Table, grouped};
@@ -38,10 +38,10 @@ struct Finding {
     hint: Option<&'static str>,
 }
 
-/// Connects every source, says how each fared, and fails if one of them did.
+/// Connects every source, reports each outcome, and fails if one of them failed.
 pub(super) async fn run(
     check: &Check,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -60,9 +60,9 @@ pub(super) async fn run(
     .await
 }
 
-async fn findings(app: &App, connected: Vec<Connected>) -> anyhow::Result<Findings> {
+async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<Findings> {
     let tokens = app.count_definitions(&ChildCounter).await?;
-    let mut connected: HashMap<Domain, Connected> =
+    let mut connected: HashMap<Domain, ConnectOutcome> =
         connected.into_iter().map(|one| (one.source.domain.clone(), one)).collect();
     let config = app.config();
     let origins: HashMap<_, _> =
@@ -89,20 +89,20 @@ async fn findings(app: &App, connected: Vec<Connected>) -> anyhow::Result<Findin
     })
 }
 
-/// The reason without the domain, which stands beside it.
+/// The reason without the domain, which is printed next to it.
 pub(super) fn reason(error: &str, domain: &Domain) -> String {
     let known = format!("`{domain}` is unavailable: ");
     error.strip_prefix(&known).unwrap_or(error).to_owned()
 }
 
-/// What the source's own words do not say.
+/// A hint that the source's own error does not give.
 fn hint(source: &SourceConfig) -> Option<&'static str> {
     let program = source.section.need().and_then(Need::program)?;
     (program.args.is_empty() && program.command.contains(' '))
-        .then_some("`command` is the program alone; put its arguments in `args`")
+        .then_some("`command` is only the program; put its arguments in `args`")
 }
 
-/// What is configured and has no effect.
+/// Settings that have no effect.
 async fn warnings(app: &App) -> Vec<String> {
     let pinned = app.pin();
     let config = app.config();
@@ -112,7 +112,7 @@ async fn warnings(app: &App) -> Vec<String> {
     let idle = config.disclosure.pinned.iter().filter(is_idle);
     let idle = idle.map(|pattern| format!("`disclosure.pinned` matches no tool: {pattern}"));
     let encoder = app.encoder_fault().await;
-    let encoder = encoder.map(|fault| format!("`search.encoder` is of no use: {fault}"));
+    let encoder = encoder.map(|fault| format!("`search.encoder` cannot be used: {fault}"));
     idle.chain(encoder).collect()
 }
 
@@ -136,10 +136,10 @@ fn costs(tools: usize, tokens: usize) -> String {
     let tokens = grouped(tokens);
     match tools {
         0 => "no tools".to_owned(),
-        1 => format!("1 tool, which costs a model {tokens} tokens if it is shown it"),
+        1 => format!("1 tool: {tokens} tokens if a model is shown it"),
         _ => {
             let tools = grouped(tools);
-            format!("{tools} tools, which cost a model {tokens} tokens if it is shown them all")
+            format!("{tools} tools: {tokens} tokens if a model is shown them all")
         }
     }
 }
@@ -186,7 +186,7 @@ fn details(finding: &Finding, is_verbose: bool, style: Style) -> Vec<String> {
     }
     if !report.alterations.is_empty() {
         lines.push(String::new());
-        let text = format!("{}: some definitions were not as MCP has them", report.domain);
+        let text = format!("{}: some definitions did not follow MCP", report.domain);
         lines.extend(style.sentence(&text, 2));
     }
     for alteration in &report.alterations {
@@ -224,7 +224,7 @@ mod tests {
             calls_waiting: 0,
             traffic: TrafficReport::default(),
         };
-        let hint = error.map(|_| "`command` is the program alone; put its arguments in `args`");
+        let hint = error.map(|_| "`command` is only the program; put its arguments in `args`");
         Finding { report, origin: "gatefold.toml:9".into(), tokens: 6540, took_ms: Some(35), hint }
     }
 
@@ -232,8 +232,8 @@ mod tests {
     fn a_check_counts_tools_as_people_do() {
         for (tools, expected) in [
             (0, "no tools"),
-            (1, "1 tool, which costs a model 1,234 tokens if it is shown it"),
-            (2, "2 tools, which cost a model 1,234 tokens if it is shown them all"),
+            (1, "1 tool: 1,234 tokens if a model is shown it"),
+            (2, "2 tools: 1,234 tokens if a model is shown them all"),
         ] {
             assert_eq!(costs(tools, 1234), expected);
         }

@@ -1,5 +1,5 @@
-//! The command line as a whole. What single commands take is in [`arguments`](super::arguments) and beside
-//! the commands themselves.
+//! The command line as a whole. The arguments of single commands are in
+//! [`arguments`](super::arguments) and with the commands themselves.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,8 @@ use clap_complete::Shell;
 
 use super::approvals::Approvals;
 use super::arguments::{
-    Check, Connect, Demo, Disconnect, Doctor, Import, Queries, Secret, Serve, Shared, Status,
-    Stdio, Tools,
+    Check, Connect, Demo, Disconnect, Doctor, Import, Queries, Secret, Serve, SharedOptions,
+    Status, Stdio, Tools,
 };
 use super::config::ConfigCommand;
 use super::eval::Eval;
@@ -22,7 +22,7 @@ use super::model::Model;
 #[command(name = "gatefold", version, propagate_version = true, after_help = EXIT_CODES)]
 pub(crate) struct CommandLine {
     #[command(flatten)]
-    pub(crate) shared: Shared,
+    pub(crate) shared: SharedOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -32,7 +32,7 @@ Exit codes:
   0    all went well
   1    something failed: a source, a call
   2    the command line or the configuration is wrong
-  130  interrupted, by Ctrl-C or a signal, before it was done
+  130  interrupted by Ctrl-C or a signal
 
 `gatefold COMMAND --help` shows an example.";
 
@@ -44,56 +44,57 @@ pub(crate) enum Command {
     /// Serve MCP to one client over standard input and output
     #[command(after_long_help = "Example:\n  claude mcp add gatefold -- gatefold stdio")]
     Stdio(Stdio),
-    /// Take over the servers of the MCP clients that you have
+    /// Import the servers of your MCP clients
     ///
-    /// Reads the files of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Zed, Gemini
-    /// CLI, Goose and LM Studio, shows what is in them, asks, and writes sources. Secrets go to the
-    /// keyring, or become variables. The clients' files are not touched.
+    /// Reads the files of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Zed,
+    /// Gemini CLI, Goose and LM Studio, shows the servers in them, asks, and writes sources.
+    /// Secrets go to the keyring, or become variables. The clients' files are not changed.
     #[command(after_long_help = "Example:\n  gatefold import claude-code --dry-run")]
     Import(Import),
-    /// Put Gatefold into a client's configuration; without a client, say where it is
+    /// Add Gatefold to a client's configuration; without a client, show where it is
     #[command(after_long_help = "Example:\n  gatefold connect claude-code")]
     Connect(Connect),
-    /// Take Gatefold out of a client's configuration and put back what was there
+    /// Remove Gatefold from a client's configuration and put back what was there
     #[command(after_long_help = "Example:\n  gatefold disconnect claude-code")]
     Disconnect(Disconnect),
-    /// Connect every source and say how each fares
+    /// Connect every source and report how each one does
     #[command(after_long_help = "Example:\n  gatefold check --mcp-config ~/.cursor/mcp.json")]
     Check(Check),
     /// Find what is wrong, with the fix for each: configuration, sources, port, state, clients
     #[command(after_long_help = "Example:\n  gatefold doctor --offline")]
     Doctor(Doctor),
-    /// Look at tools, and call them
+    /// List, search and call tools
     #[command(subcommand, after_long_help = "Example:\n  gatefold tools search create an issue")]
     Tools(Tools),
     /// Measure how well tools are found, and what makes them hard to find
     #[command(subcommand, after_long_help = "Example:\n  gatefold eval catalog")]
     Eval(Eval),
-    /// Decide about calls that wait for a person's yes
+    /// Approve or deny calls that wait for a person
     ///
-    /// A rule under `ask` in the configuration wants somebody's yes to a call. Where the client cannot
-    /// ask, the call is refused and waits here. A yes serves one call with the same arguments.
+    /// A rule under `ask` in the configuration makes a call need a person's approval. Where the
+    /// client cannot ask its user, the call is refused and waits here. An approval is good for one
+    /// call with the same arguments.
     #[command(subcommand, after_long_help = "Example:\n  gatefold approvals list")]
     Approvals(Approvals),
     /// Show what searches have learnt from use, and erase it
     ///
-    /// The words of a search are kept when a call of a tool that it found went well. They make that
-    /// tool easier to find.
+    /// When a search leads to a successful call of a tool, its words are kept. They make that tool
+    /// easier to find.
     #[command(
         args_conflicts_with_subcommands = true,
         after_long_help = "Example:\n  gatefold queries --tool tickets__create_ticket"
     )]
     Queries(Queries),
-    /// Obtain the sentence encoder that searches may ask
+    /// Get the optional sentence encoder for searches
     #[command(subcommand, after_long_help = "Example:\n  gatefold model get")]
     Model(Model),
-    /// Say what is on record and what a running gateway does
+    /// Show what is on record and what a running gateway does
     #[command(after_long_help = "Example:\n  gatefold status --watch")]
     Status(Status),
     /// Keep secrets in the system's keyring, for `${secret:NAME}` in `gatefold.toml`
     #[command(subcommand, after_long_help = "Example:\n  gatefold secret set GITHUB_TOKEN")]
     Secret(Secret),
-    /// Write a commented `gatefold.toml` to begin with
+    /// Write a commented starter `gatefold.toml`
     #[command(after_long_help = "Example:\n  gatefold init --user")]
     Init(Init),
     /// Explain, check and show the configuration
@@ -109,7 +110,7 @@ pub(crate) enum Command {
     /// Write the manual page to standard output, or a page for each command to a directory
     #[command(after_long_help = "Example:\n  gatefold man --dir ~/.local/share/man/man1")]
     Man {
-        /// Where to write the pages; made when it is not there
+        /// Where to write the pages; created if missing
         #[arg(long)]
         dir: Option<PathBuf>,
     },
@@ -145,8 +146,8 @@ impl Command {
         }
     }
 
-    /// `serve` logs what happens, `stdio` only what needs attention, as its log is a client's; the
-    /// others tell what there is to tell themselves.
+    /// `serve` logs what happens; `stdio` only what needs attention, because its log ends up in a
+    /// client's; the other commands print their results themselves.
     pub(crate) fn default_log(&self) -> &'static str {
         match self {
             Self::Serve(_) => "info",

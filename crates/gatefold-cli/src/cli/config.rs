@@ -1,4 +1,4 @@
-//! `gatefold config`: what the keys mean, and what is in force.
+//! `gatefold config`: what the keys mean, and which values are in force.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use gatefold::config::{
 };
 use serde_json::{Value, json};
 
-use super::arguments::{Format, Shared};
+use super::arguments::{Format, SharedOptions};
 use super::failure::usage;
 use super::output::Output;
 use super::session;
@@ -28,7 +28,7 @@ pub(crate) enum ConfigCommand {
         #[command(flatten)]
         format: Format,
     },
-    /// Read the configuration and name every fault in it; connects nothing
+    /// Read the configuration and list every fault in it; connects to nothing
     #[command(after_long_help = "Example:\n  gatefold config check")]
     Check {
         #[command(flatten)]
@@ -43,7 +43,7 @@ pub(crate) enum ConfigCommand {
     /// Print the JSON Schema of `gatefold.toml`, for editors
     #[command(after_long_help = "Example:\n  gatefold config schema > gatefold.schema.json")]
     Schema,
-    /// Print what the documentation has about the keys
+    /// Print the documentation of the keys
     #[command(hide = true)]
     Reference { kind: Reference },
 }
@@ -67,7 +67,7 @@ impl ConfigCommand {
 
 pub(super) fn run(
     command: &ConfigCommand,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -150,7 +150,7 @@ fn explain_key(section: &Section, key: &Key, output: &Output) {
     line("default", if default.is_empty() { "none" } else { &default });
     line("example", &format!("{} = {}", key.name, key.example));
     if key.kind.takes_variables() {
-        line("variables", "`${VAR}` and `${VAR:-default}` are put in");
+        line("variables", "`${VAR}` and `${VAR:-default}` are replaced");
     }
     line("change", applies(key.applies));
 }
@@ -158,7 +158,7 @@ fn explain_key(section: &Section, key: &Key, output: &Output) {
 fn applies(applies: Applies) -> &'static str {
     match applies {
         Applies::Reload => "takes effect when the configuration reloads",
-        Applies::Restart => "takes effect with the next start",
+        Applies::Restart => "takes effect at the next start",
     }
 }
 
@@ -201,8 +201,8 @@ fn key_json(section: &Section, key: &Key) -> Value {
     })
 }
 
-/// What is wrong in the files is an error before this. What is left are sources that need a
-/// variable or a secret that is not there, or that a client can use and Gatefold cannot.
+/// Faults of the files were reported as an error before. What is left are sources that need a
+/// missing variable or secret, or that a client can use and Gatefold cannot.
 fn check(config: &Config, output: &Output) -> ExitCode {
     let unusable = config
         .sources
@@ -235,7 +235,7 @@ fn check(config: &Config, output: &Output) -> ExitCode {
 fn show(
     config: &Config,
     inputs: &Inputs,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<()> {

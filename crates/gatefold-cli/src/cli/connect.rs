@@ -11,16 +11,16 @@ use gatefold_setup::{
 };
 use serde_json::{Value, json};
 
-use super::arguments::{Connect, Shared};
+use super::arguments::{Connect, SharedOptions};
 use super::output::Output;
-use super::prompt::Asking;
+use super::prompt::PromptMode;
 use super::table::Table;
 use super::{failure, import, loopback, paths, session, visible};
 
-/// Puts Gatefold into clients' files, or says where it is.
+/// Puts Gatefold into clients' files, or shows where it is.
 pub(super) async fn run(
     connect: &Connect,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -66,13 +66,13 @@ pub(super) async fn run(
     }
     let is_dry = connect.caution.dry_run;
     if !is_dry && plans.iter().any(|plan| !plan.result.is_unchanged) {
-        let asking = Asking::new(&connect.caution, output.is_json())?;
+        let asking = PromptMode::new(&connect.caution, output.is_json())?;
         if !ask(asking, &mut plans, environment)? {
             output.line("nothing was written");
             return Ok(ExitCode::SUCCESS);
         }
     }
-    // One that fails must not keep anybody from hearing what was done to the others.
+    // If one client fails, the report about the others must still be printed.
     for plan in plans.iter_mut().filter(|plan| !is_dry && plan.is_to_be_written()) {
         match connector.connect(&plan.file, &entry, &plan.overlap.names, WriteMode::Write) {
             Ok(result) => plan.result = result,
@@ -83,24 +83,24 @@ pub(super) async fn run(
         }
         plan.outcome = unseen(&connector, plan).map_or(Outcome::Written, Outcome::Unseen);
     }
-    let told = Told { connect, shared, entry: &entry, environment, output };
+    let told = ConnectSummary { connect, shared, entry: &entry, environment, output };
     told.all(&plans);
     let is_well = plans.iter().all(|plan| plan.outcome.error().is_none());
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What is to be done with one client.
+/// The plan for one client.
 struct Plan {
     client: Client,
     file: ConfigFile,
-    /// Servers that Gatefold offers as well.
+    /// Servers that Gatefold serves too.
     overlap: ServerOverlap,
     result: ConnectReport,
     is_wanted: bool,
     outcome: Outcome,
 }
 
-/// What became of a client's file.
+/// The outcome for a client's file.
 enum Outcome {
     Unwritten,
     Written,
@@ -139,10 +139,10 @@ pub(super) fn clients(names: &[String]) -> anyhow::Result<Vec<Client>> {
     Ok(clients)
 }
 
-/// What edits the clients' files. Records lie in the user's own state directory; an older Gatefold
-/// had them where the rest of the state lies.
+/// The editor of clients' files. Records are in the user's own state directory; older versions kept
+/// them with the rest of the state.
 pub(super) fn connector<'a>(
-    shared: &Shared,
+    shared: &SharedOptions,
     config: &Config,
     environment: &'a Environment,
 ) -> anyhow::Result<Connector<'a>> {
@@ -154,11 +154,11 @@ pub(super) fn connector<'a>(
     Ok(Connector { environment, listen: config.server.listen, records })
 }
 
-/// Asks about every file before any is written. False when the person gave up, or wants none.
-fn ask(asking: Asking, plans: &mut [Plan], environment: &Environment) -> anyhow::Result<bool> {
+/// Asks about every file before any is written. False if the person gave up, or wants none.
+fn ask(asking: PromptMode, plans: &mut [Plan], environment: &Environment) -> anyhow::Result<bool> {
     for plan in plans.iter_mut().filter(|plan| !plan.result.is_unchanged) {
         let path = paths::shown(&plan.result.path, environment);
-        let Some(is_wanted) = asking.confirm(&format!("Put Gatefold into {path}?"))? else {
+        let Some(is_wanted) = asking.confirm(&format!("Add Gatefold to {path}?"))? else {
             return Ok(false);
         };
         plan.is_wanted = is_wanted;
@@ -166,9 +166,9 @@ fn ask(asking: Asking, plans: &mut [Plan], environment: &Environment) -> anyhow:
             continue;
         }
         let Some(goes) = asking.confirm(&format!(
-            "{} starts {} itself, which Gatefold offers too. Take {} out of its file?",
-            plan.client,
+            "Remove {} from {}, now that Gatefold serves {}?",
             plan.overlap.names.join(", "),
+            plan.client,
             if plan.overlap.names.len() == 1 { "it" } else { "them" },
         ))?
         else {
@@ -181,13 +181,13 @@ fn ask(asking: Asking, plans: &mut [Plan], environment: &Environment) -> anyhow:
     Ok(plans.iter().any(Plan::is_to_be_written))
 }
 
-/// Looks whether the client's file has the entry now, as whoever reads it next will see it, and
-/// says what is wrong otherwise.
+/// Reads the client's file again, as its next reader will, and returns what is wrong if it lacks
+/// the entry.
 fn unseen(connector: &Connector<'_>, plan: &Plan) -> Option<String> {
     match connector.connected(&plan.file) {
         Ok(names) if names.contains(&plan.result.name) => None,
         Ok(_) => Some(format!(
-            "{}: was written, and Gatefold is not seen in it\n  help: look what it has as `{}`",
+            "{}: was written, but Gatefold is not in it\n  help: look at its entry `{}`",
             plan.result.path.display(),
             plan.result.name
         )),
@@ -195,7 +195,7 @@ fn unseen(connector: &Connector<'_>, plan: &Plan) -> Option<String> {
     }
 }
 
-/// The file that a new entry goes into: the first that has servers, else the first of all.
+/// The file for a new entry: the first that has servers, otherwise the first of all.
 pub(super) fn place(
     machine: &Machine,
     client: Client,
@@ -218,10 +218,10 @@ pub(super) fn place(
     Ok(files.swap_remove(at))
 }
 
-/// What the client is to start, or where it is to connect.
+/// What the client should start, or where it should connect.
 fn launch(
     connect: &Connect,
-    shared: &Shared,
+    shared: &SharedOptions,
     inputs: &Inputs,
     config: &Config,
     variables: Vec<String>,
@@ -242,7 +242,7 @@ fn launch(
     Launch::Stdio { command: own_program(environment), args, variables }
 }
 
-/// This program as `PATH` has it, since that path survives an update; else where it lies.
+/// This program by its path in `PATH`, which survives an update; otherwise its actual path.
 fn own_program(environment: &Environment) -> String {
     let Ok(own) = std::env::current_exe() else {
         return "gatefold".to_owned();
@@ -255,16 +255,16 @@ fn own_program(environment: &Environment) -> String {
     found.unwrap_or(own).display().to_string()
 }
 
-/// How it is said what was done.
-struct Told<'a> {
+/// Reports what was done.
+struct ConnectSummary<'a> {
     connect: &'a Connect,
-    shared: &'a Shared,
+    shared: &'a SharedOptions,
     entry: &'a Entry,
     environment: &'a Environment,
     output: &'a Output,
 }
 
-impl Told<'_> {
+impl ConnectSummary<'_> {
     fn all(&self, plans: &[Plan]) {
         if self.output.is_json() {
             let plans: Vec<_> = plans.iter().map(|plan| self.json(plan)).collect();
@@ -295,7 +295,7 @@ impl Told<'_> {
         self.output.line(&format!("undo with `{}`", paint.accent(&undo)));
     }
 
-    /// What became of one client, and what of its servers.
+    /// The outcome for one client, and for its servers.
     fn one(&self, plan: &Plan) {
         let (output, client, result) = (self.output, plan.client, &plan.result);
         let path = paths::shown(&result.path, self.environment);
@@ -307,9 +307,9 @@ impl Told<'_> {
             return;
         }
         let title = if result.is_unchanged {
-            format!("{client} has `{name}` in {path} already")
+            format!("{client} already has `{name}` in {path}")
         } else if !plan.is_wanted {
-            format!("{client}: {path} stays as it is")
+            format!("{client}: {path} is unchanged")
         } else if is_dry {
             format!("would connect {client}: {path}{has_name}")
         } else {
@@ -321,16 +321,16 @@ impl Told<'_> {
         }
         if result.is_replaced {
             let act = if is_dry { "would replace" } else { "replaced" };
-            output.line(&format!("  {act} the entry for Gatefold that was there as `{name}`"));
+            output.line(&format!("  {act} the existing Gatefold entry `{name}`"));
         }
-        let act = if is_dry { "would be taken out" } else { "taken out" };
+        let act = if is_dry { "would be removed" } else { "removed" };
         for (what, names) in [
-            (&*format!("{act}, as Gatefold offers them"), &result.taken_out),
-            ("left in, as Gatefold does not find their programs", &plan.overlap.missing_program),
-            ("left in, as Gatefold needs variables for them", &plan.overlap.needs_variables),
-            ("left in until `gatefold check` has reached them", &plan.overlap.never_reached),
+            (&*format!("{act}, because Gatefold serves them"), &result.taken_out),
+            ("kept, because Gatefold cannot find their programs", &plan.overlap.missing_program),
+            ("kept, because Gatefold lacks variables for them", &plan.overlap.needs_variables),
+            ("kept until `gatefold check` has reached them", &plan.overlap.never_reached),
             (
-                "left in, as Gatefold's own are off, unusable or different",
+                "kept, because Gatefold's own are off, unusable or different",
                 &plan.overlap.unlike_source,
             ),
         ] {
@@ -340,7 +340,7 @@ impl Told<'_> {
         }
     }
 
-    /// Which clients do not hand on what Gatefold needs, and what helps.
+    /// Which clients do not pass on the variables that Gatefold needs, and what helps.
     fn unpassed_by_all(&self, plans: &[Plan]) {
         let without: Vec<_> = plans.iter().filter(|p| !self.unpassed(p).is_empty()).collect();
         let Some(first) = without.first() else {
@@ -361,7 +361,7 @@ impl Told<'_> {
         );
     }
 
-    /// The variables that Gatefold needs and this client does not hand on.
+    /// The variables that Gatefold needs and this client does not pass on.
     fn unpassed(&self, plan: &Plan) -> &[String] {
         match &self.entry.launch {
             Launch::Stdio { variables, .. }
@@ -402,8 +402,8 @@ pub(super) fn shown_names(names: &[String]) -> String {
     names.iter().map(|name| visible::on_one_line(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// The configuration as a later command has to name it, when it is not the one found without.
-fn config_option(shared: &Shared, environment: &Environment) -> String {
+/// The option with which later commands find this configuration, if they need one.
+fn config_option(shared: &SharedOptions, environment: &Environment) -> String {
     let chosen = shared.config.as_ref().map(|path| environment.directory().join(path));
     let chosen = chosen.filter(|path| user_config_file(environment).as_ref() != Some(path));
     chosen.map_or_else(String::new, |path| {
@@ -411,7 +411,7 @@ fn config_option(shared: &Shared, environment: &Environment) -> String {
     })
 }
 
-/// Every client's files, with what is in them.
+/// Every client's files, and what is in them.
 fn list(machine: &Machine, listen: SocketAddr, environment: &Environment, output: &Output) {
     let mut table = Table::new(&["client", "file", "servers", "gatefold"]).numbers(&[2]);
     let mut rows = Vec::new();
@@ -447,7 +447,7 @@ fn list(machine: &Machine, listen: SocketAddr, environment: &Environment, output
     if output.is_json() {
         output.json(&json!({ "clients": rows }));
     } else if rows.is_empty() {
-        output.line("no client of those that Gatefold knows has a file here");
+        output.line("none of the clients that Gatefold knows has a file here");
     } else {
         for line in table.lines(output.style()) {
             output.line(&line);

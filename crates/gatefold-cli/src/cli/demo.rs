@@ -18,13 +18,13 @@ use gatefold_demo::DemoServer;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::arguments::{Demo, Shared};
+use super::arguments::{Demo, SharedOptions};
 use super::failure::with_help;
 use super::output::Output;
 use super::progress::Progress;
 use super::{serve, session, stop};
 
-/// Where the demonstration keeps what it has.
+/// Where the demonstration keeps its data.
 struct Places {
     state: PathBuf,
     scratch: PathBuf,
@@ -32,7 +32,7 @@ struct Places {
 
 pub(super) async fn run(
     demo: &Demo,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -44,7 +44,7 @@ pub(super) async fn run(
     let (listener, is_moved) = bind(demo.listen).await?;
     let address = listener.local_addr()?;
     if is_moved {
-        let note = format!("{} is in use, so the demonstration takes a free port", demo.listen);
+        let note = format!("{} is in use, so the demonstration uses a free port", demo.listen);
         output.line(&format!("{} {note}\n", output.style().accent("note")));
     }
     let serving = tokio::spawn(serve(app.clone(), listener, stop.clone()));
@@ -62,7 +62,11 @@ pub(super) async fn run(
     shown.and(served).map(|()| ExitCode::SUCCESS)
 }
 
-fn prepare(demo: &Demo, shared: &Shared, environment: &Environment) -> anyhow::Result<Places> {
+fn prepare(
+    demo: &Demo,
+    shared: &SharedOptions,
+    environment: &Environment,
+) -> anyhow::Result<Places> {
     let root = session::state_dir(shared, &Config::default(), environment)?.join("demo");
     let places = Places { state: root.join("state"), scratch: root.join("scratch") };
     for directory in [&places.state, &places.scratch] {
@@ -88,10 +92,10 @@ fn unusable(directory: &Path, error: &io::Error) -> anyhow::Error {
     )
 }
 
-/// The six servers as sources: this very program, started once for each.
+/// The six servers as sources: this program, started once for each.
 fn config(scratch: &Path) -> anyhow::Result<Config> {
-    let program = std::env::current_exe().context("the own program could not be found")?;
-    let command = program.to_str().context("the own program's path is not Unicode")?;
+    let program = std::env::current_exe().context("this program's own file could not be found")?;
+    let command = program.to_str().context("this program's path is not Unicode")?;
     let scratch = scratch.to_str().context("the scratch directory's path is not Unicode")?;
     let source = |server: &DemoServer| {
         let args = ["demo-server", server.name, "--scratch", scratch].map(str::to_owned).to_vec();
@@ -113,7 +117,7 @@ fn config(scratch: &Path) -> anyhow::Result<Config> {
     Ok(Config { sources, ..Config::default() })
 }
 
-/// Listens where asked, or on any free port when that one is in use.
+/// Listens on the requested address, or on a free port if that one is in use.
 async fn bind(listen: SocketAddr) -> anyhow::Result<(TcpListener, bool)> {
     match TcpListener::bind(listen).await {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {

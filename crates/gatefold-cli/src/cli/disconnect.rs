@@ -9,7 +9,7 @@ use gatefold_setup::{
 };
 use serde_json::{Value, json};
 
-use super::arguments::{Disconnect, Shared};
+use super::arguments::{Disconnect, SharedOptions};
 use super::connect::{clients, connector, place, shown_names};
 use super::output::Output;
 use super::paths;
@@ -17,13 +17,13 @@ use super::paths;
 /// Takes Gatefold out of clients' files.
 pub(super) fn run(
     disconnect: &Disconnect,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let clients = clients(&disconnect.clients)?;
     let machine = setup::machine(environment)?;
-    // A configuration that is broken or gone must not keep anybody from getting out.
+    // Removing Gatefold must work even with a broken or missing configuration.
     let inputs = shared.inputs().located(environment);
     let config = inputs.and_then(|inputs| load(&inputs, environment)).unwrap_or_default();
     let connector = connector(shared, &config, environment)?;
@@ -40,7 +40,7 @@ pub(super) fn run(
     let mode = if is_dry { WriteMode::DryRun } else { WriteMode::Write };
     let mut is_well = true;
     let mut done = Vec::new();
-    // One that fails must not keep anybody from hearing what was done to the others.
+    // If one client fails, the report about the others must still be printed.
     for (file, planned) in places {
         let undone = connector.disconnect(&file, unrecorded, mode);
         let error = match &undone {
@@ -75,8 +75,8 @@ pub(super) fn run(
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The files that Gatefold is in, or was, among those that a client has in this scope. One at least,
-/// about which is said why there is nothing to undo.
+/// The client's files in this scope that have or had Gatefold. At least one file, so that the
+/// report can say why there is nothing to undo.
 fn connected_places(
     connector: &Connector<'_>,
     machine: &Machine,
@@ -98,13 +98,13 @@ fn connected_places(
     Ok(files)
 }
 
-/// Whether somebody went the way of a record already.
+/// Whether somebody has already undone a recorded edit.
 fn is_undone(connector: &Connector<'_>, file: &ConfigFile) -> bool {
     let tried = connector.disconnect(file, UnrecordedEntry::Refuse, WriteMode::DryRun);
     matches!(tried, Err(SetupError::NotConnected { .. }))
 }
 
-/// What is wrong when another entry leads to Gatefold still, and is not one that `connect` replaced.
+/// The problem if another entry still leads to Gatefold, unless `connect` had replaced it.
 fn left(connector: &Connector<'_>, file: &ConfigFile, undone: &DisconnectReport) -> Option<String> {
     let mut left = match connector.connected(file) {
         Ok(left) => left,
@@ -117,7 +117,7 @@ fn left(connector: &Connector<'_>, file: &ConfigFile, undone: &DisconnectReport)
     let project = if file.scope == Scope::Project { " --project" } else { "" };
     Some(format!(
         "{}: another entry still leads to Gatefold: {}\n  help: `gatefold disconnect {}{project} \
-         --force` takes it out",
+         --force` removes it",
         file.path.display(),
         shown_names(&left),
         file.client.id()
@@ -144,20 +144,20 @@ fn tell(
     let act = if is_dry { "would disconnect".to_owned() } else { paint.good("disconnected") };
     output.line(&format!("{act} {client}: {path}"));
     let how = if !undone.is_recorded {
-        "the entry alone; servers that were taken out for it before are not restored"
+        "only the entry; servers that were removed for it earlier are not restored"
     } else if undone.is_removed {
-        "the file is gone, as before"
+        "the file is gone again, as before"
     } else if undone.is_exact {
-        "the file is what it was before, to the byte"
+        "the file is what it was before, byte for byte"
     } else {
-        "the file has its own servers again; what was changed in it since stays"
+        "the file has its own servers again; later changes to it are kept"
     };
     output.paragraph("  ", how);
     if let Some(backup) = &undone.backup {
         let names = shown_names(&undone.not_restored);
-        let why = "not put back, because others of their names are there";
+        let why = "not put back, because the file has other servers of these names";
         output.paragraph("  ", &format!("{why}: {names}"));
-        output.line(&format!("  the file as it was is kept in {}", backup.display()));
+        output.line(&format!("  the original file is kept in {}", backup.display()));
     }
 }
 

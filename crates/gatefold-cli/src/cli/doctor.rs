@@ -1,27 +1,29 @@
-//! `gatefold doctor`: what is wrong, and what puts it right.
+//! `gatefold doctor`: what is wrong, and how to fix it.
 
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold_setup::doctor::{self, Diagnosis, Finding, Level, Reach, Section, Subject};
+use gatefold_setup::doctor::{
+    self, Diagnosis, ExamineOptions, Finding, Level, ProbeScope, Section,
+};
 use serde_json::json;
 
-use super::arguments::{Doctor, Shared};
+use super::arguments::{Doctor, SharedOptions};
 use super::output::{Output, Style};
 use super::{stop, visible};
 
 pub(super) async fn run(
     doctor: &Doctor,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     stop::unless_stopped(async {
-        let subject = Subject {
+        let subject = ExamineOptions {
             inputs: shared.inputs(),
             state_dir: shared.state_dir.clone(),
             program: std::env::current_exe().ok(),
-            reach: if doctor.offline { Reach::Offline } else { Reach::Connect },
+            reach: if doctor.offline { ProbeScope::Offline } else { ProbeScope::Connect },
             connect_limit: doctor::CONNECT_LIMIT,
         };
         let diagnosis = doctor::examine(&subject, environment).await;
@@ -50,7 +52,7 @@ fn print_json(diagnosis: &Diagnosis, output: &Output) {
     }));
 }
 
-/// Problems in full, and how much was fine; all of it with `--verbose`.
+/// Problems in full, and the number of good findings; with `--verbose` all of them.
 fn lines(diagnosis: &Diagnosis, is_verbose: bool, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     let mut section: Option<Section> = None;
@@ -121,7 +123,7 @@ mod tests {
         let findings = vec![
             finding(
                 Level::Fault,
-                "search: the server answers 401: it wants credentials, and gets none, which it \
+                "search: the server answers 401: it wants credentials but gets none, which it \
                  said in so many words",
                 "/home/ann/projects/a-long-name/gatefold.toml:12",
                 "write `headers = { Authorization = \"Bearer ${secret:NAME}\" }`, and store it: \

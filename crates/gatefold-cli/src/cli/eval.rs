@@ -9,20 +9,20 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use gatefold::Environment;
 
-use super::arguments::{Format, ModeName, Shared};
+use super::arguments::{Format, ModeName, SharedOptions};
 use super::output::Output;
 use super::stop;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Eval {
-    /// Say how often a search finds the right tool
+    /// Measure how often a search finds the right tool
     ///
-    /// A line of the requests is a JSON object with `id`, `text` and `relevant`, the ids of the tools
-    /// that fit. A line of the tools has `id`, `name` and `description`, and where there is one
+    /// A line of the requests is a JSON object with `id`, `text` and `relevant`, the ids of the
+    /// tools that fit. A line of the tools has `id`, `name` and `description`, and optionally
     /// `schema`, `server`, `server_title`, `server_description` and `category`.
     #[command(after_long_help = "Example:\n  gatefold eval search --queries requests.jsonl --json")]
     Search(EvalSearch),
-    /// Find tools that are hard to tell apart or hard to find, and say what to do about them
+    /// Find tools that are hard to tell apart or hard to find, with advice
     #[command(
         after_long_help = "Example:\n  gatefold eval catalog --mcp-config ~/.cursor/mcp.json"
     )]
@@ -31,16 +31,17 @@ pub(crate) enum Eval {
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalSearch {
-    /// The tools to search; without it those of the configured sources
+    /// The tools to search [default: those of the configured sources]
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
-    /// Requests, and the tools that fit each
+    /// The requests, with the tools that fit each
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
-    /// Ask the sentence encoder in this folder or file too; that of `gatefold.toml` counts without `--tools`
+    /// Also use the sentence encoder in this folder or file; without `--tools`, `gatefold.toml` can
+    /// name one too
     #[arg(long, value_name = "PATH", requires = "tools")]
     encoder: Option<PathBuf>,
-    /// By what tools are ranked
+    /// How tools are ranked
     #[arg(long, value_enum, default_value_t)]
     mode: ModeName,
     #[command(flatten)]
@@ -49,7 +50,7 @@ pub(crate) struct EvalSearch {
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalCatalog {
-    /// The most tools to name of each kind
+    /// The most tools to list of each kind
     #[arg(long, default_value_t = 20)]
     limit: usize,
     #[command(flatten)]
@@ -67,7 +68,7 @@ impl Eval {
 
 pub(super) async fn run(
     eval: &Eval,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {

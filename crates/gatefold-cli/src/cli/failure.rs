@@ -1,4 +1,4 @@
-//! How failures are reported, and what they make of the exit code.
+//! How failures are reported, and which exit code they get.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::output::Output;
 use super::stop;
 
-/// The exit code for a command line or a configuration that is wrong, as clap has it too.
+/// The exit code for a wrong command line or configuration, the same as clap's.
 const USAGE: u8 = 2;
 
-/// What stands between a fault and how to put it right, here as in the library's errors.
+/// Separates a fault from its fix, here as in the library's errors.
 const HELP: &str = "\n  help: ";
 
-/// Something wrong with the command line that clap cannot see.
+/// A fault of the command line that clap cannot see.
 #[derive(Debug)]
 struct Usage(String);
 
@@ -46,12 +46,12 @@ pub(super) fn usage(message: impl Into<String>) -> anyhow::Error {
     Usage(message.into()).into()
 }
 
-/// A fault and, apart from it, how to put it right.
+/// A fault and, separately, its fix.
 pub(super) fn with_help(fault: impl fmt::Display, help: impl fmt::Display) -> anyhow::Error {
     anyhow::anyhow!("{fault}{HELP}{help}")
 }
 
-/// Prints an error, on standard error or as JSON, and gives the exit code for it.
+/// Prints an error on standard error or as JSON, and returns its exit code.
 pub(super) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
     if error.is::<Interrupted>() {
         output.complain(&error.to_string());
@@ -85,7 +85,7 @@ fn is_set_up_wrongly(error: &anyhow::Error) -> bool {
     )
 }
 
-/// The fault and the help apart from each other, and every fault of a configuration by itself.
+/// The fault and the help separately, and every fault of a configuration by itself.
 fn as_json(error: &anyhow::Error) -> Value {
     if let Some(faults) = faults(error).filter(|faults| !faults.is_empty()) {
         return json!({ "error": "the configuration is wrong", "faults": faults });

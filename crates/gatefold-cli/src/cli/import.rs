@@ -11,15 +11,15 @@ use gatefold_setup::{
     self as setup, FailedImport, ImportFault, ImportPlan, PlannedSource, SecretStyle, SetupError,
 };
 
-use super::arguments::{Import, SecretsTo, Shared};
+use super::arguments::{Import, SecretTarget, SharedOptions};
 use super::output::Output;
-use super::prompt::Asking;
+use super::prompt::PromptMode;
 use super::{failure, paths, visible};
 
-/// Reads clients' files, shows what is in them, asks, and writes sources.
+/// Reads clients' files, shows the servers in them, asks, and writes sources.
 pub(super) fn run(
     import: &Import,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -29,7 +29,7 @@ pub(super) fn run(
     if found.is_empty() {
         return Err(nothing_found(&machine, &clients, environment));
     }
-    let asking = Asking::new(&import.caution, output.is_json())?;
+    let asking = PromptMode::new(&import.caution, output.is_json())?;
     let target = target(shared, environment)?;
     let existing = setup::read(&target)?;
     let style = style(import.secrets);
@@ -37,8 +37,9 @@ pub(super) fn run(
     only(&mut plan, import, asking)?;
     if !output.is_json() {
         report::show(&found, &plan, environment, output);
-        // Where variables are written at once, they are listed with what to set them to.
-        if asking == Asking::Person || import.caution.dry_run || style == SecretStyle::Keyring {
+        // If secrets become variables without a question, they are listed with their values'
+        // places.
+        if asking == PromptMode::Person || import.caution.dry_run || style == SecretStyle::Keyring {
             report::secrets(&plan, style, output);
         }
     }
@@ -96,24 +97,24 @@ fn nothing_found(
     )
 }
 
-/// Where sources are written: where the command line says, else the user's own configuration.
-fn target(shared: &Shared, environment: &Environment) -> anyhow::Result<PathBuf> {
+/// The file to write sources to: the command line's, otherwise the user's own configuration.
+fn target(shared: &SharedOptions, environment: &Environment) -> anyhow::Result<PathBuf> {
     match &shared.config {
         Some(chosen) => Ok(environment.directory().join(chosen)),
         None => Ok(setup::user_config_file(environment)?),
     }
 }
 
-fn style(to: SecretsTo) -> SecretStyle {
+fn style(to: SecretTarget) -> SecretStyle {
     match to {
-        SecretsTo::Keyring => SecretStyle::Keyring,
-        SecretsTo::Auto if secrets::is_available() => SecretStyle::Keyring,
-        SecretsTo::Auto | SecretsTo::Variables => SecretStyle::Variable,
+        SecretTarget::Keyring => SecretStyle::Keyring,
+        SecretTarget::Auto if secrets::is_available() => SecretStyle::Keyring,
+        SecretTarget::Auto | SecretTarget::Variables => SecretStyle::Variable,
     }
 }
 
-/// Keeps the servers that the command line asks for. A person chooses about a project's.
-fn only(plan: &mut ImportPlan, import: &Import, asking: Asking) -> anyhow::Result<()> {
+/// Keeps the servers that the command line asks for. A person decides about a project's.
+fn only(plan: &mut ImportPlan, import: &Import, asking: PromptMode) -> anyhow::Result<()> {
     let names = &import.only;
     let is_called =
         |one: &PlannedSource, name: &String| *name == one.key || *name == one.server.name;
@@ -132,17 +133,17 @@ fn only(plan: &mut ImportPlan, import: &Import, asking: Asking) -> anyhow::Resul
     let is_named = |one: &PlannedSource| names.iter().any(|name| is_called(one, name));
     if !names.is_empty() {
         plan.retain(is_named);
-    } else if !import.project && asking == Asking::Yes {
+    } else if !import.project && asking == PromptMode::Yes {
         plan.leave_projects(is_named);
     }
     Ok(())
 }
 
-/// Asks which servers to take. False when none are wanted.
+/// Asks which servers to take. False if none are wanted.
 fn ask(
     plan: &mut ImportPlan,
     import: &Import,
-    asking: Asking,
+    asking: PromptMode,
     target: &Path,
     environment: &Environment,
 ) -> anyhow::Result<bool> {
@@ -151,11 +152,11 @@ fn ask(
         visible::on_one_line(&format!("{}  ({}{whose})", one.key, one.client))
     };
     let items: Vec<_> = plan.sources.iter().map(item).collect();
-    // Everybody's configuration takes a project's servers only from who says so.
+    // A project may be anybody's, so its servers are imported only on request.
     let is_named = import.project || !import.only.is_empty();
     let is_ticked = |at: &usize| is_named || plan.sources[*at].scope == Scope::User;
     let ticked = (0..plan.sources.len()).filter(is_ticked).collect();
-    let question = "Which servers are to become sources?";
+    let question = "Which servers should become sources?";
     let Some(chosen) = asking.choose(question, items, ticked)? else {
         return Ok(false);
     };
@@ -170,7 +171,7 @@ fn ask(
     Ok(asking.confirm(&question)? == Some(true))
 }
 
-/// Puts the secrets into the keyring, before anything refers to them, and writes.
+/// Stores the secrets in the keyring, before anything refers to them, and writes.
 fn write(
     plan: &ImportPlan,
     style: SecretStyle,
@@ -185,21 +186,21 @@ fn write(
 fn unwritten(FailedImport { fault, left }: FailedImport) -> anyhow::Error {
     let error = match fault {
         ImportFault::NameTaken(name) => failure::with_help(
-            format!("the keyring has another secret `{name}`; nothing was written"),
+            format!("the keyring already has a different secret `{name}`; nothing was written"),
             format!("import again, or remove it: `gatefold secret remove {name}`"),
         ),
-        ImportFault::NotStored(name, error) => unkept(&name, &error),
+        ImportFault::NotStored(name, error) => storing_failed(&name, &error),
         ImportFault::NotWritten(error) => error.into(),
     };
     if left.is_empty() {
         return error;
     }
     let left: Vec<_> = left.iter().map(|name| format!("`gatefold secret remove {name}`")).collect();
-    let also = format!("the keyring keeps what was stored before: {}", left.join(", "));
+    let also = format!("these secrets are still in the keyring: {}", left.join(", "));
     anyhow::anyhow!("{error}; {also}")
 }
 
-fn unkept(name: &str, error: &SecretError) -> anyhow::Error {
+fn storing_failed(name: &str, error: &SecretError) -> anyhow::Error {
     let help = match error {
         SecretError::NoKeyring(_) => "import with `--secrets variables`".to_owned(),
         SecretError::Refused | SecretError::Slow(_) | SecretError::Failed(_) => {

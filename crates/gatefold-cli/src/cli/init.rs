@@ -10,28 +10,28 @@ use gatefold::Environment;
 use gatefold::config::kinds::Kinds;
 use gatefold::config::{FILE_NAME, sections, template, user_config_file};
 
-use super::arguments::Shared;
+use super::arguments::SharedOptions;
 use super::failure::{usage, with_help};
 use super::output::Output;
 use super::paths;
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// Where to write it, as `--config` says it too; without either `./gatefold.toml`
+    /// Where to write it; the same as `--config` [default: `./gatefold.toml`]
     #[arg(long, value_name = "FILE")]
     path: Option<PathBuf>,
     /// Write it to the user's own place, `~/.config/gatefold/gatefold.toml`
     #[arg(long, conflicts_with = "path")]
     user: bool,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
 }
 
-/// Writes the file whole or not at all, and over no other unless it is told to.
+/// Writes the whole file or nothing, and replaces no other unless told to.
 pub(super) fn run(
     init: &Init,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -56,7 +56,11 @@ pub(super) fn run(
 }
 
 /// The one file that the command line names.
-fn target(init: &Init, shared: &Shared, environment: &Environment) -> anyhow::Result<PathBuf> {
+fn target(
+    init: &Init,
+    shared: &SharedOptions,
+    environment: &Environment,
+) -> anyhow::Result<PathBuf> {
     let named = match (&init.path, &shared.config) {
         (Some(_), Some(_)) => {
             let fault = "`--path` and `--config` both say where to write";
@@ -78,7 +82,7 @@ fn target(init: &Init, shared: &Shared, environment: &Environment) -> anyhow::Re
     }
 }
 
-/// What to do with a file that configures nothing. Commands name it where they would not look.
+/// What to do with a file that configures nothing. Commands name it if they would not look there.
 fn next_steps(path: &Path, environment: &Environment) -> String {
     let is_users = user_config_file(environment).is_some_and(|users| path == users);
     let chosen = format!(" --config {}", paths::as_argument(path, environment));
@@ -103,7 +107,7 @@ fn write(path: &Path, is_forced: bool) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    // A link that leads nowhere is something too.
+    // A dangling link counts as an existing file.
     if !is_forced && path.symlink_metadata().is_ok() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }

@@ -14,7 +14,7 @@ const ANSWER_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
 /// How long an answer to a question about the gateway itself may take.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(2);
 
-/// How long an answer may take, a tool's work included.
+/// How long an answer may take, including a tool's work.
 const WORK_DEADLINE: Duration = Duration::from_secs(70);
 
 pub(super) struct Answer {
@@ -22,7 +22,7 @@ pub(super) struct Answer {
     pub(super) body: String,
 }
 
-/// Where to reach, on this machine, what listens on an address that may be "all of them".
+/// The address on this machine that reaches a listener on `listen`, which may be "all addresses".
 pub(super) fn reachable(listen: SocketAddr) -> SocketAddr {
     if listen.ip().is_unspecified() {
         SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), listen.port())

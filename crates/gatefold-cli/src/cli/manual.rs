@@ -1,4 +1,4 @@
-//! The command line described: help, completions and manual pages, all from the same definition.
+//! The command line's help, completions and manual pages, all from the same definition.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write};
@@ -15,7 +15,7 @@ use super::failure::with_help;
 use super::output::terminal_width;
 use super::prose::wrapped;
 
-/// Commands by what somebody wants who looks for one.
+/// Commands by what people want to do.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Try it", &["demo"]),
     ("Set up", &["init", "import", "connect", "disconnect", "secret", "config"]),
@@ -24,11 +24,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Shell", &["completions", "man", "help"]),
 ];
 
-/// The widest a line of help is, also where a terminal is wider or there is none.
+/// The longest line of help, even on a wider terminal or without one.
 const HELP_COLUMNS: usize = 100;
 
-/// Reads the command line. Help and faults of usage end the process here, in the colours that
-/// were asked for.
+/// Reads the command line. Help and usage errors end the process here, in the requested colours.
 pub(super) fn parse() -> CommandLine {
     let columns = io::stdout().is_terminal().then(terminal_width).flatten();
     let columns = columns.unwrap_or(HELP_COLUMNS).min(HELP_COLUMNS);
@@ -37,7 +36,7 @@ pub(super) fn parse() -> CommandLine {
     CommandLine::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-/// The definition, with help that fits so many columns.
+/// The definition, with help that fits this many columns.
 fn command(columns: usize) -> Command {
     let command = CommandLine::command().max_term_width(HELP_COLUMNS);
     let commands = groups(&command, columns);
@@ -46,7 +45,7 @@ fn command(columns: usize) -> Command {
     ))
 }
 
-/// What clap is to do for its own texts: `--color` counts before the line as a whole is read.
+/// The colour choice for clap's own texts: clap prints them before the whole line is parsed.
 fn colour_asked_for(arguments: impl Iterator<Item = String>) -> ColorChoice {
     let mut arguments = arguments.take_while(|argument| argument != "--").peekable();
     let mut choice = ColorChoice::Auto;
@@ -65,7 +64,7 @@ fn colour_asked_for(arguments: impl Iterator<Item = String>) -> ColorChoice {
     choice
 }
 
-/// The commands with what each is for, under heads. One that no group names stands in the last.
+/// The commands with their purposes, under headings. A command without a group goes last.
 fn groups(command: &Command, columns: usize) -> String {
     let shown: Vec<_> = command.get_subcommands().filter(|one| !one.is_hide_set()).collect();
     let width = shown.iter().map(|one| one.get_name().len()).max().unwrap_or(0);
@@ -94,14 +93,14 @@ fn groups(command: &Command, columns: usize) -> String {
     text
 }
 
-/// The definition without what is for our own processes only.
+/// The definition without commands for our own child processes.
 fn public() -> Command {
     let mut all = command(HELP_COLUMNS);
     let hidden: Vec<_> = all.get_subcommands().filter(|one| one.is_hide_set()).cloned().collect();
     if hidden.is_empty() {
         return all;
     }
-    // Commands cannot be taken out, so the shown ones are put into a command without any.
+    // clap cannot remove commands, so the visible ones go into a command without any.
     let shown: Vec<_> = all.get_subcommands().filter(|one| !one.is_hide_set()).cloned().collect();
     let mut bare = Command::new("gatefold")
         .version(env!("CARGO_PKG_VERSION"))
@@ -119,12 +118,12 @@ fn public() -> Command {
 pub(super) fn completions(shell: Shell) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut public(), "gatefold", &mut script);
-    // A reader that is gone is no failure of the command.
+    // A reader that has gone is no failure of the command.
     let _ = io::stdout().write_all(&script);
     ExitCode::SUCCESS
 }
 
-/// Writes the manual: the page of the whole to standard output, or every page to a directory.
+/// Writes the manual: one page of everything to standard output, or every page to a directory.
 pub(super) fn pages(dir: Option<&Path>, environment: &Environment) -> anyhow::Result<ExitCode> {
     let mut command = public().disable_help_subcommand(true);
     command.build();

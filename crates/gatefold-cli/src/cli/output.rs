@@ -12,10 +12,10 @@ use super::visible::{self, Paint};
 /// How many columns the further lines of a paragraph are indented by.
 const HANGING: usize = 2;
 
-/// Where results are printed. Whoever stops reading them early gets no more, and no error.
+/// Where results are printed. When nobody reads them any more, printing stops without an error.
 ///
-/// All that is printed passes here, so that nothing from a source can steer a terminal: control
-/// characters are shown instead of sent.
+/// Everything that is printed goes through here, so that nothing from a source can control a
+/// terminal: control characters are shown instead of sent.
 pub(super) struct Output {
     stdout: Stdout,
     is_json: bool,
@@ -25,25 +25,26 @@ pub(super) struct Output {
     is_gone: AtomicBool,
 }
 
-/// When there are colours.
+/// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum ColourChoice {
-    /// On a terminal, unless `NO_COLOR` asks for none; elsewhere when `CLICOLOR_FORCE` does
+    /// On a terminal, unless `NO_COLOR` is set; elsewhere if `CLICOLOR_FORCE` is set
     #[default]
     Auto,
     Always,
     Never,
 }
 
-/// Colours, when they are wanted, and how wide text may be, where that matters.
+/// Colours, if they are on, and the width of text, where it is limited.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Style {
     has_colour: bool,
     width: Option<usize>,
 }
 
-/// Whether a stream shows colours. What the command line says comes first, then `NO_COLOR`
-/// (<https://no-color.org>), then `CLICOLOR_FORCE` and `CLICOLOR` (<https://bixense.com/clicolors>).
+/// Whether a stream shows colours. The command line comes first, then `NO_COLOR`
+/// (<https://no-color.org>), then `CLICOLOR_FORCE` and `CLICOLOR`
+/// (<https://bixense.com/clicolors>).
 pub(super) fn allows_colour(
     choice: ColourChoice,
     environment: &Environment,
@@ -79,7 +80,7 @@ impl Output {
         }
     }
 
-    /// Whether one JSON object is to be printed instead of text.
+    /// Whether to print one JSON object instead of text.
     pub(super) fn is_json(&self) -> bool {
         self.is_json
     }
@@ -93,7 +94,7 @@ impl Output {
         self.stdout.is_terminal()
     }
 
-    /// Whether nobody reads standard output any more, which only a failed write tells.
+    /// Whether nobody reads standard output any more, known only after a failed write.
     pub(super) fn is_gone(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)
     }
@@ -108,19 +109,19 @@ impl Output {
         }
     }
 
-    /// Prints a text behind `indent`, in as many lines as the terminal's width asks for; further
-    /// ones are indented once more.
+    /// Prints a text after `indent`, in as many lines as the terminal's width needs; further lines
+    /// are indented once more.
     pub(super) fn paragraph(&self, indent: &str, text: &str) {
         let hang = indent.len() + HANGING;
         self.lines(&wrapped(&format!("{indent}{text}"), self.style.width, hang));
     }
 
-    /// A text that somebody may want to the byte: only on a terminal is anything in it altered.
+    /// Prints a text that somebody may want exactly: it is altered only on a terminal.
     pub(super) fn verbatim(&self, text: &str) {
         if self.is_terminal() { self.line(text) } else { self.print(text) }
     }
 
-    /// Prints a text that ends its own lines.
+    /// Prints a text that includes its line breaks.
     pub(super) fn text(&self, text: &str) {
         let _ = write!(&self.stdout, "{text}");
     }
@@ -137,7 +138,7 @@ impl Output {
     }
 
     fn print(&self, text: &str) {
-        // A reader that is gone is no failure of the command.
+        // A reader that has gone is no failure of the command.
         if writeln!(&self.stdout, "{text}").and_then(|()| (&self.stdout).flush()).is_err() {
             self.is_gone.store(true, Ordering::Relaxed);
         }
@@ -160,7 +161,7 @@ impl Output {
     }
 }
 
-/// The terminal's width. A width of nothing, as some pseudo terminals have it, is none.
+/// The terminal's width. Some pseudo terminals report a width of 0, which means unknown.
 pub(super) fn terminal_width() -> Option<usize> {
     let (columns, _) = crossterm::terminal::size().ok()?;
     Some(usize::from(columns)).filter(|columns| *columns > 0)
@@ -172,7 +173,7 @@ impl Style {
         Self { width: Some(columns), ..self }
     }
 
-    /// How wide a line may be; none where lines go to a file or a program.
+    /// The longest line; none where lines go to a file or a program.
     pub(super) fn width(self) -> Option<usize> {
         self.width
     }
@@ -181,13 +182,14 @@ impl Style {
         self.has_colour
     }
 
-    /// Colours without a terminal, for tests of what is drawn.
+    /// Colours without a terminal, for tests of layouts.
     #[cfg(test)]
     pub(super) fn plain() -> Self {
         Self { has_colour: false, width: None }
     }
 
-    /// A sentence, broken between words where lines have a width; it goes on under `hang` spaces.
+    /// A sentence, broken between words if width is limited; later lines are indented by `hang`
+    /// spaces.
     pub(super) fn sentence(self, text: &str, hang: usize) -> Vec<String> {
         wrapped(text, self.width, hang)
     }

@@ -14,7 +14,7 @@ pub(super) fn shown(path: &Path, environment: &Environment) -> String {
     }
 }
 
-/// A path as a shell takes it, with the user's home shortened where that is possible.
+/// A path as a shell accepts it, with the user's home shortened where possible.
 pub(super) fn as_argument(path: &Path, environment: &Environment) -> String {
     let short = shown(path, environment);
     match short.strip_prefix("~/") {

@@ -1,4 +1,4 @@
-//! What is under way, on standard error while somebody looks at it.
+//! Progress of running work, on standard error if it is a terminal.
 
 use std::collections::VecDeque;
 use std::io::IsTerminal as _;
@@ -12,20 +12,20 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::output::Output;
 use super::{stderr, visible};
 
-/// How many things under way are named at once; the rest are counted.
+/// How many running items are named at once; the rest are counted.
 const LINES: usize = 8;
 
-/// How many that wait for a line are remembered. Later ones are counted in the bar and never named.
+/// How many items without a line are remembered. Later ones are counted in the bar and never named.
 const WAITING: usize = 1024;
 
 /// How often the seconds are redrawn.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Several things under way: one line for each of the first, and a bar for all. It shows on a
-/// terminal only, never beside `--json`, and is gone once dropped.
-pub(super) struct Progress(Option<Mutex<Bars>>);
+/// Several running items: one line for each of the first, and a bar for all. It shows only on a
+/// terminal, never with `--json`, and disappears when dropped.
+pub(super) struct Progress(Option<Mutex<ProgressBars>>);
 
-struct Bars {
+struct ProgressBars {
     all: MultiProgress,
     total: ProgressBar,
     more: ProgressBar,
@@ -46,7 +46,7 @@ impl Progress {
         total.set_message(act);
         let more = all.add(ProgressBar::new(0).with_style(style("{wide_msg}")));
         stderr::set_drawn(Some(all.clone()));
-        Self(Some(Mutex::new(Bars {
+        Self(Some(Mutex::new(ProgressBars {
             all,
             total,
             more,
@@ -55,7 +55,7 @@ impl Progress {
         })))
     }
 
-    /// Begins one thing.
+    /// Starts one item.
     pub(super) fn begin(&self, name: &str) {
         let Some(bars) = &self.0 else { return };
         let mut bars = lock(bars);
@@ -66,7 +66,7 @@ impl Progress {
         bars.fill();
     }
 
-    /// Ends one thing that was begun.
+    /// Ends one item that was started.
     pub(super) fn end(&self, name: &str) {
         let Some(bars) = &self.0 else { return };
         let name = visible::on_one_line(name);
@@ -83,8 +83,8 @@ impl Progress {
     }
 }
 
-impl Bars {
-    /// Names as many as there is room for.
+impl ProgressBars {
+    /// Names as many items as there is room for.
     fn fill(&mut self) {
         while self.shown.len() < LINES
             && let Some((name, since)) = self.waiting.pop_front()

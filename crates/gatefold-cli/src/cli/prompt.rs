@@ -5,22 +5,22 @@ use std::io::{IsTerminal as _, stdin, stdout};
 use anyhow::Context as _;
 use inquire::{Confirm, InquireError, MultiSelect};
 
-use super::arguments::Caution;
+use super::arguments::WriteOptions;
 use super::failure::{self, Interrupted};
 use super::visible;
 
-/// Whether a question may be asked, or what the answer is without one.
+/// Whether questions may be asked, or are all answered with yes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asking {
+pub(super) enum PromptMode {
     /// Every question counts as answered with yes.
     Yes,
     Person,
 }
 
-impl Asking {
-    /// A person is asked unless `--yes` stands in for them. With neither, nothing is done: a
-    /// program that reads JSON has to say that it means it.
-    pub(super) fn new(caution: &Caution, is_json: bool) -> anyhow::Result<Self> {
+impl PromptMode {
+    /// A person is asked unless `--yes` is given. With `--json` and without `--yes` nothing is
+    /// done: a program has to say that it means it.
+    pub(super) fn new(caution: &WriteOptions, is_json: bool) -> anyhow::Result<Self> {
         if caution.yes || caution.dry_run {
             return Ok(Self::Yes);
         }
@@ -39,7 +39,7 @@ impl Asking {
         ))
     }
 
-    /// Asks, with yes as the answer of whoever just presses Enter. `None` when the person gave up.
+    /// Asks; just pressing Enter means yes. `None` if the person gave up.
     pub(super) fn confirm(self, question: &str) -> anyhow::Result<Option<bool>> {
         match self {
             Self::Yes => Ok(Some(true)),
@@ -50,7 +50,7 @@ impl Asking {
         }
     }
 
-    /// Asks which of these; `ticked` are chosen at first. `None` when the person gave up.
+    /// Asks which of these; `ticked` are selected at first. `None` if the person gave up.
     pub(super) fn choose(
         self,
         question: &str,
@@ -64,9 +64,11 @@ impl Asking {
                 let items = items.into_iter().map(|item| visible::on_one_line(&item)).collect();
                 let chosen = MultiSelect::new(&question, items)
                     .with_default(&ticked)
-                    // Who types "n" means no, and not the servers with an "n".
+                    // Typing "n" means no here, and should not filter for servers with an "n".
                     .without_filtering()
-                    .with_help_message("up and down, space to tick, enter to go on, esc to stop")
+                    .with_help_message(
+                        "up and down to move, space to select, enter to continue, esc to cancel",
+                    )
                     .raw_prompt();
                 let chosen = answered(chosen)?;
                 Ok(chosen.map(|chosen| chosen.into_iter().map(|option| option.index).collect()))
@@ -75,7 +77,7 @@ impl Asking {
     }
 }
 
-/// An answer, or none when the person pressed Escape.
+/// An answer, or none if the person pressed Escape.
 fn answered<T>(answer: Result<T, InquireError>) -> anyhow::Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),

@@ -4,9 +4,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::visible;
 
-/// The lines of a text that is to fit the width. Those after the first begin with `hang` spaces;
-/// the first keeps the ones it has. A word that is longer than a line, such as a path, stays whole,
-/// so that it can be copied.
+/// A text broken into lines of at most `width`. Lines after the first begin with `hang` spaces; the
+/// first keeps its own. A word longer than a line, such as a path, stays whole, so that it can be
+/// copied.
 pub(super) fn wrapped(text: &str, width: Option<usize>, hang: usize) -> Vec<String> {
     let Some(width) = width else {
         return vec![text.to_owned()];
@@ -17,7 +17,7 @@ pub(super) fn wrapped(text: &str, width: Option<usize>, hang: usize) -> Vec<Stri
     let mut taken = first;
     let mut is_empty = true;
     for word in text.split_whitespace() {
-        // Marks of colours take no place.
+        // Colour marks take no columns.
         let columns = visible::unpainted(word).0.width();
         if !is_empty && taken + 1 + columns > width {
             lines.push(std::mem::replace(&mut line, " ".repeat(hang)));

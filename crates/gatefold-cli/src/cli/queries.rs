@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use gatefold::Environment;
 use gatefold::config::load;
-use gatefold_store::{PastQueriesOf, PastQueryRecord, Store, StoreOptions};
+use gatefold_store::{PastQueryFilter, PastQueryRecord, Store, StoreOptions};
 use serde_json::json;
 
-use super::arguments::{Forget, Queries, Shared};
+use super::arguments::{Forget, Queries, SharedOptions};
 use super::output::{Output, Style};
 use super::table::Table;
 use super::{session, stop};
@@ -17,7 +17,7 @@ const SHOWN: u32 = 10_000;
 
 pub(super) async fn run(
     queries: &Queries,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -35,8 +35,8 @@ pub(super) async fn run(
     .await
 }
 
-fn of(tool: Option<&str>) -> PastQueriesOf<'_> {
-    tool.map_or(PastQueriesOf::Every, PastQueriesOf::Tool)
+fn of(tool: Option<&str>) -> PastQueryFilter<'_> {
+    tool.map_or(PastQueryFilter::Every, PastQueryFilter::Tool)
 }
 
 async fn list(store: &Store, tool: Option<&str>, output: &Output) -> anyhow::Result<ExitCode> {
@@ -60,10 +60,10 @@ async fn forget(store: &Store, tool: Option<&str>, output: &Output) -> anyhow::R
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is printed for people.
+/// The lines printed for people.
 fn lines(records: &[PastQueryRecord], style: Style) -> Vec<String> {
     if records.is_empty() {
-        return vec!["nothing learnt".to_owned()];
+        return vec!["nothing learnt yet".to_owned()];
     }
     let heads = ["tool", "query", "weight", "last used", "whose"];
     let mut table = Table::new(&heads).numbers(&[2]).spare(&[4, 3]);
@@ -75,7 +75,7 @@ fn lines(records: &[PastQueryRecord], style: Style) -> Vec<String> {
     table.lines(style)
 }
 
-/// The day of a moment as RFC 3339 has it.
+/// The day of an RFC 3339 time.
 fn day(moment: &str) -> String {
     moment.split('T').next().unwrap_or_default().to_owned()
 }
@@ -101,6 +101,6 @@ mod tests {
             record("天气__预报", "明天会下雨吗", 0.126),
         ];
         insta::assert_snapshot!(across_widths(|style| lines(&records, style)));
-        assert_eq!(lines(&[], Style::plain()), ["nothing learnt"]);
+        assert_eq!(lines(&[], Style::plain()), ["nothing learnt yet"]);
     }
 }

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use gatefold::config::Inputs;
-use gatefold::{App, ConfigWatch, Environment, Reloaded};
+use gatefold::{App, ConfigWatch, Environment, ReloadReport};
 
 use super::{session, stop};
 
-/// Reads the configuration again whenever it changes or SIGHUP asks for it.
+/// Reads the configuration again when it changes or on SIGHUP.
 pub(super) async fn follow(app: Arc<App>, inputs: Inputs, environment: Environment) {
     let mut hangup = match stop::reload_signal() {
         Ok(hangup) => hangup,
@@ -38,8 +38,8 @@ pub(super) async fn follow(app: Arc<App>, inputs: Inputs, environment: Environme
 
 async fn reload(app: &Arc<App>, inputs: &Inputs, environment: &Environment) {
     match app.reload(inputs, environment).await {
-        Ok(Reloaded { kept, added, removed, needs_restart }) => {
-            tracing::info!(kept, added, removed, "took up the changed configuration");
+        Ok(ReloadReport { kept, added, removed, needs_restart }) => {
+            tracing::info!(kept, added, removed, "applied the changed configuration");
             if !needs_restart.is_empty() {
                 tracing::warn!(keys = ?needs_restart, "some changes take effect after a restart");
             }
@@ -47,7 +47,7 @@ async fn reload(app: &Arc<App>, inputs: &Inputs, environment: &Environment) {
             app.keep_learning();
         }
         Err(error) => {
-            tracing::error!(%error, "the changed configuration was refused; the one before stays");
+            tracing::error!(%error, "rejected the changed configuration and kept the old one");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `gatefold secret`: what the keyring keeps for configurations.
+//! `gatefold secret`: secrets in the keyring, for configurations.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
@@ -28,23 +28,23 @@ pub(super) async fn run(secret: &Secret, output: &Output) -> anyhow::Result<Exit
 async fn set(name: SecretName, output: &Output) -> anyhow::Result<ExitCode> {
     let asked = name.clone();
     let _terminal = Terminal::kept();
-    // Nobody may ever answer, so the thread that waits is one that a signal leaves behind.
+    // Nobody may ever answer, so the waiting thread is one that a signal can leave behind.
     let value = tokio::task::spawn_blocking(move || value_of(&asked)).await?;
     if value.as_ref().err().is_some_and(is_interruption) {
-        // The signal that comes with it ends the command.
+        // Ctrl-C at the prompt also sends the signal, which ends the command.
         return std::future::pending().await;
     }
     let value = value?;
     let stored = secrets::store(&name, &value);
-    stored.map_err(|error| unkept(&error))?;
+    stored.map_err(|error| storing_failed(&error))?;
     output.line(&format!("stored `{name}` in the keyring"));
     output.line(&format!("  refer to it in `gatefold.toml` as `${{secret:{name}}}`"));
     Ok(ExitCode::SUCCESS)
 }
 
-/// The terminal as it is before a prompt hides what is typed. Dropped, it is so again, and what was
-/// typed and not read is gone: whoever reads in the background may never get to it. Should that one
-/// put the terminal back later, it is to the same.
+/// The terminal's settings before a prompt hides what is typed. Dropping it restores them and
+/// discards unread input, because the background reader may never return. If that reader restores
+/// the settings later, they are the same.
 struct Terminal(Option<Termios>);
 
 impl Terminal {
@@ -68,13 +68,12 @@ fn is_interruption(error: &anyhow::Error) -> bool {
 }
 
 fn list(output: &Output) -> anyhow::Result<ExitCode> {
-    let names = secrets::names().map_err(|error| unkept(&error))?;
+    let names = secrets::names().map_err(|error| storing_failed(&error))?;
     let names: Vec<_> = names.iter().map(SecretName::as_str).collect();
     if output.is_json() {
         output.json(&json!({ "secrets": names }));
     } else if names.is_empty() {
-        output
-            .line("the keyring has no secrets of Gatefold's; add one: `gatefold secret set NAME`");
+        output.line("the keyring has no Gatefold secrets; add one: `gatefold secret set NAME`");
     } else {
         for name in names {
             output.line(name);
@@ -86,9 +85,9 @@ fn list(output: &Output) -> anyhow::Result<ExitCode> {
 fn remove(name: &SecretName, output: &Output) -> anyhow::Result<ExitCode> {
     secrets::remove(name).map_err(|error| match error {
         SecretError::Missing(_) => {
-            failure::with_help(&error, "`gatefold secret list` names those there are")
+            failure::with_help(&error, "`gatefold secret list` lists the existing ones")
         }
-        other => unkept(&other),
+        other => storing_failed(&other),
     })?;
     output.line(&format!("removed `{name}` from the keyring"));
     Ok(ExitCode::SUCCESS)
@@ -99,12 +98,12 @@ fn legal(name: &str) -> anyhow::Result<SecretName> {
         .map_err(|error| failure::usage(format!("{error}\n  help: {}", error.hint(None))))
 }
 
-fn unkept(error: &SecretError) -> anyhow::Error {
+fn storing_failed(error: &SecretError) -> anyhow::Error {
     failure::with_help(error, error.hint(None))
 }
 
-/// The value, from a hidden prompt on a terminal and else from standard input. Arguments would
-/// show it to every process on the machine, and to the shell's history.
+/// The value, from a hidden prompt on a terminal, otherwise from standard input. Arguments would
+/// show it to every process on the machine, and in the shell's history.
 fn value_of(name: &SecretName) -> anyhow::Result<Value> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
@@ -112,7 +111,7 @@ fn value_of(name: &SecretName) -> anyhow::Result<Value> {
         return Ok(Value::new(typed.context("the value could not be read")?));
     }
     let mut bytes = Vec::new();
-    // One more than is legal, and a line end that is not part of it.
+    // One byte more than allowed, and a line end that is not part of it.
     let limit = VALUE_LIMIT_BYTES as u64 + 3;
     stdin.lock().take(limit).read_to_end(&mut bytes).context("standard input could not be read")?;
     let text = String::from_utf8(bytes)

@@ -9,14 +9,14 @@ use gatefold_mcp::serve_http;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::arguments::{Serve, Shared};
+use super::arguments::{Serve, SharedOptions};
 use super::failure::with_help;
 use super::tokens::ChildCounter;
 use super::{descriptors, loopback, memory, reload, session, status, stop};
 
 pub(super) async fn run(
     serve: &Serve,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
 ) -> anyhow::Result<ExitCode> {
     session::refuse_inside(environment)?;
@@ -53,12 +53,12 @@ pub(super) async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
         return Err(in_use(listen).await);
     }
     Err(with_help(
-        format!("`{listen}` cannot be listened on: {error}"),
+        format!("cannot listen on `{listen}`: {error}"),
         "choose another address with `--listen`",
     ))
 }
 
-/// Who has the address: another gateway on this machine says so itself.
+/// Who uses the address: another gateway on this machine can tell.
 async fn in_use(listen: SocketAddr) -> anyhow::Error {
     let Ok(status) = status::ask(loopback::reachable(listen)).await else {
         return with_help(
@@ -68,15 +68,15 @@ async fn in_use(listen: SocketAddr) -> anyhow::Error {
     };
     let process = &status["process"];
     with_help(
-        format!("`{listen}` is in use by Gatefold already: process {process}"),
+        format!("`{listen}` is already in use by Gatefold, process {process}"),
         format!(
             "use that one, stop it with `kill {process}`, or choose another address with `--listen`"
         ),
     )
 }
 
-/// Serves MCP until `stop` fires and the calls under way have ended. The status is served too as
-/// long as nobody but this machine can ask for it.
+/// Serves MCP until `stop` fires and running calls have ended. The status is served too if only
+/// this machine can ask for it.
 pub(super) async fn serve_app(
     app: &Arc<App>,
     listener: TcpListener,
@@ -96,7 +96,7 @@ fn announce(app: &App, address: SocketAddr) {
     if !address.ip().is_loopback() {
         tracing::warn!(
             %address,
-            "anybody who reaches this address may call every tool: Gatefold asks nobody who they are yet"
+            "anybody who reaches this address can call every tool: Gatefold does not authenticate callers yet"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What every command that works with sources begins with.
+//! What every command that works with sources does first.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use gatefold_core::{Domain, SystemClock};
 use gatefold_mcp::INSIDE;
 use gatefold_store::{SourceKey, Store, StoreOptions};
 
-use super::arguments::Shared;
+use super::arguments::SharedOptions;
 use super::failure;
 
 /// A gateway and where it came from.
@@ -19,21 +19,24 @@ pub(super) struct Session {
     pub(super) state_dir: PathBuf,
 }
 
-/// Refuses to serve as a source of another Gatefold: a source that leads back to this very
-/// configuration would start itself for ever.
+/// Refuses to serve as a source of another Gatefold: a source that leads back to this configuration
+/// would start itself for ever.
 pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
     if environment.get_filled(INSIDE).is_none() {
         return Ok(());
     }
     Err(failure::with_help(
-        "Gatefold was started by Gatefold, which would go round in circles",
-        // The last line is what the outer one shows.
-        "take Gatefold out of Gatefold's sources",
+        "Gatefold was started by Gatefold, which would go on for ever",
+        // The outer gateway shows the last line.
+        "remove Gatefold from its own sources",
     ))
 }
 
-/// Finds and reads the configuration and builds the gateway. Nothing is connected yet.
-pub(super) async fn open(shared: &Shared, environment: &Environment) -> anyhow::Result<Session> {
+/// Finds and reads the configuration and builds the gateway. It connects to nothing yet.
+pub(super) async fn open(
+    shared: &SharedOptions,
+    environment: &Environment,
+) -> anyhow::Result<Session> {
     let inputs = shared.inputs().located(environment)?;
     let config = load(&inputs, environment)?;
     let (app, state_dir) = build(config, shared, environment).await?;
@@ -42,7 +45,7 @@ pub(super) async fn open(shared: &Shared, environment: &Environment) -> anyhow::
 
 async fn build(
     config: Config,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
 ) -> anyhow::Result<(Arc<App>, PathBuf)> {
     let state_dir = state_dir(shared, &config, environment)?;
@@ -50,7 +53,7 @@ async fn build(
     Ok((Arc::new(app), state_dir))
 }
 
-/// Logs which sources cannot be used at all, so that nobody has to look for their tools.
+/// Logs which sources cannot be used at all, so that nobody wonders about their tools.
 pub(super) fn warn_of_unusable(app: &App) {
     for source in app.config().sources {
         if let Some(fault) = source.section.fault() {
@@ -60,8 +63,8 @@ pub(super) fn warn_of_unusable(app: &App) {
     }
 }
 
-/// The sources whose tools are on record, under the settings that they have now. What cannot be
-/// read is on no record.
+/// The sources whose tools are on record for their present settings. An unreadable record counts as
+/// none.
 pub(super) async fn reached(config: &Config, state_dir: &Path) -> Vec<Domain> {
     if !state_dir.is_dir() {
         return Vec::new();
@@ -81,9 +84,10 @@ pub(super) async fn reached(config: &Config, state_dir: &Path) -> Vec<Domain> {
     known.into_iter().map(|known| known.key.domain).collect()
 }
 
-/// The state directory for what needs no configuration: where that is of no use, the usual one.
+/// The state directory for commands that need no configuration: the usual one if a configuration
+/// cannot be read.
 pub(super) fn state_dir_alone(
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
 ) -> anyhow::Result<PathBuf> {
     let inputs = shared.inputs().located(environment);
@@ -91,10 +95,9 @@ pub(super) fn state_dir_alone(
     state_dir(shared, &config, environment)
 }
 
-/// Where state lies: what the command line chose, else the configuration, else the user's own
-/// place for it.
+/// The state directory: the command line's, else the configuration's, else the user's default.
 pub(super) fn state_dir(
-    shared: &Shared,
+    shared: &SharedOptions,
     config: &Config,
     environment: &Environment,
 ) -> anyhow::Result<PathBuf> {

@@ -9,24 +9,24 @@ use gatefold::{App, Environment};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::arguments::{Shared, Status};
+use super::arguments::{SharedOptions, Status};
 use super::output::{Output, Style};
 use super::table::{Table, grouped};
 use super::{loopback, session, stop, visible};
 
 /// What is on record in the state directory.
 #[derive(Serialize)]
-struct OnRecord {
+struct RecordedState {
     directory: String,
     sources: Value,
     calls: Value,
     tokens: Value,
 }
 
-/// Says what is on record, and what a gateway that runs on the configured address is doing.
+/// Prints what is on record, and what a gateway on the configured address is doing.
 pub(super) async fn run(
     status: &Status,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -43,7 +43,7 @@ pub(super) async fn run(
         let listen = status.listen.unwrap_or(app.config().server.listen);
         let address = loopback::reachable(listen);
         let running = ask(address).await;
-        let on_record = OnRecord {
+        let on_record = RecordedState {
             directory: session.state_dir.display().to_string(),
             sources: json!(app.reports()),
             calls: json!(app.store().totals().await?),
@@ -61,48 +61,48 @@ pub(super) async fn run(
     .await
 }
 
-/// What tools cost a model with and without Gatefold, as far as any gateway on this directory has
-/// counted it.
+/// What tools cost a model with and without Gatefold, as far as any gateway with this state
+/// directory has counted it.
 async fn tokens_on_record(app: &App) -> Value {
-    // What was counted by others is taken up on the way.
+    // This loads what other gateways have counted.
     app.uncounted().await;
     let costs = app.status().tokens;
     json!({ "definitions": costs.definitions, "surface": costs.surface })
 }
 
-/// Why no gateway tells its status.
+/// Why no gateway reports its status.
 #[derive(Debug)]
-pub(super) struct Silence {
+pub(super) struct StatusUnavailable {
     pub(super) why: String,
     pub(super) help: Option<&'static str>,
 }
 
-/// The running gateway's own words, or why there are none.
-pub(super) async fn ask(address: SocketAddr) -> Result<Value, Silence> {
-    let of_another = |why| Silence { why, help: Some("see `gatefold doctor`") };
+/// The running gateway's report, or why there is none.
+pub(super) async fn ask(address: SocketAddr) -> Result<Value, StatusUnavailable> {
+    let of_another = |why| StatusUnavailable { why, help: Some("see `gatefold doctor`") };
     let answer = loopback::get(address, "/status").await.map_err(|error| match error.kind() {
         ErrorKind::ConnectionRefused => {
-            Silence { why: format!("no gateway runs on {address}"), help: None }
+            StatusUnavailable { why: format!("no gateway runs on {address}"), help: None }
         }
         ErrorKind::TimedOut => {
-            of_another(format!("something listens on {address} and does not answer"))
+            of_another(format!("something listens on {address} but does not answer"))
         }
-        _ => of_another(format!("what listens on {address} gave no answer: {error}")),
+        _ => of_another(format!("the listener on {address} gave no answer: {error}")),
     })?;
     let status = serde_json::from_str::<Value>(&answer.body).ok();
     status.filter(|status| answer.status == 200 && status["sources"].is_array()).ok_or_else(|| {
         of_another(format!(
-            "what listens on {address} tells no status: it is another program, or a gateway that \
+            "the listener on {address} reports no status: it is another program, or a gateway that \
              is reachable from other machines"
         ))
     })
 }
 
-/// What is printed for people.
+/// The lines printed for people.
 fn lines(
     address: SocketAddr,
-    running: &Result<Value, Silence>,
-    on_record: &OnRecord,
+    running: &Result<Value, StatusUnavailable>,
+    on_record: &RecordedState,
     style: Style,
 ) -> Vec<String> {
     let mut lines = Vec::new();
@@ -117,7 +117,7 @@ fn lines(
             lines.extend(style.sentence(&text, 2));
             &status["sources"]
         }
-        Err(Silence { why, help }) => {
+        Err(StatusUnavailable { why, help }) => {
             lines.extend(style.sentence(&format!("{}: {why}", style.strong("not running")), 2));
             lines
                 .extend(help.iter().flat_map(|help| style.sentence(&format!("  help: {help}"), 4)));
@@ -167,7 +167,7 @@ fn sources_table(sources: &Value, style: Style) -> Table {
     table
 }
 
-/// Why sources fail, whole: the reason is what somebody looks for.
+/// Why sources fail, in full: the reason is what people look for.
 fn errors(sources: &Value, style: Style) -> Vec<String> {
     let sources = sources.as_array().into_iter().flatten();
     let errors = sources.filter_map(|source| Some((source, source["error"].as_str()?)));
@@ -187,7 +187,7 @@ pub(super) fn state(source: &Value, style: Style) -> String {
     }
 }
 
-/// What tools cost a model with and without Gatefold, and what that comes to.
+/// What tools cost a model with and without Gatefold, and the difference.
 pub(super) fn token_lines(tokens: &Value) -> Vec<String> {
     let over = match (&tokens["saved"], tokens["lists"].as_u64()) {
         (Value::Null, _) => String::new(),
@@ -207,7 +207,7 @@ fn counted(number: &Value) -> String {
     number.map_or("not counted yet".to_owned(), grouped)
 }
 
-/// The tokens saved, or lost, in words.
+/// The tokens saved or lost, in words.
 pub(super) fn saved(tokens: &Value) -> String {
     let Some(saved) = tokens["saved"].as_i64() else {
         return "tokens saved: not counted yet".to_owned();
@@ -223,7 +223,7 @@ pub(super) fn counts(calls: &Value) -> String {
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
-fn lines_on_record(on_record: &OnRecord) -> [String; 3] {
+fn lines_on_record(on_record: &RecordedState) -> [String; 3] {
     let number = |value: &Value| grouped(usize::try_from(value.as_u64().unwrap_or(0)).unwrap_or(0));
     let outcomes = on_record.calls["outcomes"].as_array().into_iter().flatten();
     let shown: Vec<_> = outcomes
@@ -253,8 +253,8 @@ mod tests {
         })
     }
 
-    fn on_record() -> OnRecord {
-        OnRecord {
+    fn on_record() -> RecordedState {
+        RecordedState {
             directory: "/home/ann/.local/state/gatefold".to_owned(),
             sources: json!([
                 source("issues", "known", None),
@@ -289,8 +289,8 @@ mod tests {
     #[test]
     fn a_status_fits_every_width() {
         let address: SocketAddr = "127.0.0.1:8420".parse().unwrap();
-        let why = format!("something listens on {address} and does not answer");
-        let nobody = Err(Silence { why, help: Some("see `gatefold doctor`") });
+        let why = format!("something listens on {address} but does not answer");
+        let nobody = Err(StatusUnavailable { why, help: Some("see `gatefold doctor`") });
         insta::assert_snapshot!(across_widths(|style| lines(
             address,
             &nobody,

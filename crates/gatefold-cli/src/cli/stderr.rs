@@ -1,19 +1,19 @@
-//! Standard error, which logs and messages share with whatever progress is drawn there.
+//! Standard error, which logs and messages share with a drawn progress.
 
 use std::io::{self, Write as _, stderr};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::MultiProgress;
 
-/// The progress that is drawn at the moment. Lines written meanwhile must not tear it apart.
+/// The progress that is drawn now. Lines written in between must not break it.
 static DRAWN: Mutex<Option<MultiProgress>> = Mutex::new(None);
 
-/// Notes what is drawn from now on, if anything.
+/// Sets what is drawn from now on, if anything.
 pub(super) fn set_drawn(drawn: Option<MultiProgress>) {
     *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
 }
 
-/// Writes beside the progress that is drawn.
+/// Writes without breaking the drawn progress.
 pub(super) fn write(bytes: &[u8]) -> io::Result<()> {
     let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let write = || stderr().lock().write_all(bytes);

@@ -8,22 +8,22 @@ use gatefold_core::{Domain, Principal};
 use gatefold_exchange::{Audience, Disclosures, Scope};
 use gatefold_mcp::{end_children, serve_stdio};
 
-use super::arguments::{DisclosureName, Shared, Stdio};
+use super::arguments::{DisclosureName, SharedOptions, Stdio};
 use super::tokens::ChildCounter;
 use super::{descriptors, reload, session, stop};
 
-/// How long a first start waits for tools, so that what a client reads once, the instructions,
-/// says more than the domains' names. Later starts know tools from disk and do not wait.
+/// How long a first start waits for tools: a client reads the instructions once, and with tools
+/// they say more than the domains' names. Later starts know tools from disk and do not wait.
 const FIRST_TOOLS_WAIT: Duration = Duration::from_secs(1);
 
-/// How long servers may take to end once a signal came: official clients that send SIGTERM send
-/// SIGKILL a second later, and what a server started would stay for good.
+/// How long servers may take to end after a signal: official clients send SIGKILL a second after
+/// SIGTERM, and then our servers' own children would stay for good.
 const HURRIED_END: Duration = Duration::from_millis(400);
 
-/// Serves one client. Standard output belongs to the protocol alone.
+/// Serves one client. Standard output is only for the protocol.
 pub(super) async fn run(
     arguments: &Stdio,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
 ) -> anyhow::Result<ExitCode> {
     session::refuse_inside(environment)?;
@@ -56,7 +56,7 @@ pub(super) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the client is to be shown. A source that is not configured is a mistake to be told now.
+/// What the client should see. An unknown source is an error now, not later.
 fn audience(arguments: &Stdio, app: &App) -> anyhow::Result<Audience> {
     let disclosure = arguments.disclosure.as_ref().map(|disclosure| match disclosure {
         DisclosureName::Gateway => Disclosures::GATEWAY,
@@ -70,7 +70,7 @@ fn audience(arguments: &Stdio, app: &App) -> anyhow::Result<Audience> {
     let domain = Domain::parse(name).ok().filter(|domain| domains().any(|d| d == domain.as_str()));
     let domain = domain.ok_or_else(|| {
         let known: Vec<_> = domains().collect();
-        anyhow!("there is no source `{name}`; there are: {}", known.join(", "))
+        anyhow!("there is no source `{name}`; the sources are: {}", known.join(", "))
     })?;
     Ok(app.server().audience(Scope::Source(domain), disclosure)?)
 }

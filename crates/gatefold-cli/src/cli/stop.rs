@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// What a process exits with that Ctrl-C ended before it was done, as shells have it.
+/// The exit code after Ctrl-C, as in shells.
 pub(super) const INTERRUPTED: u8 = 130;
 
 /// Watches for SIGINT and SIGTERM from now on: the first fires the token, the second exits.

@@ -7,27 +7,27 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use super::output::Style;
 use super::visible::{self, Paint};
 
-/// How many lines a row may take on a terminal; what does not fit ends in an ellipsis.
+/// The most lines of a row on a terminal; longer rows end in an ellipsis.
 const ROW_LINES: usize = 3;
 
-/// The least width of a column of text before others give way to it.
+/// The least width of a text column before others shrink.
 const TEXT_WIDTH: usize = 12;
 
-/// What stands between columns.
+/// The gap between columns.
 const GAP: &str = "  ";
 
-/// What the layout puts between columns and between rows, to be found again: code points that
-/// Unicode keeps for such inner use, which no cell contains.
+/// Characters that the layout puts between columns and rows, to be found again: noncharacters of
+/// Unicode, which no cell contains.
 const COLUMN_END: char = '\u{fdee}';
 const ROW_END: char = '\u{fdef}';
 
-/// Text in columns. On a terminal it fits the width: long cells wrap, and end in an ellipsis where
-/// they would take too many lines. Elsewhere every row is one line, and whole.
+/// Text in columns. On a terminal it fits the width: long cells wrap, and end in an ellipsis if
+/// they would take too many lines. Elsewhere every row is one complete line.
 pub(super) struct Table {
     heads: Vec<&'static str>,
-    /// Columns whose cells stand at the right, as numbers do.
+    /// Right-aligned columns, for numbers.
     right: Vec<usize>,
-    /// Columns that a narrow terminal does without, the first to go first.
+    /// Columns to drop on a narrow terminal, the first to go first.
     spare: Vec<usize>,
     rows: Vec<Vec<(String, Option<Paint>)>>,
     row_lines: usize,
@@ -50,20 +50,20 @@ impl Table {
         self
     }
 
-    /// Sets columns, counted from 0, that a terminal too narrow for all of them does without, the
-    /// first to go first.
+    /// Sets columns, counted from 0, to drop on a terminal too narrow for all, the first to go
+    /// first.
     pub(super) fn spare(mut self, columns: &[usize]) -> Self {
         self.spare = columns.to_vec();
         self
     }
 
-    /// Gives each row one line, however narrow the terminal.
+    /// Gives each row one line, however narrow the terminal is.
     pub(super) fn one_line_rows(mut self) -> Self {
         self.row_lines = 1;
         self
     }
 
-    /// Adds a row. A cell is of one colour, that of its beginning.
+    /// Adds a row. A cell has one colour, that of its beginning.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cell = |cell: String| {
             let (text, paint) = visible::unpainted(&cell);
@@ -72,7 +72,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(cell).collect());
     }
 
-    /// The lines of the table, heads first.
+    /// The lines of the table, headings first.
     pub(super) fn lines(&self, style: Style) -> Vec<String> {
         let shown = style.width().and_then(|width| self.without_spare(width));
         if let Some(shown) = shown {
@@ -91,8 +91,8 @@ impl Table {
         lines
     }
 
-    /// The table with fewer columns, where the width does not hold them all legibly. Columns with
-    /// nothing in them go before those that say something.
+    /// The table with fewer columns, if the width cannot hold them all legibly. Empty columns go
+    /// first.
     fn without_spare(&self, width: usize) -> Option<Self> {
         let column_width = |at: usize| {
             let cells =
@@ -128,7 +128,7 @@ impl Table {
         })
     }
 
-    /// One laid out line in colours. Row 0 is the heads.
+    /// One laid-out line with colours. Row 0 is the headings.
     fn painted(&self, row: usize, line: &str, style: Style) -> String {
         let plain = line.replace(COLUMN_END, GAP);
         let plain = plain.trim_end();
@@ -180,7 +180,7 @@ impl Table {
             None => table.set_content_arrangement(ContentArrangement::Disabled),
             Some(width) => {
                 self.keep_numbers(&mut table, &natural, width);
-                // The layout takes a gap for as wide as the one character that stands for it.
+                // The layout believes a gap is as wide as the one character that marks it.
                 let mark = COLUMN_END.width().unwrap_or(0);
                 let room = (width + gaps * mark).saturating_sub(gaps * GAP.len());
                 table
@@ -191,8 +191,8 @@ impl Table {
         table.lines().collect()
     }
 
-    /// Numbers, and the first column, keep their width while they take no more than two thirds: it
-    /// is the long texts that are to give way.
+    /// Numbers and the first column keep their width while they take no more than two thirds: the
+    /// long texts should shrink.
     fn keep_numbers(&self, table: &mut comfy_table::Table, natural: &[u16], width: usize) {
         let is_kept = |at: usize| at == 0 || self.right.contains(&at);
         let kept = natural.iter().enumerate().filter(|(at, _)| is_kept(*at));
@@ -216,7 +216,7 @@ fn painted(part: &str, paint: Option<Paint>) -> String {
     }
 }
 
-/// The text, cut to so many columns of a terminal and then with an ellipsis.
+/// The text, cut to a number of terminal columns, with an ellipsis.
 pub(super) fn shortened(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -253,7 +253,7 @@ pub(super) fn grouped(number: usize) -> String {
 pub(super) mod tests {
     use super::*;
 
-    /// What is shown at two widths and to a program.
+    /// The output at two widths and for a program.
     pub(in crate::cli) fn across_widths(lines: impl Fn(Style) -> Vec<String>) -> String {
         let plain = Style::plain();
         let widths = [("80", plain.within(80)), ("200", plain.within(200)), ("none", plain)];
@@ -297,7 +297,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_table_is_laid_out_for_each_width() {
-        // The combining accent is written out, so that no editor makes one character of the two.
+        // The combining accent is escaped, so that no editor merges the two characters.
         let shown =
             table().lines(Style::plain().within(40)).join("\n").replace('\u{301}', "<U+0301>");
         insta::assert_snapshot!(shown, @r"

@@ -1,7 +1,7 @@
 //! Exact counts of o200k tokens.
 //!
-//! The vocabulary takes some 46 MB, so a process that serves never loads it: a child does, which
-//! counts everything in one go and ends.
+//! The vocabulary takes some 46 MB, so a serving process never loads it: a child process does,
+//! counts everything at once and ends.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::{ExitCode, Stdio};
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 /// How long the child may take.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Counts in a child process of this very program.
+/// Counts in a child process of this same program.
 pub(super) struct ChildCounter;
 
 impl TokenCounter for ChildCounter {
@@ -30,7 +30,7 @@ impl TokenCounter for ChildCounter {
 
 /// The number of tokens of each text, in order.
 pub(super) async fn count(texts: &[String]) -> anyhow::Result<Vec<usize>> {
-    let program = std::env::current_exe().context("the own program could not be found")?;
+    let program = std::env::current_exe().context("this program's own file could not be found")?;
     let mut child = Command::new(program)
         .arg("count-tokens")
         .env_clear()

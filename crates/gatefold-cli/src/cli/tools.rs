@@ -6,7 +6,7 @@ use gatefold_core::Domain;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::arguments::{ModeName, Shared, Tools};
+use super::arguments::{ModeName, SharedOptions, Tools};
 use super::catalogue::{NO_SOURCE, code_of, resolve, with_catalog};
 use super::failure::with_help;
 use super::output::{Output, Style};
@@ -38,7 +38,7 @@ struct Definition<'a> {
 
 pub(super) async fn run(
     tools: &Tools,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -58,7 +58,7 @@ pub(super) async fn run(
     .await
 }
 
-/// Whether all that a command names is known, so that it need not wait for sources that are not.
+/// Whether everything that a command names is known, so that it need not wait for unknown sources.
 fn is_known(tools: &Tools, view: &View) -> bool {
     match tools {
         Tools::List { .. } | Tools::Search { .. } => false,
@@ -76,7 +76,7 @@ fn line(tool: &Tool) -> Line<'_> {
     }
 }
 
-/// Lists what is known. A source asked for that failed, so that its tools are missing, is a failure.
+/// Lists what is known. If the requested source failed, its tools are missing, which is a failure.
 fn list(
     view: &View,
     domain: Option<&str>,
@@ -114,7 +114,7 @@ fn find(view: &View, query: &str, mode: ModeName, limit: usize, output: &Output)
     }
 }
 
-/// What is printed for people.
+/// The lines printed for people.
 fn table(lines: &[Line<'_>], style: Style) -> Vec<String> {
     if lines.is_empty() {
         return vec!["no tools".to_owned()];

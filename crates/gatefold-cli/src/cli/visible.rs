@@ -1,8 +1,7 @@
-//! Text from elsewhere, made harmless: what would steer a terminal is shown instead.
+//! Makes foreign text harmless: characters that would control a terminal are shown instead.
 //!
-//! Colours of our own travel as marks, code points that Unicode keeps for a program's inner use,
-//! and become escape sequences only where text is printed. So no escape sequence that comes from a
-//! source is ever taken for one of ours.
+//! Our own colours are represented by marks, noncharacters of Unicode, and become escape sequences
+//! only when text is printed. So no escape sequence from a source can pass for one of ours.
 
 use std::fmt::Write as _;
 
@@ -51,7 +50,7 @@ impl Paint {
     }
 }
 
-/// The text without marks, and the paint of its first one.
+/// The text without marks, and the colour of its first one.
 pub(super) fn unpainted(text: &str) -> (String, Option<Paint>) {
     (unmarked(text), text.chars().find_map(Paint::of))
 }
@@ -64,7 +63,7 @@ fn unmarked(text: &str) -> String {
     text.chars().filter(|c| !is_mark(*c)).collect()
 }
 
-/// The text as it is printed: marks become colours or go, control characters become visible. Line
+/// The text as printed: marks become colours or disappear, control characters become visible. Line
 /// feeds and tabs stay.
 pub(super) fn shown(text: &str, has_colour: bool) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -92,7 +91,7 @@ pub(super) fn on_one_line(text: &str) -> String {
     line
 }
 
-/// JSON's text with what would steer a terminal escaped, which is the same JSON (RFC 8259, section 7).
+/// JSON with terminal control characters escaped, which keeps its meaning (RFC 8259, section 7).
 pub(super) fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
@@ -105,7 +104,8 @@ pub(super) fn escaped(json: &str) -> String {
     escaped
 }
 
-/// Control characters beyond ASCII, and marks that reorder a line: they show a text as another.
+/// Control characters beyond ASCII, and marks that reorder a line: they make one text look like
+/// another.
 fn is_steering(c: char) -> bool {
     matches!(
         c,
@@ -117,7 +117,7 @@ fn is_steering(c: char) -> bool {
     )
 }
 
-/// Control characters as Unicode's pictures of them where there are any, and by their number else.
+/// Control characters as Unicode's control pictures if possible, otherwise by number.
 fn push_visible(text: &mut String, c: char) {
     match c {
         '\0'..='\x1f' => text.extend(char::from_u32(0x2400 + u32::from(c))),

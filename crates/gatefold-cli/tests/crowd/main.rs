@@ -1,4 +1,4 @@
-//! A thousand clients come, call, and vanish without a word: nothing of them remains.
+//! A thousand clients come, call, and vanish without a word: nothing of them may remain.
 //!
 //! The binary runs itself again as the servers behind the gateway.
 
@@ -24,11 +24,11 @@ use crate::visitor::{Doing, Era, Habit, Visitor};
 
 const CLIENTS: usize = 1000;
 
-/// Clients that are coming in at the same time.
+/// Clients that connect at the same time.
 const COMING_AT_ONCE: usize = 64;
 
-/// How often the crowd comes. What the first one leaves is what the others are measured by: caches
-/// are filled by then.
+/// How often the crowd comes. The first crowd fills caches, so the others are compared with what it
+/// leaves.
 const ROUNDS: usize = 3;
 
 /// How much more memory may be in use after a later crowd than after the first, in percent.
@@ -39,11 +39,11 @@ const GROWTH_PERCENT: u64 = 10;
 const SETTLING: Duration = Duration::from_secs(40);
 const POLL: Duration = Duration::from_millis(500);
 
-/// How long a gateway may hold memory after all is quiet: it looks every five seconds, and gives back
-/// after the second look.
+/// How long an idle gateway may hold memory: it checks every five seconds, and returns memory after
+/// the second check.
 const RESTING: Duration = Duration::from_secs(12);
 
-/// Tasks that may come and go by themselves. What each client left would be hundreds.
+/// Tasks that may come and go by themselves. Leaks of every client would be hundreds.
 const OTHER_TASKS: u64 = 8;
 
 const LIMITS: &str = "[limits]\nquestion = '60s'\nsuspension = '4s'\nidle_stop = '1s'\n\
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
 struct World {
     address: String,
     servers: [RawClient; 2],
-    /// Where the servers listen.
+    /// The servers' ports.
     ports: [u16; 2],
     http: RawClient,
     _processes: Vec<Listening>,
@@ -101,7 +101,7 @@ async fn crowds() {
             after["tasks"],
             memory::shown(resident),
         );
-        // Whoever closed the output does not want it.
+        // A closed output means that nobody wants it.
         drop(std::io::stdout().write_all(line.as_bytes()));
         if let (Some(resident), Some(most)) = (resident, most) {
             assert!(resident <= most, "{resident} KiB stay in use, more than {most}");
@@ -144,7 +144,7 @@ impl World {
         }
     }
 
-    /// Lets all of them come, and waits until each is in the middle of what it does.
+    /// Lets all of them come, and waits until each is in the middle of something.
     async fn crowd(&self) -> Vec<Visitor> {
         let places = Semaphore::new(COMING_AT_ONCE);
         let visits = (0..CLIENTS).map(async |number| {
@@ -163,7 +163,7 @@ impl World {
         visitors
     }
 
-    /// Waits until so many calls wait at the servers.
+    /// Waits until this many calls wait at the servers.
     async fn await_waiting(&self, expected: usize) {
         let deadline = Instant::now() + SETTLING;
         loop {
@@ -180,22 +180,22 @@ impl World {
         }
     }
 
-    /// What the gateway tells of itself.
+    /// The gateway's own status.
     async fn status(&self) -> Value {
         let status = self.http.get_raw().await.expect("it answers");
         serde_json::from_str(&status.body).expect("a status is JSON")
     }
 
-    /// The tasks that nothing explains. A connection to a server is kept a while for the next call,
-    /// and is a task.
+    /// The unexplained tasks. A connection to a server is kept for a while for the next call, and
+    /// is a task.
     fn tasks(&self, status: &Value) -> u64 {
         let tasks = status["tasks"].as_u64().expect("it counts its tasks");
         let connections: u64 = self.ports.iter().map(|port| memory::connections_to(*port)).sum();
         tasks.saturating_sub(connections)
     }
 
-    /// The memory in use once the gateway has been quiet for so long that it gives back what it does
-    /// not need, or once it is no more than this.
+    /// The memory in use after the gateway has been idle long enough to return memory, or once it
+    /// is at most `most`.
     async fn rested(&self, process: u64, most: Option<u64>) -> Option<u64> {
         let deadline = Instant::now() + RESTING;
         loop {
@@ -208,7 +208,7 @@ impl World {
     }
 
     /// Waits until nothing goes on: no session, no call, no process, no connection to a server, and
-    /// no more tasks than there were when nobody had come yet.
+    /// no more tasks than before anyone came.
     async fn settled(&self, tasks: u64) -> Value {
         self.await_waiting(0).await;
         let deadline = Instant::now() + SETTLING;
@@ -243,7 +243,7 @@ fn left(status: &Value) -> Vec<String> {
         for what in ["sessions", "calls_in_flight", "calls_waiting"] {
             none(format!("{what} of {domain}"), &source[what]);
         }
-        // Before it has been asked once, nothing says whether all is well.
+        // Until it has been asked once, nobody knows whether the source works.
         none(format!("{domain} not known yet"), &json!(u8::from(source["tools"] == 0)));
     }
     none("processes".to_owned(), &json!(memory::children_of(process(status)).len()));

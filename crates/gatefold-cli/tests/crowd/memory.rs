@@ -1,6 +1,6 @@
-//! What a process takes, as far as the system tells.
+//! What the system reports about a process.
 
-/// The resident memory of a process, see proc_pid_status(5). Only Linux tells.
+/// The resident memory of a process, see proc_pid_status(5). Linux only.
 pub(crate) fn resident_kib(process: u64) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -14,8 +14,8 @@ pub(crate) fn shown(resident_kib: Option<u64>) -> String {
     }
 }
 
-/// Connections to a port of this machine that are established, see proc_net_tcp(5); none where
-/// nothing tells.
+/// Established connections to a port of this machine, see proc_net_tcp(5); none where that is
+/// unknown.
 pub(crate) fn connections_to(port: u16) -> u64 {
     const ESTABLISHED: &str = "01";
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap_or_default();
@@ -28,7 +28,7 @@ pub(crate) fn connections_to(port: u16) -> u64 {
     table.lines().filter(is_one).count() as u64
 }
 
-/// The processes whose parent this one is, see proc_pid_stat(5); none where nothing tells.
+/// The children of a process, see proc_pid_stat(5); none where that is unknown.
 pub(crate) fn children_of(process: u64) -> Vec<u64> {
     let parent = |stat: &str| {
         let fields = stat.rsplit_once(") ")?.1;

@@ -1,4 +1,4 @@
-//! A connection as a client has it that may be gone at any moment: bytes written, bytes awaited.
+//! The connection of a client that may disappear at any moment: bytes written, bytes awaited.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ impl Socket {
         .await;
     }
 
-    /// Asks for the stream of a session.
+    /// Opens the stream of a session.
     pub(crate) async fn listen(&mut self, headers: &str) {
         let address = &self.address;
         self.send(&format!(
@@ -44,7 +44,7 @@ impl Socket {
         .await;
     }
 
-    /// Reads until these words have come, and gives all that was read.
+    /// Reads until these words have arrived, and returns everything read.
     pub(crate) async fn read_until(&mut self, words: &str) -> String {
         let mut read = Vec::new();
         let found = timeout(LIMIT, async {

@@ -1,4 +1,4 @@
-//! Clients that come, do something, and are there no more.
+//! Clients that come, do something, and vanish.
 
 use serde_json::json;
 
@@ -9,9 +9,9 @@ use crate::socket::Socket;
 pub(crate) enum Doing {
     /// Nothing: its call was answered.
     Nothing,
-    /// It was asked something and has not answered.
+    /// It was asked a question and has not answered.
     Asked,
-    /// It waits for a call that takes long.
+    /// It waits for a slow call.
     Waiting,
 }
 
@@ -26,23 +26,24 @@ pub(crate) enum Era {
 pub(crate) struct Habit {
     pub(crate) era: Era,
     pub(crate) doing: Doing,
-    /// Whether it holds a stream of notices open too.
+    /// Whether it also holds a stream of notices open.
     pub(crate) listens: bool,
     /// The source whose tools it calls.
     pub(crate) source: &'static str,
 }
 
-/// A client in the middle of what it does. Dropped, its sockets are closed and nothing is said.
+/// A client in the middle of something. Dropping it closes its sockets without a word.
 pub(crate) struct Visitor {
     _sockets: Vec<Socket>,
 }
 
 impl Habit {
-    /// The habit of one in a crowd: every mixture of them occurs, and often.
+    /// The habit of one client in a crowd: every combination occurs, and often.
     pub(crate) fn of(number: usize) -> Self {
         let era = if number.is_multiple_of(2) { Era::Handshake } else { Era::Stateless };
         let doing = [Doing::Nothing, Doing::Asked, Doing::Waiting][number / 2 % 3];
-        // Whoever calls the source on stdio waits for nothing: it could not tell whom to ask.
+        // A client of the stdio source never waits for an answer: the source could not tell whom to
+        // ask.
         let source = match (doing, number / 6 % 3) {
             (Doing::Nothing, 0) => "local",
             (_, 1) => "old",
@@ -91,7 +92,7 @@ impl Habit {
     }
 }
 
-/// Begins a session; gives the headers of what belongs to it.
+/// Begins a session; returns the headers of its further requests.
 async fn greet(socket: &mut Socket) -> String {
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"crowd","version":"1"}}}"#;
     socket.post("", hello).await;

@@ -13,14 +13,14 @@ use gatefold::EncoderTier;
 use gatefold_catalog::Encoder as _;
 use gatefold_core::{Clock as _, Principal, SystemClock, ToolId};
 use gatefold_dispatch::{Lesson, PastQueries as _};
-use gatefold_store::{PastQueriesOf, Store, StoreOptions};
+use gatefold_store::{PastQueryFilter, Store, StoreOptions};
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_gatefold");
 
-/// How long anything may take that a test waits for.
+/// The longest that a test waits for anything.
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn main() -> ExitCode {
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials.into_iter().map(trial).collect()).exit_code()
 }
 
-/// What a run of the binary said.
+/// The output of a run of the binary.
 struct Said {
     code: Option<i32>,
     out: String,
@@ -197,7 +197,7 @@ fn past_requests_are_read(model: &Path) {
     let home = home();
     let encoder = EncoderTier::new(model, home.path());
     let past = ["the printer is broken", "book a table for two"];
-    let ask = || encoder.past_likenesses("my printer does not print", &past);
+    let ask = || encoder.past_similarities("my printer does not print", &past);
     assert_eq!(ask(), [None, None]);
     let kept = || std::fs::metadata(home.path().join("encoder.vectors")).unwrap().len();
     let bytes = kept();
@@ -212,7 +212,7 @@ fn past_requests_are_read(model: &Path) {
 fn a_measure_waits(model: &Path) {
     let home = home();
     write(&home, "gatefold.toml", &units(model));
-    // No word is shared, and nothing of it is said of the tool.
+    // They share no word, and nothing in the tool's description matches either.
     let request = r#"{"id":"1","text":"my puppy has been throwing up","relevant":["units__calculate_percentage"]}"#;
     write(&home, "own.jsonl", request);
     let rank = || {
@@ -226,7 +226,7 @@ fn a_measure_waits(model: &Path) {
     assert!(after > before, "{after} after {before}");
 }
 
-/// Puts past requests of a tool on record.
+/// Records past requests of a tool.
 fn learn(home: &TempDir, tool: &str, queries: &[&str]) {
     let lesson = |query: &&str| Lesson {
         tenant: Principal::local().tenant(),
@@ -238,8 +238,8 @@ fn learn(home: &TempDir, tool: &str, queries: &[&str]) {
         let state = home.path().join("state");
         let store = Store::open(&state, StoreOptions::default()).await.unwrap();
         queries.iter().map(lesson).for_each(|lesson| store.note(lesson));
-        // What is noted is written meanwhile, and lost where the store closes first.
-        while store.past_queries(PastQueriesOf::Every, 10).await.unwrap().len() < queries.len() {
+        // Lessons are written in the background, and lost if the store closes first.
+        while store.past_queries(PastQueryFilter::Every, 10).await.unwrap().len() < queries.len() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         store.close().await.unwrap();

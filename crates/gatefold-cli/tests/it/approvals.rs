@@ -1,5 +1,5 @@
-//! Calls that need a person's yes, through the real binary: who is asked, what is refused, and how
-//! a person decides beside a running gateway.
+//! Calls that need a person's approval, through the real binary: who is asked, what is refused, and
+//! how a person decides beside a running gateway.
 
 use gatefold_testkit::{Exchange, RawClient};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ const YES: &str = r#"{"action":"accept","content":{"approve":true}}"#;
 
 const NO: &str = r#"{"action":"decline"}"#;
 
-/// What a client offers that can be asked.
+/// The capabilities of a client that can be asked.
 const FORMS: &str = r#"{"elicitation":{"form":{}}}"#;
 
 struct World {
@@ -25,7 +25,7 @@ struct World {
 }
 
 impl World {
-    /// A gateway over two sources, with this `[policy]` beside them.
+    /// A gateway over two sources, with this `[policy]`.
     async fn new(policy: &str) -> Self {
         Self::with(|sources| sources + policy).await
     }
@@ -54,7 +54,7 @@ impl World {
         client
     }
 
-    /// Runs `gatefold approvals`; gives the exit code and all that it said.
+    /// Runs `gatefold approvals`; returns the exit code and all output.
     fn approvals(&self, args: &[&str]) -> (Option<i32>, String) {
         let done = run(&self.scratch, &[&["approvals"], args].concat());
         (done.code, done.stdout + &done.stderr)
@@ -116,7 +116,7 @@ async fn a_yes_at_a_terminal_serves_one_call_of_a_client_that_cannot_be_asked() 
         let (code, said) = world.approvals(&["approve", "--yes", &id]);
         assert_eq!(code, Some(0), "{said}");
         assert!(said.starts_with(&format!("approved `{id}`: one call of `{CREATE}`")), "{said}");
-        assert_eq!(world.approvals(&["list"]).1, "no call waits for a yes\n");
+        assert_eq!(world.approvals(&["list"]).1, "no call waits for approval\n");
 
         let other = create(&client, r#"{"title": "another printer"}"#).await;
         let other = refused_until_approved(&other);
@@ -205,7 +205,7 @@ async fn a_client_whose_requests_stand_alone_comes_back_with_its_yes() {
         assert_eq!(asked["resultType"], "input_required", "{asked}");
         let message = &asked["inputRequests"]["approval"]["params"]["message"];
         assert!(message.as_str().is_some_and(|text| text.contains(CREATE)), "{asked}");
-        // The arguments stay as they were, down to the spaces: the yes is for these very ones.
+        // The arguments stay the same, down to the spaces: the approval is for exactly these.
         let (arguments, state) = (execute(CREATE, ARGUMENTS), &asked["requestState"]);
         let params = format!(
             r#"{{"name":"execute_tool","arguments":{arguments},"inputResponses":{{"approval":{answer}}},"requestState":{state}}}"#

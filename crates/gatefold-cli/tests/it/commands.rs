@@ -17,8 +17,8 @@ fn scratch_with_sources() -> Scratch {
     scratch
 }
 
-/// The text with what differs from run to run, or with the demonstration's wording, made the
-/// same: times, numbers above 999 and the width of columns.
+/// The text with variable parts made constant: times, numbers above 999, the width of columns and
+/// the demonstration's wording.
 fn steady(text: &str) -> String {
     let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit() || b == b',');
     let steady_line = |line: &str| {
@@ -56,13 +56,13 @@ fn a_check_names_each_failure_with_its_fix_and_fails() {
     quits failed 0 0 N ms
     units ok 2026-07-28 10 N N ms
 
-    24 tools, which cost a model N tokens if it is shown them all
+    24 tools: N tokens if a model is shown them all
 
     failed gone: `no-such-program` was not found; install it, or give its full path
     configured in gatefold.toml:7
 
     failed joined: `no-such-program --flag` was not found; install it, or give its full path
-    help: `command` is the program alone; put its arguments in `args`
+    help: `command` is only the program; put its arguments in `args`
     configured in gatefold.toml:9
 
     failed old: `mcpServers.old` speaks HTTP+SSE, which Gatefold does not support yet; use the server's streamable HTTP address with `"type": "http"` (mcp.json:1:24)
@@ -374,7 +374,7 @@ fn a_status_of_something_that_never_answers_tells_what_is_on_record() {
     assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
     assert_eq!(status.code, Some(0), "{}", status.stderr);
     let says = format!(
-        "not running: something listens on {address} and does not answer\n  \
+        "not running: something listens on {address} but does not answer\n  \
          help: see `gatefold doctor`\n"
     );
     assert!(status.stdout.starts_with(&says), "{}", status.stdout);

@@ -1,4 +1,4 @@
-//! `gatefold init` and `gatefold config`: what people read of the keys and of what is in force.
+//! `gatefold init` and `gatefold config`: what people read about the keys and the values in force.
 
 use gatefold::config::keys::sections;
 use gatefold::config::kinds::Kinds;
@@ -45,32 +45,32 @@ fn a_key_is_explained() {
     };
     insta::assert_snapshot!(explained("sources.github.url"), @r#"
     sources.NAME.url
-    The address of a server over HTTP. The server speaks streamable HTTP there. What may be secret in it is not shown.
+    The address of a server over HTTP. The server speaks streamable HTTP there. Parts that may be secret are never shown.
 
       type       URL
                  with `http` or `https`, and a host
-                 not beside `command`
+                 not together with `command`
       default    none
       example    url = "https://host.example/mcp"
-      variables  `${VAR}` and `${VAR:-default}` are put in
+      variables  `${VAR}` and `${VAR:-default}` are replaced
       change     takes effect when the configuration reloads
     "#);
     insta::assert_snapshot!(explained("audit.durability"), @r#"
     audit.durability
-    What the record of a call outlives once it is open. With "process" it outlives a crash of Gatefold, with "disk" a power cut too, which makes every call wait some milliseconds for the disk.
+    What the record of a call survives once it is open. With "process" it survives a crash of Gatefold, with "disk" a power cut too, which makes every call wait some milliseconds for the disk.
 
       type       "process" or "disk"
       default    "process"
       example    durability = "disk"
-      variables  `${VAR}` and `${VAR:-default}` are put in
-      change     takes effect with the next start
+      variables  `${VAR}` and `${VAR:-default}` are replaced
+      change     takes effect at the next start
     "#);
     insta::assert_snapshot!(explained("[disclosure]"), @r#"
     [disclosure]
     How tools are shown to a model.
 
     key               type              default  what it is
-    pinned            list of patterns  []       Tools that stand at the top level too, beside the three of Gatefold.
+    pinned            list of patterns  []       Tools to show at the top level too, beside Gatefold's three.
     discovery_tokens  whole number      2000     The most o200k tokens of one discovery answer.
     "#);
     insta::assert_snapshot!(explained("limits.calls_in_flight"), @r#"

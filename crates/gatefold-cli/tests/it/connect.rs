@@ -1,5 +1,5 @@
-//! `connect` and `disconnect` where things are not as one would hope: no record, files that other
-//! people changed, links, names from elsewhere, several scopes of one file.
+//! `connect` and `disconnect` under adverse conditions: no record, files that other people changed,
+//! links, foreign names, several scopes of one file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::terminal::Window;
 
 const CONFIG: &str = "[sources.a]\ncommand = 'true'\n";
 
-/// A home with a configuration and, with a text, Cursor's file.
+/// A home with a configuration and, if given, Cursor's file.
 fn home(cursor: &str) -> (Scratch, PathBuf) {
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", CONFIG);
@@ -53,7 +53,7 @@ fn records_lie_in_one_place_whatever_is_said_about_the_state() {
     assert!(!text(&file).contains("\"a\""), "{}", text(&file));
     assert_eq!(records(&scratch), 1);
     let undone = succeeded(run(&scratch, &["disconnect", "cursor"]));
-    assert!(undone.contains("to the byte"), "{undone}");
+    assert!(undone.contains("byte for byte"), "{undone}");
     assert_eq!(text(&file), HELD);
 }
 
@@ -92,10 +92,10 @@ fn without_a_record_only_force_takes_the_entry_out_and_says_what_that_leaves() {
     succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
     let connected = text(&file);
     fs::remove_dir_all(scratch.path().join(".local")).unwrap();
-    refused(&run(&scratch, &["disconnect", "cursor"]), 1, "nothing is kept about what it replaced");
+    refused(&run(&scratch, &["disconnect", "cursor"]), 1, "there is no record of what it replaced");
     assert_eq!(text(&file), connected);
     let forced = succeeded(run(&scratch, &["disconnect", "cursor", "--force"]));
-    assert!(forced.contains("not restored") && !forced.contains("before, to"), "{forced}");
+    assert!(forced.contains("not restored") && !forced.contains("byte for byte"), "{forced}");
     assert!(!text(&file).contains("gatefold") && text(&file).contains("\"b\""), "{}", text(&file));
 }
 
@@ -110,7 +110,7 @@ fn a_dry_run_and_a_file_that_is_away_leave_the_record() {
         refused(&away, 1, "the servers that were taken out of it are kept in ");
         assert_eq!(records(&scratch), 1);
     }
-    // Restored by hand, the record is of no use, but a dry run is no time to drop it.
+    // After a restore by hand the record is useless, but a dry run must not drop it.
     fs::write(&file, HELD).unwrap();
     refused(&run(&scratch, &["disconnect", "cursor", "--dry-run"]), 1, "Gatefold is not in ");
     assert_eq!(records(&scratch), 1);
@@ -151,7 +151,7 @@ fn only_a_server_that_gatefold_reaches_in_the_same_way_is_taken_out() {
             r#"{"command": "true", "env": {"B": "b", "A": "${env:TOKEN}"}}"#,
             true,
         ),
-        // The literal and the reference come to the same.
+        // The literal and the reference have the same value.
         (
             "command = 'true'\nenv = { A = '${TOKEN}' }",
             r#"{"command": "true", "env": {"A": "s3cret"}}"#,
@@ -169,7 +169,7 @@ fn only_a_server_that_gatefold_reaches_in_the_same_way_is_taken_out() {
         ("command = 'true'", r#"{"command": "true", "disabled": true}"#, false),
         ("command = 'no-such-program'", r#"{"command": "no-such-program"}"#, false),
         ("url = 'https://x.example/mcp?key=k'", r#"{"url": "https://x.example/mcp?key=k"}"#, true),
-        // Nobody has reached it yet, and the client may sign in to it by itself.
+        // Nobody has reached it yet, and the client may have signed in to it by itself.
         ("url = 'https://x.example/mcp'", r#"{"url": "https://x.example/mcp"}"#, false),
         (
             "url = 'https://x.example/mcp'\nheaders = { Authorization = 'one' }",
@@ -192,7 +192,7 @@ fn a_server_whose_program_is_missing_stays_and_is_named() {
     let (scratch, file) = home(server);
     scratch.write("gatefold.toml", "[sources.x]\ncommand = 'no-such-program'\n");
     let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
-    assert!(told.contains("left in") && told.contains("lost"), "{told}");
+    assert!(told.contains("kept, because") && told.contains("lost"), "{told}");
     assert!(text(&file).contains("no-such-program"));
 }
 
@@ -224,8 +224,8 @@ fn a_program_that_reads_json_has_to_say_that_it_means_it() {
     assert_eq!(written.json()["connected"][0]["written"], true);
 }
 
-/// Runs the command at a terminal and presses keys, each when its text shows. Gives what is on the
-/// screen at the end.
+/// Runs the command at a terminal and presses keys, each when its text shows. Returns the screen at
+/// the end.
 async fn at_a_terminal(scratch: &Scratch, line: &str, keys: &[(&str, &str)]) -> String {
     let home = scratch.path().display();
     let line = format!("clear; cd {home}; HOME={home} '{BINARY}' {line}; echo left $?");
@@ -240,8 +240,8 @@ async fn at_a_terminal(scratch: &Scratch, line: &str, keys: &[(&str, &str)]) -> 
 
 #[tokio::test]
 async fn escape_and_ctrl_c_stop_without_writing() {
-    let put = "Put Gatefold into ~/.cursor/mcp.json?";
-    let out = "Take it out of its file?";
+    let put = "Add Gatefold to ~/.cursor/mcp.json?";
+    let out = "now that Gatefold serves it?";
     let write = "gatefold.toml?";
     for (line, keys, code, said) in [
         ("connect cursor", &[(put, "Escape")][..], 0, "nothing was written"),
@@ -277,20 +277,20 @@ async fn escape_and_ctrl_c_stop_without_writing() {
 
 #[tokio::test]
 async fn a_person_is_asked_before_the_file_is_touched_and_before_servers_go() {
-    let put = "Put Gatefold into ~/.cursor/mcp.json?";
+    let put = "Add Gatefold to ~/.cursor/mcp.json?";
     let (scratch, file) = home("{}");
     let keys = [(put, "n"), ("? (Y/n) n", "Enter")];
     let shown = at_a_terminal(&scratch, "connect cursor", &keys).await;
     assert!(shown.contains("nothing was written"), "{shown}");
     assert_eq!(text(&file), "{}");
     let (scratch, file) = home(HELD);
-    let keys = [(put, "Enter"), ("out of its file?", "n"), ("file? (Y/n) n", "Enter")];
+    let keys = [(put, "Enter"), ("Gatefold serves it?", "n"), ("it? (Y/n) n", "Enter")];
     let shown = at_a_terminal(&scratch, "connect cursor", &keys).await;
     assert!(shown.contains("connected Cursor"), "{shown}");
     assert!(text(&file).contains("\"a\"") && text(&file).contains("gatefold"), "{}", text(&file));
 }
 
-/// Whether an entry of this name counts as Gatefold, which listens on port 8555.
+/// Whether an entry with this name counts as Gatefold, which listens on port 8555.
 fn counts(name: &str, server: &str) -> bool {
     let (scratch, _) = home(&format!(r#"{{"mcpServers": {{"{name}": {server}}}}}"#));
     scratch.write("gatefold.toml", format!("{CONFIG}\n[server]\nlisten = '127.0.0.1:8555'\n"));
@@ -388,7 +388,7 @@ fn gatefold_does_not_serve_inside_gatefold() {
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains("was started by Gatefold"), "{said}");
     }
-    // A source that leads to the very same configuration.
+    // A source that leads to the same configuration.
     let own = scratch.path().join("gatefold.toml");
     scratch.write(
         "gatefold.toml",
@@ -399,7 +399,7 @@ fn gatefold_does_not_serve_inside_gatefold() {
     );
     let checked = run(&scratch, &["check", "--state-dir", "state"]);
     assert_eq!(checked.code, Some(1));
-    let last = "take Gatefold out of Gatefold's sources";
+    let last = "remove Gatefold from its own sources";
     assert!(checked.stdout.contains(last), "{}", checked.stdout);
 }
 
@@ -410,10 +410,10 @@ fn a_file_that_somebody_restored_is_connected_afresh() {
     let other = r#"{"mcpServers": {"b": {"command": "b"}, "a": {"command": "mine"}}}"#;
     fs::write(&file, other).unwrap();
     let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
-    assert!(!told.contains("taken out"), "{told}");
+    assert!(!told.contains("removed, because"), "{told}");
     assert!(text(&file).contains("mine"), "{}", text(&file));
     let undone = succeeded(run(&scratch, &["disconnect", "cursor"]));
-    assert!(undone.contains("to the byte"), "{undone}");
+    assert!(undone.contains("byte for byte"), "{undone}");
     assert_eq!(text(&file), other);
 }
 
@@ -464,7 +464,7 @@ fn two_scopes_of_one_file_come_apart_in_any_order() {
         let (file, before) = (scratch.path().join(".claude.json"), before(&scratch));
         fs::write(&file, &before).unwrap();
         for (at, scope) in connects.into_iter().enumerate() {
-            // The last time with something to change.
+            // The last time there is something to change.
             let keep: &[&str] = if at < 2 { &["--keep"] } else { &["--name", "other"] };
             succeeded(run(&scratch, &[&["connect", "--yes"], scope, keep].concat()));
         }
@@ -538,7 +538,7 @@ fn nothing_is_written_when_one_of_several_names_or_files_is_wrong() {
     assert_eq!(run(&scratch, &["disconnect", "cursor", "emacs"]).code, Some(2));
     refused(&run(&scratch, &["disconnect", "cursor", "goose"]), 1, "Gatefold is not in ");
     assert_eq!(text(&file), connected);
-    // The same client twice is one.
+    // The same client twice counts once.
     let told = succeeded(run(&scratch, &["disconnect", "cursor", "Cursor"]));
     assert_eq!(told.matches("disconnected").count(), 1, "{told}");
 }
@@ -634,10 +634,14 @@ fn a_server_that_needs_variables_stays_with_a_client_that_hands_none_on() {
         let written = text(&scratch.path().join(file));
         assert_eq!(written.contains("\"needy\""), stays, "{client}: {written}");
         assert!(!written.contains("\"plain\""), "{client}: {written}");
-        assert_eq!(told.contains("as Gatefold needs variables for them: needy"), stays, "{told}");
+        assert_eq!(
+            told.contains("because Gatefold lacks variables for them: needy"),
+            stays,
+            "{told}"
+        );
         let found = run(&["doctor", "--offline"]).stdout;
-        assert!(!found.contains("still holds"), "{client}: {found}");
-        assert!(!found.contains("others may look"), "{client}: {found}");
+        assert!(!found.contains("still starts servers"), "{client}: {found}");
+        assert!(!found.contains("others can read"), "{client}: {found}");
         succeeded(run(&["disconnect", client]));
         assert_eq!(text(&scratch.path().join(file)), servers);
     }
@@ -658,7 +662,7 @@ fn an_entry_of_ours_without_a_record_is_replaced_and_comes_back_to_the_byte() {
         assert_eq!(tried["connected"][0]["replaced"], true);
         assert_eq!(tried["connected"][0]["taken_out"], serde_json::json!(["a"]));
         let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
-        assert!(told.contains("replaced the entry for Gatefold"), "{told}");
+        assert!(told.contains("replaced the existing Gatefold entry"), "{told}");
         assert!(text(&file).contains(BINARY) && !text(&file).contains(entry), "{}", text(&file));
         let again = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
         assert!(again.contains("already"), "{again}");
@@ -680,7 +684,7 @@ fn an_entry_of_ours_beside_a_recorded_one_is_replaced_too() {
     assert_eq!(text(&file), old);
 }
 
-/// The file's name under which the only record lies.
+/// The file name of the only record.
 #[cfg(unix)]
 fn record(scratch: &Scratch) -> String {
     let folder = scratch.path().join(".local/state/gatefold/clients");
@@ -693,7 +697,7 @@ fn record(scratch: &Scratch) -> String {
 fn what_was_written_is_told_when_another_client_fails() {
     for options in [&[][..], &["--json"]] {
         let (scratch, file) = home("{}");
-        // A record that only shows to be in the way when it is written.
+        // A record that turns out to be unwritable only when it is written.
         succeeded(run(&scratch, &["connect", "zed", "--yes"]));
         let name = record(&scratch);
         succeeded(run(&scratch, &["disconnect", "zed"]));
@@ -728,7 +732,7 @@ fn what_was_undone_is_told_when_another_client_fails() {
     for options in [&[][..], &["--json"]] {
         let (scratch, file) = home(HELD);
         succeeded(run(&scratch, &["connect", "zed", "--yes"]));
-        // A folder in the place of an older record cannot be removed as one.
+        // A folder in place of an older record cannot be removed like a file.
         fs::create_dir_all(scratch.path().join("elsewhere/clients").join(record(&scratch)))
             .unwrap();
         succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
@@ -752,7 +756,7 @@ fn what_was_undone_is_told_when_another_client_fails() {
 #[test]
 fn a_folder_that_takes_no_file_is_found_before_any_file_is_written() {
     let (scratch, file) = home("{}");
-    // Nobody can make a file there, not even root.
+    // Nobody can create a file there, not even root.
     std::os::unix::fs::symlink("/proc/self", scratch.path().join(".lmstudio")).unwrap();
     for how in ["--dry-run", "--yes"] {
         let line = ["connect", "cursor", "lm-studio", how];
@@ -787,12 +791,12 @@ fn every_place_of_a_client_in_the_scope_is_undone() {
     assert!(text(&project).contains("gatefold"));
     succeeded(run(&scratch, &["disconnect", "vs-code", "--project"]));
     assert!(!project.exists());
-    // A record of what somebody undid by hand does not stand in the way of the other place.
+    // A record of something undone by hand does not block the other place.
     succeeded(run(&scratch, &["connect", "vs-code", "--yes"]));
     fs::write(&newer, new).unwrap();
     fs::write(&older, r#"{"mcp": {"servers": {"g": {"command": "gatefold", "args": ["stdio"]}}}}"#)
         .unwrap();
-    refused(&run(&scratch, &["disconnect", "vs-code"]), 1, "settings.json, but nothing is kept");
+    refused(&run(&scratch, &["disconnect", "vs-code"]), 1, "settings.json, but there is no record");
     succeeded(run(&scratch, &["disconnect", "vs-code", "--force"]));
     assert!(!text(&older).contains("gatefold"), "{}", text(&older));
 }

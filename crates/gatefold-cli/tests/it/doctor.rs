@@ -13,7 +13,7 @@ use axum::response::IntoResponse as _;
 use axum::routing::any;
 use gatefold::Environment;
 use gatefold::config::Inputs;
-use gatefold_setup::doctor::{self, Level, Reach, Subject};
+use gatefold_setup::doctor::{self, ExamineOptions, Level, ProbeScope};
 use serde_json::Value;
 
 use crate::process::{BINARY, Gateway, Run, command, run, two_sources};
@@ -26,7 +26,7 @@ fn run_fix(scratch: &Scratch, line: &str) -> Run {
     run(scratch, &args)
 }
 
-/// A free port that nobody listens on any more.
+/// A free port on which nobody listens any more.
 fn dead_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -42,7 +42,7 @@ fn chmod(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// The finding whose text has `what`, its fix, and the scratch folder's path taken out of both.
+/// The finding whose text contains `what`, and its fix, both without the scratch folder's path.
 fn found(scratch: &Scratch, run: &Run, what: &str) -> String {
     let all = run.json();
     let findings = all["findings"].as_array().unwrap();
@@ -57,7 +57,7 @@ fn diagnosed(scratch: &Scratch) -> Run {
     run(scratch, &["doctor", "--json"])
 }
 
-/// One source's fault: what is said, and the fix.
+/// One source's fault: the message, and the fix.
 fn check(scratch: &Scratch, sources: &str, expected: &str) {
     configure(scratch, sources);
     let run = diagnosed(scratch);
@@ -81,7 +81,7 @@ fn a_healthy_setup_has_no_fault() {
     assert!(found(&scratch, &again, "units: ").starts_with("ok"));
     let connected = found(&scratch, &again, "tools over");
     assert!(connected.starts_with("ok: "), "{connected}");
-    assert!(found(&scratch, &again, "the database is whole").ends_with("schema 4 => -"));
+    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 4 => -"));
 }
 
 #[test]
@@ -121,18 +121,17 @@ fn programs_that_cannot_run_are_named_with_their_fix() {
         (
             "command = 'no-such-server'",
             "fault: a: its command `no-such-server` is not on the PATH => install \
-             `no-such-server`, or give its whole path as `command`",
+             `no-such-server`, or set `command` to its full path",
         ),
         (
             "command = 'no-such-server --fast'",
-            "fault: a: there is no program `no-such-server --fast` => `command` is the program \
-             alone; put its arguments in `args`",
+            "fault: a: there is no program `no-such-server --fast` => `command` is only the program; put its arguments in `args`",
         ),
         ("command = './plain'", "fault: a: `~/./plain` is not executable => chmod +x ~/./plain"),
         (
             "command = './script'",
             "fault: a: `~/script` needs `no-such-lisp`, which is not there => install \
-             `no-such-lisp`, or give its whole path as `command`",
+             `no-such-lisp`, or set `command` to its full path",
         ),
         (
             "command = 'sh'\ncwd = 'gone'",
@@ -148,7 +147,7 @@ fn programs_that_cannot_run_are_named_with_their_fix() {
     }
 }
 
-/// As [`check`], where the text has the scratch folder in it.
+/// Like [`check`], for texts that contain the scratch folder.
 fn check_in(scratch: &Scratch, sources: &str, expected: &str) {
     let folder = scratch.path().to_str().unwrap();
     configure(scratch, sources);
@@ -207,7 +206,7 @@ fn offline_no_engine_is_asked_that_may_be_on_another_machine() {
     chmod(&scratch.path().join("docker"), 0o755);
     configure(&scratch, "[sources.a]\ncommand = './docker'\n");
     let offline = run(&scratch, &["doctor", "--json", "--offline"]);
-    assert!(found(&scratch, &offline, "docker` is there").starts_with("ok: a: "));
+    assert!(found(&scratch, &offline, "docker` exists").starts_with("ok: a: "));
     assert!(!scratch.path().join("asked").exists());
 }
 
@@ -232,7 +231,7 @@ async fn each_answer_of_a_web_server_has_its_fix() {
     for (status, expected) in [
         (
             401,
-            "fault: a: the server answers 401: it wants credentials, and gets none => write \
+            "fault: a: the server answers 401: it wants credentials but gets none => write \
              `headers = { Authorization = \"Bearer ${secret:NAME}\" }`, and store it: `gatefold \
              secret set NAME`",
         ),
@@ -248,7 +247,7 @@ async fn each_answer_of_a_web_server_has_its_fix() {
         ),
         (
             503,
-            "fault: a: the server answers 503: it failed by itself => try again later, or look at \
+            "fault: a: the server answers 503: it failed internally => try again later, or look at \
              that server's log",
         ),
         (
@@ -274,7 +273,7 @@ async fn credentials_that_are_not_taken_are_named_and_not_shown() {
     check(
         &scratch,
         &source,
-        "fault: a: the server answers 401: it does not take the credentials that it got => renew \
+        "fault: a: the server answers 401: it rejects the credentials => renew \
          the value of the header `Authorization`",
     );
     assert!(!diagnosed(&scratch).stdout.contains("hunter2"));
@@ -361,12 +360,12 @@ fn a_server_that_stays_in_a_client_is_a_note_that_says_why() {
     scratch.write(".cursor/mcp.json", entry.to_string());
     let run = run(&scratch, &["doctor", "--json", "--offline"]);
     assert_eq!(
-        found(&scratch, &run, "does not find their programs"),
-        "note: Cursor: servers are left in, because Gatefold does not find their programs: `gone` \
-         => give the whole path as `command` of each source, then: gatefold connect cursor"
+        found(&scratch, &run, "cannot find their programs"),
+        "note: Cursor: servers stay in it, because Gatefold cannot find their programs: `gone` \
+         => set `command` of each source to the full path, then: gatefold connect cursor"
     );
-    let line = found(&scratch, &run, "something else: `other`");
-    assert!(line.starts_with("note: Cursor: servers are left in, because the sources"), "{line}");
+    let line = found(&scratch, &run, "or different: `other`");
+    assert!(line.starts_with("note: Cursor: servers stay in it, because the sources"), "{line}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -461,8 +460,8 @@ fn secrets_that_others_can_read_are_a_warning() {
     chmod(&scratch.path().join("gatefold.toml"), 0o644);
     let run = run(&scratch, &["doctor", "--json", "--offline"]);
     assert_eq!(
-        found(&scratch, &run, "secrets stand in clear"),
-        "warning: secrets stand in clear, in a file that others can read (644) => chmod 600 \
+        found(&scratch, &run, "secrets are in clear text"),
+        "warning: secrets are in clear text, in a file that others can read (644) => chmod 600 \
          ~/gatefold.toml"
     );
     assert!(!run.stdout.contains("abcdefgh1234"));
@@ -505,8 +504,8 @@ fn a_damaged_database_and_an_open_directory_are_found() {
     let run = diagnosed(&scratch);
     assert_eq!(run.code, Some(1));
     assert_eq!(
-        found(&scratch, &run, "others may look"),
-        "warning: others may look into the directory (755) => chmod 700 ~/.local/state/gatefold"
+        found(&scratch, &run, "others can read"),
+        "warning: others can read the directory (755) => chmod 700 ~/.local/state/gatefold"
     );
     assert_eq!(
         found(&scratch, &run, "is damaged"),
@@ -517,7 +516,7 @@ fn a_damaged_database_and_an_open_directory_are_found() {
     fs::remove_dir_all(&state).unwrap();
     fs::write(&state, "").unwrap();
     let run = diagnosed(&scratch);
-    assert!(found(&scratch, &run, "something else than a directory").starts_with("fault: "));
+    assert!(found(&scratch, &run, "this is not a directory").starts_with("fault: "));
 }
 
 /// Breaks something in the state folder that a gateway has used; the gateway does not start any more,
@@ -600,7 +599,7 @@ fn looking_at_the_database_writes_nothing() {
     let before =
         (fs::read(&database).unwrap(), fs::metadata(&database).unwrap().modified().unwrap());
     let run = run(&scratch, &["doctor", "--json", "--offline"]);
-    assert!(found(&scratch, &run, "the database is whole").starts_with("ok"));
+    assert!(found(&scratch, &run, "the database is intact").starts_with("ok"));
     let after =
         (fs::read(&database).unwrap(), fs::metadata(&database).unwrap().modified().unwrap());
     assert!(before == after);
@@ -660,11 +659,11 @@ async fn a_source_with_time_left_is_not_blamed_and_costs_no_other_its_result() {
     let slow = "[sources.slow]\ncommand = 'sleep'\nargs = ['600']\nconnect_deadline = '50s'\n";
     let failing = "[sources.quits]\ncommand = 'sh'\nargs = ['-c', 'exit 3']\n";
     configure(&scratch, &format!("{}{slow}{failing}", two_sources(&scratch)));
-    let subject = Subject {
+    let subject = ExamineOptions {
         inputs: Inputs { config: Some("gatefold.toml".into()), ..Inputs::default() },
         state_dir: Some(scratch.path().join("state")),
         program: None,
-        reach: Reach::Connect,
+        reach: ProbeScope::Connect,
         connect_limit: Duration::from_secs(6),
     };
     let home = scratch.path().to_str().unwrap();
@@ -683,7 +682,7 @@ async fn a_source_with_time_left_is_not_blamed_and_costs_no_other_its_result() {
          `connect_deadline` is 50 s"
     );
     assert_eq!(said("quits: no connection").level, Level::Fault);
-    // How long it took is known only of a source whose own result was kept.
+    // The time is known only for a source whose own result was kept.
     assert!(said("issues: 14 tools").what.contains(", connected in "), "{diagnosis:#?}");
 }
 
@@ -713,17 +712,17 @@ fn clients_that_are_not_right_are_named_with_their_fix() {
     for (servers, expected) in [
         (
             format!("{{\"mcpServers\": {{{}, {issues}}}}}", ours(BINARY)),
-            "warning: Cursor: it still holds servers that Gatefold offers as well: `issues` => \
+            "warning: Cursor: it still starts servers that Gatefold serves too: `issues` => \
              gatefold connect cursor",
         ),
         (
             "{\"mcpServers\": {\"gatefold\": {\"url\": \"http://127.0.0.1:1/mcp\"}}}".to_owned(),
-            "warning: Cursor: its entry leads to `http://127.0.0.1:1/mcp`, and `listen` in \
+            "warning: Cursor: its entry leads to `http://127.0.0.1:1/mcp`, but `listen` in \
              `[server]` is `127.0.0.1:",
         ),
         (
             format!("{{\"mcpServers\": {{{}}}}}", ours("/gone/gatefold")),
-            "fault: Cursor: its entry starts `/gone/gatefold`, which is not there => gatefold \
+            "fault: Cursor: its entry starts `/gone/gatefold`, which does not exist => gatefold \
              connect cursor",
         ),
         (
@@ -742,7 +741,7 @@ fn clients_that_are_not_right_are_named_with_their_fix() {
     }
 }
 
-/// Runs the command that a finding names, and looks that nothing is found afterwards.
+/// Runs the command that a finding names, and checks that it clears the finding.
 fn fix_works(scratch: &Scratch, line: &str, what: &str) {
     let fix = line.split_once(" => ").unwrap().1;
     let Some(args) = fix.strip_prefix("gatefold connect ") else {
@@ -769,14 +768,14 @@ fn the_fix_for_a_client_that_holds_old_servers_works() {
     scratch.write(".cursor/mcp.json", old.to_string());
     assert_eq!(run(&scratch, &["connect", "cursor", "--keep", "--yes"]).code, Some(0));
     let before = run(&scratch, &["doctor", "--json", "--offline"]);
-    let line = found(&scratch, &before, "it still holds");
+    let line = found(&scratch, &before, "it still starts servers");
     let fix = line.split_once(" => ").unwrap().1;
     let mut args: Vec<_> = fix.split(' ').skip(1).collect();
     args.push("--yes");
     let connected = run(&scratch, &args);
     assert_eq!(connected.code, Some(0), "{}", connected.stderr);
     let after = run(&scratch, &["doctor", "--json", "--offline"]);
-    assert!(!after.stdout.contains("it still holds"), "{}", after.stdout);
+    assert!(!after.stdout.contains("it still starts servers"), "{}", after.stdout);
     assert!(found(&scratch, &after, "Cursor: Gatefold is connected").starts_with("ok"));
 }
 
@@ -792,7 +791,7 @@ fn a_client_that_asks_for_a_gateway_which_does_not_run_is_a_warning() {
     scratch.write(".cursor/mcp.json", entry.to_string());
     let run = run(&scratch, &["doctor", "--json", "--offline"]);
     let expected = format!(
-        "warning: Cursor: its entry leads to `{url}`, where no gateway runs => gatefold serve"
+        "warning: Cursor: its entry leads to `{url}`, where no gateway is running => gatefold serve"
     );
-    assert_eq!(found(&scratch, &run, "where no gateway runs"), expected);
+    assert_eq!(found(&scratch, &run, "where no gateway is running"), expected);
 }

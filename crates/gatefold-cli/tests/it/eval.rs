@@ -86,7 +86,7 @@ fn a_set_that_cannot_be_read_is_refused_with_the_place() {
     }
 }
 
-/// A server of three tools, two of which nobody could tell apart.
+/// A server with three tools, two of which are indistinguishable.
 const TWINS: &str = r#"
 while read -r line; do
     id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
@@ -117,7 +117,7 @@ fn tools_that_nobody_can_tell_apart_are_named_with_advice() {
     assert_eq!(pairs, [[a, b], [b, a]]);
     let shown = run(&scratch, &["eval", "catalog"]);
     assert!(shown.stdout.contains("Hard to tell apart:"), "{}", shown.stdout);
-    let (told_apart, costs) = shown.stdout.split_once("The dearest definitions").unwrap();
+    let (told_apart, costs) = shown.stdout.split_once("The most expensive definitions").unwrap();
     assert!(!told_apart.contains("delete_all") && costs.contains("delete_all"), "{costs}");
     let costs = report["definitions"].as_array().unwrap();
     let sum: u64 = costs.iter().map(|cost| cost["tokens"].as_u64().unwrap()).sum();

@@ -1,4 +1,4 @@
-//! What an import takes, under which names, and what it says.
+//! What an import takes, under which names, and what it reports.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ impl SecretStore for Kept {
     }
 }
 
-/// A home with clients' files in it, and a project `project` to work in.
+/// A home with clients' files, and a project `project` to work in.
 fn home(files: &[(&str, &str)]) -> Scratch {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.path().join("project")).unwrap();
@@ -146,8 +146,8 @@ fn a_second_import_knows_servers_by_what_their_references_stand_for() {
     let written = config(&scratch);
     let again = in_project(&scratch, &IMPORT);
     assert_eq!(again.code, Some(0));
-    assert!(again.stdout.contains("it may be `sources.a` already"), "{}", again.stdout);
-    assert!(again.stdout.contains("it may be `sources.b` already"), "{}", again.stdout);
+    assert!(again.stdout.contains("it may already be `sources.a`"), "{}", again.stdout);
+    assert!(again.stdout.contains("it may already be `sources.b`"), "{}", again.stdout);
     assert_eq!(config(&scratch), written);
 }
 
@@ -175,7 +175,7 @@ fn another_account_of_the_same_server_is_another_source() {
     }
 }
 
-/// A keyring that takes so many secrets, and may not give them up again.
+/// A keyring with room for a few secrets, which may refuse to delete them.
 struct Full {
     room: usize,
     gives_up: bool,
@@ -292,7 +292,7 @@ fn what_somebody_switched_off_is_imported_as_off_and_stays_with_its_client() {
         let is_on = |name: &str| root["sources"][name].get("enabled").is_none();
         assert!(is_on("on") && !is_on("Off"), "{files:?}: {root}");
         assert!(imported.stdout.contains("false (switched off)"), "{}", imported.stdout);
-        // It stays, though Gatefold reaches the same.
+        // It stays, though Gatefold reaches the same server.
         let path = scratch.path().join(".config/gatefold/gatefold.toml");
         fs::write(path, "[sources.on]\ncommand = 'true'\n[sources.Off]\ncommand = 'false'\n")
             .unwrap();
@@ -646,7 +646,7 @@ async fn a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for() {
 fn a_file_that_is_no_text_is_told_from_one_that_may_not_be_read() {
     for (bytes, part) in [
         (b"[sources.a]\ncommand = 'caf\xE9'".to_vec(), "UTF-8\n  help: save the file as UTF-8"),
-        (vec![b'#'; 9 << 20], "it is too large\n  help: that is no configuration"),
+        (vec![b'#'; 9 << 20], "it is too large\n  help: check what is in it"),
     ] {
         let scratch = home(&TWO_SCOPES);
         scratch.write("own.toml", bytes);

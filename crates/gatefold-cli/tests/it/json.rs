@@ -1,4 +1,4 @@
-//! The fields of what `--json` prints, as `docs/json.md` promises them.
+//! The fields of `--json` output, as `docs/json.md` promises them.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::process::{Gateway, LIMIT, run, two_sources};
 use crate::scratch::Scratch;
 
-/// The path of every field. What is inside a tool's own words, such as a schema, is left out.
+/// The path of every field, leaving out the inside of a tool's own texts, such as a schema.
 fn fields(value: &Value) -> String {
     const OTHERS: [&str; 5] = ["parameters", "output_schema", "annotations", "result", "outcome"];
     fn gather(value: &Value, path: &str, found: &mut BTreeSet<String>) {

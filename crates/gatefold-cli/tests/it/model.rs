@@ -1,4 +1,4 @@
-//! Searches and a sentence encoder that is not there. Those with a real one are in `tests/encoder`.
+//! Searches without a working sentence encoder. Those with a real one are in `tests/encoder`.
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ fn doctor_and_check_tell_of_an_encoder_that_is_of_no_use() {
     let checked = run(&scratch, &["check", "--json"]);
     let warnings = checked.json()["warnings"].to_string();
     assert_eq!(checked.code, Some(0), "the sources work: {}", checked.stderr);
-    assert!(warnings.contains("`search.encoder` is of no use: `"), "{warnings}");
+    assert!(warnings.contains("`search.encoder` cannot be used: `"), "{warnings}");
     assert!(warnings.contains("vocab.txt` could not be read"), "{warnings}");
 }
 

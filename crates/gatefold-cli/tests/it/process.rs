@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::scratch::Scratch;
 
-/// How long anything may take that a test waits for.
+/// The longest that a test waits for anything.
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
-/// How long what was logged may take to be read once a process has ended.
+/// How long logs may take to be read once a process has ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_gatefold");
@@ -28,13 +28,13 @@ pub(crate) fn command(scratch: &Scratch, args: &[&str]) -> Command {
         .env("HOME", scratch.path())
         .env("PATH", "/usr/bin:/bin")
         .env("TOKEN", "s3cret")
-        // Nothing answers there, so that no test reaches the keyring of whoever runs it.
+        // Nothing answers there, so that no test reaches the keyring of the person who runs it.
         .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
         .current_dir(scratch.path());
     command
 }
 
-/// How a run ended.
+/// The result of a run.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -89,7 +89,7 @@ pub(crate) fn two_sources(scratch: &Scratch) -> String {
     format!("{}{}", source("issues"), source("units"))
 }
 
-/// A running gateway. Dropped, it is killed.
+/// A running gateway. Dropping it kills it.
 pub(crate) struct Gateway {
     child: Child,
     log: Arc<Mutex<String>>,
@@ -97,7 +97,7 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    /// Starts a long-lived command and gathers what it logs.
+    /// Starts a long-lived command and collects its log.
     pub(crate) fn start(scratch: &Scratch, args: &[&str]) -> Self {
         Self::of(command(scratch, args))
     }
@@ -157,7 +157,7 @@ impl Gateway {
         assert!(status.unwrap().success());
     }
 
-    /// Waits for the end, and for what was logged before it, and gives the exit code.
+    /// Waits for the end, and for the log before it, and returns the exit code.
     pub(crate) async fn ended(&mut self) -> Option<i32> {
         let mut status = None;
         let ended = wait_until(LIMIT, || {
@@ -165,7 +165,7 @@ impl Gateway {
             status.is_some()
         });
         assert!(ended.await, "it does not end: {}", self.log());
-        // A child that outlives it may hold the stream: then the log is what there is.
+        // A surviving child may hold the stream open: then the log is what has come so far.
         let _ = wait_until(LAST_WORDS, || self.reader.is_finished()).await;
         status.and_then(|status| status.code())
     }
@@ -193,7 +193,7 @@ pub(crate) fn children_of(pid: u32) -> Vec<u32> {
     ids.filter(is_child).collect()
 }
 
-/// Waits until none of these processes runs any more.
+/// Waits until none of these processes is running.
 pub(crate) async fn await_gone(pids: &[u32]) {
     let gone = wait_until(LIMIT, || !pids.iter().any(|pid| process_alive(*pid))).await;
     assert!(gone, "some of {pids:?} are still there");

@@ -8,12 +8,12 @@ use serde_json::Value;
 use crate::process::{Gateway, LIMIT, Run, run, two_sources};
 use crate::scratch::Scratch;
 
-/// Says nothing about the tool, as a user's own words often do.
+/// Shares no word with the tool, as a user's own words often do.
 const QUERY: &str = "grumpy customer on the phone";
 
 const TOOL: &str = "issues__create_issue";
 
-/// How long what would be learnt by now may take to be so.
+/// How long it may take until something learnt takes effect.
 const LEARNT: Duration = Duration::from_secs(4);
 
 struct World {
@@ -43,7 +43,7 @@ impl World {
         serde_json::from_str(&answered.text()).unwrap()
     }
 
-    /// What a search finds; nothing where its answer says that nothing fits.
+    /// What a search finds; nothing if its answer says that nothing fits.
     async fn found(&self, query: &str) -> Vec<String> {
         let answer = self.answer(&serde_json::json!({ "query": query })).await;
         if answer["note"].is_string() {
@@ -59,7 +59,7 @@ impl World {
         assert!(called.result()["isError"].is_null(), "{}", called.text());
     }
 
-    /// Waits until a search finds the tool first, or no more.
+    /// Waits until a search finds the tool first, or stops doing so.
     async fn await_first(&self, query: &str, is_first: bool) {
         let deadline = tokio::time::Instant::now() + LIMIT;
         while (self.found(query).await.first().map(String::as_str) == Some(TOOL)) != is_first {
@@ -108,7 +108,7 @@ async fn a_search_learns_from_the_call_that_follows_and_forgets_when_told_to() {
     );
     let shown = world.run(&["queries", "--tool", TOOL]).stdout;
     assert!(shown.contains(TOOL) && shown.contains(&query) && shown.contains("1.00"), "{shown}");
-    assert_eq!(world.run(&["queries", "--tool", "other"]).stdout, "nothing learnt\n");
+    assert_eq!(world.run(&["queries", "--tool", "other"]).stdout, "nothing learnt yet\n");
 
     // Another process learns it from the state directory.
     let found = world.run(&["tools", "search", "grumpy customer", "--json"]).json();
@@ -127,7 +127,7 @@ async fn a_query_with_a_secret_in_it_is_not_kept() {
     let secret = "create an issue with password=hunter2";
     assert!(world.found(secret).await.contains(&TOOL.to_owned()));
     world.call().await;
-    // What is taught later is written later.
+    // Lessons are written in order, so once this one is there, an earlier one would be too.
     world.found(&teaching()).await;
     world.call().await;
     let is_written = || world.listed().contains("grumpy");
@@ -155,5 +155,5 @@ fn forgetting_asks_for_what() {
     assert!(unsaid.stderr.contains("--tool"), "{}", unsaid.stderr);
     let all = run(&scratch, &["queries", "forget", "--all", "--json"]);
     assert_eq!(all.json(), serde_json::json!({ "forgotten": 0 }));
-    assert_eq!(run(&scratch, &["queries"]).stdout, "nothing learnt\n");
+    assert_eq!(run(&scratch, &["queries"]).stdout, "nothing learnt yet\n");
 }

@@ -4,7 +4,7 @@ use gatefold::Environment;
 use gatefold::config::{Config, ConfigError, Inputs, load};
 use tempfile::TempDir;
 
-/// A directory with configuration files, which messages name relative to it.
+/// A directory with configuration files; messages name files relative to it.
 pub(crate) struct Scratch(TempDir);
 
 impl Scratch {

@@ -153,17 +153,17 @@ async fn a_changed_configuration_is_taken_up_and_a_wrong_one_refused() {
     let gateway = serve_both(&scratch).await;
     let client = RawClient::new(gateway.url()).unwrap();
     let before = children_of(gateway.pid());
-    // As editors save: a new file takes the place of the old one.
+    // Editors save like this: a new file replaces the old one.
     let renamed = two_sources(&scratch).replace("[sources.units]", "[sources.maths]");
     scratch.write("new.toml", &renamed);
     std::fs::rename(scratch.path().join("new.toml"), scratch.path().join("gatefold.toml")).unwrap();
-    gateway.await_log("took up the changed configuration kept=1 added=1 removed=1").await;
+    gateway.await_log("applied the changed configuration kept=1 added=1 removed=1").await;
     gateway.await_log("domain=maths").await;
     let children = children_of(gateway.pid());
     assert_eq!(before.iter().filter(|pid| children.contains(pid)).count(), 1, "issues goes on");
 
     scratch.write("gatefold.toml", renamed.clone() + "oops = 1\n");
-    gateway.await_log("the changed configuration was refused").await;
+    gateway.await_log("rejected the changed configuration").await;
     gateway.await_log("gatefold.toml:7:1: `sources.maths.oops` is not a known key").await;
     assert!(issue_count(&client).await > 0);
 
@@ -200,7 +200,7 @@ async fn an_address_in_use_is_named_with_the_way_out() {
     let message = second.stderr.replace(&gateway.address(), "ADDRESS");
     let message = message.replace(&gateway.pid().to_string(), "PID");
     insta::assert_snapshot!(message, @r#"
-    error: `ADDRESS` is in use by Gatefold already: process PID
+    error: `ADDRESS` is already in use by Gatefold, process PID
       help: use that one, stop it with `kill PID`, or choose another address with `--listen`
     "#);
 }
@@ -259,7 +259,7 @@ async fn over_stdio_calls_under_way_finish_when_a_signal_comes() {
     assert_eq!(client.wait().await.unwrap().code(), Some(0), "{}", client.stderr());
 }
 
-/// Official clients that are in a hurry close their end, send SIGTERM, and SIGKILL a second later.
+/// Official clients in a hurry close their end, send SIGTERM, and a second later SIGKILL.
 #[tokio::test]
 async fn over_stdio_whoever_leaves_in_a_hurry_leaves_nothing_behind() {
     let scratch = Scratch::new();
@@ -317,13 +317,13 @@ async fn servers_that_gatefold_ends_itself_are_no_warning() {
         sources.iter().all(|source| source["state"] == state)
     };
     assert!(gatefold_testkit::wait_until(LIMIT, || are_all("idle")).await, "{}", gateway.log());
-    // Other sources take the place of these, while they run.
+    // Other sources replace these while they run.
     let other = two_sources(&scratch).replace("/data'", "/other'");
     scratch.write("gatefold.toml", other.clone());
-    gateway.await_log("took up the changed configuration").await;
+    gateway.await_log("applied the changed configuration").await;
     assert!(gatefold_testkit::wait_until(LIMIT, || are_all("running")).await, "{}", gateway.log());
     scratch.write("gatefold.toml", other.replace("/other'", "/third'"));
-    let is_taken_up = || gateway.log().matches("took up the changed").count() == 2;
+    let is_taken_up = || gateway.log().matches("applied the changed").count() == 2;
     assert!(gatefold_testkit::wait_until(LIMIT, is_taken_up).await, "{}", gateway.log());
     assert!(gatefold_testkit::wait_until(LIMIT, || are_all("running")).await, "{}", gateway.log());
     gateway.signal("-TERM");

@@ -1,5 +1,5 @@
-//! From a client's file to a gateway in front of its servers, and back to the byte, with the real
-//! binary and files of every client.
+//! From a client's file to a gateway in front of its servers, and back to the same bytes, with the
+//! real binary and files of every client.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,8 +12,8 @@ use gatefold_setup::{SecretStyle, find, machine, plan};
 use crate::process::{BINARY, Run, command, ended, run};
 use crate::scratch::Scratch;
 
-/// Every file that `gatefold-clients` has for its own tests: client, file, and where the client
-/// keeps it. What lies in `project` is a project's.
+/// Every test file of `gatefold-clients`: client, file, and where the client keeps it. Files in
+/// `project` belong to a project.
 const FILES: &[(&str, &str, &str)] = &[
     ("claude-code", "claude.json", ".claude.json"),
     ("claude-code", "one-line.json", ".claude.json"),
@@ -41,14 +41,14 @@ const FILES: &[(&str, &str, &str)] = &[
     ("lm-studio", "flat.json", ".lmstudio/mcp.json"),
 ];
 
-/// What every made-up secret in those files begins with.
+/// The beginning of every made-up secret in those files.
 const FAKE: &str = "not-a-real";
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../gatefold-clients/tests/files")
 }
 
-/// Programs that the files name, which lie where the shell finds them.
+/// Programs that the files name, put where the shell finds them.
 const PROGRAMS: &[&str] = &[
     "npx",
     "npx.cmd",
@@ -64,12 +64,12 @@ const PROGRAMS: &[&str] = &[
     "plain-mcp",
 ];
 
-/// A home with one client's file in it, and the project to work in.
+/// A home with one client's file, and the project to work in.
 struct Home {
     scratch: Scratch,
     file: PathBuf,
     before: Vec<u8>,
-    /// What import takes out of the file, by the variables that take it.
+    /// What import takes out of the file, by the variables that replace it.
     secrets: Vec<(String, String)>,
 }
 
@@ -88,7 +88,7 @@ impl Home {
             fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         }
         let home = scratch.path().to_str().unwrap();
-        // As the binary is run, where `TOKEN` is set to something else.
+        // The binary is run like this, with `TOKEN` set to something else.
         let variables = [("HOME", home), ("TOKEN", "set")];
         let environment = Environment::new(variables, scratch.path().join("project"));
         let client = Client::parse(client).unwrap();
@@ -110,7 +110,7 @@ impl Home {
                 command.env(name, "set");
             }
         }
-        // Who imports has them in the clients' files only.
+        // Before an import, they are only in the clients' files.
         if args[0] != "import" {
             command.envs(self.secrets.iter().map(|(name, value)| (name, value)));
         }
@@ -122,7 +122,7 @@ impl Home {
         self.scratch.path().join(".config/gatefold/gatefold.toml")
     }
 
-    /// A text with what differs from run to run made the same.
+    /// A text with variable parts made constant.
     fn steady(&self, text: &str) -> String {
         let home = self.scratch.path().to_str().unwrap();
         let real = self.scratch.path().canonicalize().unwrap();
@@ -130,7 +130,7 @@ impl Home {
             .replace(real.to_str().unwrap(), "/home/ada")
             .replace(home, "/home/ada")
             .replace(" (not installed here)", "")
-            .replace(" (there is no such program here)", "")
+            .replace(" (no such program)", "")
     }
 }
 
@@ -151,7 +151,7 @@ fn every_file_of_every_client_is_tried() {
     }
 }
 
-/// The whole way for every file. The snapshots hold what is printed and what is written.
+/// The whole way for every file. The snapshots show what is printed and what is written.
 #[test]
 fn import_connect_and_disconnect_leave_each_clients_file_to_the_byte() {
     for (client, fixture, place) in FILES {
@@ -178,7 +178,7 @@ fn import_connect_and_disconnect_leave_each_clients_file_to_the_byte() {
             ))
         );
 
-        // A second time changes nothing, and the way back is still there.
+        // A second time changes nothing, and the first one can still be undone.
         let again = succeeded(home.run(&args));
         assert!(again.contains("already"), "{name}: {again}");
         assert_eq!(fs::read_to_string(&home.file).unwrap(), file, "{name}");
@@ -186,7 +186,7 @@ fn import_connect_and_disconnect_leave_each_clients_file_to_the_byte() {
         let mut args = vec!["disconnect", client];
         args.extend(place.starts_with("project").then_some("--project"));
         let undone = succeeded(home.run(&args));
-        assert!(undone.contains("to the byte"), "{name}: {undone}");
+        assert!(undone.contains("byte for byte"), "{name}: {undone}");
         assert_eq!(fs::read(&home.file).unwrap(), home.before, "{name}");
         let kept = fs::read_dir(home.scratch.path().join(".local/state/gatefold/clients")).unwrap();
         assert_eq!(kept.count(), 0, "{name}: a record with the file's secrets stayed");
@@ -249,7 +249,7 @@ fn what_a_client_changed_since_stays_when_gatefold_leaves() {
     fs::write(&home.file, connected.replace("\"numStartups\": 214", "\"numStartups\": 215"))
         .unwrap();
     let undone = succeeded(home.run(&["disconnect", "claude-code"]));
-    assert!(undone.contains("what was changed in it since stays"), "{undone}");
+    assert!(undone.contains("later changes to it are kept"), "{undone}");
     let expected = String::from_utf8(home.before.clone()).unwrap().replace(": 214,", ": 215,");
     let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     let now = fs::read_to_string(&home.file).unwrap();
@@ -264,7 +264,7 @@ fn a_file_that_was_not_there_is_gone_again() {
     assert_eq!(run(&scratch, &["connect", "cursor", "--yes"]).code, Some(0));
     assert!(file.exists());
     let undone = run(&scratch, &["disconnect", "cursor"]);
-    assert!(undone.stdout.contains("is gone, as before"), "{}", undone.stdout);
+    assert!(undone.stdout.contains("is gone again, as before"), "{}", undone.stdout);
     assert!(!file.exists());
     let again = run(&scratch, &["disconnect", "cursor"]);
     assert_eq!(again.code, Some(1));

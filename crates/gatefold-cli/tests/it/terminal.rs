@@ -1,5 +1,5 @@
-//! What the commands do on a terminal: a pseudo terminal of script(1), or of tmux(1) where what is
-//! on the screen counts.
+//! The commands on a terminal: a pseudo terminal of script(1), or of tmux(1) where the screen's
+//! content matters.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -120,7 +120,7 @@ fn whoever_stops_reading_gets_no_error() {
     assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 2);
 }
 
-/// A window of tmux with a server of its own. Dropped, it is closed.
+/// A window of tmux with a server of its own. Dropping it closes it.
 pub(crate) struct Window {
     folder: PathBuf,
     socket: String,
@@ -150,7 +150,7 @@ impl Window {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    /// Waits for a row of a table that begins with this name and a state in full.
+    /// Waits for a row of a table that begins with this name and a full state.
     async fn await_row(&self, name: &str) -> String {
         let is_row = |line: &str| {
             let words: Vec<_> = line.split_whitespace().collect();
@@ -172,12 +172,12 @@ impl Drop for Window {
     }
 }
 
-/// A line that runs a command between two looks at the terminal's settings.
+/// A line that runs a command between two printouts of the terminal's settings.
 fn between_looks(line: &str) -> String {
     format!("stty -g > before; '{BINARY}' {line}; echo left $?; stty -g > after")
 }
 
-/// The terminal is as it was: its settings, the screen, the cursor.
+/// The terminal is restored: its settings, the screen, the cursor.
 async fn assert_given_back(scratch: &Scratch, window: &Window) {
     let settings = |name: &str| std::fs::read_to_string(scratch.path().join(name)).ok();
     let is_whole = |text: &String| text.ends_with('\n');
@@ -195,11 +195,11 @@ async fn the_live_view_draws_follows_and_gives_the_terminal_back() {
     let line = between_looks(&format!("status --watch --interval 100ms --listen {address}"));
     let window = Window::open(&scratch, 80, 20, &line);
     let shown = window.await_text(|text| text.contains("all definitions: 7")).await;
-    assert!(shown.contains("issues") && shown.contains("q leaves"), "{shown}");
+    assert!(shown.contains("issues") && shown.contains("q quits"), "{shown}");
     let flags = window.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]);
     assert_eq!(flags, "1 0\n");
     window.tmux(&["resize-window", "-x", "40", "-y", "10"]);
-    window.await_text(|text| text.lines().count() == 10 && text.contains("q leaves")).await;
+    window.await_text(|text| text.lines().count() == 10 && text.contains("q quits")).await;
     let shown = window.await_row("issues").await;
     let head = shown.lines().find(|line| line.starts_with("domain")).unwrap();
     assert!(head.contains("state") && head.contains("calls"), "{shown}");
@@ -209,7 +209,7 @@ async fn the_live_view_draws_follows_and_gives_the_terminal_back() {
     window.await_row("issues").await;
     window.tmux(&["send-keys", "q"]);
     let shown = window.await_text(|text| text.contains("left 0")).await;
-    assert!(!shown.contains("q leaves") && shown.contains("stty -g > after"), "{shown}");
+    assert!(!shown.contains("q quits") && shown.contains("stty -g > after"), "{shown}");
     assert_given_back(&scratch, &window).await;
     drop(gateway);
 }

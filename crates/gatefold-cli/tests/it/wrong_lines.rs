@@ -1,4 +1,4 @@
-//! Every wrong command line, and what goes wrong at work: what is said, and how to put it right.
+//! Every wrong command line, and failures at work: what is printed, and how to fix it.
 
 #![expect(clippy::too_many_lines, reason = "a snapshot has every message of its table")]
 
@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use crate::process::{run, two_sources};
 use crate::scratch::Scratch;
 
-/// What the binary says, and how it exits, under the command.
+/// The binary's output and exit code, under the command.
 fn said(scratch: &Scratch, line: &str) -> String {
     let args: Vec<_> = line.split(' ').map(|word| word.trim_matches('\'')).collect();
     let done = run(scratch, &args);
@@ -204,7 +204,7 @@ fn a_wrong_command_line_says_what_is_right() {
 }
 
 #[test]
-fn what_goes_wrong_at_work_says_how_to_mend_it() {
+fn a_failure_at_work_says_how_to_fix_it() {
     let scratch = Scratch::new();
     let sources = two_sources(&scratch)
         + "[sources.astray]\ncommand = 'true'\ncwd = 'missing'\n[sources.joined]\ncommand = 'my server'\n";
@@ -266,13 +266,13 @@ fn what_goes_wrong_at_work_says_how_to_mend_it() {
     "#);
     let checked = said(&scratch, "check --config astray.toml");
     let failures = checked.lines().skip_while(|line| !line.starts_with("failed"));
-    insta::assert_snapshot!(failures.collect::<Vec<_>>().join("\n"), @r#"
+    insta::assert_snapshot!(failures.collect::<Vec<_>>().join("\n"), @r"
     failed astray: its working directory `HERE/missing` was not found
       configured in astray.toml:7
 
     failed joined: `my server` was not found; install it, or give its full path
-      help: `command` is the program alone; put its arguments in `args`
+      help: `command` is only the program; put its arguments in `args`
       configured in astray.toml:10
     exit code 1
-    "#);
+    ");
 }

@@ -30,8 +30,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials.into_iter().map(trial).collect()).exit_code()
 }
 
-/// Runs the binary with this session's bus and a home of its own; gives the exit code and all
-/// that it said.
+/// Runs the binary with this session's bus and a home of its own; returns the exit code and all
+/// output.
 fn gatefold(home: &Path, args: &[&str], input: &str) -> (Option<i32>, String) {
     let mut child = Command::new(BINARY)
         .args(args)

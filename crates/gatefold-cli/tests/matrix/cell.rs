@@ -1,4 +1,4 @@
-//! The sixteen ways in which a client and a server can meet behind a gateway.
+//! The sixteen combinations of a client and a server behind a gateway.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub(crate) enum Era {
     /// 2025-11-25: it begins with `initialize`.
     Handshake,
-    /// 2026-07-28: each request stands by itself.
+    /// 2026-07-28: each request stands alone.
     Stateless,
 }
 
@@ -17,7 +17,7 @@ pub(crate) enum Wire {
     Stdio,
 }
 
-/// How one side speaks.
+/// The era and transport of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Side {
     pub(crate) era: Era,
@@ -30,12 +30,13 @@ pub(crate) struct Cell {
     pub(crate) server: Side,
 }
 
-/// What a client over HTTP chooses by the path, and one over stdio by how it starts the gateway.
+/// A client over HTTP chooses by the path, one over stdio by how it starts the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Face {
-    /// `/mcp`: tools behind the three of the gateway, all names with their domain.
+    /// `/mcp`: tools behind the gateway's three, all names with their domain.
     Gateway,
-    /// `/mcp/source/reference`, or `--source reference`: the one server's tools, all under their own names.
+    /// `/mcp/source/reference`, or `--source reference`: the one server's tools, all under their
+    /// own names.
     Flat,
 }
 

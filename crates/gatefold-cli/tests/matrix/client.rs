@@ -10,16 +10,16 @@ use tokio::time::{Instant, sleep};
 use crate::cell::{Era, Face, Wire};
 use crate::world::World;
 
-/// What a client offers that can be asked anything.
+/// The capabilities of a client that can be asked anything.
 pub(crate) const EVERYTHING: &str = r#"{"elicitation":{},"sampling":{},"roots":{}}"#;
 
-/// How long a test waits for what comes soon.
+/// How long a test waits for something that should come soon.
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
-/// How often what cannot wake us is looked at again.
+/// How often to check a condition that cannot wake us.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Rounds of questions that one call may take.
+/// The most rounds of questions in one call.
 const ROUNDS: usize = 4;
 
 pub(crate) struct Client {
@@ -40,14 +40,14 @@ pub(crate) enum Line {
 }
 
 /// A call whose source asked something.
-pub(crate) struct Asked {
-    /// The methods and parameters of what was asked.
+pub(crate) struct AskedCall {
+    /// The methods and parameters of the questions.
     pub(crate) questions: Vec<(String, Value)>,
     pub(crate) end: Exchange,
 }
 
 impl Client {
-    /// Connects; in the handshake era the handshake is done.
+    /// Connects; in the handshake era including the handshake.
     pub(crate) async fn connect(world: &World, face: Face, capabilities: &str) -> Self {
         let era = world.cell.client.era;
         let mut line = match world.cell.client.wire {
@@ -98,7 +98,7 @@ impl Client {
         }
     }
 
-    /// Sends a request; `name` is what its header mirrors.
+    /// Sends a request; its header mirrors `name`.
     pub(crate) async fn request(&mut self, method: &str, name: &str, params: &str) -> Exchange {
         let answered = match &mut self.line {
             Line::Http(client) => client.request_named(method, name, params).await,
@@ -124,13 +124,13 @@ impl Client {
         self.call_with(tool, arguments, "").await
     }
 
-    /// The same; `rest` are more members of the parameters.
+    /// The same; `rest` are further members of the parameters.
     pub(crate) async fn call_with(&mut self, tool: &str, arguments: &str, rest: &str) -> Exchange {
         let (name, params) = self.call_params(tool, arguments, rest);
         self.request("tools/call", &name, &params).await
     }
 
-    /// The name and the parameters with which a tool is called here.
+    /// The name and the parameters of a call in this face.
     pub(crate) fn call_params(&self, tool: &str, arguments: &str, rest: &str) -> (String, String) {
         let (name, arguments) = match self.face {
             Face::Flat => (tool, arguments.to_owned()),
@@ -142,7 +142,7 @@ impl Client {
         (name.to_owned(), format!(r#"{{"name":"{name}","arguments":{arguments}{rest}}}"#))
     }
 
-    /// What a tool said: JSON where it is some, and else its text.
+    /// A tool's answer: as JSON if it is JSON, otherwise as text.
     pub(crate) fn said(&self, exchange: &Exchange) -> Value {
         let text = exchange.text();
         let json = |text: &str| serde_json::from_str::<Value>(text).ok();
@@ -176,8 +176,8 @@ impl Client {
         self.request("resources/read", uri, &json!({ "uri": uri }).to_string()).await
     }
 
-    /// Calls a tool that asks something, and answers as the era does; nobody answers with `None`.
-    pub(crate) async fn ask(&mut self, tool: &str, answer: Option<&str>) -> Asked {
+    /// Calls a tool that asks a question, and answers in the era's way; `None` answers nothing.
+    pub(crate) async fn ask(&mut self, tool: &str, answer: Option<&str>) -> AskedCall {
         self.set_answer(answer);
         let mut end = self.call(tool, "{}").await;
         self.set_answer(None);
@@ -190,10 +190,10 @@ impl Client {
             let Some(answer) = answer else { break };
             end = self.call_with(tool, "{}", &asked.rest(answer)).await;
         }
-        Asked { questions, end }
+        AskedCall { questions, end }
     }
 
-    /// Sends a request and answers what is asked meanwhile.
+    /// Sends a request and answers questions in the meantime.
     pub(crate) async fn answering(
         &mut self,
         answer: &str,
@@ -207,7 +207,7 @@ impl Client {
         exchange
     }
 
-    /// Another client of the same gateway, if it can have one.
+    /// Another client of the same gateway, if that is possible.
     pub(crate) async fn beside(&self, world: &World) -> Option<Self> {
         match self.line {
             Line::Http(_) => Some(Self::connect(world, self.face, EVERYTHING).await),
@@ -215,7 +215,7 @@ impl Client {
         }
     }
 
-    /// Opens what notices come by, for the lists and for these resources.
+    /// Subscribes to notices about the lists and these resources.
     pub(crate) async fn listen(&mut self, uris: &[&str]) {
         let filter = json!({ "notifications": {
             "toolsListChanged": true,
@@ -255,7 +255,7 @@ impl Client {
         }
     }
 
-    /// Closes it again.
+    /// Ends the subscription.
     pub(crate) async fn stop_listening(&mut self, uris: &[&str]) {
         self.stream = None;
         if let Some(id) = self.listening.take() {
@@ -269,7 +269,7 @@ impl Client {
         }
     }
 
-    /// The next notice of what changed, or of what is listened to.
+    /// The next notice of a change, or of a subscription.
     pub(crate) async fn next_notice(&mut self) -> Value {
         if !self.heard.is_empty() {
             return self.heard.remove(0);
@@ -287,7 +287,7 @@ impl Client {
         }
     }
 
-    /// All notices up to the first of this method, it included.
+    /// All notices up to and including the first of this method.
     pub(crate) async fn notices_until(&mut self, method: &str) -> Vec<Value> {
         let mut notices = Vec::new();
         loop {
@@ -300,7 +300,7 @@ impl Client {
         }
     }
 
-    /// Calls a tool until it says this.
+    /// Calls a tool until it gives this answer.
     pub(crate) async fn await_said(&mut self, tool: &str, expected: &Value) {
         let deadline = Instant::now() + LIMIT;
         loop {
@@ -337,7 +337,7 @@ impl Required {
         Some(Self { questions: questions.collect(), state })
     }
 
-    /// The members that a request made again has, with one answer to every question.
+    /// The members of a repeated request, with one answer to every question.
     pub(crate) fn rest(&self, answer: &str) -> String {
         let answers: Vec<_> =
             self.questions.iter().map(|(key, ..)| format!("{}:{answer}", json!(key))).collect();
@@ -351,7 +351,7 @@ fn parsed(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// A notice of what changed, or of a stream of notices.
+/// A notice of a change, or of a stream of notices.
 fn changed(text: &str) -> Option<Value> {
     let notice = parsed(text)?;
     let method = notice["method"].as_str()?;
@@ -361,7 +361,7 @@ fn changed(text: &str) -> Option<Value> {
     is_one.then_some(notice)
 }
 
-/// A request of the server's.
+/// A request from the server.
 fn question(text: &str) -> Option<(String, Value)> {
     let mut message = parsed(text)?;
     if message["id"].is_null() {
@@ -375,12 +375,12 @@ pub(crate) fn method_of(text: &str) -> Option<String> {
     parsed(text)?["method"].as_str().map(str::to_owned)
 }
 
-/// Whether a call came to nothing: by an error of the tool, or of the protocol.
+/// Whether a call failed, by an error of the tool or of the protocol.
 pub(crate) fn is_refused(exchange: &Exchange) -> bool {
     exchange.error_code().is_some() || exchange.result()["isError"] == true
 }
 
-/// Whether a request was left without an answer.
+/// Whether a request got no answer.
 pub(crate) fn is_unanswered(result: &Result<Exchange, Error>) -> bool {
     matches!(result, Err(Error::Closed { .. } | Error::Http(_) | Error::NotAnAnswer { .. }))
 }

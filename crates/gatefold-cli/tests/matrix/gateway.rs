@@ -12,10 +12,10 @@ use tokio::time::timeout;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_gatefold");
 
-/// How long a process may take until it has said where it listens.
+/// How long a process may take to print its address.
 const START_LIMIT: Duration = Duration::from_secs(20);
 
-/// A process that listens. Dropped, it is killed.
+/// A process that listens. Dropping it kills it.
 pub(crate) struct Listening {
     pub(crate) url: String,
     _process: Child,
@@ -53,13 +53,13 @@ pub(crate) fn gateway_command(home: &TempDir, state: &str, args: &[&str]) -> Com
         .env_clear()
         .env("HOME", home.path())
         .env("PATH", "/usr/bin:/bin")
-        // Nothing answers there, so that no test reaches the keyring of whoever runs it.
+        // Nothing answers there, so that no test reaches the keyring of the person who runs it.
         .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
         .current_dir(home.path());
     command
 }
 
-/// The part of a configuration that names a reference server on stdio as a source.
+/// The part of a configuration that makes a reference server on stdio a source.
 pub(crate) fn stdio_source(name: &str, era: &str) -> String {
     let (program, args) = reference_command(&["--stdio", "--era", era]);
     let args: Vec<_> = args.iter().map(|arg| format!("'{arg}'")).collect();
@@ -82,8 +82,8 @@ fn write(path: &Path, text: &str) {
     std::fs::write(path, text).expect("the file can be written");
 }
 
-/// The word after a text that a process prints; what it prints later is read and forgotten, so that
-/// it never waits for a reader.
+/// The word after a text that a process prints; later output is read and discarded, so that the
+/// process never blocks.
 async fn said(output: impl AsyncRead + Unpin + Send + 'static, before: &'static str) -> String {
     let mut lines = BufReader::new(output).lines();
     let mut printed = Vec::new();

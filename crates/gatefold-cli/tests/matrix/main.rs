@@ -1,7 +1,8 @@
-//! Everything that the protocol offers, from each kind of client through a real gateway to each kind
-//! of server: two eras and two transports on either side.
+//! Everything that the protocol offers, from each kind of client through a real gateway to each
+//! kind of server: two eras and two transports on either side.
 //!
-//! The binary runs itself again as the reference server. At its end it prints what worked where.
+//! The binary runs itself again as the reference server. At its end it prints which combinations
+//! worked.
 
 mod cell;
 mod client;
@@ -25,10 +26,10 @@ use crate::client::{Client, EVERYTHING};
 use crate::rows::{ROWS, Row};
 use crate::world::World;
 
-/// Cells that are tried at once. More than there are cores: they wait for others most of the time.
+/// Cells that are tried at once. More than the number of cores: they mostly wait for others.
 const CELLS_AT_ONCE: usize = 6;
 
-/// What became of the rows, by their trials' names.
+/// The results of the rows, by their trials' names.
 type Results = HashMap<String, Result<(), String>>;
 
 fn main() -> ExitCode {
@@ -57,15 +58,15 @@ fn name(cell: Cell, row: &Row) -> String {
     format!("{}::{cell}", row.name)
 }
 
-/// Whether the runner will start a trial, as its own rule is.
+/// Whether the runner will start a trial, by the runner's own rule.
 fn is_wanted(args: &Arguments, name: &str) -> bool {
     let fits =
         |filter: &String| if args.exact { name == filter } else { name.contains(filter.as_str()) };
     args.filter.as_ref().is_none_or(fits) && !args.skip.iter().any(fits)
 }
 
-/// One row in one cell. The first trial that starts tries them all: what is costly is a cell's
-/// gateway, which all its rows share.
+/// One row in one cell. The first trial that starts runs all rows of all cells, because a cell's
+/// gateway is expensive and its rows share it.
 fn trial(
     name: String,
     results: Arc<OnceLock<Results>>,
@@ -93,7 +94,7 @@ fn try_all(names: &[String]) -> Results {
     runtime.block_on(join_all(cells)).into_iter().flatten().collect()
 }
 
-/// Tries these rows in one cell, one after another.
+/// Runs these rows in one cell, one after another.
 async fn try_cell(cell: Cell, rows: Vec<&Row>) -> Vec<(String, Result<(), String>)> {
     if rows.is_empty() {
         return Vec::new();
@@ -112,7 +113,7 @@ async fn try_cell(cell: Cell, rows: Vec<&Row>) -> Vec<(String, Result<(), String
             let face = client.face;
             if let Err(text) = try_row(row, client, world).await {
                 result = Err(format!("{face:?}: {text}"));
-                // What a client was in the middle of is nobody's business any more.
+                // After a failure, a fresh client: the old one may be in the middle of something.
                 let again = AssertUnwindSafe(connected(world, face)).catch_unwind().await;
                 if let Ok(again) = again {
                     *client = again;
@@ -124,8 +125,8 @@ async fn try_cell(cell: Cell, rows: Vec<&Row>) -> Vec<(String, Result<(), String
     results
 }
 
-/// A client for each face. A gateway on stdio has one client alone, which is told of whatever
-/// changes, so there each has a server of its own too.
+/// A client for each face. A gateway on stdio has only one client, which hears of all changes, so
+/// there each face has a server of its own too.
 async fn seats(cell: Cell) -> Vec<(Client, Arc<World>)> {
     let mut world = Arc::new(World::start(cell).await);
     let mut seats = Vec::new();
@@ -149,7 +150,7 @@ async fn try_row(row: &Row, client: &mut Client, world: &World) -> Result<(), St
     tried.await.map_err(|panic| said_in(&*panic))
 }
 
-/// The words of a panic.
+/// The message of a panic.
 fn said_in(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked").to_owned()

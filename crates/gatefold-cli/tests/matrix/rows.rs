@@ -17,13 +17,13 @@ type Run = for<'a> fn(&'a mut Client, &'a World) -> BoxFuture<'a, ()>;
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) run: Run,
-    /// Why there is no such thing in the protocol that some cell speaks.
+    /// Why some cell's protocol has no such thing.
     pub(crate) absent: fn(Cell) -> Option<&'static str>,
 }
 
 const NEVER: fn(Cell) -> Option<&'static str> = |_| None;
 
-/// A client of the handshake era is asked on its connection and is given no state to bring back.
+/// A client of the handshake era is asked on its connection and gets no state to bring back.
 const WITHOUT_STATE: fn(Cell) -> Option<&'static str> = |cell| {
     (cell.client.era == Era::Handshake).then_some("`requestState` came with the stateless era")
 };
@@ -59,7 +59,7 @@ pub(crate) const ROWS: [Row; 22] = [
     row!("one_list_changes", notices::one_list),
     row!("subscription", notices::resources),
     row!("foreign_state", questions::foreign_state, WITHOUT_STATE),
-    // The last: for a while after it, what a stdio server asks of no request in particular is put to
-    // nobody who may be another client.
+    // Last, because for a while after it, a stdio server's question about no particular request is
+    // put to nobody: it might concern another client.
     row!("cancel", calls::cancel),
 ];

@@ -1,4 +1,4 @@
-//! What worked where, for people.
+//! The table of what worked, for people.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -44,7 +44,7 @@ pub(crate) fn print(results: &Results) {
         text.push_str(&reason);
         text.push('\n');
     }
-    // Whoever closed the output does not want it.
+    // A closed output means that nobody wants it.
     drop(std::io::stdout().write_all(text.as_bytes()));
 }
 

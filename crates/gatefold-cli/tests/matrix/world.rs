@@ -6,8 +6,8 @@ use tokio::process::Command;
 use crate::cell::{Cell, Face, Wire};
 use crate::gateway::{Listening, gateway_command, home, http_source, stdio_source};
 
-/// How long a question waits for its answer, and a suspended call for its client. Long enough that a
-/// busy machine answers in time, and short enough to wait for.
+/// How long a question waits for its answer, and a suspended call for its client. Long enough for a
+/// busy machine to answer, and short enough to wait for.
 pub(crate) const QUESTION_SECONDS: u64 = 2;
 
 pub(crate) struct World {
@@ -36,7 +36,7 @@ impl World {
         Self::of(cell, home, "state", server).await
     }
 
-    /// A gateway of its own for the same server, with a state directory and so a key of its own.
+    /// A gateway of its own for the same server, with its own state directory and so its own key.
     pub(crate) async fn stranger(&self) -> Self {
         let config = std::fs::read_to_string(self.home.path().join("gatefold.toml"));
         let home = home(&config.expect("the configuration is there"));

@@ -35,9 +35,9 @@ pub(super) struct Item {
     pub name: String,
     pub start: usize,
     pub key_end: usize,
-    /// Of the key, from zero, in bytes.
+    /// The key's column, from 0, in bytes.
     pub column: usize,
-    /// Past the value, where it is not in block style.
+    /// The end of the value, if it is not in block style.
     pub end: usize,
     pub value: Node,
 }
@@ -107,7 +107,7 @@ pub(super) fn read(text: &str) -> Result<Document, EditError> {
     Ok(Document { root: reader.root.unwrap_or(Node::Nothing), end })
 }
 
-/// The byte of every character, and of the end; empty where the two are the same.
+/// The byte of every character, and of the end; empty if the text is ASCII.
 fn offsets(text: &str) -> Vec<usize> {
     if text.is_ascii() {
         return Vec::new();
@@ -172,14 +172,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Puts a node that is complete where it belongs.
+    /// Puts a finished node where it belongs.
     fn place(&mut self, node: Node, name: Option<String>, start: usize, end: usize) {
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(OpenNode::List { items }) => items.push(node),
             Some(OpenNode::Table { table, key }) => match key.take() {
                 None => {
-                    // A key that is no scalar has no name of its own; its place tells it apart.
+                    // A key that is not a scalar has no name, so its place identifies it.
                     let name = name.unwrap_or_else(|| format!("? {start}"));
                     *key = Some(Key { name, start, end });
                 }

@@ -1,4 +1,4 @@
-//! Lines of YAML for a new member, and old lines in a new column.
+//! Writes a new member as lines of YAML, and moves old lines to a new column.
 
 use crate::entry::Value;
 use crate::text::quoted;
@@ -25,7 +25,7 @@ pub(super) fn member(name: &str, value: &Value, column: usize, unit: usize, line
     }
 }
 
-/// Lines with everything moved from one column to another.
+/// Lines shifted from one column to another.
 pub(super) fn shifted(lines: &str, from: usize, to: usize) -> String {
     let moved = lines.split_inclusive('\n').map(|line| {
         if line.trim().is_empty() || from == to {
@@ -38,7 +38,7 @@ pub(super) fn shifted(lines: &str, from: usize, to: usize) -> String {
     moved.collect()
 }
 
-/// Plain where no reader could take it for something else, in double quotes otherwise.
+/// Plain if no reader could take it for something else, otherwise in double quotes.
 fn scalar(text: &str) -> String {
     const RESERVED: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')

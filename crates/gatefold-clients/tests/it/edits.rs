@@ -1,4 +1,4 @@
-//! There and back again over every file.
+//! Connecting and disconnecting, in every file.
 
 use gatefold_clients::{
     Change, Client, ConfigFile, Entry, Format, Undo, connect, disconnect, remove, repeat, restore,
@@ -14,7 +14,7 @@ fn choices(names: &[String]) -> Vec<Vec<String>> {
     choices
 }
 
-/// Connects in every way that the client allows and hands over the file before and the change.
+/// Connects in every way that the client allows and passes on the file before and the change.
 fn every_change(mut each: impl FnMut(&str, &ConfigFile, Option<&str>, &Entry, Change)) {
     for fixture in all() {
         let known = servers(&value(fixture.file.format, &fixture.text), &fixture.file);
@@ -89,7 +89,7 @@ fn a_connection_can_be_made_again_on_the_same_text_or_another() {
         assert!(same, "{at}\n{}", again.text);
         assert!(again.undo.is_in(file, &again.text).unwrap(), "{at}");
         assert_eq!(disconnect(file, &again.text, &again.undo).unwrap().text.as_deref(), before);
-        // Where none of the servers is, the entry alone goes in.
+        // If none of the servers exists, only the entry goes in.
         let alone = repeat(file, None, &change.undo).unwrap();
         let known = servers(&value(file.format, &alone.text), file);
         assert_eq!(known.keys().collect::<Vec<_>>(), [&entry.name], "{at}\n{}", alone.text);
@@ -130,7 +130,7 @@ fn an_undo_survives_being_kept_as_json() {
     });
 }
 
-/// What a client may do to its file between the two; `None` where there is nothing to do it to.
+/// What a client may do to its file in between; `None` if it does not apply.
 type Rewrite = fn(&ConfigFile, &str) -> Option<String>;
 
 const REWRITES: [(&str, Rewrite); 3] = [
@@ -138,7 +138,7 @@ const REWRITES: [(&str, Rewrite); 3] = [
         let line = if text.ends_with('\n') { "" } else { "\n" };
         Some(match file.format {
             Format::Json => format!("{text}{line}// seen\n"),
-            // Behind the end of a YAML document a comment is still a comment.
+            // After the end of a YAML document, a comment is still a comment.
             _ => format!("{text}{line}# seen\n"),
         })
     }),
@@ -162,7 +162,7 @@ const REWRITES: [(&str, Rewrite); 3] = [
                 toml::to_string_pretty(&value).ok()
             }
             Format::Yaml => {
-                // The number type of `serde_json` shows its inside to other formats.
+                // The number type of `serde_json` exposes its internals to other formats.
                 let text = serde_saphyr::to_string(&value).ok()?;
                 let inside = "\"$serde_json::private::Number\": \"";
                 let lines = text.lines().map(|line| match line.trim().strip_prefix(inside) {
@@ -185,7 +185,7 @@ fn what_a_client_wrote_since_stays_when_disconnecting() {
             let undone = undone.unwrap_or_else(|error| panic!("{at}: {error}\n{rewritten}"));
             let now = undone.text.unwrap_or_default();
             if at.contains("goose/odd.yaml") && what == "written anew" {
-                // Two servers lean on an anchor that is gone.
+                // Two servers use an anchor that is gone.
                 let lost = |name: &&str| ["notes", "hook"].contains(name);
                 let lost: Vec<_> = change.undo.taken().filter(lost).collect();
                 assert_eq!(undone.not_restored, lost, "{at}");
@@ -216,7 +216,7 @@ fn a_change_elsewhere_is_the_only_difference_after_disconnecting() {
             let undone = disconnect(&fixture.file, &seen, &change.undo).unwrap();
             let mut expected = rewrite(&fixture.file, &fixture.text).unwrap();
             if fixture.name == "codex/dotted.toml" {
-                // Whether the blank line above a remark was ours cannot be known any more.
+                // Nobody can know any more whether the blank line above a comment was ours.
                 expected = expected.replace("\n# seen", "\n\n# seen");
             }
             let now = undone.text.unwrap();
@@ -278,7 +278,7 @@ fn a_server_of_the_entrys_name_is_replaced_only_when_it_is_taken_out() {
         let Some(name) = known.keys().find(legal) else { continue };
         let entry = Entry { name: name.clone(), ..stdio() };
         let refused = connect(&fixture.file, Some(&fixture.text), &entry, &[]).unwrap_err();
-        assert!(refused.to_string().starts_with(&format!("there is a server `{name}` already")));
+        assert!(refused.to_string().starts_with(&format!("there is already a server `{name}`")));
         let all: Vec<_> = known.keys().cloned().collect();
         let change = connect(&fixture.file, Some(&fixture.text), &entry, &all);
         let change = change.unwrap_or_else(|error| panic!("{}: {error}", fixture.name));

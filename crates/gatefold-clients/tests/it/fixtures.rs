@@ -1,4 +1,4 @@
-//! The files under `tests/files`, and what may be done to them.
+//! The files in `tests/files`, and what may be done to them.
 
 use std::path::PathBuf;
 
@@ -72,7 +72,7 @@ pub(crate) fn file(client: Client, servers: &[&str]) -> ConfigFile {
     }
 }
 
-/// Where a client of the fixtures keeps its servers, for a file that is not there.
+/// Where a client of the fixtures keeps its servers, for a file that does not exist.
 pub(crate) fn usual(client: Client) -> ConfigFile {
     let known = FILES.iter().chain(&MORE_FILES);
     let (_, servers) = known.clone().find(|(name, _)| name.starts_with(client.id())).unwrap();
@@ -95,7 +95,7 @@ pub(crate) fn http() -> Entry {
 }
 
 /// An entry that needs variables of the client's environment.
-pub(crate) fn needy() -> Entry {
+pub(crate) fn with_variables() -> Entry {
     let command = "gatefold".to_owned();
     let variables = ["API_KEY", "B_TOKEN"].map(str::to_owned).to_vec();
     let launch = Launch::Stdio { command, args: vec!["stdio".to_owned()], variables };
@@ -103,14 +103,15 @@ pub(crate) fn needy() -> Entry {
 }
 
 pub(crate) fn entries(client: Client) -> Vec<Entry> {
-    let all = vec![stdio(), needy(), http()];
+    let all = vec![stdio(), with_variables(), http()];
     let takes = |entry: &Entry| {
         client != Client::ClaudeDesktop || !matches!(entry.launch, Launch::Http { .. })
     };
     all.into_iter().filter(takes).collect()
 }
 
-/// What a text says, read by other parsers than the crate edits with, as far as there are any.
+/// The content of a text, as parsers read it that the crate does not edit with, as far as there are
+/// any.
 pub(crate) fn value(format: Format, text: &str) -> Value {
     let text = text.trim_start_matches('\u{feff}');
     let blank = || Value::Object(serde_json::Map::new());
@@ -122,7 +123,7 @@ pub(crate) fn value(format: Format, text: &str) -> Value {
         Format::Toml => Ok(toml::from_str(text).unwrap()),
         Format::Yaml => Ok(serde_saphyr::from_str(text).unwrap()),
     };
-    // YAML that is all comments.
+    // YAML that consists of comments.
     read.map(|value: Value| if value.is_null() { blank() } else { value }).unwrap()
 }
 
@@ -164,7 +165,7 @@ pub(crate) fn servers(value: &Value, file: &ConfigFile) -> serde_json::Map<Strin
     found.and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
-/// The value without the servers named, and without the tables on the way that are empty then.
+/// The value without these servers, and without tables on the way that become empty.
 pub(crate) fn without(value: &Value, path: &[String], names: &[String]) -> Value {
     let mut value = value.clone();
     let Some(members) = value.as_object_mut() else { return value };

@@ -1,4 +1,4 @@
-//! Files that are broken, strange or meant to harm.
+//! Files that are broken, strange or malicious.
 
 use gatefold_clients::{
     Client, EditError, Entry, FILE_BYTES, SERVERS, connect, disconnect, remove,
@@ -30,7 +30,7 @@ fn a_broken_file_is_refused_with_its_place() {
         let refusal = refusal(client, text);
         assert!(refusal.starts_with(expected), "{refusal}");
         assert!(
-            refusal.ends_with("\n  help: mend the file first; nothing was changed"),
+            refusal.ends_with("\n  help: fix the file first; nothing was changed"),
             "{refusal}"
         );
     }
@@ -47,7 +47,7 @@ fn a_key_that_is_there_twice_is_refused() {
 #[test]
 fn a_member_that_is_no_table_is_refused_with_its_path() {
     let no_table =
-        |what: &str| format!("{what} is not a table of members\n  help: mend it or remove it");
+        |what: &str| format!("{what} is not a table of members\n  help: fix it or remove it");
     let cases = [
         (Client::Cursor, "[1]", "the file"),
         (Client::Cursor, "{\"mcpServers\": []}", "`mcpServers`"),
@@ -79,7 +79,7 @@ fn what_is_too_large_or_too_deep_is_refused() {
         let refusal = refusal(client, &text);
         assert!(refusal.starts_with("values are nested more than 64 deep"), "{refusal}");
     }
-    // The parser has a bound of its own.
+    // The parser has a limit of its own.
     let deeper = format!("a = {}{}", "[".repeat(5000), "]".repeat(5000));
     assert!(connect(&usual(Client::Codex), Some(&deeper), &stdio(), &[]).is_err());
 }
@@ -106,7 +106,7 @@ fn a_table_of_too_many_servers_is_refused() {
 }
 
 #[test]
-fn names_that_cannot_be_are_refused() {
+fn impossible_names_are_refused() {
     let mut entry = stdio();
     for name in ["", "a b", "a.b", "\"", "é", &"x".repeat(65)] {
         name.clone_into(&mut entry.name);
@@ -156,13 +156,13 @@ fn a_client_that_takes_no_url_says_what_to_do() {
 }
 
 #[test]
-fn a_server_that_others_lean_on_is_not_taken_out() {
+fn a_server_that_others_refer_to_is_not_taken_out() {
     let text = "extensions:\n  a: &a\n    cmd: x\n  b: *a\n";
     let refusal = refusal_of(Client::Goose, text, &stdio(), &["a"]);
     assert!(refusal.contains("cannot be edited safely"), "{refusal}");
 }
 
-/// Takes `a` out of a table in braces and puts it back after the client touched the file.
+/// Takes `a` out of a table in braces and puts it back after the client changed the file.
 #[test]
 fn members_in_braces_come_and_go_on_one_line_or_several() {
     let cases = [
@@ -218,7 +218,7 @@ fn no_message_shows_a_value() {
     assert!(!format!("{:?}", change.undo).contains(secret));
 }
 
-/// White space and comments as they may stand between JSON's tokens.
+/// White space and comments that may appear between JSON's tokens.
 fn gap() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => Just(String::new()),
@@ -267,7 +267,7 @@ fn json_object(item: impl Strategy<Value = String>, most: usize) -> impl Strateg
     )
 }
 
-/// A file with servers `k0`, `k1` .. somewhere in it, and how many there are at most.
+/// A file with servers `k0`, `k1` and so on somewhere in it, and their maximum number.
 fn json_file() -> impl Strategy<Value = String> {
     let servers = json_object(json_value(), 4);
     (gap(), gap(), json_value(), gap(), gap(), servers, gap(), json_value(), gap()).prop_map(
@@ -333,8 +333,8 @@ fn yaml_file() -> impl Strategy<Value = String> {
     )
 }
 
-/// Connects with some of `k0` to `k5` taken out, and goes back, over the same file and over one
-/// with a comment more.
+/// Connects with some of `k0` to `k5` taken out and disconnects again, on the same file and on one
+/// with one more comment.
 fn there_and_back(client: Client, text: &str, mask: u8) -> Result<(), TestCaseError> {
     let file = usual(client);
     let names = (0..6).filter(|bit| mask & (1 << bit) != 0).map(|index| format!("k{index}"));
@@ -388,7 +388,7 @@ proptest! {
     }
 }
 
-/// Any letters, and likely ones.
+/// Any characters, with likely ones more often.
 fn any_text() -> impl Strategy<Value = String> {
     let token = prop_oneof![
         "[{}\\[\\]:,=\"'#&*!|>%@.\\- \t\r\n]",

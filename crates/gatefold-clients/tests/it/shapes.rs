@@ -1,4 +1,4 @@
-//! What connecting looks like in a file of each client.
+//! What connecting changes in a file of each client.
 
 use std::fmt::Write as _;
 
@@ -59,7 +59,7 @@ fn a_client_says_whether_it_hands_variables_on() {
 }
 
 #[test]
-fn a_file_that_was_not_there_reads_well() {
+fn a_new_file_is_laid_out_well() {
     let made = |client| connect(&usual(client), None, &entries(client)[0], &[]).unwrap().text;
     let needy = |client| connect(&usual(client), None, &entries(client)[1], &[]).unwrap().text;
     insta::assert_snapshot!(needy(Client::Cursor), @r#"

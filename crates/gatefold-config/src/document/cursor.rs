@@ -1,4 +1,4 @@
-//! Keys and values of a document, for whoever reads it by hand or a part of it through serde.
+//! Keys and values of a document, for code that reads it by hand or partly through serde.
 
 mod de;
 
@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 
 use super::{Document, References};
 use crate::key_paths::{joined, unknown_key_hint};
-use crate::{Dialect, Entry, Expanded, Node, Value};
+use crate::{Dialect, Entry, ExpandedText, Node, Value};
 
-/// A table whose keys are known. A key that nobody read is unknown.
+/// A table whose keys are checked. A key that nobody read is unknown.
 pub struct Table<'a> {
     field: Field<'a>,
     entries: &'a [Entry],
@@ -24,18 +24,18 @@ impl<'a> Table<'a> {
         self.peek(key)
     }
 
-    /// The first of several names for the same thing that is there.
+    /// The first of several names for the same setting that is present.
     pub fn field_of_any(&mut self, keys: &[&'static str]) -> Option<Field<'a>> {
         keys.iter().find_map(|&key| self.field(key))
     }
 
-    /// The value under a key, which stays unknown if it is so.
+    /// The value under a key, without making the key known.
     pub fn peek(&self, key: &str) -> Option<Field<'a>> {
         let entry = self.entries.iter().rfind(|entry| entry.key == key)?;
         Some(self.field.child(entry))
     }
 
-    /// Makes keys known. Hints list them in the order in which they became so.
+    /// Makes keys known. Hints list them in the order in which they became known.
     pub fn know(&mut self, keys: &[&'static str]) {
         for key in keys {
             if !self.known.contains(key) {
@@ -49,8 +49,8 @@ impl<'a> Table<'a> {
         self.entries.iter().map(|entry| (entry.key.as_str(), self.field.child(entry)))
     }
 
-    /// Reads those keys of the table that `T` has, which are known from now on. What is wrong is noted
-    /// and left out. `None` when nothing is left that makes a `T`.
+    /// Reads the keys of the table that `T` has and makes them known. Faults are noted and their
+    /// values left out. `None` if what is left does not make a `T`.
     pub fn read<T: DeserializeOwned>(&mut self) -> Option<T> {
         let mut keys = Vec::new();
         let read = de::read_part(&self.field, &mut keys);
@@ -101,18 +101,17 @@ impl<'a> Field<'a> {
         &self.node.value
     }
 
-    /// Reads the value. What is wrong is noted and left out. `None` when nothing is left that makes
-    /// a `T`.
+    /// Reads the value. Faults are noted and left out. `None` if what is left does not make a `T`.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         de::read(self)
     }
 
-    /// Notes something wrong with the value.
+    /// Notes a fault of the value.
     pub fn fault(&self, message: impl Into<String>, hint: impl Into<String>) {
         self.document.fault(&self.node.span, &self.key, message, hint);
     }
 
-    /// Notes something wrong with the key being there at all.
+    /// Notes that the key should not be there at all.
     pub fn key_fault(&self, message: impl Into<String>, hint: impl Into<String>) {
         self.document.fault(&self.key_span, &self.key, message, hint);
     }
@@ -122,18 +121,18 @@ impl<'a> Field<'a> {
         self.document.references() == References::AsWritten
     }
 
-    /// Whether a text that was read here is known in full, so that it can be judged.
+    /// Whether the value of a text that was read here is fully known, so that it can be checked.
     pub fn is_put_in(&self, text: &str) -> bool {
         !self.is_as_written() || !text.contains("${")
     }
 
-    /// A text that is to stand for this field's value, with its references put in.
-    pub fn expanded(&self, text: &str) -> Option<Expanded> {
+    /// A replacement text for this field's value, with its references replaced.
+    pub fn expanded(&self, text: &str) -> Option<ExpandedText> {
         let note = |why| self.document.unresolved(&self.node.span, &self.key, why);
         self.document.expanded(text).map_err(note).ok()
     }
 
-    /// The items of a list, each with its place in the key: `allow[0]`.
+    /// The items of a list, each with its index in the key: `allow[0]`.
     pub fn items(&self) -> Option<Vec<Field<'a>>> {
         let Value::List(items) = &self.node.value else {
             self.fault(self.wrong_kind("a list"), LIST_HINT);
@@ -146,7 +145,7 @@ impl<'a> Field<'a> {
         matches!(&self.node.value, Value::List(items) if items.is_empty())
     }
 
-    /// The value as a table. Anything else is noted as wrong.
+    /// The value as a table. Anything else is noted as a fault.
     pub fn table(&self) -> Option<Table<'a>> {
         let Value::Table(entries) = &self.node.value else {
             let (expected, hint) = self.table_words();
@@ -156,7 +155,7 @@ impl<'a> Field<'a> {
         Some(Table { field: self.clone(), entries, known: Vec::new() })
     }
 
-    /// What a table is called in such a file, and how one is written here.
+    /// What this file format calls a table, and how one is written in it.
     pub(crate) fn table_words(&self) -> (&'static str, String) {
         match self.document.dialect() {
             Dialect::Gatefold => {

@@ -1,4 +1,4 @@
-//! What is in files.
+//! Tools for the contents of files.
 
 use std::fs;
 

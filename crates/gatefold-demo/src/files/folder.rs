@@ -1,4 +1,4 @@
-//! Where files and directories are.
+//! Tools for files and directories as such.
 
 use std::{
     fs::{self, DirEntry, Metadata},
@@ -76,7 +76,7 @@ pub(super) fn delete_file(root: &Root, arguments: &Arguments) -> Result<Answer, 
     Ok(json!({ "deleted": path.to_string() }).into())
 }
 
-/// Every file and directory below `name`, each directory before what is in it.
+/// Every file and directory below `name`, each directory before its content.
 pub(super) fn walk(
     root: &Root,
     name: &RelativePath,

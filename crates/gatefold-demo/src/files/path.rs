@@ -1,4 +1,4 @@
-//! Paths that cannot leave the folder: checked when they are parsed, and again on the disk.
+//! Paths that cannot leave the folder: checked when parsed, and again on the disk.
 
 use std::{
     fmt,
@@ -22,20 +22,20 @@ pub(crate) struct Root(Arc<Path>);
 #[derive(Debug, Clone)]
 pub(crate) struct RelativePath(Vec<String>);
 
-/// A path on the disk that was found to stay inside the root.
+/// A path on the disk that is known to be inside the root.
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
-    /// `None` when nothing is there yet.
+    /// `None` if nothing is there yet.
     pub(crate) metadata: Option<Metadata>,
 }
 
 impl Root {
-    /// `folder` must be absolute and free of symbolic links, as `canonicalize` gives it.
+    /// `folder` must be absolute and free of symbolic links, as `canonicalize` returns it.
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self(folder.into())
     }
 
-    /// Finds where `path` lies. A symbolic link anywhere on the way is refused.
+    /// Finds the place of `path`. A symbolic link anywhere on the way is refused.
     pub(crate) fn resolve(&self, path: &RelativePath) -> Result<Place, ToolError> {
         let mut place =
             Place { path: self.0.to_path_buf(), metadata: fs::symlink_metadata(&self.0).ok() };
@@ -80,7 +80,7 @@ impl Root {
         }
     }
 
-    /// Like [`Root::resolve`], for a path that must lead to something.
+    /// Like [`Root::resolve`], for a path that must exist.
     pub(crate) fn existing(&self, path: &RelativePath) -> Result<(PathBuf, Metadata), ToolError> {
         let place = self.resolve(path)?;
         match place.metadata {
@@ -92,7 +92,7 @@ impl Root {
         }
     }
 
-    /// Like [`Root::resolve`], for a path that must be free; makes the directories above it.
+    /// Like [`Root::resolve`], for a path that must not exist; creates the directories above it.
     pub(crate) fn vacant(&self, path: &RelativePath) -> Result<PathBuf, ToolError> {
         let place = self.resolve(path)?;
         if place.metadata.is_some() {
@@ -105,7 +105,7 @@ impl Root {
         Ok(place.path)
     }
 
-    /// How a path found below the root is named to the caller.
+    /// The name, for the caller, of a path below the root.
     pub(crate) fn name(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.0).unwrap_or(path);
         let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
@@ -148,7 +148,7 @@ impl fmt::Display for RelativePath {
     }
 }
 
-/// Makes the directories above a path that [`Root::resolve`] has checked.
+/// Creates the directories above a path that [`Root::resolve`] has checked.
 pub(crate) fn make_parent(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)
 }

@@ -1,10 +1,10 @@
-//! How claims about tools are written down and checked.
+//! How claims about tools are written and checked.
 
 use gatefold_demo::Server;
 use serde_json::{Map, Value};
 use tempfile::TempDir;
 
-/// One call and what it must give: an object that the structured result contains, or a text that
+/// One call and what it must return: an object that the structured result contains, or a text that
 /// the error contains.
 pub(crate) struct Step {
     pub(crate) tool: &'static str,
@@ -12,8 +12,7 @@ pub(crate) struct Step {
     pub(crate) expected: Value,
 }
 
-/// Turns claims into tests, each over data as they are on first start, and tells which tools
-/// were called with success.
+/// Turns claims into tests, each on fresh data, and lists the tools that were called with success.
 macro_rules! claims {
     ($server:literal; $(fn $name:ident() { $($tool:ident $arguments:tt => $expected:tt;)+ })+) => {
         pub(crate) const SERVER: &str = $server;
@@ -85,7 +84,7 @@ fn schema_of(server: &Server, tool: &str) -> Value {
     definition.expect("a tool that can be called is listed")["outputSchema"].clone()
 }
 
-/// Objects may hold more than is expected, lists may not.
+/// Objects may hold more than expected, lists may not.
 fn contains(actual: &Value, expected: &Value) -> Result<(), String> {
     match (actual, expected) {
         (Value::Object(actual), Value::Object(expected)) => {
@@ -104,7 +103,7 @@ fn contains(actual: &Value, expected: &Value) -> Result<(), String> {
     }
 }
 
-/// Checks names and types, all that the output schemas of these servers use.
+/// Checks names and types; the output schemas of these servers use nothing else.
 fn assert_follows(value: &Value, schema: &Value, call: &str) {
     let fits = match schema["type"].as_str() {
         Some("object") => value.is_object(),

@@ -86,7 +86,7 @@ claims! {
         get_issue {"id": 1} => {"labels": ["greenhouse", "repair"]};
     }
 
-    fn a_wrong_call_is_told_how_to_be_right() {
+    fn a_wrong_call_learns_how_to_be_right() {
         get_issue {"id": 0} => "`id`: must be from 1 to 1000000000, is 0; arguments: id: integer";
         get_issue {"id": "4"} => "`id`: expected integer, found \"4\"";
         get_issue {"number": 4} => "unknown field `number`, expected `id`; arguments: id: integer";

@@ -1,4 +1,4 @@
-//! What every tool does, through the same calls that a client makes.
+//! Every tool's behaviour, through the same calls that a client makes.
 
 #[macro_use]
 mod claims;

@@ -1,4 +1,4 @@
-//! Claims about the tables of tools as a whole.
+//! Claims about all tools together.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::{calendar, claims::fresh, contacts, files, issues, text, units};
 
 #[tokio::test]
 async fn every_listed_tool_is_exercised() {
-    // It needs a client that can ask; `wire` has one.
+    // It needs a client that can be asked; `wire` has one.
     let of_calendar = [calendar::exercised(), vec!["clear_events"]].concat();
     let exercised = [
         (files::SERVER, files::exercised()),
@@ -55,7 +55,7 @@ async fn every_tool_and_argument_is_described_and_bounded() {
 }
 
 #[tokio::test]
-async fn annotations_tell_what_a_call_does() {
+async fn annotations_say_what_a_call_does() {
     // readOnly, destructive, idempotent
     let expected = [
         ("files", "read_file", [true, false, true]),
@@ -89,7 +89,7 @@ async fn an_unknown_server_is_refused_with_the_names() {
 }
 
 #[tokio::test]
-async fn what_a_server_keeps_survives_a_restart() {
+async fn a_servers_data_survives_a_restart() {
     let changes = [
         ("files", "write_file", json!({ "path": "a.txt", "content": "kept" }), "a.txt"),
         ("issues", "create_issue", json!({ "title": "Kept issue" }), "Kept issue"),

@@ -14,7 +14,7 @@ const PIPE_BYTES: usize = 64 * 1024;
 /// A server that has not answered by then never will.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 
-/// A client that reads and writes JSON lines and knows no more of the protocol.
+/// A client that reads and writes JSON lines and knows nothing else of the protocol.
 struct Client {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     input: WriteHalf<DuplexStream>,

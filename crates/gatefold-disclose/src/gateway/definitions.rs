@@ -6,14 +6,14 @@ use crate::arguments::{json_text, object};
 use crate::surface::{Surface, ToolSurface};
 use crate::wording::listed;
 
-/// How far the domain names in the description of `discover_tools` reach, in o200k tokens.
+/// The most o200k tokens of the domain names in the description of `discover_tools`.
 const DOMAIN_TOKENS: usize = 120;
 
 /// The longest instructions, in bytes: some clients cut them there.
 const INSTRUCTIONS_BYTES: usize = 2048;
 
-/// How long the descriptions of domains in the instructions may be, in characters, from what is
-/// liked best to what fits at last.
+/// The lengths of domain descriptions in the instructions, in characters, from the best to the
+/// shortest.
 const DESCRIPTION_LIMITS: [usize; 4] = [200, 80, 50, 30];
 
 const INSTRUCTIONS: &str = "\
@@ -75,8 +75,8 @@ fn domain_names(names: &[&str]) -> String {
     sentence(&listed(names.iter().copied(), DOMAIN_TOKENS, cost))
 }
 
-/// A tool as its source defines it, under its alias. A schema without a type, which clients that
-/// check would refuse along with all other tools, takes the only one that is legal.
+/// A tool as its source defines it, under its alias. A schema without a type gets `object`, the
+/// only legal one: clients that check would refuse it along with all other tools.
 fn top_level(tool: &Tool) -> ToolSurface {
     let name = json_text(tool.alias());
     let fields = object_fields(tool.definition().raw()).unwrap_or_default();
@@ -94,8 +94,8 @@ fn top_level(tool: &Tool) -> ToolSurface {
     ToolSurface { name: tool.alias().to_owned(), definition: object(fields) }
 }
 
-/// The seed's text, then the domains with their descriptions: shorter ones where the room ends,
-/// then names alone, then as many as fit.
+/// The seed's text, then the domains with their descriptions: shorter ones if room runs out, then
+/// names alone, then as many as fit.
 fn instructions(view: &View) -> String {
     let domains: Vec<_> = view.domains().collect();
     if domains.is_empty() {

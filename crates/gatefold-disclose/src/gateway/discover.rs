@@ -15,23 +15,23 @@ use crate::wording::{listed, nothing_fits, nothing_known, quoted};
 /// How much of a query an answer repeats, in characters.
 const REPEATED_QUERY: usize = 100;
 
-/// How many results of a search its pages reach. Who has not found the tool among so many does
-/// better with another query.
+/// How many results the pages of a search reach. Beyond that, another query is better than another
+/// page.
 const REACHED_RESULTS: usize = 100;
 
-/// How many domains are named where nothing fits, with how many groups, and how long their
-/// descriptions are, in characters.
+/// How many domains are named if nothing fits, with how many groups, and the length of their
+/// descriptions, in characters.
 const NEAREST_DOMAINS: usize = 3;
 const NEAREST_GROUPS: usize = 12;
 const NEAREST_DESCRIPTION: usize = 80;
 
-/// How far names go in an error, in bytes.
+/// The most bytes of names in an error.
 const NAMED_BYTES: usize = 2000;
 
-/// The share of an answer that a domain's list of groups may take.
+/// One over the share of an answer that a domain's list of groups may take.
 const GROUPS_SHARE: usize = 2;
 
-/// How a summary of domains gets shorter: the length of descriptions, and whether groups show.
+/// How a summary of domains gets shorter: the length of descriptions, and whether groups are shown.
 const SUMMARIES: [(usize, bool); 4] = [(200, true), (80, false), (40, false), (0, false)];
 
 pub(super) fn answer(
@@ -69,7 +69,7 @@ pub(super) fn answer(
     text.map(|text| Step::Reply(Reply::text(&text)))
 }
 
-/// A search as it was asked for.
+/// A parsed search request.
 struct Asked<'a> {
     query: &'a str,
     entry: Option<&'a DomainEntry>,
@@ -219,7 +219,7 @@ impl<'a> Browsing<'a> {
         token_bound(text) <= self.budget
     }
 
-    /// The longest page from `start` that stays within the budget, and at least one item of it.
+    /// The longest page from `start` within the budget, with at least one item.
     fn page(
         &self,
         items: &[impl Serialize],
@@ -229,7 +229,7 @@ impl<'a> Browsing<'a> {
         self.page_and_end(items, start, write).0
     }
 
-    /// The same page, and which item it ends before.
+    /// The same page, and the item it ends before.
     fn page_and_end(
         &self,
         items: &[impl Serialize],
@@ -242,7 +242,8 @@ impl<'a> Browsing<'a> {
             cost += token_bound(&json(item));
             cost <= self.budget
         };
-        // Items one by one cost a little more than joined, so this guess is good but low.
+        // Items cost a little more one by one than joined, so this guess is close and never too
+        // high.
         let mut end = (start + items[start..].iter().take_while(within).count()).max(least);
         let mut page = write(end);
         while !self.fits(&page) && end > least {
@@ -296,7 +297,7 @@ impl<'a> Browsing<'a> {
         }
     }
 
-    /// All tools of a domain; where they are too many, its groups and as many tools as fit.
+    /// All tools of a domain; if they are too many, its groups and as many tools as fit.
     fn domain(&self, entry: &'a DomainEntry) -> Result<String, Mend> {
         let tools: Vec<_> = self.view.tools_in(entry).map(ToolLine::grouped).collect();
         let domain = entry.domain().as_str();
@@ -323,7 +324,7 @@ impl<'a> Browsing<'a> {
         Ok(self.page(&tools, start, with_groups))
     }
 
-    /// A domain's groups, as many as their share of the budget holds, and how many are left out.
+    /// A domain's groups, as far as their share of the budget allows, and how many are left out.
     fn group_lines(&self, entry: &'a DomainEntry) -> (Vec<GroupLine<'a>>, Option<usize>) {
         let line = |GroupCount { name, tool_count }| GroupLine { name, tool_count };
         let mut lines: Vec<_> = self.view.groups(entry).into_iter().map(line).collect();
@@ -354,9 +355,9 @@ impl<'a> Browsing<'a> {
         }))
     }
 
-    /// A page of what fits a query, with the signatures of as many as the budget has room for, the
-    /// best first, and the tools on it. What merely stands in, because nothing fits, has one page,
-    /// with the domains that are nearest, and is not among those tools.
+    /// A page of the tools that fit a query, best first, with as many signatures as the budget
+    /// allows, and the tools on it. If nothing fits, stand-ins get one page with the nearest
+    /// domains, and are not among the returned tools.
     fn search(&self, asked: &Asked<'_>, page_length: usize) -> Result<(String, Vec<ToolId>), Mend> {
         let Asked { query, entry, group, mode } = *asked;
         let domain = entry.map(|entry| entry.domain().as_str());
@@ -417,7 +418,7 @@ impl<'a> Browsing<'a> {
     }
 }
 
-/// What is said of a domain whose tools nobody knows yet.
+/// The message about a domain whose tools nobody knows yet.
 fn unknown(entry: &DomainEntry) -> Option<String> {
     entry.manifest().is_none().then(|| nothing_known(entry.domain().as_str()))
 }

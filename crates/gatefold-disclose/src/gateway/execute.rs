@@ -1,8 +1,10 @@
-//! What a call of `execute_tool` asks for, in whichever way a model put the arguments.
+//! What a call of `execute_tool` asks for, whichever way a model passed the arguments.
 
 use std::sync::Arc;
 
-use gatefold_catalog::{Declared, Request, Tool, View, call_signature, declared, object_fields};
+use gatefold_catalog::{
+    ParameterKind, Request, Tool, View, call_signature, declared, object_fields,
+};
 use gatefold_core::{Operation, ToolName};
 use serde_json::value::RawValue;
 
@@ -11,10 +13,10 @@ use crate::arguments::{Arguments, object, unquoted};
 use crate::surface::Mend;
 use crate::wording::{BROWSE, quoted, unknown_tool};
 
-/// Names under which models put a tool's arguments instead of `arguments`.
+/// Names under which models pass a tool's arguments instead of `arguments`.
 const WRAPPERS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
 
-/// The call of a pinned tool: its arguments as they came.
+/// The call of a pinned tool, with unchanged arguments.
 pub(super) fn untouched(view: &View, tool: &Tool, arguments: &RawValue) -> Request {
     let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
     let name = ToolName::of(tool.id());
@@ -30,7 +32,7 @@ pub(super) fn request(view: &View, arguments: &RawValue) -> Result<Request, Mend
     let name = ToolName::parse(name.trim())
         .map_err(|_| Mend::new(format!("{} {BROWSE}", unknown_tool(&name, &[]))))?;
     let Some(tool) = view.find(name.as_str()) else {
-        // The call is made all the same: its record shows that it was tried.
+        // An unknown tool is called anyway: the record then shows the attempt.
         let given = arguments.get("arguments").and_then(as_object);
         let arguments = given.unwrap_or_else(|| object([]));
         return Ok(Operation::Tool { name, arguments }.into());
@@ -65,7 +67,7 @@ fn misplaced(tool: &Tool, others: &[(&str, &str)]) -> Mend {
     ))
 }
 
-/// An object, or one that was made a text, letter for letter.
+/// An object, or an object in a string, letter for letter.
 fn as_object(raw: &str) -> Option<Box<RawValue>> {
     let text = unquoted(raw);
     let text = text.as_deref().unwrap_or(raw).trim();
@@ -73,33 +75,34 @@ fn as_object(raw: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(text.to_owned()).ok()
 }
 
-/// The tool's arguments that stand beside `tool_name`, when all are its parameters, or when they
-/// stand in one other object.
+/// The tool's arguments beside `tool_name`, if all are its parameters, or if they are in one other
+/// object.
 fn flattened(tool: &Tool, others: &[(&str, &str)]) -> Option<Box<RawValue>> {
     let fields = object(others.iter().copied());
     let known = declared(tool, others.iter().map(|(name, _)| *name));
-    if known.iter().all(|known| *known != Declared::No) {
+    if known.iter().all(|known| *known != ParameterKind::No) {
         return Some(fields);
     }
     unwrapped(tool, &fields)
 }
 
-/// What stands in the single field of an object, when the tool has no such parameter and has all
-/// of those that stand in it.
+/// The content of an object's single field, if the tool has no such parameter but has all those in
+/// it.
 fn unwrapped(tool: &Tool, arguments: &RawValue) -> Option<Box<RawValue>> {
     let fields = object_fields(arguments.get())?;
     let [(name, inner)] = fields.as_slice() else { return None };
-    if !WRAPPERS.contains(&name.as_ref()) || declared(tool, [name.as_ref()]) != [Declared::No] {
+    if !WRAPPERS.contains(&name.as_ref()) || declared(tool, [name.as_ref()]) != [ParameterKind::No]
+    {
         return None;
     }
     let inner = as_object(inner)?;
     let fields = object_fields(inner.get())?;
     let known = declared(tool, fields.iter().map(|(name, _)| name.as_ref()));
-    known.iter().all(|known| *known != Declared::No).then_some(inner)
+    known.iter().all(|known| *known != ParameterKind::No).then_some(inner)
 }
 
-/// The arguments with every text that stands for an object or array, where the tool takes those
-/// and no text, taken back. `None` when there is none.
+/// The arguments with strings unpacked to objects or arrays where the tool takes those and no
+/// strings. `None` if there are none.
 fn destringified(tool: &Tool, arguments: &RawValue) -> Option<Box<RawValue>> {
     let fields = object_fields(arguments.get())?;
     let structure = |value: &str| {
@@ -117,7 +120,7 @@ fn destringified(tool: &Tool, arguments: &RawValue) -> Option<Box<RawValue>> {
     }
     let known = declared(tool, fields.iter().map(|(name, _)| name.as_ref()));
     for (meant, known) in meant.iter_mut().zip(known) {
-        meant.take_if(|_| known != Declared::Structured);
+        meant.take_if(|_| known != ParameterKind::Structured);
     }
     meant.iter().any(Option::is_some).then(|| {
         let fields = fields.iter().zip(&meant);

@@ -12,12 +12,12 @@ use crate::arguments::{json_text, object, object_text, unquoted};
 use crate::surface::{Mend, Reply, text_block};
 use crate::wording::{BROWSE, unknown_tool};
 
-/// The protocol's code for a client that does not offer what a call needs (MCP 2026-07-28).
+/// The protocol's code for a client that lacks a required capability (MCP 2026-07-28).
 const MISSING_CAPABILITY: i64 = -32021;
 
 pub(super) struct Rendering<'a> {
     operation: &'a Operation,
-    /// What its name means, if it means anything.
+    /// The tool, if the name means one.
     tool: Option<&'a Tool>,
     limits: &'a GatewayLimits,
 }
@@ -40,7 +40,7 @@ impl<'a> Rendering<'a> {
         Self { operation: &request.operation, tool, limits }
     }
 
-    /// The result as it came: for a tool that stands at the top level.
+    /// The unchanged result, for a tool at the top level.
     pub(super) fn untouched(&self, result: Result<Outcome, CallError>) -> Reply {
         let payload = match self.payload(result) {
             Ok(payload) => payload,
@@ -90,7 +90,7 @@ impl<'a> Rendering<'a> {
         }
     }
 
-    /// The name that answers use: the tool's id, whatever it was called by.
+    /// The name for answers: the tool's id, whatever it was called by.
     fn name(&self) -> &str {
         self.tool.map_or(self.operation.subject(), |tool| tool.id().as_str())
     }
@@ -99,7 +99,7 @@ impl<'a> Rendering<'a> {
         object_text([("tool", json_text(self.name()).as_str()), ("result", result)])
     }
 
-    /// A source's own error. Where the arguments do not fit the schema, it says so.
+    /// A source's own error. If the arguments do not match the schema, it says so.
     fn source_error(&self, error: &str, signature: Signature) -> String {
         let (name, error) = (json_text(self.name()), json_text(error));
         let mut fields = vec![("tool", name.as_str()), ("error", error.as_str())];
@@ -117,7 +117,7 @@ impl<'a> Rendering<'a> {
         object_text(fields)
     }
 
-    /// What came of the call, unless the answer is an error of the gateway's.
+    /// The call's payload, unless the answer is an error of the gateway.
     fn payload(&self, result: Result<Outcome, CallError>) -> Result<Payload, Reply> {
         let outcome = result.map_err(|error| self.error(&error))?;
         let name = self.name();
@@ -201,7 +201,7 @@ enum Signature {
     WhenArgumentsDiffer,
 }
 
-/// The capabilities that a client would have had to offer.
+/// The capabilities that the client lacks.
 fn lacking(data: Option<&RawValue>) -> Option<String> {
     let fields = object_fields(data?.get())?;
     let (_, required) = fields.iter().find(|(key, _)| key == "requiredCapabilities")?;
@@ -242,7 +242,7 @@ impl<'a> Block<'a> {
         Self { raw, fields, text }
     }
 
-    /// Its text's own JSON when that is what it holds, letter for letter, else the text.
+    /// The JSON in its text, letter for letter, otherwise the text.
     fn json(&self) -> Cow<'a, str> {
         let raw = self.text.unwrap_or(r#""""#);
         let Some(text) = unquoted(raw) else { return raw.into() };
@@ -253,7 +253,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The one text's JSON, a list of several, or without any the structured content.
+/// The JSON of the one text, a list of several, or the structured content if there is none.
 fn result_of<'a>(texts: &[Block<'a>], structured: Option<&'a RawValue>) -> Cow<'a, str> {
     match texts {
         [] => structured.map_or("null", RawValue::get).into(),
@@ -265,7 +265,7 @@ fn result_of<'a>(texts: &[Block<'a>], structured: Option<&'a RawValue>) -> Cow<'
     }
 }
 
-/// An error's texts, one a line, or without any the structured content.
+/// An error's texts, one a line, or the structured content if there is none.
 fn joined(texts: &[Block<'_>], structured: Option<&RawValue>) -> String {
     if texts.is_empty() {
         return structured.map_or("the tool reported an error", RawValue::get).to_owned();
@@ -274,7 +274,7 @@ fn joined(texts: &[Block<'_>], structured: Option<&RawValue>) -> String {
     contents.collect::<Vec<_>>().join("\n")
 }
 
-/// The envelope as a text block. In place of a single text it keeps that block's other fields.
+/// The envelope as a text block. If it replaces a single text, it keeps that block's other fields.
 fn first_block(texts: &[Block<'_>], envelope: &str) -> Box<RawValue> {
     let [one] = texts else { return text_block(envelope) };
     let text = json_text(envelope);

@@ -35,7 +35,7 @@ pub(super) fn answer(
     }
 }
 
-/// The names in a list, in a list that was made a text, or in a single text.
+/// The names in a list, in a list in a string, or in a single string.
 fn names(raw: &str) -> Result<Vec<String>, Mend> {
     let list = |json: &str| serde_json::from_str::<Vec<String>>(json).ok();
     let names = match unquoted(raw) {
@@ -47,7 +47,7 @@ fn names(raw: &str) -> Result<Vec<String>, Mend> {
     names.ok_or_else(wrong)
 }
 
-/// Whether an unknown name is answered with those that it may have meant.
+/// Whether an unknown name gets suggestions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Suggesting {
     Yes,
@@ -56,7 +56,7 @@ enum Suggesting {
 
 fn find<'a>(view: &'a View, name: &str, suggesting: Suggesting) -> Result<&'a Tool, String> {
     let nearest = match (ToolName::parse(name.trim()), suggesting) {
-        // What is too long for any tool's name is like none of them.
+        // A name that is too long for any tool resembles none of them.
         (Err(_), _) => Vec::new(),
         (Ok(name), Suggesting::Yes) => match view.resolve(&name) {
             Ok(tool) => return Ok(tool),
@@ -83,8 +83,7 @@ fn described(tool: &Tool) -> String {
 }
 
 /// `{"tools": [...], "remaining": [...]}`: the first whole, others while they fit, then the names
-/// of the rest. A name that means nothing stands among them with its error; the first of them says what it may
-/// have meant.
+/// of the rest. Unknown names are among them with their errors; only the first gets suggestions.
 fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply, Mend> {
     if names.len() > limits.batch_names {
         let most = limits.batch_names;
@@ -92,7 +91,7 @@ fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply,
             "Parameter 'tool_names' of {SCHEMA} takes at most {most} names."
         )));
     }
-    // Suggestions are looked up for one name a batch: a list of made-up names costs no more than one.
+    // One name a batch gets suggestions, so that a list of invented names costs no more than one.
     let mut suggesting = Suggesting::Yes;
     let answers = names.iter().map(|name| match find(view, name, suggesting) {
         Ok(tool) => (described(tool), true),

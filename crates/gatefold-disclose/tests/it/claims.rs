@@ -159,13 +159,13 @@ fn no_text_is_counted_too_low(catalogue: &Catalogue) {
     assert!(bounds * 100 <= exacts * 120, "{bounds} for {exacts}");
 }
 
-/// A hundred rebuilds with sources, pages, tools and keys in other orders, a few sources read
-/// anew each time, and one known from disk alone.
+/// A hundred rebuilds with sources, pages, tools and keys in other orders, a few sources parsed
+/// again each time, and one loaded from disk.
 ///
 /// Every rebuild compares the surface, every page of the summary, and every page of the domains
-/// read anew, of the one known from disk and of another twentieth of the domains, so that twenty
-/// rebuilds see each domain at least once; all pages of all domains in all rebuilds would take a
-/// minute. Two rebuilds compare some searches as well, whose index is the slow part.
+/// that were parsed again, of the one loaded from disk and of another twentieth of the domains, so
+/// that twenty rebuilds see each domain at least once; all pages of all domains in all rebuilds
+/// would take a minute. Two rebuilds also compare some searches, whose index is the slow part.
 fn a_shuffled_catalogue_reads_the_same(catalogue: &Catalogue) {
     const REBUILDS: usize = 100;
     const READ_ANEW: usize = 6;
@@ -206,7 +206,7 @@ fn a_shuffled_catalogue_reads_the_same(catalogue: &Catalogue) {
     }
 }
 
-/// What a model sees, all pages of it, by what it asked.
+/// What a model sees, all pages of it, by its request.
 type Seen = BTreeMap<String, Vec<String>>;
 
 fn browsed(view: &View, domains: &[&Domain]) -> Seen {
@@ -225,7 +225,7 @@ fn searched(view: &View) -> Seen {
     requests.map(|request| (request.to_string(), pages(view, &request))).into()
 }
 
-/// Numbers that look random and are the same in every run (xorshift64, Marsaglia 2003).
+/// Pseudo-random numbers that are the same in every run (xorshift64, Marsaglia 2003).
 struct Chance(u64);
 
 impl Chance {

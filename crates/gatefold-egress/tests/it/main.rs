@@ -159,7 +159,7 @@ async fn a_body_is_read_up_to_its_limit() {
     }
 }
 
-/// A body of so many chunks of 100 bytes, without an announced length.
+/// A body of this many chunks of 100 bytes, without an announced length.
 fn endless(chunks: Option<usize>) -> Response {
     let chunk = || Ok::<_, std::io::Error>(Bytes::from_static(&[b'x'; 100]));
     let stream = stream::iter((0..chunks.unwrap_or(usize::MAX)).map(move |_| chunk()));

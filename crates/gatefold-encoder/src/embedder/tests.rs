@@ -13,7 +13,7 @@ const DIMENSIONS: usize = 3;
 struct Letters {
     passages: AtomicUsize,
     requests: AtomicUsize,
-    /// Where set, each passage waits for a word of the test.
+    /// If set, each passage waits until the test sends a word.
     gate: Option<Mutex<Receiver<()>>>,
 }
 
@@ -46,7 +46,7 @@ fn embedder() -> (Arc<Letters>, Embedder) {
     (Arc::clone(&model), Embedder::over(model, shelf))
 }
 
-/// An embedder that takes the next text at each word sent.
+/// An embedder that takes the next text each time the test sends a word.
 fn gated() -> (Arc<Letters>, Embedder, SyncSender<()>) {
     let (open, gate) = sync_channel(100);
     let model = Arc::new(Letters { gate: Some(Mutex::new(gate)), ..Letters::default() });
@@ -54,7 +54,7 @@ fn gated() -> (Arc<Letters>, Embedder, SyncSender<()>) {
     (Arc::clone(&model), Embedder::over(model, shelf), open)
 }
 
-/// The same, with the first of three texts under work.
+/// The same, while it encodes the first of three texts.
 fn at_the_first_of_three() -> (Arc<Letters>, Embedder, SyncSender<()>) {
     let (model, embedder, open) = gated();
     want(&embedder, &["a", "b", "c"]);
@@ -68,7 +68,8 @@ fn want(embedder: &Embedder, texts: &[&str]) {
     embedder.want(texts.iter().map(|&text| text.into()).collect());
 }
 
-/// Wants each list after the other, then says what came of the last and how often the model ran.
+/// Asks for each list after the other, then returns the outcome of the last and how often the model
+/// ran.
 #[track_caller]
 fn check(lists: &[&[&str]], expected: (bool, usize, usize), passages: usize) {
     let (model, embedder) = embedder();
@@ -179,7 +180,7 @@ fn the_request_unused_for_longest_is_forgotten_first() {
     assert_eq!(embedder.shared.requests().known.len(), REQUESTS);
 }
 
-/// An embedder over a file, as each of several processes has its own.
+/// An embedder over a file; each of several processes has its own.
 fn embedder_at(path: &Path) -> (Arc<Letters>, Embedder) {
     let model = Arc::new(Letters::default());
     let shelf = Shelf::of(path, "letters", DIMENSIONS, 1000).unwrap();
@@ -190,7 +191,7 @@ fn want_numbers(embedder: &Embedder, numbers: Range<usize>) {
     embedder.want(numbers.map(|number| number.to_string().into()).collect());
 }
 
-/// Waits for the vectors of all the numbers, each as the model gives it.
+/// Waits for the vectors of all the numbers, each as the model computes it.
 #[track_caller]
 fn check_numbers(embedder: &Embedder, numbers: Range<usize>) {
     assert!(embedder.wait(LONG), "{:?}", embedder.progress());
@@ -199,8 +200,8 @@ fn check_numbers(embedder: &Embedder, numbers: Range<usize>) {
     }
 }
 
-/// Two embedders work at once over a file that holds `before`. Says how often the model runs
-/// after them until the file has all the numbers from 0 to the last one that was wanted.
+/// Two embedders work at once over a file that holds `before`. Returns how often the model runs
+/// after them until the file has every number from 0 to the last one wanted.
 #[track_caller]
 fn check_two(before: Range<usize>, first: Range<usize>, second: Range<usize>, expected: usize) {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,11 @@
-//! In place of the network where this crate is built without its runtime: no model can be loaded.
+//! Replaces the network where this crate is built without its runtime: no model can be loaded.
 
 use std::convert::Infallible;
 use std::path::Path;
 
 use crate::EncoderError;
 
-/// Never there, so that nothing has to say what it would do.
+/// Never constructed, so its methods need no behaviour.
 pub(crate) struct Network(Infallible);
 
 pub(crate) struct Threads;

@@ -58,7 +58,7 @@ impl Place {
         self.file(name, &zip.finish().unwrap().into_inner())
     }
 
-    /// What an installation says, and what is in its folder then.
+    /// What an installation reports, and what the folder holds afterwards.
     fn install(&self, paths: &[PathBuf]) -> (String, Vec<String>) {
         let folder = self.path("model");
         let told = match install_of(&TINY, paths, &folder) {
@@ -77,7 +77,7 @@ impl Place {
     }
 }
 
-/// Installs out of what `lay` makes. A refusal leaves nothing behind.
+/// Installs from what `lay` makes. A refusal leaves nothing behind.
 #[track_caller]
 fn check_install(lay: impl Fn(&Place) -> Vec<PathBuf>, expected: &str) {
     let place = Place::new();
@@ -117,7 +117,7 @@ fn a_right_file_is_found_behind_a_wrong_one() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn a_missing_file_is_named() {
     check_install(
         |_| vec![],
         "`model.onnx` is in none of the given paths: give the wheel of `net-wheel` 1.0",
@@ -144,7 +144,7 @@ fn what_differs_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_file_that_is_no_wheel_is_said_to_be_none() {
+fn a_file_that_is_no_wheel_is_reported_as_none() {
     check_install(
         |place| vec![place.file("net.whl", b"PK nothing")],
         "`./net.whl` is no readable wheel: download `net-wheel` 1.0 again",

@@ -22,7 +22,7 @@ fn open(path: &Path) -> Shelf {
     open_as(path, "one")
 }
 
-/// A file with some vectors on it, in a folder that is removed with the first value.
+/// A file with some vectors, in a folder that is removed when the first value is dropped.
 fn filled(count: usize) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("below").join("shelf");
@@ -45,7 +45,7 @@ fn held(shelf: &Shelf) -> Vec<usize> {
     numbers.collect()
 }
 
-/// What is left of a file with four vectors after harm, and whether it still takes new ones.
+/// What is left of a file with four vectors after `harm`, and whether it still takes new ones.
 #[track_caller]
 fn check(harm: impl Fn(&mut Vec<u8>), expected: &[usize]) {
     let (_folder, path) = filled(4);

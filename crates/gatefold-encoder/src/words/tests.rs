@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// One vocabulary for all of them, small enough to read.
+/// One vocabulary for all tests, small enough to read.
 const PIECES: &str = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nlist\nthe\nissue\n##s\n##ing\nun\n##a\n##ff\n\
                       ##able\n!\n,\n_\ncafe\n漢\n字\nss\nx\n[\n]\ncl\n##s\n";
 

@@ -28,7 +28,7 @@ fn the_folder_holds_the_reference_model(given: &Given) {
     assert_eq!(given.model.digest().len(), 64);
 }
 
-/// Numbers of the `tokenizers` package with the model's own `tokenizer.json`.
+/// The numbers that the `tokenizers` package computes with the model's own `tokenizer.json`.
 fn tokens_are_those_of_another_tokenizer(given: &Given) {
     let golden: Vec<(String, Vec<u32>)> =
         serde_json::from_str(include_str!("tokens.json")).unwrap();
@@ -41,7 +41,7 @@ fn encode(given: &Given, text: &str) -> Vector {
     given.model.encode(text, 256).unwrap()
 }
 
-/// Figures of onnxruntime 1 with the same file, each text by itself.
+/// The figures of onnxruntime 1 with the same file, each text by itself.
 fn cosines_are_those_of_another_runtime(given: &Given) {
     let golden: Vec<(String, String, f32)> =
         serde_json::from_str(include_str!("cosines.json")).unwrap();

@@ -1,4 +1,4 @@
-//! The loop of a turn over a source that answers with what it was called with.
+//! A turn's loop over a source that echoes its arguments.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 

@@ -70,7 +70,7 @@ pub(crate) fn raw(text: &str) -> Box<RawValue> {
     RawValue::from_string(text.to_owned()).unwrap()
 }
 
-/// A source whose tool answers with its arguments.
+/// A source whose tool echoes its arguments.
 struct Echo {
     domain: Domain,
     manifest: watch::Sender<Option<Arc<Manifest>>>,

@@ -115,7 +115,7 @@ fn annotated(
 ) -> Result<String, String> {
     let path = path.join(".");
     if chain != SchemaPosition::On {
-        return Err(format!("its `{ANNOTATION}` stands where no argument is (`{path}`)"));
+        return Err(format!("its `{ANNOTATION}` is where no argument is (`{path}`)"));
     }
     let is_primitive = matches!(
         schema.get("type").and_then(Value::as_str),

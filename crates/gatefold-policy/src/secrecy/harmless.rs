@@ -1,10 +1,10 @@
-//! Values that are plainly no secret.
+//! Values that are plainly no secrets.
 
 use super::shapes::{is_path, is_plain_path, is_plain_word};
 use super::texts::has_secret;
 use super::{REFERENCE, is_secret};
 
-/// Stands for a byte of a reference in JSON, which has no control characters.
+/// Replaces a byte of a reference in JSON, which has no control characters.
 const IN_JSON: &str = "\u{fdd0}";
 
 /// Whether a value is plainly no secret: words, numbers, paths, addresses, and lists of them.
@@ -46,7 +46,7 @@ fn is_plain(word: &str) -> bool {
     }
 }
 
-/// A URL with nothing in it that lets its holder in.
+/// A URL that contains nothing that grants access.
 fn is_plain_address(word: &str) -> bool {
     let is_legal =
         |c: char| c.is_alphanumeric() || "_-.*+/:=%?&#@[]~$".contains(c) || c == REFERENCE;

@@ -1,13 +1,13 @@
 //! What a name says about its value.
 
-/// What a name promises about its value.
+/// What a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
     /// A secret, unless the value is a switch or a reference.
     Secret,
     /// An id, as in `CLIENT_ID`. An id may be a UUID without being secret.
     Id,
-    /// Something about a thing, such as its place or its kind.
+    /// A property of something, such as its place or its kind.
     Plain,
     Unknown,
 }
@@ -37,7 +37,7 @@ const SECRET_ENDS: &[&str] = &[
     "CONNSTR",
 ];
 
-/// Words with one of those endings that mark nothing.
+/// Words with one of those endings that mark no secret.
 const HARMLESS_WORDS: &[&str] = &["MONKEY", "HOTKEY", "HOTKEYS", "BYPASS", "COMPASS"];
 
 /// Whole words that mark a secret, in upper case.
@@ -62,7 +62,7 @@ const SECRET_WORDS: &[&str] = &[
     "CREDS",
 ];
 
-/// A name that ends with one of these is about a thing and does not hold it. In upper case.
+/// A name that ends with one of these describes a secret and does not hold it. In upper case.
 const PLAIN_ENDS: &[&str] = &[
     "FILE",
     "FILENAME",
@@ -109,7 +109,7 @@ const PLAIN_ENDS: &[&str] = &[
     "MODEL",
 ];
 
-/// Parameters of a URL that hold a secret, beside the names above. In lower case.
+/// URL parameters that hold a secret, in addition to the names above. In lower case.
 const SECRET_PARAMETERS: &[&str] = &["code", "sig", "hash", "hmac", "ticket", "profile", "api"];
 
 impl Naming {
@@ -119,7 +119,7 @@ impl Naming {
         let is_secret = words.iter().any(|word| is_secret_word(word))
             || words.windows(2).any(|pair| pair == ["CONNECTION", "STRING"])
             || words.windows(2).any(|pair| pair == ["CONN", "STR"]);
-        // The address of a webhook is what it takes to use it.
+        // The address of a webhook is all it takes to use it.
         if is_secret && words.iter().any(|word| word == "WEBHOOK") {
             Self::Secret
         } else if PLAIN_ENDS.contains(&last) {
@@ -133,7 +133,7 @@ impl Naming {
         }
     }
 
-    /// What the name of a URL's parameter promises.
+    /// What the name of a URL's parameter says about its value.
     pub(super) fn of_parameter(name: &str) -> Self {
         if SECRET_PARAMETERS.contains(&name.to_lowercase().as_str()) {
             Self::Secret
@@ -143,13 +143,13 @@ impl Naming {
     }
 }
 
-/// Whether a name asks for a number: `MAX_TOKENS`.
+/// Whether a name stands for a number: `MAX_TOKENS`.
 pub(super) fn is_quantity(name: &str) -> bool {
     let words = words(name);
     words.iter().any(|word| matches!(word.as_str(), "MAX" | "MIN" | "NUM" | "TOKENS"))
 }
 
-/// Whether a word of prose is what secrets are called, as `password` and `pins` are.
+/// Whether a word of prose names a kind of secret, as `password` and `pins` do.
 pub fn is_secret_noun(word: &str) -> bool {
     words(word).iter().any(|word| is_secret_word(word))
 }
@@ -162,7 +162,7 @@ fn is_secret_word(word: &str) -> bool {
     is_marked(word) || word.strip_suffix('S').is_some_and(is_marked)
 }
 
-/// The words of a name in upper case: `apiKey`, `API-KEY` and `api_key` are the same two.
+/// The words of a name in upper case: `apiKey`, `API-KEY` and `api_key` give the same two.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

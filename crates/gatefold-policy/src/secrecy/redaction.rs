@@ -6,10 +6,10 @@ use std::ops::Range;
 use super::REFERENCE;
 use super::texts::secrets_in_any;
 
-/// Stands where a secret stood.
+/// Replaces a secret.
 pub const MASK: &str = "[redacted]";
 
-/// The longest text that is looked through, in bytes. What goes on behind it is masked whole.
+/// The longest text that is searched, in bytes. Everything after it is masked.
 const LONGEST_TEXT: usize = 1024 * 1024;
 
 /// Shorter values are not masked by [`mask_values`]: they would be found within words.
@@ -21,7 +21,8 @@ const SHORTEST_VALUE: usize = 4;
 /// Doubt masks: what is longer than that is cut off with a mask.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let end = text.floor_char_boundary(LONGEST_TEXT);
-    // A text from outside could hide a secret with a reference's stand-in; a letter hides nothing.
+    // An outside text could hide a secret behind the stand-in for references; a letter hides
+    // nothing.
     let searched = text[..end].replace(REFERENCE, "_");
     let spans = secrets_in_any(&searched).into_iter();
     let mut ranges: Vec<_> = spans.map(|span| span.range).collect();
@@ -31,7 +32,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     masked(text, &ranges)
 }
 
-/// The text with these known values masked, wherever they stand.
+/// The text with these known values masked, wherever they occur.
 pub fn mask_values<'t, 'v>(
     text: &'t str,
     values: impl IntoIterator<Item = &'v str>,
@@ -82,7 +83,7 @@ mod tests {
             ("{\"apiKey\": \"S\", \"level\": 3}", "{\"apiKey\": \"[redacted]\", \"level\": 3}"),
             ("curl -H 'Authorization: Bearer S1'", "curl -H 'Authorization: Bearer [redacted]'"),
             ("ä ghp_0123456789abcdef ö", "ä [redacted] ö"),
-            // A stand-in for references hides nothing.
+            // The stand-in for references hides nothing.
             ("ghp_0123\u{1a}456789abcdef", "[redacted]"),
             ("password=\u{1a}", "password=[redacted]"),
         ] {

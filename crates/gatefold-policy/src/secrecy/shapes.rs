@@ -1,9 +1,9 @@
-//! What a value looks like, whatever it is called.
+//! What a value looks like, regardless of its name.
 
 use super::names::Naming;
 use super::{REFERENCE, is_reference};
 
-/// Tokens of well-known services begin so, and nothing else does.
+/// Beginnings of tokens of well-known services, and of nothing else.
 const TOKEN_BEGINNINGS: &[&str] = &[
     "ghp_",
     "gho_",
@@ -45,21 +45,21 @@ const TOKEN_BEGINNINGS: &[&str] = &[
     "BSA",
 ];
 
-/// Tokens begin so and words do too, so a capital or a digit has to follow.
+/// Beginnings that words have too, so a capital or a digit must follow.
 const LIKELY_BEGINNINGS: &[&str] =
     &["sk-", "sk_", "pk_", "rk_", "xox", "eyJ", "secret_", "r8_", "key-", "SG.", "api-", "token-"];
 
-/// How much of a token stands at least behind its beginning, in bytes.
+/// The fewest bytes of a token after its beginning.
 const TOKEN_REST: usize = 6;
 
-/// The least letters and digits of noise that a change of kind gives away.
+/// The fewest letters and digits of noise that can be recognised by changes of kind.
 const RANDOM_LENGTH: usize = 20;
 
-/// The least letters and digits of noise that its entropy gives away as well.
+/// The fewest letters and digits of noise that can be recognised by its entropy as well.
 const DENSE_LENGTH: usize = 16;
 
-/// The least entropy of a random key, in bits a character (Shannon 1948, "A mathematical theory of
-/// communication"). Sixteen random hexadecimal digits have 3 or more nearly always.
+/// The least entropy of a random key, in bits per character (Shannon 1948, "A mathematical theory
+/// of communication"). Sixteen random hexadecimal digits nearly always have 3 or more.
 const RANDOM_BITS: f64 = 2.75;
 
 const UUID_LENGTH: usize = 36;
@@ -75,13 +75,13 @@ pub fn is_token(word: &str) -> bool {
             .any(|beginning| begins(beginning) && word[beginning.len()..].contains(is_made))
 }
 
-/// Whether a word is a token in any spelling: people and models copy tokens carelessly. Too strict for
-/// configuration, where `asia-southeast1` is a region.
+/// Whether a word is a token in any spelling: people and models copy tokens carelessly. Too strict
+/// for configuration, where `asia-southeast1` is a region.
 pub fn is_token_in_any_case(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     let begins = |beginning: &&str| {
         let rest = lower.strip_prefix(beginning.to_ascii_lowercase().as_str());
-        // Words begin so too, but do not go on with digits.
+        // Words begin like this too, but do not continue with digits.
         rest.is_some_and(|rest| {
             rest.len() >= TOKEN_REST && rest.contains(|c: char| c.is_ascii_digit())
         })
@@ -89,7 +89,8 @@ pub fn is_token_in_any_case(word: &str) -> bool {
     TOKEN_BEGINNINGS.iter().chain(LIKELY_BEGINNINGS).any(begins) || is_token(word)
 }
 
-/// Letters and digits without a pattern, as generated keys are. Names, dates and versions are not.
+/// Letters and digits without a pattern, like generated keys. Names, dates and versions have
+/// patterns.
 pub fn is_random(word: &str) -> bool {
     is_noise(word) || is_dense_noise(word)
 }
@@ -103,13 +104,13 @@ fn is_noise(word: &str) -> bool {
     let length = word.bytes().filter(u8::is_ascii_alphanumeric).count();
     let breaks = runs.clone().map(breaks).sum::<usize>();
     let has_digits = word.contains(|c: char| c.is_ascii_digit());
-    // In words written as one, a capital comes every few letters; in noise, all the time.
+    // In words written as one, a capital comes every few letters; in noise, far more often.
     let share = if has_digits { 5 } else { 3 };
     let is_noise = length >= RANDOM_LENGTH && breaks >= 4 && breaks * share >= length;
     is_noise || runs.into_iter().any(is_random_run) || (word.ends_with('=') && length >= 16)
 }
 
-/// Shorter noise, by its entropy; and runs of letters that are too long for a word.
+/// Finds shorter noise by its entropy, and runs of letters that are too long for a word.
 fn is_dense_noise(word: &str) -> bool {
     const LONGEST_WORD: usize = 32;
     let runs: Vec<&str> = word.split(|c: char| !c.is_ascii_alphanumeric()).collect();
@@ -141,7 +142,7 @@ fn entropy(bytes: &[u8]) -> f64 {
     -shares.map(|share| share * share.log2()).sum::<f64>()
 }
 
-/// A run of letters and digits that no name has.
+/// A run of letters and digits that no name contains.
 fn is_random_run(run: &str) -> bool {
     const LONGEST_WORD: usize = 28;
     const KEY_LENGTH: usize = 16;
@@ -153,7 +154,7 @@ fn is_random_run(run: &str) -> bool {
         || (is_mixed && run.len() >= KEY_LENGTH && (is_hex || breaks(run) >= 4))
 }
 
-/// How often a run changes between digits, small and capital letters; a capital that begins a
+/// How often a run changes between digits, lower-case and capital letters; a capital that begins a
 /// word is no change.
 fn breaks(run: &str) -> usize {
     let kind = |b: u8| match b {
@@ -167,7 +168,7 @@ fn breaks(run: &str) -> usize {
         .count()
 }
 
-/// The form of RFC 9562, section 4.
+/// The form in RFC 9562, section 4.
 pub fn is_uuid(value: &str) -> bool {
     let lengths = value.split('-').map(str::len);
     value.len() == UUID_LENGTH
@@ -175,12 +176,12 @@ pub fn is_uuid(value: &str) -> bool {
         && value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
 }
 
-/// Whether a word is a UUID, or one behind something else: some services make their tokens so.
+/// Whether a word is a UUID, or ends with one: some services make tokens like that.
 fn ends_with_uuid(word: &str) -> bool {
     word.len().checked_sub(UUID_LENGTH).and_then(|start| word.get(start..)).is_some_and(is_uuid)
 }
 
-/// A value that a name such as `AUTH` may have without being a secret.
+/// A value that a variable called `AUTH` or the like may have without being a secret.
 pub fn is_switch(value: &str) -> bool {
     const WORDS: &[&str] = &[
         "true", "false", "yes", "no", "on", "off", "none", "null", "auto", "0", "1", "enabled",
@@ -189,7 +190,7 @@ pub fn is_switch(value: &str) -> bool {
     WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
-/// Whether a text is a path that says so: from the root, the home or a folder.
+/// Whether a text is recognisably a path: from the root, the home or a folder.
 pub fn is_path(word: &str) -> bool {
     let is_drive = |word: &str| {
         let mut chars = word.chars();
@@ -202,13 +203,13 @@ pub fn is_path(word: &str) -> bool {
     begins || matches!(word, "." | ".." | "~") || is_drive(word)
 }
 
-/// One path or several, none of whose parts is a key by itself.
+/// One path or several, none of which contains a key.
 pub(super) fn is_plain_path(path: &str) -> bool {
     let is_legal = |c: char| {
         c.is_alphanumeric()
             || matches!(c, '.' | '_' | '-' | '@' | '+' | '~' | ' ' | '*' | REFERENCE)
     };
-    // Names in the store of Nix begin with a hash.
+    // Names in the Nix store begin with a hash.
     let is_store = path.starts_with("/nix/store/");
     path.split(['/', '\\', ':'])
         .all(|part| part.chars().all(is_legal) && !is_token(part) && (is_store || !is_random(part)))
@@ -228,7 +229,7 @@ pub(super) fn is_plain_word(word: &str) -> bool {
         && word.split(|c: char| !c.is_alphanumeric()).all(is_calm)
 }
 
-/// A run of letters and digits that a name may have.
+/// A run of letters and digits that a name may contain.
 fn is_calm(run: &str) -> bool {
     let digits = run.bytes().filter(u8::is_ascii_digit).count();
     if digits == run.len() {
@@ -240,7 +241,7 @@ fn is_calm(run: &str) -> bool {
     }
 }
 
-/// Whether the value of a URL's parameter lets its holder in.
+/// Whether the value of a URL's parameter grants access.
 pub(super) fn is_secret_parameter(name: &str, value: &str) -> bool {
     if value.is_empty() || is_reference(value) || is_switch(value) {
         return false;
@@ -249,7 +250,7 @@ pub(super) fn is_secret_parameter(name: &str, value: &str) -> bool {
         Naming::Secret => true,
         Naming::Id if is_uuid(value) => false,
         _ => {
-            // What is written as `%2F` is a mark.
+            // An encoded `%2F` counts as a separator.
             let mut bytes = value.chars();
             let mut plain = String::new();
             while let Some(c) = bytes.next() {

@@ -1,4 +1,4 @@
-//! Secrets that show themselves in a longer text: in an argument, a command line, an address.
+//! Secrets within a longer text: an argument, a command line, an address.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::shapes::{
 };
 use super::{REFERENCE, is_reference};
 
-/// Where a secret stands in a text, in bytes, and what it seems to be called.
+/// Where a secret is in a text, in bytes, and what it seems to be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretSpan {
     pub range: Range<usize>,
@@ -40,8 +40,7 @@ pub fn has_secret(text: &str) -> bool {
     !secrets_in(text).is_empty()
 }
 
-/// The secrets in a text, in order and apart from each other. A text that is too long to be looked
-/// through counts as one.
+/// The secrets in a text, sorted and apart. A text that is too long to search counts as one secret.
 pub fn secrets_in(text: &str) -> Vec<SecretSpan> {
     if text.len() > TEXT_BYTES {
         return vec![SecretSpan { range: 0..text.len(), name: "SECRET".to_owned() }];
@@ -148,7 +147,7 @@ fn flags(text: &str, spans: &mut Vec<SecretSpan>) {
     }
 }
 
-/// What stands behind `Bearer` and its like. In prose these are words as others.
+/// What follows `Bearer` and the like. In prose these are ordinary words.
 fn credentials(text: &str, spans: &mut Vec<SecretSpan>) {
     let lower = text.to_ascii_lowercase();
     for scheme in SCHEMES {
@@ -207,12 +206,12 @@ struct Pair<'t> {
     value: Range<usize>,
 }
 
-/// Every `K=V` and `K: V` of a text, in whatever notation: a shell's, a connection string's, a
-/// header's, JSON's.
+/// Every `K=V` and `K: V` of a text, in any notation: a shell's, a connection string's, a header's,
+/// JSON's.
 fn pairs_in(text: &str) -> Vec<Pair<'_>> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let is_mark = |c: char| is_quote(c) || c == '\\';
-    // Connection strings have spaces in their values.
+    // Values in connection strings contain spaces.
     let is_connection_string = is_connection_string(text);
     let mut word_ends = Ends::new(text, |c| c.is_whitespace() || is_quote(c) || c == ';');
     let mut part_ends = Ends::new(text, |c| matches!(c, ';' | '"' | '\''));
@@ -254,7 +253,7 @@ fn pairs_in(text: &str) -> Vec<Pair<'_>> {
     pairs
 }
 
-/// Whether a text is `K=V;K=V`, as drivers of databases have it.
+/// Whether a text is `K=V;K=V`, as database drivers write it.
 pub fn is_connection_string(text: &str) -> bool {
     let mut parts = text.split(';').filter(|part| !part.trim().is_empty());
     text.contains(';') && parts.all(|part| part.contains('=')) && text.matches('=').count() > 1
@@ -264,8 +263,8 @@ fn begins_with(text: &str, scheme: &str) -> bool {
     text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
-/// A value without the scheme that it begins with, or the label as in `value: ${NAME}`: `Bearer
-/// ${NAME}` reads better than one long reference, and the secret is the token.
+/// A value without the scheme it begins with, or the label in `value: ${NAME}`: `Bearer ${NAME}`
+/// reads better than one long reference, and only the token is secret.
 pub fn after_scheme(value: &str) -> &str {
     if let Some(scheme) = SCHEMES.iter().find(|scheme| begins_with(value, scheme)) {
         return value[scheme.len()..].trim_start();
@@ -278,8 +277,8 @@ pub fn after_scheme(value: &str) -> &str {
     }
 }
 
-/// What lets somebody in at an address: what stands before the host, random parts of the path,
-/// parameters.
+/// The parts of an address that grant access: user and password before the host, random parts of
+/// the path, parameters.
 fn addresses(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usize>>) {
     let mut ends = Ends::new(text, |c| c.is_whitespace() || is_quote(c) || matches!(c, '<' | '>'));
     // Up to where an address before this one was looked through, if this one is a part of it: its
@@ -302,7 +301,7 @@ fn addresses(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usiz
         let path_end = text[host..end].find(['?', '#']).map_or(end, |found| host + found);
         let path_start = text[host..path_end].find('/').map_or(path_end, |found| host + found);
         for part in split(text, path_start..path_end, &['/']) {
-            // A version of a repository is named by a hash.
+            // A version of a repository is named by a hash, which is no secret.
             let word = text[part.clone()].split('@').next().unwrap_or_default();
             if is_token(word) || is_random(word) || is_uuid(word) {
                 spans.push(SecretSpan { range: part, name: "KEY".to_owned() });
@@ -354,7 +353,7 @@ fn user(
     end + 1
 }
 
-/// The parts of a range between these marks.
+/// The parts of a range between these characters.
 fn split(text: &str, range: Range<usize>, marks: &[char]) -> Vec<Range<usize>> {
     let mut start = range.start;
     let ends = text[range.clone()].match_indices(marks).map(|(at, _)| range.start + at);

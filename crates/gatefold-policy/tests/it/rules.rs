@@ -51,7 +51,7 @@ fn rule(effect: Effect, scope: &str, pattern: &str) -> Rule {
     Rule { id, effect, who: Who::everybody(), scope, entries, pattern: Glob::new(pattern) }
 }
 
-/// Says in one word what policy decides about a call of `domain`'s tool `name`.
+/// What policy decides about a call of `domain`'s tool `name`, in one word.
 fn decision(rules: &[Rule], principal: &Principal, domain: &str, name: &str) -> String {
     let policy = Policy::new(rules.to_vec());
     let target = target(domain, name);
@@ -210,7 +210,7 @@ fn those_for_whom_the_same_rules_are_cannot_be_told_apart() {
     let everybody = Policy::new(vec![rule(Effect::Deny, "mail", "send")]);
     assert_eq!(everybody.applicable(&user("ann")), everybody.applicable(&with("bob", "write")));
     let for_rights = Who { rights: vec![Right::new("write")], ..Who::default() };
-    // More rules than one word of the set has bits.
+    // More rules than one word of the bit set holds.
     let mut rules: Vec<_> =
         (0..70).map(|n| narrow(n, Who::user(UserId::new(format!("u{n}"))))).collect();
     rules.push(narrow(70, for_rights));

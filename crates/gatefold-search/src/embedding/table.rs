@@ -15,10 +15,10 @@ const MAGIC: &[u8; 8] = b"GFTABLE1";
 /// The most words of a text that are embedded.
 const MAX_WORDS: usize = 64;
 
-/// The longest word that is embedded, in bytes; of a longer one the rest does not count.
+/// The longest word that is embedded, in bytes; the rest of a longer one is ignored.
 const WORD_BYTES: usize = 64;
 
-/// The most dimensions: so many products fit into 32 bits.
+/// The most dimensions: the sum of so many products fits into 32 bits.
 const MAX_DIMS: usize = 512;
 
 static BUILT_IN: LazyLock<Table> = LazyLock::new(|| {
@@ -88,7 +88,7 @@ impl Table {
     }
 
     /// A text's vector, of any length: the sum of the rows of its words and of the pairs of
-    /// neighbours among them, each row once. A word without a row stands for its pieces.
+    /// neighbours among them, each row once. A word without a row is replaced by its pieces.
     pub(crate) fn embed(&self, text: &str) -> Vec<f32> {
         let words = words(text);
         let mut rows = Vec::new();
@@ -113,8 +113,8 @@ impl Table {
         vector
     }
 
-    /// The longest pieces that a word begins with, one after another. A letter that begins no
-    /// piece is passed over.
+    /// The longest pieces that a word begins with, one after another. A letter that begins no piece
+    /// is skipped.
     fn pieces(&self, word: &str, rows: &mut Vec<usize>) {
         let mut from = 0;
         while from < word.len() {

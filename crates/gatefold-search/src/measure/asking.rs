@@ -19,8 +19,8 @@ impl AnsweredRequest<'_> {
     }
 }
 
-/// Makes each request of a set. `search` gives the ids of the tools it finds, best first; it alone
-/// is timed.
+/// Runs each request of a set. `search` returns the ids of the tools it finds, best first; only
+/// `search` is timed.
 pub fn ask<'a>(
     requests: &'a [Request],
     mut search: impl FnMut(&str) -> Vec<String>,

@@ -1,5 +1,5 @@
-//! What learning from use is worth: some requests of a set are taken for past queries of their
-//! tools, the others are asked.
+//! What learning from use gains: some requests of a set become past queries of their tools, the
+//! others are asked.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use super::{Answer, DEPTH, Figures, ListedTool, Request};
 use crate::document::Analysis;
 use crate::index::{Entry, Index};
 use crate::past::{Past, PastJudge, PastQuery};
-use crate::ranking::{Aids, Judge, Mode};
+use crate::ranking::{Judge, Mode, SearchEvidence};
 
 /// How a set is split.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial {
     /// How many past queries a tool gets.
     pub past_queries: usize,
-    /// Of how many tools one gets any, the first included; 1 for all.
+    /// One in how many tools gets any, beginning with the first; 1 for all.
     pub one_in: usize,
     /// The most requests that are asked of either kind.
     pub asked: usize,
@@ -30,22 +30,22 @@ pub struct Gain {
     pub with: Figures,
 }
 
-/// What past queries did for requests that a tool with past queries fits, and to all others.
+/// What past queries did for requests that fit a tool with past queries, and for all others.
 #[derive(Debug, Clone, Copy)]
 pub struct Learning {
     pub own: Gain,
     pub others: Gain,
 }
 
-/// A sentence encoder: how like a request texts are, in their order.
-pub type Likenesses<'a> = dyn Fn(&str, &[&str]) -> Vec<Option<f32>> + 'a;
+/// A sentence encoder: how similar a request is to each of these texts, in their order.
+pub type Similarities<'a> = dyn Fn(&str, &[&str]) -> Vec<Option<f32>> + 'a;
 
-/// Takes the first requests that each learning tool fits for its past queries, and asks others.
+/// Makes past queries of the first requests that fit each learning tool, and asks the others.
 pub fn learning(
     tools: &[ListedTool],
     requests: &[Request],
     trial: &Trial,
-    encoder: Option<&Likenesses<'_>>,
+    encoder: Option<&Similarities<'_>>,
 ) -> Learning {
     let learns: HashSet<&str> =
         tools.iter().step_by(trial.one_in.max(1)).map(|tool| tool.id.as_str()).collect();
@@ -82,25 +82,25 @@ struct Ranking<'a> {
     index: &'a Index,
     places: &'a HashMap<&'a str, usize>,
     passages: Vec<&'a str>,
-    encoder: Option<&'a Likenesses<'a>>,
+    encoder: Option<&'a Similarities<'a>>,
     mode: Mode,
 }
 
 impl Ranking<'_> {
     fn answer(&self, past: &Past, request: &Request) -> Answer {
         let start = Instant::now();
-        let likenesses = |texts: &[&str]| {
+        let similarities = |texts: &[&str]| {
             self.encoder.map_or_else(Vec::new, |encoder| encoder(&request.text, texts))
         };
         let judge = |places: &[usize]| {
-            likenesses(&places.iter().map(|at| self.passages[*at]).collect::<Vec<_>>())
+            similarities(&places.iter().map(|at| self.passages[*at]).collect::<Vec<_>>())
         };
-        let reader: Option<&PastJudge<'_>> = self.encoder.is_some().then_some(&likenesses);
+        let reader: Option<&PastJudge<'_>> = self.encoder.is_some().then_some(&similarities);
         let judge: Option<&Judge<'_>> = self.encoder.is_some().then_some(&judge);
         let bonuses = past.bonuses(&request.text, self.mode, self.tools.len(), |_| true, reader);
         let placed = |(id, bonus): (&str, f32)| Some((*self.places.get(id)?, bonus));
         let bonuses: Vec<_> = bonuses.into_iter().filter_map(placed).collect();
-        let aids = Aids { bonuses: &bonuses, judge };
+        let aids = SearchEvidence { bonuses: &bonuses, judge };
         let found = self.index.search_with(&request.text, self.mode, |_| true, &aids, DEPTH);
         let took = start.elapsed();
         let relevant: HashSet<&str> = request.relevant.iter().map(String::as_str).collect();
@@ -110,7 +110,7 @@ impl Ranking<'_> {
     }
 }
 
-/// The past queries, each with its tool, and the requests that were not taken for any.
+/// The past queries, each with its tool, and the requests that became none.
 fn split<'a>(
     requests: &'a [Request],
     learns: &HashSet<&str>,

@@ -23,7 +23,7 @@ pub struct ListedTool {
     pub server_title: Option<String>,
     #[serde(default)]
     pub server_description: Option<String>,
-    /// Taken for its group.
+    /// Used as its group.
     #[serde(default)]
     pub category: Option<String>,
     #[serde(default)]
@@ -39,7 +39,7 @@ pub struct Request {
     pub relevant: Vec<String>,
 }
 
-/// A set that cannot be read.
+/// Why a set cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SetError {
     #[error("line {line} cannot be read: {source}")]
@@ -48,7 +48,7 @@ pub enum SetError {
     Twice { line: usize, id: String },
 }
 
-/// Reads `tools.jsonl`. Fields that are not known here do not count.
+/// Reads `tools.jsonl`. Unknown fields are ignored.
 pub fn read_tools(text: &str) -> Result<Vec<ListedTool>, SetError> {
     let tools: Vec<ListedTool> = read(text)?;
     let mut seen = HashSet::new();
@@ -60,7 +60,7 @@ pub fn read_tools(text: &str) -> Result<Vec<ListedTool>, SetError> {
     Ok(tools)
 }
 
-/// Reads `queries.jsonl`. Fields that are not known here do not count.
+/// Reads `queries.jsonl`. Unknown fields are ignored.
 pub fn read_requests(text: &str) -> Result<Vec<Request>, SetError> {
     read(text)
 }

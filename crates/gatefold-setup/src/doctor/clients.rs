@@ -59,7 +59,7 @@ pub(super) fn look(known: &GatewayFacts<'_>) -> Vec<Finding> {
     let look = |found: &FoundFile| client(found, is_connected(found.file.client), known);
     let mut findings: Vec<_> = files.iter().flat_map(look).collect();
     if findings.is_empty() {
-        findings.push(Finding::ok(Section::Clients, "no MCP client keeps servers on this machine"));
+        findings.push(Finding::ok(Section::Clients, "no MCP client on this machine has servers"));
     }
     findings
 }
@@ -92,12 +92,12 @@ fn client(found: &FoundFile, is_connected: bool, known: &GatewayFacts<'_>) -> Ve
     let overlap = overlap.unwrap_or_default();
     if !overlap.names.is_empty() {
         let names = listed(&overlap.names);
-        let what = format!("it still holds servers that Gatefold offers as well: {names}");
+        let what = format!("it still starts servers that Gatefold serves too: {names}");
         // `connect` edits the file that has the entry.
         let fix = if servers.iter().any(|one| known.is_gatefold(one)) {
             connect(file, known)
         } else {
-            "take them out of this file: Gatefold's entry is in another one of this client"
+            "remove them from this file: Gatefold's entry is in another file of this client"
                 .to_owned()
         };
         findings.push(finding(file, Level::Warning, what).fix(fix));
@@ -112,24 +112,24 @@ fn left_in(file: &ConfigFile, overlap: &ServerOverlap, known: &GatewayFacts<'_>)
     let reasons = [
         (
             &overlap.missing_program,
-            "Gatefold does not find their programs",
-            "give the whole path as `command` of each source, then: ",
+            "Gatefold cannot find their programs",
+            "set `command` of each source to the full path, then: ",
         ),
         (
             &overlap.needs_variables,
-            "Gatefold needs variables for them that this client does not hand on",
+            "Gatefold needs variables for them that this client does not pass on",
             "write `${secret:NAME}` for `${NAME}` in each source, and store it with `gatefold secret \
              set NAME`, then: ",
         ),
         (
             &overlap.unlike_source,
-            "the sources of their names are off, cannot be used or reach something else",
-            "make each source as the client's entry is, or rename one of the two, then: ",
+            "the sources with these names are off, unusable or different",
+            "make each source the same as the client's entry, or rename one of them, then: ",
         ),
     ];
     let left = reasons.into_iter().filter(|(names, ..)| !names.is_empty());
     let left = left.map(|(names, why, cure)| {
-        let what = format!("servers are left in, because {why}: {}", listed(names));
+        let what = format!("servers stay in it, because {why}: {}", listed(names));
         finding(file, Level::Note, what).fix(format!("{cure}{again}"))
     });
     left.collect()
@@ -188,7 +188,7 @@ fn judged(file: &ConfigFile, entry: &ClientServer, known: &GatewayFacts<'_>) -> 
         }
         Ok(McpConnection::Http { url, .. }) => address(file, url, known),
         // An entry of ours can be used, or it would not be known as ours.
-        Err(_) => finding(file, Level::Note, "its entry for Gatefold is of no use")
+        Err(_) => finding(file, Level::Note, "its entry for Gatefold cannot be used")
             .fix(connect(file, known)),
     }
 }
@@ -206,7 +206,7 @@ fn program(
         return finding(file, Level::Ok, "Gatefold is connected");
     }
     let Some(found) = found else {
-        let what = format!("its entry starts `{command}`, which is not there");
+        let what = format!("its entry starts `{command}`, which does not exist");
         return finding(file, Level::Fault, what).fix(connect(file, known));
     };
     let config = args.iter().position(|arg| arg == "--config").and_then(|at| args.get(at + 1));
@@ -228,11 +228,11 @@ fn program(
 fn address(file: &ConfigFile, url: &str, known: &GatewayFacts<'_>) -> Finding {
     let listen = known.config.server.listen;
     if !leads_to(url, listen) {
-        let what = format!("its entry leads to `{url}`, and `listen` in `[server]` is `{listen}`");
+        let what = format!("its entry leads to `{url}`, but `listen` in `[server]` is `{listen}`");
         return finding(file, Level::Warning, what).fix(format!("{} --http", connect(file, known)));
     }
     if !known.is_running {
-        let what = format!("its entry leads to `{url}`, where no gateway runs");
+        let what = format!("its entry leads to `{url}`, where no gateway is running");
         return finding(file, Level::Warning, what).fix(format!("gatefold serve{}", known.options));
     }
     finding(file, Level::Ok, "Gatefold is connected, over HTTP")

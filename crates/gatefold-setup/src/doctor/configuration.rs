@@ -113,12 +113,12 @@ fn readable(path: &Path) -> Option<Finding> {
     let shown: Vec<_> = lines.iter().take(NAMED_LINES).map(ToString::to_string).collect();
     let place = format!("{}:{}", path.display(), shown.join(","));
     if mode & OTHERS == 0 {
-        let what = "secrets stand in clear, in a file that only you can read";
+        let what = "secrets are in clear text, in a file that only you can read";
         let finding = Finding::new(Section::Configuration, Level::Note, what).at(place);
         return Some(finding.fix("gatefold secret set NAME, and write `${secret:NAME}` there"));
     }
     let what =
-        format!("secrets stand in clear, in a file that others can read ({:o})", mode & 0o777);
+        format!("secrets are in clear text, in a file that others can read ({:o})", mode & 0o777);
     let finding = Finding::new(Section::Configuration, Level::Warning, what).at(place);
     Some(finding.fix(format!("chmod 600 {}", shell::quoted(path))))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use gatefold::config::kinds::Need;
 use gatefold::config::{Config, SourceConfig, SourceSection};
-use gatefold::{App, Connected, build};
+use gatefold::{App, ConnectOutcome, build};
 use gatefold_core::Domain;
 use gatefold_dispatch::{SourceReport, SourceState};
 use tokio::time::timeout;
@@ -57,11 +57,11 @@ pub(super) async fn look(
         Err(error) => {
             let text = error.to_string();
             let (what, fix) = text.split_once("; ").unwrap_or((&text, "see `gatefold check`"));
-            let what = format!("no gateway can be made of this: {what}");
+            let what = format!("no gateway can be built from this: {what}");
             return vec![Finding::new(Section::State, Level::Fault, what).fix(fix)];
         }
     };
-    let mut connected: HashMap<Domain, Connected> = HashMap::new();
+    let mut connected: HashMap<Domain, ConnectOutcome> = HashMap::new();
     let in_time = timeout(limit * LIMITS, app.connect(&())).await;
     // A pattern may match tools of a source that did not connect, so patterns are judged only if
     // all did.
@@ -98,7 +98,7 @@ async fn asked(source: &SourceConfig) -> Option<ProbeOutcome> {
 /// `connected` is `None` for every source when one of them overran the limit of all.
 async fn fared(
     source: &SourceConfig,
-    connected: Option<Connected>,
+    connected: Option<ConnectOutcome>,
     report: Option<SourceReport>,
     limit: Duration,
 ) -> Vec<Finding> {
@@ -165,10 +165,12 @@ async fn failed(source: &SourceConfig, error: &str) -> Finding {
         return found(source, Level::Warning, what).fix(fix);
     }
     let fix = match (source.section.need(), answer) {
-        (Some(Need::Program(_)), _) => "run its command in a shell and see what it says".to_owned(),
-        (_, Some((host, status))) => format!(
-            "see that server's log: `{host}` answered {status} to a handshake that was sent alone"
-        ),
+        (Some(Need::Program(_)), _) => {
+            "run its command in a shell and see what it prints".to_owned()
+        }
+        (_, Some((host, status))) => {
+            format!("see that server's log: `{host}` answered {status} to a single handshake")
+        }
         _ => "see that server's log".to_owned(),
     };
     found(source, Level::Fault, format!("no connection: {why}")).fix(fix)
@@ -181,11 +183,11 @@ fn healthy(source: &SourceConfig, report: &SourceReport, took: Option<Duration>)
     let what = format!("{} tools over {protocol}{}", report.tools, within.unwrap_or_default());
     findings.push(found(source, Level::Ok, what));
     if !report.alterations.is_empty() {
-        let what = format!("{} definitions were not as MCP has them", report.alterations.len());
+        let what = format!("{} definitions did not follow MCP", report.alterations.len());
         findings.push(found(source, Level::Note, what).fix("see which: gatefold check"));
     }
     if report.tools + report.prompts + report.resources == 0 {
-        let what = "it offers nothing that may be used";
+        let what = "it offers nothing that is allowed";
         findings.push(found(source, Level::Warning, what).fix("check its `allow` and `deny`"));
     }
     if let Some(took) = took.filter(|took| *took > source.connect_deadline / SLOW_SHARE) {

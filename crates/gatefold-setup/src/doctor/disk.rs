@@ -38,12 +38,12 @@ fn directory_findings(directory: &Path) -> Vec<Finding> {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return vec![absent(directory)],
         Err(error) => {
-            let what = format!("the directory cannot be looked at: {}", error.kind());
+            let what = format!("the directory cannot be read: {}", error.kind());
             return vec![found(Level::Fault, what).fix("choose another: --state-dir DIR")];
         }
     };
     if !metadata.is_dir() {
-        let what = "something else than a directory lies there".to_owned();
+        let what = "this is not a directory".to_owned();
         return vec![
             found(Level::Fault, what).fix("move it away, or choose another: --state-dir DIR"),
         ];
@@ -51,7 +51,7 @@ fn directory_findings(directory: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
     if owner != user {
-        let what = format!("the directory is another user's ({owner}, not {user})");
+        let what = format!("the directory belongs to another user ({owner}, not {user})");
         findings.push(found(Level::Warning, what).fix(format!("sudo chown -R {user} {named}")));
     }
     let mode = metadata.permissions().mode() & 0o777;
@@ -59,10 +59,10 @@ fn directory_findings(directory: &Path) -> Vec<Finding> {
         let what = format!("the directory is not writable ({mode:o})");
         findings.push(found(Level::Fault, what).fix(format!("chmod 700 {named}")));
     } else if mode & 0o077 != 0 {
-        let what = format!("others may look into the directory ({mode:o})");
+        let what = format!("others can read the directory ({mode:o})");
         findings.push(found(Level::Warning, what).fix(format!("chmod 700 {named}")));
     } else {
-        findings.push(found(Level::Ok, "the directory is writable, and ours alone".to_owned()));
+        findings.push(found(Level::Ok, "the directory is writable and private".to_owned()));
     }
     findings.extend(space(directory));
     findings
@@ -75,9 +75,9 @@ fn absent(directory: &Path) -> Finding {
         |level, what: String| Finding::new(Section::State, level, what).at(directory.display());
     match parent {
         Some(parent) if access(parent, Access::WRITE_OK).is_ok() && parent.is_dir() => {
-            found(Level::Ok, "the directory is made on the first start".to_owned())
+            found(Level::Ok, "the directory will be created at the first start".to_owned())
         }
-        _ => found(Level::Fault, "the directory is not there and cannot be made".to_owned())
+        _ => found(Level::Fault, "the directory does not exist and cannot be created".to_owned())
             .fix("choose another: --state-dir DIR"),
     }
 }
@@ -113,13 +113,13 @@ async fn database(directory: &Path) -> Vec<Finding> {
             let limit = DATABASE_DEADLINE.as_secs();
             let what =
                 format!("the database is so large that {limit} s were not enough to check it");
-            let fix = "look through it by hand: sqlite3, then `PRAGMA quick_check;`";
+            let fix = "check it by hand: sqlite3, then `PRAGMA quick_check;`";
             return vec![found(Level::Note, what).at(path.display()).fix(fix)];
         }
     };
     let schema = match health.schema {
-        Some(schema) => format!("the database is whole, schema {schema}"),
-        None => "the database is made on the first start".to_owned(),
+        Some(schema) => format!("the database is intact, schema {schema}"),
+        None => "the database will be created at the first start".to_owned(),
     };
     let mut findings = vec![found(Level::Ok, schema).at(path.display())];
     findings.extend(unwritable(directory));

@@ -45,7 +45,7 @@ pub(super) async fn look(listen: SocketAddr) -> (Vec<Finding>, bool) {
             let what = "this machine does not have that address".to_owned();
             found(Level::Fault, what).fix("write `listen = \"127.0.0.1:8420\"` in `[server]`")
         }
-        _ => found(Level::Fault, format!("the address cannot be listened on: {error}"))
+        _ => found(Level::Fault, format!("cannot listen on the address: {error}"))
             .fix("change `listen` in `[server]`"),
     };
     (vec![finding], false)
@@ -62,7 +62,7 @@ async fn taken(listen: SocketAddr) -> Finding {
     };
     let version = status["version"].as_str().unwrap_or_default();
     let process = &status["process"];
-    let what = format!("a gateway of version {version} runs there, process {process}");
+    let what = format!("a gateway of version {version} is running there, process {process}");
     if parts(version) < parts(env!("CARGO_PKG_VERSION")) {
         let what = format!("{what}; this program is newer");
         return found(Level::Warning, what)
@@ -77,7 +77,7 @@ fn silent(listen: SocketAddr, holder: Option<&PortHolder>) -> Finding {
     let is_local = listen.ip().is_loopback();
     match holder {
         Some(PortHolder { id, is_gatefold: true, .. }) if is_local => {
-            let what = format!("a Gatefold listens there, process {id}, and gives no status");
+            let what = format!("a Gatefold listens there, process {id}, but reports no status");
             let fix =
                 format!("if it does not answer, restart it the way it was started: {RESTART}");
             found(Level::Warning, what).fix(fix)

@@ -13,7 +13,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::{Finding, Level, QUESTION_DEADLINE, Reach, Section};
+use super::{Finding, Level, ProbeScope, QUESTION_DEADLINE, Section};
 use crate::{programs, shell};
 
 /// The floor of current MCP servers for Node.
@@ -53,13 +53,17 @@ pub(super) fn may_download(source: &SourceConfig) -> bool {
 
 pub(super) async fn look(
     sources: &[SourceConfig],
-    reach: Reach,
+    reach: ProbeScope,
     environment: &Environment,
 ) -> Vec<Finding> {
     join_all(sources.iter().map(|source| program(source, reach, environment))).await.concat()
 }
 
-async fn program(source: &SourceConfig, reach: Reach, environment: &Environment) -> Vec<Finding> {
+async fn program(
+    source: &SourceConfig,
+    reach: ProbeScope,
+    environment: &Environment,
+) -> Vec<Finding> {
     let Some(need) = source.section.need().and_then(Need::program) else {
         return Vec::new();
     };
@@ -81,7 +85,7 @@ async fn program(source: &SourceConfig, reach: Reach, environment: &Environment)
     if let Some(interpreter) = interpreter(&program)
         && which::which_in(&interpreter, Some(path), &folder).is_err()
     {
-        let what = format!("`{}` needs `{interpreter}`, which is not there", program.display());
+        let what = format!("`{}` needs `{interpreter}`, which does not exist", program.display());
         findings.push(found(Level::Fault, what).fix(install(&interpreter)));
         return findings;
     }
@@ -112,7 +116,7 @@ fn missing(
     }
     if args.is_empty() && command.contains(' ') {
         let what = format!("there is no program `{command}`");
-        let fix = "`command` is the program alone; put its arguments in `args`";
+        let fix = "`command` is only the program; put its arguments in `args`";
         return found(Level::Fault, what).fix(fix);
     }
     let place = if command.contains('/') { "does not exist" } else { "is not on the PATH" };
@@ -122,7 +126,7 @@ fn missing(
 fn install(command: &str) -> String {
     let known = INSTALLS.iter().find(|(name, _)| *name == command);
     known.map_or_else(
-        || format!("install `{command}`, or give its whole path as `command`"),
+        || format!("install `{command}`, or set `command` to its full path"),
         |(_, fix)| (*fix).to_owned(),
     )
 }
@@ -159,28 +163,28 @@ async fn runtime(
     command: &str,
     program: &Path,
     path: &str,
-    reach: Reach,
+    reach: ProbeScope,
     found: &impl Fn(Level, String) -> Finding,
 ) -> Finding {
     let name = Path::new(command).file_name().and_then(|name| name.to_str()).unwrap_or(command);
     match name {
         "npx" | "npm" | "node" => node(path, found).await,
         // Its engine may be on another machine, see `DOCKER_HOST`.
-        "docker" if reach == Reach::Connect => {
+        "docker" if reach == ProbeScope::Connect => {
             match ask(program, &["version", "--format", "{{.Server.Version}}"], path).await {
                 Some(version) => found(Level::Ok, format!("docker's engine {version} answers")),
                 None => found(Level::Fault, "docker's engine does not answer".to_owned())
                     .fix("start it: systemctl start docker, or Docker Desktop"),
             }
         }
-        _ => found(Level::Ok, format!("`{}` is there", program.display())),
+        _ => found(Level::Ok, format!("`{}` exists", program.display())),
     }
 }
 
 async fn node(path: &str, found: &impl Fn(Level, String) -> Finding) -> Finding {
     let node = which::which_in("node", Some(path), "/").unwrap_or_else(|_| PathBuf::from("node"));
     let Some(version) = ask(&node, &["--version"], path).await else {
-        return found(Level::Fault, "Node is not there or does not run".to_owned())
+        return found(Level::Fault, "Node is missing or does not run".to_owned())
             .fix(install("node"));
     };
     let major = version.trim_start_matches('v').split('.').next();

@@ -103,7 +103,7 @@ fn unreachable(error: Option<&EgressError>, url: &str) -> (String, String) {
     let host = host_of(url);
     let Some(error) = error else {
         let what = format!("`{host}` did not answer in time");
-        return (what, "see whether the server is up, and a proxy needed".to_owned());
+        return (what, "check whether the server is up, and whether a proxy is needed".to_owned());
     };
     if let EgressError::NoRoots = error {
         let what = format!("no secure connection to `{host}`: this machine has no CA certificates");
@@ -126,7 +126,7 @@ fn unreachable(error: Option<&EgressError>, url: &str) -> (String, String) {
         ),
         Obstacle::Tls => (
             format!("no secure connection to `{host}`: {causes}"),
-            "check `https://` against `http://`, and the server's certificate",
+            "check whether it is `https://` or `http://`, and the server's certificate",
         ),
         Obstacle::Other => (
             format!("`{host}` cannot be reached: {causes}"),
@@ -168,11 +168,11 @@ fn judged(
             });
             match sent {
                 Some((name, _)) => (
-                    says("it does not take the credentials that it got"),
+                    says("it rejects the credentials"),
                     format!("renew the value of the header `{name}`"),
                 ),
                 None => (
-                    says("it wants credentials, and gets none"),
+                    says("it wants credentials but gets none"),
                     "write `headers = { Authorization = \"Bearer ${secret:NAME}\" }`, and store \
                      it: `gatefold secret set NAME`"
                         .to_owned(),
@@ -187,10 +187,10 @@ fn judged(
             (says("no MCP server is at this path"), format!("try `url = \"{}\"`", other_path(url)))
         }
         500..=599 => (
-            says("it failed by itself"),
+            says("it failed internally"),
             "try again later, or look at that server's log".to_owned(),
         ),
-        _ => (says("it takes no handshake"), "check `url`".to_owned()),
+        _ => (says("it accepts no handshake"), "check `url`".to_owned()),
     };
     Some((what, fix))
 }
@@ -226,12 +226,12 @@ mod tests {
 
     #[test]
     fn each_status_has_its_fix() {
-        check(401, false, &[], "wants credentials, and gets none", "gatefold secret set NAME");
-        check(403, false, &["X-Api-Key"], "does not take", "the header `X-Api-Key`");
+        check(401, false, &[], "wants credentials but gets none", "gatefold secret set NAME");
+        check(403, false, &["X-Api-Key"], "rejects", "the header `X-Api-Key`");
         check(404, false, &[], "no MCP server", "url = \"https://a.example/v1/mcp\"");
         check(405, true, &[], "only HTTP+SSE", "`https://a.example/v1/mcp`");
         check(308, false, &[], "moved", "url = \"https://b.example/mcp\"");
-        check(503, false, &[], "failed by itself", "try again later");
-        check(418, false, &[], "takes no handshake", "check `url`");
+        check(503, false, &[], "failed internally", "try again later");
+        check(418, false, &[], "accepts no handshake", "check `url`");
     }
 }

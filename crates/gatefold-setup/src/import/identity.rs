@@ -37,30 +37,29 @@ impl<'e> KnownSources<'e> {
         // A server that is off adds nothing to a source that is on, so that difference does not
         // count.
         let from = usize::from(!server.is_enabled);
-        let likeness = |known: &Identity| self.likeness(&known[from..], &identity[from..]);
-        let existing = self.existing.iter().map(|(key, known)| (key, likeness(known)));
-        let best = existing.max_by_key(|(_, likeness)| *likeness)?;
+        let certainty = |known: &Identity| self.certainty(&known[from..], &identity[from..]);
+        let existing = self.existing.iter().map(|(key, known)| (key, certainty(known)));
+        let best = existing.max_by_key(|(_, certainty)| *certainty)?;
         match best {
-            (key, Likeness::Same) => Some(SkipReason::AlreadyThere(key.clone())),
-            (key, Likeness::Perhaps) => Some(SkipReason::MayBeThere(key.clone())),
-            (_, Likeness::Different) => None,
+            (key, MatchCertainty::Same) => Some(SkipReason::AlreadyThere(key.clone())),
+            (key, MatchCertainty::Perhaps) => Some(SkipReason::MayBeThere(key.clone())),
+            (_, MatchCertainty::Different) => None,
         }
     }
 
-    fn likeness(&self, known: &[String], texts: &[String]) -> Likeness {
+    fn certainty(&self, known: &[String], texts: &[String]) -> MatchCertainty {
         let nothing = |_: &str| None;
         let could_be = known.len() == texts.len()
-            && known
-                .iter()
-                .zip(texts)
-                .all(|(known, text)| stands_for(known, text, &nothing) != Likeness::Different);
+            && known.iter().zip(texts).all(|(known, text)| {
+                stands_for(known, text, &nothing) != MatchCertainty::Different
+            });
         if !could_be {
-            return Likeness::Different;
+            return MatchCertainty::Different;
         }
         // The keyring is asked only about what everything else agrees on.
         let value = |inner: &str| resolved(inner, self.environment);
         let all = known.iter().zip(texts).map(|(known, text)| stands_for(known, text, &value));
-        all.min().unwrap_or(Likeness::Same)
+        all.min().unwrap_or(MatchCertainty::Same)
     }
 
     /// Adds a server as a source, and gives the source's name.
@@ -91,7 +90,7 @@ impl<'e> KnownSources<'e> {
 
 /// How surely two texts mean the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Likeness {
+enum MatchCertainty {
     Different,
     /// They do if a reference has a value that makes it so.
     Perhaps,
@@ -100,9 +99,9 @@ enum Likeness {
 
 /// Whether a text of the configuration means the same as this one. A reference in it stands for its
 /// value, and for any text at all where `value` knows none. Both are in Gatefold's notation.
-fn stands_for(written: &str, text: &str, value: &dyn Fn(&str) -> Option<String>) -> Likeness {
+fn stands_for(written: &str, text: &str, value: &dyn Fn(&str) -> Option<String>) -> MatchCertainty {
     if written == text {
-        return Likeness::Same;
+        return MatchCertainty::Same;
     }
     let mut literals = vec![String::new()];
     for part in parts(written) {
@@ -117,11 +116,11 @@ fn stands_for(written: &str, text: &str, value: &dyn Fn(&str) -> Option<String>)
     }
     let text = put_in(text, value);
     let is_like = match literals.as_slice() {
-        [whole] if *whole == text => return Likeness::Same,
+        [whole] if *whole == text => return MatchCertainty::Same,
         [first, middle @ .., last] => fits(first, middle, last, &text),
         _ => false,
     };
-    if is_like { Likeness::Perhaps } else { Likeness::Different }
+    if is_like { MatchCertainty::Perhaps } else { MatchCertainty::Different }
 }
 
 /// Whether a text has these pieces in this order, and something in the last gap.
@@ -247,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_reference_stands_for_its_value_or_else_for_any_text() {
-        use Likeness::{Different, Perhaps, Same};
+        use MatchCertainty::{Different, Perhaps, Same};
         let value = |inner: &str| (inner == "KNOWN").then(|| "hunter2".to_owned());
         for (written, text, expected) in [
             ("a", "a", Same),

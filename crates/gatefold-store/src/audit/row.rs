@@ -1,5 +1,5 @@
-//! Records as JSON. Whole batches of them reach SQLite as one text, which `json_each` takes apart
-//! again: one statement and one commit, however many records there are.
+//! Records as JSON. A whole batch goes to SQLite as one text, which `json_each` splits again: one
+//! statement and one commit, however many records there are.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::Holder;
 
-/// The longest text that a record keeps of any one thing, in bytes.
+/// The longest value of any field of a record, in bytes.
 const TEXT_LIMIT: usize = 512;
 
 /// Makes a new record, or carries on one that is suspended. An open record is changed by nobody
@@ -48,7 +48,7 @@ pub(super) const KEEP_CALLS: &str = "
             AND calls.owner = excluded.owner AND calls.attempt = excluded.attempt
         )";
 
-/// The places in `?1` whose record was not taken by [`KEEP_CALLS`].
+/// The places in `?1` of the records that [`KEEP_CALLS`] rejected.
 pub(super) const NOT_KEPT: &str = "
     SELECT key
     FROM jsonb_each(?1) JOIN calls ON calls.id = unhex(value ->> '$[0]')
@@ -88,10 +88,10 @@ struct Call<'a> {
     subject: &'a str,
     domain: Option<&'a str>,
     tool: Option<&'a str>,
-    tool_digest: Option<Hex<'a>>,
+    tool_digest: Option<HexDigest<'a>>,
     rule: Option<&'a str>,
     decided_by: Option<&'a str>,
-    arguments_digest: Hex<'a>,
+    arguments_digest: HexDigest<'a>,
     arguments_bytes: usize,
     outcome: &'static str,
     error_kind: Option<&'static str>,
@@ -154,7 +154,7 @@ struct Discovery<'a> {
     #[serde(flatten)]
     who: Who<'a>,
     meta_tool: &'a str,
-    arguments_digest: Hex<'a>,
+    arguments_digest: HexDigest<'a>,
     result_bytes: usize,
     is_error: bool,
 }
@@ -184,11 +184,11 @@ impl<'a> Who<'a> {
     }
 }
 
-/// A digest as its own `Display` writes it, in a tenth of the time: every call passes here twice,
-/// with two digests each.
-struct Hex<'a>(&'a Digest);
+/// A digest as its own `Display` writes it, in a tenth of the time: every call comes through here
+/// twice, with two digests each.
+struct HexDigest<'a>(&'a Digest);
 
-impl Serialize for Hex<'_> {
+impl Serialize for HexDigest<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = [0; 64];
@@ -253,7 +253,7 @@ pub(super) fn discovery(record: &DiscoveryRecord) -> String {
         at: record.at,
         who: Who::of(&record.principal, record.client.as_ref()),
         meta_tool: bounded(&record.meta_tool),
-        arguments_digest: Hex(&record.arguments_digest),
+        arguments_digest: HexDigest(&record.arguments_digest),
         result_bytes: record.result_bytes,
         is_error: record.is_error,
     })
@@ -271,10 +271,10 @@ fn call(opened: &CallOpened, holder: Holder) -> Call<'_> {
         subject: bounded(&opened.subject),
         domain: opened.domain.as_ref().map(Domain::as_str),
         tool: opened.tool.as_ref().map(|tool| bounded(tool.as_str())),
-        tool_digest: opened.tool_digest.as_ref().map(Hex),
+        tool_digest: opened.tool_digest.as_ref().map(HexDigest),
         rule: opened.rule.as_ref().map(|rule| bounded(rule.as_str())),
         decided_by: opened.decided_by.as_ref().map(|by| bounded(by.as_str())),
-        arguments_digest: Hex(&opened.arguments_digest),
+        arguments_digest: HexDigest(&opened.arguments_digest),
         arguments_bytes: opened.arguments_bytes,
         outcome: "open",
         error_kind: None,

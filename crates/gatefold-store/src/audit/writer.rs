@@ -7,7 +7,8 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::{
-    CallRow, ENTRIES_WAITING, EndingFiles, Entry, Intake, OPEN_LIMIT, Opening, Slot, Written, row,
+    CallRow, ENTRIES_WAITING, EndingFiles, Entry, Intake, OPEN_LIMIT, OpenResult, RecordSlot,
+    WriteResult, row,
 };
 use crate::StoreError;
 use crate::database::Database;
@@ -17,16 +18,16 @@ use crate::owner::Owner;
 /// then, and mostly written together with the next call's opening, which saves every other commit.
 const LINGER: Duration = Duration::from_millis(5);
 
-/// How long the writer waits to try again what could not be written.
+/// How long the writer pauses before it retries a failed write.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
-/// How many records that nobody waits for are kept while they cannot be written.
+/// The most records that are kept for a retry when nobody waits for them.
 const KEPT_LIMIT: usize = OPEN_LIMIT;
 
-/// After how many records housekeeping is to tidy the database's log.
+/// How many records may be written before housekeeping is told to tidy the database's log.
 const ROWS_PER_CHECKPOINT: usize = 1000;
 
-/// The one task that writes records. It gathers whatever waits and commits it as one.
+/// The one task that writes records. It gathers all that wait and commits them together.
 pub(crate) struct Writer {
     database: Database,
     connection: SqliteConnection,
@@ -36,22 +37,22 @@ pub(crate) struct Writer {
     rows_since_checkpoint: usize,
     /// The log of ends, which is told what needs no recovery any more.
     ends: EndingFiles,
-    /// Kept to the end: without it, other processes take this one for dead.
+    /// Held until the end: without it, other processes would take this one for dead.
     owner: Owner,
 }
 
 #[derive(Default)]
 struct Batch {
-    /// Endings of open records, and records that are over already.
+    /// Endings of open records, and records that are already complete.
     ended: Vec<CallRow>,
     opened: Vec<CallRow>,
-    /// One for each of `opened`.
-    openers: Vec<(Box<Slot>, oneshot::Sender<Opening>)>,
+    /// One for each record in `opened`.
+    openers: Vec<(Box<RecordSlot>, oneshot::Sender<OpenResult>)>,
     discoveries: Vec<String>,
-    flushes: Vec<oneshot::Sender<Written>>,
-    /// Who waits for the writer to end, which it does after this batch.
-    closers: Vec<oneshot::Sender<Written>>,
-    /// When it is written at the latest.
+    flushes: Vec<oneshot::Sender<WriteResult>>,
+    /// Callers that wait for the writer to end, which it does after this batch.
+    closers: Vec<oneshot::Sender<WriteResult>>,
+    /// The latest time to write it.
     due: Option<Instant>,
 }
 
@@ -119,8 +120,8 @@ impl Writer {
                 }
                 Some(()) = due => return true,
             }
-            // Whatever ended before an entry came is here by now, and must be written before it:
-            // a call may resume as soon as it was suspended.
+            // Endings that happened before an entry came are in the channel by now, and must be
+            // written before it: a call may resume as soon as it was suspended.
             while endings.len() < OPEN_LIMIT
                 && let Ok(ended) = self.intake.endings.try_recv()
             {
@@ -133,7 +134,7 @@ impl Writer {
         }
     }
 
-    async fn write(&mut self) -> Written {
+    async fn write(&mut self) -> WriteResult {
         self.batch.due = None;
         self.rows_since_checkpoint += self.batch.rows();
         let calls = self.write_calls().await;
@@ -153,7 +154,7 @@ impl Writer {
     }
 
     /// Writes endings, then openings, and answers the openers.
-    async fn write_calls(&mut self) -> Written {
+    async fn write_calls(&mut self) -> WriteResult {
         let Batch { ended, opened, openers, .. } = &mut self.batch;
         let count = ended.len() + opened.len();
         if count == 0 {
@@ -183,7 +184,7 @@ impl Writer {
         }
     }
 
-    async fn write_discoveries(&mut self) -> Written {
+    async fn write_discoveries(&mut self) -> WriteResult {
         let discoveries = &mut self.batch.discoveries;
         if discoveries.is_empty() {
             return Ok(());
@@ -196,7 +197,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Keeps what could not be written for another try, as far as one may help.
+    /// Keeps a failed batch for another try, unless retrying cannot help.
     fn set_aside(&mut self, error: &StoreError) {
         let Batch { ended, discoveries, due, .. } = &mut self.batch;
         let limit = if error.is_passing() { KEPT_LIMIT } else { 0 };
@@ -219,7 +220,7 @@ impl Batch {
         self.ended.len() + self.opened.len() + self.discoveries.len()
     }
 
-    /// Takes up what came; says whether somebody waits for it.
+    /// Adds what arrived. Returns whether anybody waits for it.
     fn take(&mut self, entries: &mut Vec<Entry>, endings: &mut Vec<CallRow>) -> bool {
         self.ended.append(endings);
         for entry in entries.drain(..) {
@@ -250,9 +251,9 @@ impl Batch {
     }
 }
 
-/// Answers each opener; `not_kept` counts from the first of the endings before them.
+/// Answers each opener. `not_kept` counts from the first of the endings written before them.
 fn answer(
-    openers: &mut Vec<(Box<Slot>, oneshot::Sender<Opening>)>,
+    openers: &mut Vec<(Box<RecordSlot>, oneshot::Sender<OpenResult>)>,
     opened: &mut Vec<CallRow>,
     not_kept: &[usize],
     endings: usize,
@@ -262,7 +263,7 @@ fn answer(
             slot.forget();
             let _ = answer.send(Err(Arc::new(StoreError::NotSuspended { id: row.id })));
         } else {
-            // Whoever has given up meanwhile drops the slot, which ends the record.
+            // An opener that has given up drops the slot, which closes the record as cancelled.
             let _ = answer.send(Ok(slot));
         }
     }

@@ -1,4 +1,4 @@
-//! Requests for a person's yes, from the call that asks to the one that uses the answer.
+//! Requests for a person's approval, from the call that asks to the call that uses the answer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use gatefold_core::{
     UserId,
 };
 use gatefold_dispatch::{ApprovalKey, ApprovalState, Approvals as _, NewApproval};
-use gatefold_store::{ApprovalRecord, ApprovalsOf, Store, StoreError};
+use gatefold_store::{ApprovalFilter, ApprovalRecord, Store, StoreError};
 use serde_json::value::RawValue;
 use tempfile::{TempDir, tempdir};
 
@@ -54,7 +54,7 @@ impl World {
     }
 
     async fn every(&self) -> Vec<ApprovalRecord> {
-        self.store.approvals(ApprovalsOf::Every, 10_000).await.unwrap()
+        self.store.approvals(ApprovalFilter::Every, 10_000).await.unwrap()
     }
 
     async fn states(&self) -> Vec<String> {
@@ -91,7 +91,7 @@ fn new_at(key: ApprovalKey, now: Timestamp) -> NewApproval {
     }
 }
 
-/// The error of a decision, which is expected to be refused.
+/// The error of a decision that is expected to be refused.
 fn refusal(decided: Result<ApprovalRecord, StoreError>) -> String {
     decided.err().expect("the decision is refused").to_string()
 }
@@ -118,7 +118,7 @@ async fn a_yes_serves_one_call() {
 async fn a_person_is_shown_what_they_decide_about() {
     let world = World::new().await;
     let id = world.request(new(1)).await.unwrap();
-    let shown = world.store.approvals(ApprovalsOf::Pending, 10).await.unwrap();
+    let shown = world.store.approvals(ApprovalFilter::Pending, 10).await.unwrap();
     let shown = serde_json::to_string_pretty(&shown[0]).unwrap().replace(id.as_str(), "ID");
     insta::assert_snapshot!(shown, @r#"
     {
@@ -143,7 +143,7 @@ async fn a_person_is_shown_what_they_decide_about() {
     }
     "#);
     world.store.approve(id.as_str(), "bob").await.unwrap();
-    assert!(world.store.approvals(ApprovalsOf::Pending, 10).await.unwrap().is_empty());
+    assert!(world.store.approvals(ApprovalFilter::Pending, 10).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -236,7 +236,7 @@ async fn requests_are_bounded_for_one_and_for_all() {
     let refused = world.request(new_at(key(10, 0), NOW)).await.unwrap_err().to_string();
     assert!(refused.ends_with("limit: 1000"), "{refused}");
 
-    // What has expired makes room, and is itself bounded.
+    // Expired requests make room, and their number is bounded too.
     world.clock.advance(LASTS);
     let now = gatefold_core::Clock::now(&*world.clock);
     for arguments in 0..50 {

@@ -7,7 +7,7 @@ use tempfile::tempdir;
 
 use crate::fixture::{connect, open};
 
-/// Opens a directory that is expected not to; says why it did not, with the path left out.
+/// Opens a directory that is expected to be refused; returns why, with the path left out.
 async fn refusal(directory: &Path) -> (&'static str, String) {
     let error = Store::open(directory, StoreOptions::default()).await.err().unwrap();
     let shown = error.to_string().replace(directory.to_str().unwrap(), "DIR");

@@ -75,7 +75,7 @@ pub(crate) async fn outcomes(store: &Store) -> Vec<String> {
     records(store).await.into_iter().map(|record| record.outcome).collect()
 }
 
-/// A connection past the store, as another program might open one.
+/// A connection that bypasses the store, as another program might open one.
 pub(crate) async fn connect(directory: &Path) -> SqliteConnection {
     let options = sqlx::sqlite::SqliteConnectOptions::new();
     options.filename(directory.join("gatefold.db")).connect().await.unwrap()

@@ -1,4 +1,4 @@
-//! The store through its public face, with real files and, where it matters, other processes.
+//! The store through its public API, with real files and, where it matters, other processes.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 mod approvals;

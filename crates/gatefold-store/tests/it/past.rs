@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gatefold_core::{Clock as _, ManualClock, Tenant, ToolId};
 use gatefold_dispatch::{Lesson, PastQueries as _};
-use gatefold_store::{PastQueriesOf, PastQueryRecord, Store};
+use gatefold_store::{PastQueryFilter, PastQueryRecord, Store};
 use tempfile::tempdir;
 
 use crate::fixture::{NOW, at};
@@ -15,12 +15,12 @@ const DAY: Duration = Duration::from_hours(24);
 /// How long a lesson may take to be written.
 const WRITTEN: Duration = Duration::from_secs(20);
 
-struct Kept {
+struct KeptQueries {
     store: Store,
     clock: Arc<ManualClock>,
 }
 
-impl Kept {
+impl KeptQueries {
     async fn open(directory: &std::path::Path) -> Self {
         let clock = Arc::new(ManualClock::at(NOW));
         Self { store: Store::open(directory, at(&clock)).await.unwrap(), clock }
@@ -41,7 +41,7 @@ impl Kept {
     }
 
     async fn records(&self) -> Vec<PastQueryRecord> {
-        self.store.past_queries(PastQueriesOf::Every, 10_000).await.unwrap()
+        self.store.past_queries(PastQueryFilter::Every, 10_000).await.unwrap()
     }
 
     /// Each past query with its weight.
@@ -70,13 +70,13 @@ impl Kept {
 #[tokio::test]
 async fn what_was_learnt_outlives_a_restart_and_stays_with_its_tenant() {
     let directory = tempdir().unwrap();
-    let first = Kept::open(directory.path()).await;
+    let first = KeptQueries::open(directory.path()).await;
     first.learn("user:ann", "mail__send", "tell bob").await;
     first.learn("user:ann", "mail__send", "tell bob").await;
     first.learn("user:bob", "mail__send", "tell ann").await;
     first.store.close().await.unwrap();
     drop(first);
-    let second = Kept::open(directory.path()).await;
+    let second = KeptQueries::open(directory.path()).await;
     assert_eq!(second.kept("user:ann").await, ["mail__send: tell bob 2.00"]);
     assert_eq!(second.kept("user:bob").await, ["mail__send: tell ann 1.00"]);
     assert!(second.kept("user:eve").await.is_empty());
@@ -85,7 +85,7 @@ async fn what_was_learnt_outlives_a_restart_and_stays_with_its_tenant() {
 #[tokio::test]
 async fn weight_halves_in_thirty_days_and_what_weighs_little_goes() {
     let directory = tempdir().unwrap();
-    let kept = Kept::open(directory.path()).await;
+    let kept = KeptQueries::open(directory.path()).await;
     kept.learn("t", "a", "old").await;
     kept.clock.advance(30 * DAY);
     assert_eq!(kept.listed().await, ["t a: old 0.50"]);
@@ -103,7 +103,7 @@ async fn weight_halves_in_thirty_days_and_what_weighs_little_goes() {
 #[tokio::test]
 async fn a_tool_keeps_its_weightiest_and_its_latest() {
     let directory = tempdir().unwrap();
-    let kept = Kept::open(directory.path()).await;
+    let kept = KeptQueries::open(directory.path()).await;
     for query in 0..20 {
         kept.learn("t", "a", &format!("q{query:02}")).await;
         kept.learn("t", "a", &format!("q{query:02}")).await;
@@ -120,7 +120,7 @@ async fn a_tool_keeps_its_weightiest_and_its_latest() {
 #[tokio::test]
 async fn a_tenant_keeps_so_many() {
     let directory = tempdir().unwrap();
-    let kept = Kept::open(directory.path()).await;
+    let kept = KeptQueries::open(directory.path()).await;
     let mut connection = crate::fixture::connect(directory.path()).await;
     let fill = "
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
@@ -137,17 +137,18 @@ async fn a_tenant_keeps_so_many() {
 #[tokio::test]
 async fn what_is_forgotten_is_gone_for_every_store_on_the_directory() {
     let directory = tempdir().unwrap();
-    let (here, there) = (Kept::open(directory.path()).await, Kept::open(directory.path()).await);
+    let (here, there) =
+        (KeptQueries::open(directory.path()).await, KeptQueries::open(directory.path()).await);
     here.learn("t", "a", "one").await;
     here.learn("t", "b", "two").await;
     here.learn("u", "b", "three").await;
     let version = here.store.version().await.unwrap();
     assert_eq!(there.listed().await.len(), 3);
-    assert_eq!(there.store.forget_past_queries(PastQueriesOf::Tool("b")).await.unwrap(), 2);
+    assert_eq!(there.store.forget_past_queries(PastQueryFilter::Tool("b")).await.unwrap(), 2);
     assert_ne!(here.store.version().await.unwrap(), version);
     assert_eq!(here.kept("t").await, ["a: one 1.00"]);
-    assert_eq!(there.store.forget_past_queries(PastQueriesOf::Every).await.unwrap(), 1);
+    assert_eq!(there.store.forget_past_queries(PastQueryFilter::Every).await.unwrap(), 1);
     let version = here.store.version().await.unwrap();
-    assert_eq!(there.store.forget_past_queries(PastQueriesOf::Every).await.unwrap(), 0);
+    assert_eq!(there.store.forget_past_queries(PastQueryFilter::Every).await.unwrap(), 0);
     assert_eq!(here.store.version().await.unwrap(), version, "nothing has changed");
 }

@@ -1,4 +1,4 @@
-//! Several processes on one state directory. A test here is both processes: it starts itself
+//! Several processes on one state directory. A test here plays both processes: it starts itself
 //! again with [`ROLE`] set to the state directory.
 
 use std::collections::BTreeSet;
@@ -149,7 +149,7 @@ pub(crate) fn child_directory() -> Option<PathBuf> {
     std::env::var_os(ROLE).map(PathBuf::from)
 }
 
-/// Tells the parent that all is set up, and waits until the parent closes the line.
+/// Tells the parent that setup is done, and waits until the parent closes the pipe.
 fn say_ready_and_wait() {
     stdout().write_all(b"ready\n").unwrap();
     stdin().read_to_end(&mut Vec::new()).unwrap();

@@ -144,7 +144,7 @@ async fn whoever_gives_up_while_opening_leaves_a_cancelled_record() {
     assert!(store.open(opened(1)).now_or_never().is_none());
     let slot = open_record(&store, 2).await;
     drop(slot);
-    // The first is ended by the writer, once it finds nobody to hand the record to.
+    // The writer closes the first one when it finds nobody to hand the record to.
     store.flush().await.unwrap();
     assert_eq!(outcomes(&store).await, ["cancelled", "cancelled"]);
 }

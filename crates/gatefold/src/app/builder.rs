@@ -9,10 +9,10 @@ use gatefold_exchange::{Disclosures, Exchange, Naming};
 use gatefold_mcp::{Authenticator, Server, SoleUser};
 use gatefold_store::{Store, StoreOptions};
 
-use super::costs::Counted;
+use super::costs::TokenCounts;
 use super::disclosure::ReloadableGateway;
 use super::sources::SourceFactory;
-use super::{App, AppError, Applied};
+use super::{App, AppError, AppliedConfig};
 use crate::config::Config;
 
 /// Puts an [`App`] together. Each method replaces or adds to what Gatefold brings itself, which is
@@ -85,10 +85,10 @@ impl AppBuilder {
         Self { credentials, ..self }
     }
 
-    /// Opens the state directory, makes the sources and puts the configuration in force.
+    /// Opens the state directory, builds the sources and puts the configuration in force.
     ///
-    /// No source is connected: what is known of them from earlier runs is served at once. Must be
-    /// called within a Tokio runtime.
+    /// It connects to no source: what is known of sources from earlier runs is served at once. Must
+    /// be called within a Tokio runtime.
     pub async fn build(self) -> Result<App, AppError> {
         let Self { config, state_dir, clock, disclosures, authenticator, approvals, credentials } =
             self;
@@ -122,11 +122,11 @@ impl AppBuilder {
             store,
             factory,
             started_at: clock.now(),
-            applied: ArcSwap::from_pointee(Applied::nothing(clock.now())),
+            applied: ArcSwap::from_pointee(AppliedConfig::nothing(clock.now())),
             clock,
             reloading: tokio::sync::Mutex::default(),
             learning: Mutex::default(),
-            counted: Counted::default(),
+            counted: TokenCounts::default(),
             authenticator,
         };
         app.apply(config).await?;

@@ -1,7 +1,7 @@
 //! What definitions cost a model, in exact o200k tokens.
 //!
-//! A [`TokenCounter`] from outside counts: the vocabulary is too large for a process that serves.
-//! Counts are made once for each manifest and kept in the state directory.
+//! A [`TokenCounter`] from outside counts: the vocabulary is too large for a serving process. Each
+//! manifest is counted once and the counts are kept in the state directory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ pub trait TokenCounter: Send + Sync {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CountError {
-    /// What the counter says of itself.
+    /// The counter's own error.
     #[error(transparent)]
     Counter(BoxError),
     #[error("the token counter gave {counts} counts for {texts} texts")]
@@ -43,9 +43,9 @@ pub enum CountError {
 /// Tokens of single tools, by the tool's digest: one for each [`Manifest`] of the snapshot in force, by its
 /// own digest.
 #[derive(Default)]
-pub(super) struct Counted(Mutex<HashMap<Digest, HashMap<Digest, usize>>>);
+pub(super) struct TokenCounts(Mutex<HashMap<Digest, HashMap<Digest, usize>>>);
 
-impl Counted {
+impl TokenCounts {
     fn lock(&self) -> MutexGuard<'_, HashMap<Digest, HashMap<Digest, usize>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -57,26 +57,25 @@ impl Counted {
     }
 }
 
-/// What tools cost models and what Gatefold spares them, in o200k tokens, since the start.
+/// What tools cost models and what Gatefold saves, in o200k tokens, since the start.
 #[derive(Debug, Clone, Serialize)]
 pub struct TokenCosts {
     /// All visible tools' definitions, exactly; none until they are counted.
     pub definitions: Option<usize>,
-    /// What a model is given instead, never counted too low.
+    /// What a model is given instead; an upper bound.
     pub surface: usize,
-    /// How many lists of tools clients were given.
+    /// How many times clients were given a list of tools.
     pub lists: u64,
-    /// The answers that only discovered, never counted too low.
+    /// The cost of answers that only discovered; an upper bound.
     pub discovery: u64,
-    /// `lists * (definitions - surface) - discovery`: as if every client had been given all
-    /// definitions, as they are now, each time it asked for the list, and no oftener. What a model
-    /// writes to discover, and what its client sends again in later turns, is in neither.
+    /// `lists * (definitions - surface) - discovery`: as if every client had been given all current
+    /// definitions each time it asked for the list, and no oftener. It leaves out what a model
+    /// writes to discover, and what its client sends again in later turns.
     pub saved: Option<i64>,
 }
 
 impl App {
-    /// The manifests in force whose tools have never been counted. Counts that earlier runs kept
-    /// are taken up.
+    /// The manifests in force whose tools were never counted. Counts from earlier runs are loaded.
     pub async fn uncounted(&self) -> Vec<Arc<Manifest>> {
         let pinned = self.pin();
         let entries = pinned.view().snapshot().domains();
@@ -96,8 +95,8 @@ impl App {
         uncounted
     }
 
-    /// What the definitions of the visible tools cost, by domain. Those never counted are counted
-    /// now, in one go, and kept.
+    /// The cost of the visible tools' definitions, by domain. Uncounted ones are counted now, all
+    /// at once, and kept.
     pub async fn count_definitions(
         &self,
         counter: &dyn TokenCounter,
@@ -137,7 +136,7 @@ impl App {
         }
     }
 
-    /// Takes up the counts of a manifest's tools, one for each in its order, and keeps them.
+    /// Stores the counts of a manifest's tools, in its order.
     async fn keep_counts(&self, manifest: &Manifest, counts: &[usize]) {
         self.counted.put(manifest, counts);
         if let Err(error) = self.store.keep_token_counts(manifest.digest(), counts).await {
@@ -145,7 +144,7 @@ impl App {
         }
     }
 
-    /// What the definitions of the visible tools cost, by domain; none unless all are counted.
+    /// The cost of the visible tools' definitions, by domain; none unless all are counted.
     pub fn definition_tokens(&self) -> Option<BTreeMap<Domain, usize>> {
         let pinned = self.pin();
         let counted = self.counted.lock();
@@ -181,7 +180,7 @@ mod tests {
     use super::saved;
 
     #[test]
-    fn what_is_not_saved_shows_as_less_than_nothing() {
+    fn a_loss_shows_as_less_than_nothing() {
         for (lists, flat, surface, discovery, expected) in [
             (0, 10_000, 400, 0, 0),
             (2, 10_000, 400, 700, 18_500),

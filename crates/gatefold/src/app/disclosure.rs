@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 
 use crate::config::Config;
 
-/// The gateway disclosure as the configuration in force has it.
+/// The gateway disclosure under the configuration in force.
 ///
-/// It is replaced before the runtime is, whose new epoch makes servers ask for their surface anew.
+/// It is replaced before the runtime is, because the runtime's new epoch makes servers ask for
+/// their surface again.
 pub(super) struct ReloadableGateway(ArcSwap<Gateway>);
 
 impl ReloadableGateway {

@@ -1,4 +1,4 @@
-//! Sources of which nothing is known are asked until each has given its first list.
+//! Asks unknown sources until each has given its first list.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use futures::future::join_all;
 use gatefold_dispatch::Source;
 use tokio_util::task::AbortOnDropHandle;
 
-/// The pause after the first attempt; each further one is twice as long, up to the limit. What a
-/// source itself waits after failures is shorter, so every attempt is one.
+/// The pause after the first attempt; each further pause is twice as long, up to the limit. A
+/// source's own backoff is shorter, so every attempt reaches it.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_LIMIT: Duration = Duration::from_secs(60);
 

@@ -14,17 +14,17 @@ use super::unusable::UnusableSource;
 use crate::config::kinds::{KindSection, SourceIdentity, SourcePorts};
 use crate::config::{SourceConfig, SourceSection};
 
-/// One source of the configuration in force. A disabled one is not made.
+/// One source of the configuration in force. A disabled one is not built.
 #[derive(Clone)]
-pub(super) struct Configured {
+pub(super) struct ConfiguredSource {
     pub(super) config: SourceConfig,
     pub(super) source: Option<Arc<dyn Source>>,
     /// Whose sessions it keeps apart.
     identity: IdentityScope,
 }
 
-impl Configured {
-    /// Whether both stand for the very same source.
+impl ConfiguredSource {
+    /// Whether both are the same running source.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (&self.source, &other.source) {
             (Some(own), Some(other)) => Arc::ptr_eq(own, other),
@@ -33,8 +33,8 @@ impl Configured {
         }
     }
 
-    /// The source, unless nothing can be learned from it: it is disabled, or its configuration is
-    /// of no use.
+    /// The source, unless nothing can be learned from it: it is disabled, or its configuration
+    /// cannot be used.
     pub(super) fn learnable(&self) -> Option<&Arc<dyn Source>> {
         self.source.as_ref().filter(|_| self.config.section.usable().is_some())
     }
@@ -56,7 +56,7 @@ impl Configured {
     }
 }
 
-/// Makes sources, with whatever is known of them from earlier runs.
+/// Builds sources, with what is known of them from earlier runs.
 pub(super) struct SourceFactory {
     store: Store,
     ports: SourcePorts,
@@ -68,19 +68,19 @@ impl SourceFactory {
         clock: Arc<dyn Clock>,
         credentials: Arc<dyn Credentials>,
     ) -> Result<Self, AppError> {
-        // Streams of events may be silent for long; each request has a deadline of its own.
+        // Event streams may be silent for long, and each request has a deadline of its own.
         let settings = Settings { read_timeout: None, ..Settings::default() };
         let client = HttpClient::new(&settings)?;
         let manifests = Arc::new(StoredManifests(store.clone()));
         Ok(Self { store, ports: SourcePorts { client, manifests, credentials, clock } })
     }
 
-    /// The sources that a configuration asks for, taken over from `old` where it left them alone.
+    /// The sources that a configuration asks for, reusing those of `old` that did not change.
     pub(super) async fn configured(
         &self,
         configs: &[SourceConfig],
-        old: &[Configured],
-    ) -> Result<Vec<Configured>, AppError> {
+        old: &[ConfiguredSource],
+    ) -> Result<Vec<ConfiguredSource>, AppError> {
         let kept = |config: &SourceConfig| {
             let same = old.iter().find(|old| old.config.is_same_source(config));
             same.and_then(|old| old.source.clone())
@@ -95,7 +95,11 @@ impl SourceFactory {
         let configured = |config: &SourceConfig| {
             let known = known.remove(&config.config_digest);
             let source = kept(config).or_else(|| self.make(config, known));
-            Configured { config: config.clone(), source, identity: self.identity_scope(config) }
+            ConfiguredSource {
+                config: config.clone(),
+                source,
+                identity: self.identity_scope(config),
+            }
         };
         Ok(configs.iter().map(configured).collect())
     }

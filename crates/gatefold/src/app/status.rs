@@ -11,21 +11,21 @@ use tokio::runtime::Handle;
 
 use super::{App, TokenCosts};
 
-/// What a running gateway says about itself.
+/// A running gateway's report on itself.
 #[derive(Debug, Serialize)]
 pub struct Status {
     pub version: &'static str,
     pub process: u32,
     pub started_at: Timestamp,
     pub tools: usize,
-    /// What a model is given first, in o200k tokens, never counted too low.
+    /// What a model sees first, in o200k tokens; an upper bound.
     pub surface_tokens: usize,
     pub tokens: TokenCosts,
-    /// Sessions that clients have open over HTTP.
+    /// Open client sessions over HTTP.
     pub sessions: usize,
     /// Calls that wait for their clients to come back with answers.
     pub parked: usize,
-    /// What goes on at once, in tasks of the runtime.
+    /// Running tasks of the Tokio runtime.
     pub tasks: usize,
     pub sources: Vec<SourceReport>,
     /// Calls since the start, by how they ended.
@@ -33,7 +33,7 @@ pub struct Status {
 }
 
 impl App {
-    /// What is known at this moment.
+    /// The status right now.
     pub fn status(&self) -> Status {
         let pinned = self.pin();
         let surface_tokens = self.surface(&pinned).tokens;
@@ -53,8 +53,8 @@ impl App {
     }
 }
 
-/// `GET /status`, to be served beside the endpoint on a loopback address only: it asks nobody who
-/// they are.
+/// `GET /status`, to be served beside the endpoint on a loopback address only, because it
+/// authenticates nobody.
 pub fn status_routes(app: Arc<App>) -> Router {
     let status = async |State(app): State<Arc<App>>| Json(app.status());
     Router::new().route("/status", get(status)).with_state(app)

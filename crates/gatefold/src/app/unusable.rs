@@ -8,7 +8,7 @@ use gatefold_dispatch::{CallContext, Source, SourceState, SourceStatus};
 use gatefold_policy::Permit;
 use tokio::sync::watch;
 
-/// A source whose configuration cannot be used. It offers nothing and says why to whoever asks.
+/// A source whose configuration cannot be used. It offers nothing and tells callers why.
 pub(super) struct UnusableSource {
     domain: Domain,
     reason: String,

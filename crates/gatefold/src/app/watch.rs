@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// How long files must lie still before they are read again: an editor that saves writes, renames
-/// and removes in quick succession.
+/// How long files must be unchanged before they are read again: when an editor saves, it writes,
+/// renames and removes in quick succession.
 const QUIET: Duration = Duration::from_millis(200);
-/// After how many pauses a change is reported even though the files do not lie still.
+/// The number of pauses after which a change is reported even though the files keep changing.
 const PAUSE_LIMIT: usize = 25;
 
 /// Why files cannot be watched. They are still read again on SIGHUP.
@@ -23,10 +23,10 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// Tells when one of several files has other contents than before.
+/// Reports when the contents of one of several files change.
 ///
-/// Directories are watched, not files: an editor that saves by renaming, and an orchestrator that
-/// swaps a link, replace the file that was there.
+/// It watches directories, not files: an editor that saves by renaming, and an orchestrator that
+/// swaps a link, replace the file itself.
 pub struct ConfigWatch {
     files: Vec<PathBuf>,
     contents: Vec<Option<[u8; 32]>>,
@@ -63,8 +63,7 @@ impl ConfigWatch {
         })
     }
 
-    /// Waits until the contents of a file have changed and lie still. May be given up and asked
-    /// again without missing anything.
+    /// Waits until the contents of a file have changed and settled. Cancelling it loses no change.
     pub async fn changed(&mut self) {
         loop {
             self.touched.notified().await;
@@ -98,7 +97,7 @@ impl ConfigWatch {
     }
 }
 
-/// The directories that files lie in, and those that they link to.
+/// The directories that contain the files, and those that the files link to.
 fn directories(files: &[PathBuf]) -> BTreeSet<PathBuf> {
     let with_targets = files.iter().flat_map(|file| [Some(file.clone()), file.canonicalize().ok()]);
     with_targets.flatten().filter_map(|file| file.parent().map(Path::to_owned)).collect()

@@ -1,9 +1,9 @@
-//! The configurations of MCP clients, as they are.
+//! The configuration files of MCP clients, as clients write them.
 //!
 //! `mcpServers` is what Claude, Cursor, Windsurf and most others write, `servers` VS Code,
 //! `context_servers` Zed, `mcp_servers` Codex, `extensions` Goose. A server that Gatefold cannot
-//! use is kept with the reason, so that one of them never stands in the way of the others.
-//! Members unknown here are the client's own business.
+//! use is kept with the reason, so that it does not block the others. Unknown members are the
+//! client's own business.
 
 mod launch;
 mod switches;
@@ -39,7 +39,7 @@ const PLACES: &[&[&str]] = &[
     &["extensions"],
 ];
 
-/// One server as a client's file has it.
+/// One server of a client's file.
 #[derive(Debug, Clone)]
 pub struct ClientServer {
     pub name: String,
@@ -49,27 +49,27 @@ pub struct ClientServer {
     /// How it is reached, or why Gatefold cannot.
     pub connection: Result<McpConnection, Box<Fault>>,
     pub description: Option<String>,
-    /// Patterns over the names of its tools.
+    /// Patterns for the names of its tools.
     pub effects: Vec<(Effect, String)>,
-    /// How long the client gives it to start.
+    /// How long the client lets it take to start.
     pub connect_deadline: Option<Duration>,
-    /// Settings that Gatefold has nothing for, and that the server may need.
+    /// Settings without an equivalent here that the server may need.
     pub left_behind: Vec<&'static str>,
     /// A file of variables that the client reads for it.
     pub env_file: Option<String>,
-    /// Whether it refers to the folder of the project that is open.
+    /// Whether it refers to the folder of the open project.
     pub needs_project: bool,
-    /// Variables that stand for what the client asks its user.
+    /// Variables that replace the client's questions to its user.
     pub asked: Vec<String>,
 }
 
-/// Settings of clients that say how a server is reached and that cannot be taken over.
+/// Settings of clients about reaching a server that cannot be imported.
 const LEFT_BEHIND: &[&str] = &["headersHelper", "oauth", "auth", "authProviderType", "sandbox"];
 
-/// What the whole of a project is called in references.
+/// The name of the project's folder in references.
 const PROJECT: &str = "workspaceFolder";
 
-/// What only an editor knows: its references without a part behind a colon, and those with one.
+/// Values that only an editor knows: references without a part after a colon, and those with one.
 const EDITORS_OWN: &[&str] = &[
     "workspaceFolderBasename",
     "pathSeparator",
@@ -92,9 +92,9 @@ const EDITORS_OWN: &[&str] = &[
 const EDITORS_KINDS: &[&str] =
     &["command:", "config:", "extensionInstallFolder:", "workspaceFolder:"];
 
-/// Reads the servers of a client's file, at `place` (the members to go through, outermost first).
-/// References to variables stay references, in Gatefold's notation. No server when the file has
-/// nothing there; a directory that `${workspaceFolder}` means is the environment's.
+/// Reads the servers of a client's file at `place` (the path of members, outermost first).
+/// References to variables stay references, in Gatefold's notation. There are none if the file has
+/// nothing at `place`. `${workspaceFolder}` means the environment's directory.
 pub fn servers_as_written(
     path: &Path,
     place: &[String],
@@ -103,7 +103,7 @@ pub fn servers_as_written(
     servers_at(path, place, environment, References::AsWritten)
 }
 
-/// As [`servers_as_written`], with the values of variables in the place of the references.
+/// Like [`servers_as_written`], with references replaced by the values of variables.
 pub fn servers_put_in(
     path: &Path,
     place: &[String],
@@ -122,7 +122,7 @@ fn servers_at(
     let text = file_text::read(path, environment, &mut faults)?.unwrap_or_default();
     let document = Document::new(path, &text, environment, Dialect::Client);
     let mut document = document.with_references(references);
-    // An empty file is one that a client has not filled yet.
+    // An empty file is one that the client has not filled yet.
     let root = if text.trim().is_empty() { None } else { parsed(&document, path, &text) };
     let around = root
         .as_ref()
@@ -144,7 +144,7 @@ fn servers_at(
     }
 }
 
-/// Parses a client's file, whose name tells its format.
+/// Parses a client's file; its name determines the format.
 fn parsed(document: &Document<'_>, path: &Path, text: &str) -> Option<Node> {
     let one = |fault: SyntaxFault| vec![fault];
     document.parsed(match path.extension().and_then(|extension| extension.to_str()) {
@@ -154,7 +154,7 @@ fn parsed(document: &Document<'_>, path: &Path, text: &str) -> Option<Node> {
     })
 }
 
-/// Reads every server of a file as a source. A file without any is noted as wrong.
+/// Reads every server of a file as a source. A file without servers is a fault.
 pub(super) fn read(
     document: &mut Document<'_>,
     text: &str,
@@ -181,8 +181,8 @@ pub(super) fn read(
     servers.into_iter().map(|server| draft(server, limits)).collect()
 }
 
-/// What a client answers its own questions with at first, by the question's id: VS Code's
-/// `inputs`. An answer that is typed hidden is no default.
+/// The default answers to a client's own questions, by the question's id: VS Code's `inputs`. A
+/// hidden (password) answer has no default.
 fn inputs(around: &Node) -> Vec<(String, String)> {
     let Some(Value::List(inputs)) = around.get("inputs").map(|node| &node.value) else {
         return Vec::new();
@@ -208,7 +208,7 @@ fn servers(
     let table = document.field(place.join("."), node).table();
     let fields = table.iter().flat_map(Table::fields);
     let read: Vec<_> = fields.collect();
-    // What is wrong with the table itself stays a fault of the file.
+    // Faults of the table itself stay faults of the file.
     let faults = document.take_faults();
     let switches = Switches::of(document.path(), environment, root, place);
     let servers = read.into_iter().map(|(name, field)| server(name, &field, environment));
@@ -256,14 +256,14 @@ fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientSer
         if let Some(own) = refers.iter().find(|one| is_editors_own(one)) {
             field.key_fault(
                 format!("refers to `${{{own}}}`, which only the client knows"),
-                "write out what it stands for",
+                "write its value instead",
             );
             return None;
         }
         members = Members::read(&mut table);
         launch::connection(field, table, environment)
     });
-    // The first alone: a person mends one after the other, and a table has one line for it.
+    // Only the first: people fix one after the other, and a table has one line for it.
     let fault = document.take_faults().into_iter().next();
     let questions = refers.iter().filter_map(|one| one.strip_prefix("input:"));
     ClientServer {
@@ -288,7 +288,7 @@ fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientSer
     }
 }
 
-/// What a client says about a server beside how it is reached.
+/// What a client's file says about a server besides how to reach it.
 #[derive(Default)]
 struct Members {
     is_disabled: bool,
@@ -317,7 +317,7 @@ impl Members {
     }
 }
 
-/// What the texts of a value refer to, without defaults.
+/// The references in a value's texts, without defaults.
 fn references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::Text(text) => {
@@ -356,16 +356,17 @@ fn effects(table: &mut Table<'_>) -> Vec<(Effect, String)> {
         (["includeTools", "enabledTools", "enabled_tools", "available_tools"], Effect::Allow),
         (["excludeTools", "disabledTools", "disabled_tools", "disabled_tools"], Effect::Deny),
     ] {
-        // Where a list is how a client says "all of them", an empty one is no list.
+        // Where a client's list means "all of them" when it is empty, an empty list restricts
+        // nothing.
         let names = table.field_of_any(&keys).filter(|field| !field.is_empty_list());
         let names = names.and_then(|field| field.read::<Vec<Text>>()).unwrap_or_default();
-        // Clients know no lists of prompts and resources.
+        // Clients have no lists of prompts and resources.
         effects.extend(names.into_iter().map(|name| (effect, format!("tool:{}", name.0))));
     }
     effects
 }
 
-/// Codex' limit for the start of a server. Other clients' `timeout` is one for calls.
+/// Codex's limit for the start of a server. Other clients' `timeout` limits calls.
 fn start_limit(table: &mut Table<'_>) -> Option<Duration> {
     const LONGEST_S: f64 = 3600.0;
     let number = |field: Field<'_>| match field.value() {
@@ -378,7 +379,7 @@ fn start_limit(table: &mut Table<'_>) -> Option<Duration> {
     (seconds > 0.0 && seconds <= LONGEST_S).then(|| Duration::from_secs_f64(seconds))
 }
 
-/// A text for people; anything else there is not worth a fault.
+/// A text for people; a value of another type is not worth a fault.
 fn plain_text(field: &Field<'_>) -> Option<String> {
     match field.value() {
         Value::Text(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),

@@ -1,9 +1,9 @@
-//! Keys that stand in a section of their own and in each source.
+//! Keys that have a section of their own and that each source has too.
 
 use std::fmt;
 use std::time::Duration;
 
-use gatefold_config::{Expecting, Field, Table, Text, Time, fault};
+use gatefold_config::{ExpectedValue, Field, Table, Text, Time, fault};
 use gatefold_policy::{Effect, Entries};
 use serde::de::{Error, Expected, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 pub struct SourceLimits {
     /// From the start of a connection to its first list of tools.
     pub connect_deadline: Duration,
-    /// How long a connection that nobody uses stays open.
+    /// How long an unused connection stays open.
     pub idle_stop: Duration,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct LimitKeys {
     idle_stop: Option<Time>,
 }
 
-/// The deadline of calls, of all of them or of one source's.
+/// The deadline of calls, for all sources or for one.
 #[derive(Deserialize, Default)]
 pub(super) struct CallKeys {
     pub(super) call_deadline: Option<Time>,
@@ -52,7 +52,7 @@ struct PatternKeys {
     deny: Vec<EntryPattern>,
 }
 
-/// The entries that a rule is about, as a file has them.
+/// The entries that a rule is about, as the file writes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum EntrySelection {
     /// A pattern as [`Entries::read`] reads it.
@@ -74,10 +74,10 @@ impl<'de> Deserialize<'de> for EntryPattern {
     }
 }
 
-/// The word of `ask` that stands for every tool that may change something.
+/// The value of `ask` for every tool that may change something.
 pub(super) const WRITES: &str = "writes";
 
-/// What `ask` names: a list of patterns, or one word.
+/// The value of `ask`: a list of patterns, or one word.
 #[derive(Default)]
 struct AskSelections(Vec<EntrySelection>);
 
@@ -89,7 +89,7 @@ impl<'de> Deserialize<'de> for AskSelections {
 
 struct AskVisitor;
 
-const ASK: Expecting<'_> = Expecting {
+const ASK: ExpectedValue<'_> = ExpectedValue {
     what: "\"writes\" or a list of patterns",
     hint: "write \"writes\", or list patterns: [\"delete_*\"]",
 };
@@ -133,7 +133,7 @@ pub(super) fn effects(table: &mut Table<'_>) -> Vec<(Effect, EntrySelection)> {
     allow.chain(ask).chain(patterns(Effect::Deny, keys.deny)).collect()
 }
 
-/// Puts what a key says in the place of a default.
+/// Replaces a default by a key's value, if there is one.
 pub(super) fn set<T, V: Into<T>>(target: &mut T, value: Option<V>) {
     if let Some(value) = value {
         *target = value.into();

@@ -23,7 +23,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// What is wrong in the files, one entry a fault; empty when no file could be read at all.
+    /// The faults of the files; empty if no file could be read at all.
     pub fn faults(&self) -> &[Fault] {
         match self {
             Self::Invalid(Faults(faults)) => faults,
@@ -32,7 +32,7 @@ impl ConfigError {
     }
 }
 
-/// Why a file cannot be read, in words that are not the system's where these say less.
+/// Why a file cannot be read, in our own words where the system's say too little.
 fn reason(error: &std::io::Error) -> String {
     use std::io::ErrorKind;
     match error.kind() {
@@ -46,9 +46,9 @@ fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// Whether symbolic links lead to each other. The standard library has no stable word for it.
+/// Whether symbolic links form a loop. The standard library has no stable error kind for it.
 pub(super) fn is_link_loop(error: &std::io::Error) -> bool {
-    /// `ELOOP`, which is another number on each system.
+    /// `ELOOP`, which has another number on each system.
     const LINK_LOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
     error.raw_os_error() == Some(LINK_LOOP)
 }

@@ -10,7 +10,7 @@ use crate::{Environment, files};
 /// The largest configuration file, in bytes.
 const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Reads a file. One that is not text is noted as wrong.
+/// Reads a file. A file that is not text is a fault.
 pub(super) fn read(
     path: &Path,
     environment: &Environment,
@@ -23,7 +23,7 @@ pub(super) fn read(
             io::ErrorKind::PermissionDenied => "let the user that runs Gatefold read it",
             io::ErrorKind::FileTooLarge => "give a configuration of at most 4 MiB",
             io::ErrorKind::IsADirectory => "name a file in it",
-            _ if is_link_loop(&error) => "give a regular file, or mend the links",
+            _ if is_link_loop(&error) => "give a regular file, or fix the links",
             _ => "give a regular file",
         };
         ConfigError::Unreadable { path: path.to_owned(), hint, error }

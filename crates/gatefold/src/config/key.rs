@@ -1,4 +1,4 @@
-//! One key of a configuration: what it is called, what it takes and what it is for.
+//! One key of a configuration: its name, its values and its purpose.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,15 +13,15 @@ pub struct Key {
     pub kind: Kind,
     /// One sentence.
     pub summary: &'static str,
-    /// What else there is to know. May be empty.
+    /// Further details. May be empty.
     pub details: &'static str,
-    /// A value as TOML writes it. It is never the default.
+    /// A value in TOML that differs from the default.
     pub example: &'static str,
-    /// What a configuration has for it, where that can be said in one value.
+    /// The value in a configuration, if it can be given as one value.
     pub value: fn(&Config) -> Option<Value>,
-    /// What holds without it, where the default is no single value.
+    /// The behaviour without the key, if the default is not a single value.
     pub unset: &'static str,
-    /// The key that must stand beside it.
+    /// A key that must be set as well.
     pub needs: Option<&'static str>,
     pub applies: Applies,
 }
@@ -66,7 +66,7 @@ pub enum Kind {
     Groups,
 }
 
-/// Whether a list may have nothing in it.
+/// Whether a list may be empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Emptiness {
     MayBeEmpty,
@@ -74,8 +74,7 @@ pub enum Emptiness {
 }
 
 impl Key {
-    /// A key whose default is no single value, that stands beside any other and that a reload
-    /// applies.
+    /// A key without a single default value, compatible with any other key, which a reload applies.
     pub const fn new(name: &'static str, kind: Kind, summary: &'static str) -> Self {
         Self {
             name,
@@ -90,12 +89,12 @@ impl Key {
         }
     }
 
-    /// What holds without it, where that can be said in one value.
+    /// The default, if it can be given as one value.
     pub fn default(&self) -> Option<Value> {
         (self.value)(&Config::default())
     }
 
-    /// The default as TOML writes it, or in words.
+    /// The default in TOML, or in words.
     pub fn default_text(&self) -> String {
         self.default().map_or_else(|| self.unset.to_owned(), |value| value.to_string())
     }
@@ -134,7 +133,7 @@ impl Kind {
         name.to_owned()
     }
 
-    /// How such a value is written, when its name does not say it all.
+    /// How to write such a value, if its name does not say everything.
     pub fn constraint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Text | Self::Choice(_) | Self::Flag => return None,
@@ -162,18 +161,18 @@ impl Kind {
         })
     }
 
-    /// Whether `${VAR}` is put in: in every string, so not where there is none.
+    /// Whether references (`${VAR}`) are replaced in it: true for every kind that contains strings.
     pub fn takes_variables(&self) -> bool {
         !matches!(self, Self::Flag | Self::Count { .. })
     }
 
-    /// Whether the value is a table whose keys its user chooses.
+    /// Whether the value is a table with keys of the user's choice.
     pub fn is_table(&self) -> bool {
         matches!(self, Self::Variables | Self::Headers | Self::Groups)
     }
 }
 
-/// The largest whole number that TOML has, for counts that the code bounds no closer.
+/// The largest integer in TOML, for counts that the code does not bound more closely.
 const COUNT_LIMIT: u64 = i64::MAX as u64;
 
 pub(super) const fn count() -> Kind {

@@ -1,8 +1,8 @@
 //! Every key of `gatefold.toml`, described once.
 //!
 //! The schema for editors, `gatefold config explain`, `gatefold init` and the reference are all
-//! made from this. Defaults are those of the code, and tests hold the rest against the reader:
-//! every key described is read, and every key read is described.
+//! generated from this. Defaults come from the code, and tests compare the rest with the reader:
+//! every described key is read, and every key that is read is described.
 
 mod find;
 mod sections;
@@ -14,8 +14,8 @@ pub use super::key::{Applies, Emptiness, Key, Kind};
 pub use find::{Found, NotFound, find};
 pub(in crate::config) use sources::COMMON;
 
-/// The sections of a configuration, in the order in which they are best read. Which keys a source has
-/// depends on the kinds that there are.
+/// The sections of a configuration, in the best order for reading. The keys of a source depend on
+/// the available kinds.
 pub fn sections(kinds: &Kinds) -> Vec<Section> {
     let fixed = FIXED.iter().map(|fixed| Section {
         path: fixed.path,
@@ -27,7 +27,7 @@ pub fn sections(kinds: &Kinds) -> Vec<Section> {
     std::iter::once(sources(kinds)).chain(fixed).collect()
 }
 
-/// Every section but that of the sources.
+/// Every section except that of the sources.
 pub(super) const FIXED: &[FixedSection] = &[
     sections::POLICY,
     sections::DISCLOSURE,
@@ -59,18 +59,18 @@ fn sources(kinds: &Kinds) -> Section {
 /// One table of a configuration.
 #[derive(Debug)]
 pub struct Section {
-    /// As its header has it; `NAME` stands for a name that its user chooses.
+    /// As in its header; `NAME` stands for a name that the user chooses.
     pub path: &'static str,
     /// One sentence.
     pub summary: String,
-    /// What else there is to know. May be empty.
+    /// Further details. May be empty.
     pub details: String,
     pub keys: Vec<&'static Key>,
-    /// The ways to reach a source, of which it has exactly one.
+    /// The ways to reach a source, which has exactly one of them.
     pub ways: Vec<Way>,
 }
 
-/// A section that is always the same.
+/// A section that does not depend on the kinds.
 pub(super) struct FixedSection {
     path: &'static str,
     summary: &'static str,
@@ -89,22 +89,22 @@ impl Section {
         self.ways.iter().any(|way| way.key == key.name)
     }
 
-    /// The keys that may not stand beside this one: the other ways, for one of them.
+    /// Keys that exclude this one: the other ways, if it is a way.
     pub fn excluded_by(&self, key: &Key) -> Vec<&'static str> {
         let ways = self.ways.iter().filter(|_| self.is_way(key)).map(|way| way.key);
         ways.filter(|way| *way != key.name).collect()
     }
 
-    /// What a key rules out, demands and bounds, one sentence each.
+    /// What a key excludes, requires and allows, one sentence each.
     pub fn constraints(&self, key: &Key) -> Vec<String> {
         let excludes = self.excluded_by(key).into_iter();
-        let excludes = excludes.map(|other| format!("not beside `{other}`"));
-        let needs = key.needs.map(|other| format!("only beside `{other}`"));
+        let excludes = excludes.map(|other| format!("not together with `{other}`"));
+        let needs = key.needs.map(|other| format!("only together with `{other}`"));
         let own = key.kind.constraint().map(str::to_owned);
         own.into_iter().chain(needs).chain(excludes).collect()
     }
 
-    /// Whether its user names such sections.
+    /// Whether the user names such sections.
     pub(super) fn is_named(&self) -> bool {
         self.path.contains('.')
     }

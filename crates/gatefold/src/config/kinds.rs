@@ -1,8 +1,8 @@
-//! The kinds of sources: each brings its keys, how they are read, and how a source is made of them.
+//! The kinds of sources: each brings its keys, reads them, and builds its sources.
 //!
-//! A kind is one module and one line in [`Kinds::default`]. Nothing else knows which kinds there are: the
-//! reader, the schema, the reference, `config show`, the doctor and the app go by [`SourceKind`] and
-//! [`KindSection`]. Whoever embeds Gatefold adds kinds of their own with [`Kinds::with`].
+//! A kind is one module and one line in [`Kinds::default`]. Nothing else knows which kinds exist:
+//! the reader, the schema, the reference, `config show`, the doctor and the app use [`SourceKind`]
+//! and [`KindSection`]. Embedders add kinds of their own with [`Kinds::with`].
 
 pub mod mcp;
 mod needs;
@@ -24,55 +24,55 @@ use super::key::Key;
 pub use needs::{Need, ProgramNeed, ServerNeed};
 pub use parts::DigestParts;
 
-/// A kind of sources, such as MCP servers.
+/// A kind of source, such as MCP servers.
 pub trait SourceKind: Send + Sync + 'static {
     fn name(&self) -> KindName;
 
-    /// What one is called in a sentence, without an article.
+    /// What to call such a source in a sentence, without an article.
     fn noun(&self) -> &'static str;
 
-    /// What the reference says about how one is reached, in whole sentences.
+    /// The reference's text about how such a source is reached, in whole sentences.
     fn details(&self) -> &'static str;
 
-    /// The ways to reach one. The key of a way selects the kind: a source has exactly one such key. No
-    /// other kind may have it, nor may it be one of those that every source has.
+    /// The ways to reach one. The key of a way selects the kind: a source has exactly one such key.
+    /// It must be no key of another kind's ways and no common key of all sources.
     fn ways(&self) -> &'static [Way];
 
-    /// All keys of its own, those of its ways included, in the order of the reference.
+    /// All its keys, including those of its ways, in the order of the reference.
     fn keys(&self) -> &'static [Key];
 
-    /// What other programs call its keys.
+    /// Other programs' names for its keys.
     fn foreign_keys(&self) -> &'static [ForeignKey] {
         &[]
     }
 
-    /// Reads its keys, of which that of at least one way is there. What is wrong is noted in the
-    /// document; with such a fault, what this returns does not matter.
+    /// Reads its keys; the key of at least one way is present. Faults are noted in the document;
+    /// after a fault, the returned value is ignored.
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>>;
 }
 
-/// One way to reach a source, by the key that stands for it.
+/// One way to reach a source, identified by its key.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
     pub key: &'static str,
-    /// What the key is given for: "for a program on this machine".
+    /// When to set the key: "for a program on this machine".
     pub purpose: &'static str,
-    /// Introduces such a source in a file to begin with.
+    /// The comment above such a source in a starter file.
     pub heading: &'static str,
     /// The name of that source.
     pub example: &'static str,
 }
 
-/// What a source's own keys say, read by its kind. Its `Debug` shows nothing that may be a secret.
+/// A source's own keys, read by its kind. Its `Debug` shows nothing that may be secret.
 pub trait KindSection: fmt::Debug + Send + Sync + 'static {
     fn kind(&self) -> KindName;
 
-    /// Adds everything that says how the source is reached, secrets included. What is kept on disk for
-    /// a source is kept for this digest.
+    /// Adds everything that determines how the source is reached, secrets included. State of a
+    /// source on disk is kept under this digest.
     fn digest(&self, parts: &mut DigestParts);
 
-    /// What is reached, as whom and with which settings, however the keys are written: two sources with
-    /// the same digest are the same thing twice.
+    /// What is reached, as whom and with which settings, regardless of how the keys are written:
+    /// two sources with equal digests are duplicates.
     fn reach(&self) -> Digest {
         let mut parts = DigestParts::new();
         parts.add(self.kind().as_str());
@@ -83,10 +83,10 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
     /// How the source is reached, on one line and without anything that may be secret.
     fn summary(&self) -> String;
 
-    /// The same for programs.
+    /// The same as JSON.
     fn shown(&self) -> Json;
 
-    /// What must be there before the source can be reached, for the doctor to look at.
+    /// What must exist before the source can be reached, for the doctor to check.
     fn need(&self) -> Option<Need<'_>> {
         None
     }
@@ -96,18 +96,18 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
         IdentityScope::Shared
     }
 
-    /// Makes the source. It connects to nothing before its first use.
+    /// Builds the source. It must connect to nothing before its first use.
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source>;
 }
 
-/// Which source is made, apart from what its kind knows.
+/// The identity and limits of a source, independent of its kind.
 pub struct SourceIdentity {
     pub domain: Domain,
     /// From the start of a connection to its first list of tools.
     pub connect_deadline: Duration,
-    /// How long a connection that nobody uses stays open.
+    /// How long an unused connection stays open.
     pub idle_stop: Duration,
-    /// What its manifests are kept for.
+    /// The digest under which its manifests are kept.
     pub config_digest: Digest,
     /// What it offered when it was last reached.
     pub known: Option<Arc<Manifest>>,
@@ -142,7 +142,7 @@ impl Default for Kinds {
 }
 
 impl Kinds {
-    /// The same with one more.
+    /// The same kinds and one more.
     #[must_use]
     pub fn with(mut self, kind: impl SourceKind) -> Self {
         self.0.push(Arc::new(kind));

@@ -13,14 +13,14 @@ use crate::Environment;
 pub struct Inputs {
     /// A `gatefold.toml`.
     pub config: Option<PathBuf>,
-    /// Configurations of MCP clients, whose servers become sources.
+    /// Configuration files of MCP clients, whose servers become sources.
     pub mcp_configs: Vec<PathBuf>,
-    /// The kinds of sources that they may have.
+    /// The kinds that sources may have.
     pub kinds: Kinds,
 }
 
 impl Inputs {
-    /// These files, or the one in its usual place when there are none.
+    /// These files, or the one in its usual place if there are none.
     pub fn located(mut self, environment: &Environment) -> Result<Self, ConfigError> {
         if self.config.is_none() && self.mcp_configs.is_empty() {
             self.config = Some(locate::config_file(environment)?);
@@ -29,7 +29,7 @@ impl Inputs {
     }
 }
 
-/// Reads the files and puts together what they say.
+/// Reads the files and combines them.
 ///
 /// The error has every fault of every file that could be read at all.
 pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, ConfigError> {
@@ -64,7 +64,7 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
     }
 }
 
-/// What other programs call the keys of a `gatefold.toml`.
+/// Other programs' names for the keys of a `gatefold.toml`.
 fn foreign_keys(kinds: &Kinds) -> Vec<ForeignKey> {
     let of_kinds = kinds.iter().flat_map(SourceKind::foreign_keys);
     FOREIGN_KEYS.iter().chain(of_kinds).copied().collect()

@@ -1,4 +1,4 @@
-//! What all files say, put together.
+//! Combines all files.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::sections::Draft;
 use super::sources::{DraftDomain, SourceDraft};
 use super::{Config, SourceConfig, SourceSection};
 
-/// Settles the domains and makes the policy. Sources stand in the order of the files.
+/// Assigns the domains and builds the policy. Sources keep the order of the files.
 pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
     let domains = domains(&draft.sources);
     let everywhere = |effect| rule("policy", &Scope::Everywhere, effect);
@@ -41,15 +41,15 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
     }
 }
 
-/// A domain for each source: those that are given first, then the others, which take the next
-/// free number where their name is taken.
+/// A domain for each source: explicit ones first, then the others, which take the next free number
+/// if their name is taken.
 fn domains(sources: &[SourceDraft]) -> Vec<Domain> {
     let given = sources.iter().filter_map(|source| match &source.domain {
         DraftDomain::Given(domain) => Some(domain.clone()),
         DraftDomain::Made(_) => None,
     });
     let mut taken: HashSet<Domain> = given.collect();
-    // Where the search for a free number goes on: thousands of sources may share a name.
+    // Where the search for a free number continues: thousands of sources may share a name.
     let mut numbers: HashMap<Domain, usize> = HashMap::new();
     let mut settle = |source: &SourceDraft| match &source.domain {
         DraftDomain::Given(domain) => domain.clone(),
@@ -67,7 +67,7 @@ fn domains(sources: &[SourceDraft]) -> Vec<Domain> {
     sources.iter().map(&mut settle).collect()
 }
 
-/// A rule is named after its key and its pattern: that is what a denial cites.
+/// A rule's id is made of its key and its pattern, because denials name it.
 fn rule(path: &str, scope: &Scope, (effect, selection): &(Effect, EntrySelection)) -> Rule {
     let key = match effect {
         Effect::Allow => "allow",

@@ -1,22 +1,22 @@
 //! The JSON Schema of `gatefold.toml`, for editors.
 //!
-//! It keeps to what draft 4 and draft 7 have in common, which is what editors of TOML understand
-//! (<https://taplo.tamasfe.dev/configuration/developing-schemas.html>), and refers to no other
-//! part of itself, since they leave out the descriptions beside a `$ref`.
+//! It uses what drafts 4 and 7 have in common, which is what TOML editors understand
+//! (<https://taplo.tamasfe.dev/configuration/developing-schemas.html>), and has no references to
+//! its own parts, because editors drop the descriptions beside a `$ref`.
 
 use gatefold_config::ITEM_LIMIT;
 use serde_json::{Map, Value, json};
 
 use super::keys::{Applies, Emptiness, Key, Kind, Section};
 
-/// Where the schema lies for those who have nothing but their `gatefold.toml`.
+/// Where the schema is published, for users who have nothing but their `gatefold.toml`.
 pub(super) const ADDRESS: &str =
     concat!(env!("CARGO_PKG_REPOSITORY"), "/raw/main/schemas/gatefold.schema.json");
 
-/// A string that a variable completes may be anything before it is.
+/// A string with a variable in it may have any form until the variable is replaced.
 const VARIABLE: &str = r"\$\{";
 
-/// The whole schema of a configuration with these sections.
+/// The schema of a configuration with these sections.
 pub fn schema(sections: &[Section]) -> Value {
     let mut properties = Map::new();
     for section in sections {
@@ -38,7 +38,7 @@ pub fn schema(sections: &[Section]) -> Value {
     })
 }
 
-/// A table of tables whose names their user chooses.
+/// A table of tables whose names the user chooses.
 fn named(section: &Section) -> Value {
     json!({
         "description": text(&section.summary, &section.details),
@@ -77,7 +77,7 @@ fn property(key: &Key) -> Value {
         details.push(format!("Default: {}.", key.unset));
     }
     if key.applies == Applies::Restart {
-        details.push("A change takes effect with the next start.".to_owned());
+        details.push("A change takes effect at the next start.".to_owned());
     }
     let mut property = kind(&key.kind);
     property["description"] = text(key.summary, &details.join(" ")).into();
@@ -88,7 +88,7 @@ fn property(key: &Key) -> Value {
     property
 }
 
-/// The example as JSON has it.
+/// The example as JSON.
 fn example(key: &Key) -> Value {
     let text = format!("example = {}", key.example);
     let table: Map<String, Value> = toml::from_str(&text).expect("examples are TOML");
@@ -103,7 +103,7 @@ fn pattern(pattern: &str) -> Value {
     json!({ "type": "string", "pattern": format!("{pattern}|{VARIABLE}") })
 }
 
-/// A string that fits `own`, or one with a variable in it.
+/// A string that matches `own`, or one that contains a variable.
 fn any_of(own: &Value) -> Value {
     json!({ "anyOf": [own, { "type": "string", "pattern": VARIABLE }] })
 }
@@ -120,7 +120,7 @@ fn names(pattern: &str, values: &Value) -> Value {
     })
 }
 
-/// What the reader takes for such a key, as far as a schema can say it.
+/// What the reader accepts for a kind of key, as far as a schema can say it.
 fn kind(kind: &Kind) -> Value {
     let filled = || json!({ "type": "string", "pattern": r"\S" });
     let loose = || json!({ "type": ["string", "number", "boolean"] });

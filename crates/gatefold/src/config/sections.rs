@@ -17,11 +17,11 @@ use super::kinds::Kinds;
 use super::sources::{self, SourceDraft};
 use super::{AuditConfig, DisclosureConfig, SearchConfig, ServerConfig};
 
-/// What one `gatefold.toml` says.
+/// The content of one `gatefold.toml`.
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) sources: Vec<SourceDraft>,
-    /// What happens to which entries of all sources.
+    /// The effects on entries of all sources.
     pub(super) effects: Vec<(Effect, EntrySelection)>,
     pub(super) disclosure: DisclosureConfig,
     pub(super) search: SearchConfig,
@@ -32,7 +32,7 @@ pub(super) struct Draft {
     pub(super) audit: AuditConfig,
 }
 
-/// What other programs call the keys of a `gatefold.toml`, those of the kinds of sources apart.
+/// Other programs' names for the keys of a `gatefold.toml`, without those of the kinds.
 pub(super) const FOREIGN_KEYS: &[ForeignKey] = &[
     ForeignKey { name: "disabled", own: "enabled", hint: "write `enabled = false`" },
     ForeignKey {
@@ -56,7 +56,7 @@ pub(super) const FOREIGN_KEYS: &[ForeignKey] = &[
 
 const LISTEN: &str = "write `listen = \"ADDRESS:PORT\"`";
 
-/// Reads the whole file. What is wrong is noted in the document; the rest is taken as it is.
+/// Reads the whole file. Faults are noted in the document; the rest is used.
 pub(super) fn read<'a>(document: &'a Document<'a>, root: &'a Node, kinds: &Kinds) -> Draft {
     let mut draft = Draft::default();
     let Some(mut root) = document.root(root) else {

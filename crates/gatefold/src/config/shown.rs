@@ -1,4 +1,4 @@
-//! What is in force, key by key, and where it comes from.
+//! The values in force, key by key, and where they come from.
 
 use std::collections::HashMap;
 
@@ -17,15 +17,15 @@ pub struct Setting {
     pub key: String,
     /// `None` for a default that is no single value.
     pub value: Option<Json>,
-    /// What holds when there is no value.
+    /// The behaviour without a value.
     #[serde(skip)]
     pub unset: &'static str,
     /// The file and line that set it; `None` for a default.
     pub origin: Option<String>,
 }
 
-/// Every key outside the sources, as `config` has it after it was loaded from `inputs`. No value
-/// that a variable gave is repeated.
+/// Every key outside the sources, with its value in `config`, which was loaded from `inputs`.
+/// Values from variables are not shown.
 pub fn settings(config: &Config, inputs: &Inputs, environment: &Environment) -> Vec<Setting> {
     let written = written(inputs, environment);
     let sections = sections(&inputs.kinds);
@@ -123,7 +123,7 @@ impl WrittenFile {
 
 struct Place {
     origin: String,
-    /// The value as it stands in the file, where variables are part of it.
+    /// The value as the file writes it, if it contains variables.
     as_written: Option<Json>,
 }
 

@@ -14,27 +14,27 @@ use super::common_keys::{CallKeys, EntrySelection, LimitKeys, SourceLimits, effe
 use super::kinds::{KindSection, Kinds, SourceKind};
 use super::{Origin, SourceSection, Unusable};
 
-/// One source as its file has it, its domain not yet settled among all.
+/// One source of a file, before its domain is settled among all.
 pub(super) struct SourceDraft {
     pub(super) origin: Origin,
     pub(super) domain: DraftDomain,
     pub(super) section: SourceSection,
     pub(super) description: Option<String>,
     pub(super) groups: GroupRules,
-    /// What happens to which of its own entries.
+    /// The effects on its own entries.
     pub(super) effects: Vec<(Effect, EntrySelection)>,
     pub(super) limits: SourceLimits,
     pub(super) call_deadline: Option<Duration>,
 }
 
 pub(super) enum DraftDomain {
-    /// Stands in the file.
+    /// Given in the file.
     Given(Domain),
-    /// Made from the source's name; may take a number.
+    /// Derived from the source's name; may get a number.
     Made(Domain),
 }
 
-/// What stands beside the keys of a source's kind.
+/// The keys that sources of every kind have.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct SourceKeys {
@@ -53,7 +53,7 @@ impl<'de> Deserialize<'de> for SourceDomain {
     }
 }
 
-/// What a group may be called: models write it back, so nothing that needs quoting.
+/// The name of a group: models write it back, so it must need no quoting.
 struct GroupName(String);
 
 impl<'de> Deserialize<'de> for GroupName {
@@ -96,14 +96,14 @@ fn source(
     let calls: CallKeys = table.read().unwrap_or_default();
     let section = section(field, &mut table, kinds);
     table.finish();
-    // What is missing here costs this source alone: the others do not need it.
+    // Missing variables make only this source unusable: the others do not need them.
     let absent = field.document().take_absent().into_iter().next();
     let section = match (keys.enabled, section, absent) {
         (Some(false), ..) | (_, None, _) => SourceSection::Disabled,
         (_, Some((kind, _)), Some(fault)) => {
             SourceSection::Unusable(Box::new(Unusable { kind, fault }))
         }
-        // A section that its kind did not read left a fault of the file.
+        // If its kind could not read the section, it noted a fault of the file.
         (_, Some((_, section)), None) => {
             section.map_or(SourceSection::Disabled, SourceSection::Usable)
         }
@@ -128,7 +128,7 @@ fn source(
     }
 }
 
-/// The source's domain. One that is given must be given once.
+/// The source's domain. An explicit domain must be unique.
 fn domain(
     name: &str,
     written: Option<SourceDomain>,
@@ -140,27 +140,28 @@ fn domain(
     };
     let other = given.insert(domain.clone(), name.to_owned());
     if let Some((other, field)) = other.zip(table.peek("domain")) {
-        let message = format!("is the domain of `sources.{other}` already: {domain}");
+        let message = format!("is already the domain of `sources.{other}`: {domain}");
         field.fault(message, "give each source a domain of its own");
     }
     DraftDomain::Given(domain)
 }
 
-/// What a source's own kind reads, and which kind that is.
+/// The section, read by the source's kind, and the kind.
 fn section(
     source: &Field<'_>,
     table: &mut Table<'_>,
     kinds: &Kinds,
 ) -> Option<(KindName, Option<Arc<dyn KindSection>>)> {
     let Some(kind) = kind(source, table, kinds) else {
-        // Its keys may be right once there is one way to reach it.
+        // Its keys may be right once there is one way to reach it, so they are not reported as
+        // unknown.
         kinds.iter().flat_map(SourceKind::keys).for_each(|key| table.know(&[key.name]));
         return None;
     };
     Some((kind.name(), kind.read(table)))
 }
 
-/// The kind whose ways are there. More than one, or none, is noted.
+/// The kind whose ways are present. More than one kind, or none, is a fault.
 fn kind<'k>(source: &Field<'_>, table: &Table<'_>, kinds: &'k Kinds) -> Option<&'k dyn SourceKind> {
     let mut there = kinds.ways().filter(|(_, way)| table.peek(way.key).is_some());
     let Some((kind, first)) = there.next() else {
@@ -172,7 +173,7 @@ fn kind<'k>(source: &Field<'_>, table: &Table<'_>, kinds: &'k Kinds) -> Option<&
     // Two ways of one kind are for the kind to judge.
     let other = there.find(|(other, _)| other.name() != kind.name());
     if let Some(field) = other.and_then(|(_, way)| table.peek(way.key)) {
-        field.key_fault(format!("stands beside `{}`", first.key), "keep one of the two");
+        field.key_fault(format!("is set beside `{}`", first.key), "keep one of the two");
         return None;
     }
     Some(kind)

@@ -1,26 +1,25 @@
-//! What people read about the keys: a file to begin with, and the reference.
+//! Texts about the keys for people: a starter file, and the reference.
 
 use std::fmt::Write as _;
 
 use super::keys::{Applies, Key, Section};
 use super::schema::ADDRESS;
 
-/// How wide comments are.
+/// The width of comments.
 const WIDTH: usize = 96;
 
-/// A `gatefold.toml` with every key commented out, which as it is configures nothing.
+/// A `gatefold.toml` with every key commented out, which configures nothing as it is.
 ///
-/// Comments are `# ` and prose, keys `#` and the key at once, so that either can be told from the
-/// other by machines too. A section's header stands there as it is: a key that is uncommented is
-/// in the right table.
+/// Prose is commented with `# `, keys with a bare `#`, so that programs can tell them apart too.
+/// Section headers are not commented out, so a key that is uncommented is in the right table.
 pub fn template(sections: &[Section]) -> String {
     let mut text = format!(
         "#:schema {ADDRESS}\n\n\
-         # What Gatefold is to do. To set a key, remove the `#` before it. Each is shown with its\n\
-         # default where it has one, and else with an example; `gatefold config explain KEY` says\n\
+         # What Gatefold should do. To set a key, remove the `#` before it. Each is shown with its\n\
+         # default if it has one, otherwise with an example; `gatefold config explain KEY` says\n\
          # more, and `gatefold config check` whether all is well.\n\
          #\n\
-         # In every string `${{VAR}}` and `${{VAR:-default}}` take variables; `$${{` is a plain `${{`.\n"
+         # `${{VAR}}` and `${{VAR:-default}}` in a string give the value of a variable; `$${{` gives `${{`.\n"
     );
     for section in sections {
         text.push('\n');
@@ -35,7 +34,7 @@ pub fn template(sections: &[Section]) -> String {
     text
 }
 
-/// One source for each way to reach one. The first has the keys that all of them may have.
+/// One source for each way to reach one. The first has the keys that all sources may have.
 fn sources(text: &mut String, section: &Section) {
     for (index, way) in section.ways.iter().enumerate() {
         let gap = if index == 0 { "#" } else { "" };
@@ -66,7 +65,7 @@ fn comment(text: &mut String, sentences: &[&str]) {
     }
 }
 
-/// A text in lines of at most `width` characters, longer words aside.
+/// A text in lines of at most `width` characters, except for longer words.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -124,7 +123,7 @@ fn entry(text: &mut String, section: &Section, key: &Key) {
         key.example
     );
     if key.applies == Applies::Restart {
-        text.push_str("- A change takes effect with the next start.\n");
+        text.push_str("- A change takes effect at the next start.\n");
     }
 }
 
@@ -132,13 +131,13 @@ fn default(section: &Section, key: &Key) -> String {
     match key.default() {
         Some(value) => format!("`{value}`"),
         None if key.unset.is_empty() => {
-            format!("none: it, or `{}`, has to be given", section.excluded_by(key).join("`, `"))
+            format!("none: it, or `{}`, must be set", section.excluded_by(key).join("`, `"))
         }
         None => key.unset.to_owned(),
     }
 }
 
-/// The anchor that a heading of this key gets: dots and backticks fall away.
+/// The anchor of this key's heading: dots and backticks are dropped.
 fn anchor(section: &Section, key: &Key) -> String {
     section.key_path(key).replace('.', "").to_lowercase()
 }
@@ -148,30 +147,30 @@ const NOTATION: &str = "\
 
 <!-- Written by `cargo xtask docs` from crates/gatefold/src/config/keys; edit that. -->
 
-`gatefold init` writes a file with every key, commented; `gatefold config explain KEY` says what stands
+`gatefold init` writes a file with every key, commented; `gatefold config explain KEY` prints what is
 here; `gatefold config check` names every fault of a file with its place and its fix; `gatefold config
-show` tells what is in force and where it comes from. Editors that know JSON Schema complete and check
+show` prints the values in force and where they come from. Editors that know JSON Schema complete and check
 the keys: the first line of the file, `#:schema`, names [the schema](../schemas/gatefold.schema.json).
 
-- **Variables**: in every string `${VAR}` and `${VAR:-default}` take variables; `$${` is a plain `${`.
+- **Variables**: `${VAR}` and `${VAR:-default}` in any string give the value of a variable; `$${` gives `${`.
 - **Durations** are a number and `ms`, `s`, `m`, `h` or `d`: `\"60s\"`.
 - **Sizes** are a number and `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`: `\"4MiB\"`.
 - **Patterns** know `*` for any run of characters and `?` for one.
 - **Paths** are relative to the file that names them; `~/` is the home directory.
-- **Reload**: a changed file is taken over at once, or on `SIGHUP`, all of it or, when anything is wrong,
-  none. Where a change waits for the next start, the key says so.
+- **Reload**: a changed file is applied at once, or on `SIGHUP`: all of it or, if anything is wrong, none
+  of it. A key whose change waits for the next start says so.
 ";
 
 const FILES: &str = "
 ## Other clients' files
 
 `--mcp-config FILE` reads any client's JSON as it is: `mcpServers`, `servers` or `context_servers`, \
-comments and trailing commas included. It may be given more than once, and beside `--config`. A server \
-in it that cannot work is reported as a failing source; the others do.
+comments and trailing commas included. It may be given more than once, and together with `--config`. A server \
+in it that cannot work is reported as a failing source; the others still work.
 
 ## Where files are looked for
 
 Without `--config` and `--mcp-config`: `./gatefold.toml`, then \
-`$XDG_CONFIG_HOME/gatefold/gatefold.toml` or `~/.config/gatefold/gatefold.toml`. State lies in \
+`$XDG_CONFIG_HOME/gatefold/gatefold.toml` or `~/.config/gatefold/gatefold.toml`. State is kept in \
 `--state-dir`, `GATEFOLD_STATE_DIR`, `state.dir`, or `$XDG_STATE_HOME/gatefold`.
 ";

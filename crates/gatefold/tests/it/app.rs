@@ -1,4 +1,4 @@
-//! The library's own seams: build, apply, watch.
+//! The library's own interface: build, apply, watch.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,11 +1,11 @@
-//! Configurations of MCP clients, as they are.
+//! Configuration files of MCP clients, as clients write them.
 
 use gatefold::config::SourceConfig;
 use gatefold::config::kinds::{Need, ProgramNeed, ServerNeed};
 
 use crate::scratch::json;
 
-/// One line a source: domain, then how it is reached. Secrets are shown here alone.
+/// One line a source: domain, then how it is reached. Only this test prints secrets.
 fn line(source: &SourceConfig) -> String {
     let domain = &source.domain;
     let pairs = |pairs: &[(String, gatefold_core::Secret)]| {

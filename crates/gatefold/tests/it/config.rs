@@ -1,4 +1,4 @@
-//! What right configurations come to.
+//! What valid configurations are read as.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -350,7 +350,7 @@ dir = "~/state"
 durability = "disk"
 "#;
 
-/// The text with the digests' own digits left out: they are tested by what changes them.
+/// The text without the digits of digests: other tests check what changes them.
 fn without_digests(text: &str) -> String {
     let is_digest = |line: &&str| !line.trim_start().starts_with("config_digest:");
     text.lines().filter(is_digest).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! The examples beside the workspace are right, and say the defaults that hold.
+//! The examples beside the workspace load, and show the real defaults.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn the_example_configurations_load() {
     assert!(config.sources.len() >= 4);
 }
 
-/// Every commented-out `key = value` of the reference, taken at its word.
+/// Loads every commented-out `key = value` of the reference.
 #[test]
 fn the_reference_shows_the_defaults() {
     let text = std::fs::read_to_string(example("reference.toml")).unwrap();

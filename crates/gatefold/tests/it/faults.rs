@@ -1,8 +1,8 @@
-//! What is said about wrong configurations: the place, the fault, the fix.
+//! The messages about wrong configurations: the place, the fault, the fix.
 
 use crate::scratch::toml;
 
-/// What is said about each text, under the text.
+/// The messages about each text, under the text.
 fn messages(texts: &[&str]) -> String {
     let message = |text: &&str| format!("{text}\n{}\n", toml(text).unwrap_err());
     texts.iter().map(message).collect::<Vec<_>>().join("\n")
@@ -341,7 +341,7 @@ fn a_source_is_reached_in_one_way() {
         "[sources.a]\nurl = 'http://h'\nargs = ['x']\ncwd = '/'",
         "[sources.a]\ncommand = 'x'\nheaders = { A = 'b' }",
         "[sources.a]\ncommand = 'x'\ndomain = 'd'\n[sources.b]\ncommand = 'x'\ndomain = 'd'",
-    ]), @r#"
+    ]), @r"
     [sources.a]
     description = 'x'
     gatefold.toml:1:10: `sources.a` says neither what to start nor where to connect
@@ -350,7 +350,7 @@ fn a_source_is_reached_in_one_way() {
     [sources.a]
     command = 'x'
     url = 'http://h'
-    gatefold.toml:3:1: `sources.a.url` stands beside `command`
+    gatefold.toml:3:1: `sources.a.url` is set beside `command`
       help: keep one of the two
 
     [sources.a]
@@ -374,9 +374,9 @@ fn a_source_is_reached_in_one_way() {
     [sources.b]
     command = 'x'
     domain = 'd'
-    gatefold.toml:6:10: `sources.b.domain` is the domain of `sources.a` already: d
+    gatefold.toml:6:10: `sources.b.domain` is already the domain of `sources.a`: d
       help: give each source a domain of its own
-    "#);
+    ");
 }
 
 #[test]
@@ -447,7 +447,7 @@ fn broken_syntax_is_placed() {
     command = 'x'
     command = 'y'
     gatefold.toml:3:1: duplicate key
-      help: it stands further up already; remove one, or put the two together
+      help: it is already set further up; remove one, or merge the two
 
     [sources.é]
     command = 'x'
@@ -457,7 +457,7 @@ fn broken_syntax_is_placed() {
     [policy]
     [policy]
     gatefold.toml:2:2: duplicate key
-      help: it stands further up already; remove one, or put the two together
+      help: it is already set further up; remove one, or merge the two
     "#);
 }
 

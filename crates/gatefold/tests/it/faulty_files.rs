@@ -1,4 +1,4 @@
-//! What is said about files that are wrong as a whole, and about several at once.
+//! The messages about files that are wrong as a whole, and about several at once.
 
 use gatefold::config::{ConfigError, Inputs};
 

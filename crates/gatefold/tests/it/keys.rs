@@ -1,4 +1,4 @@
-//! The description of the keys is that of the reader, and all that is made from it is right.
+//! The descriptions of the keys match the reader, and so does everything generated from them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn template() -> String {
     gatefold::config::template(&sections())
 }
 
-/// A file with the example of one key, and with what must stand beside it.
+/// A file with the example of one key, and with the keys that it needs.
 fn with_example(section: &Section, key: &Key) -> String {
     let header = section.path.replace("NAME", "a");
     let is_named = section.path.contains('.');
@@ -35,7 +35,7 @@ fn with_example(section: &Section, key: &Key) -> String {
     format!("[{header}]\n{beside}{} = {}\n", key.name, key.example)
 }
 
-/// A text of TOML as the JSON that an editor judges.
+/// A TOML text as the JSON that an editor checks.
 fn as_json(text: &str) -> Option<Value> {
     toml::from_str(text).ok()
 }
@@ -50,7 +50,7 @@ fn every_key_that_is_described_is_read() {
     }
 }
 
-/// A key that is like no other makes the reader list all that it asked for.
+/// A key unlike any other makes the reader list all that it knows.
 #[test]
 fn every_key_that_is_read_is_described() {
     const STRANGE: &str = "qqqqqqqqqqqq";
@@ -72,7 +72,7 @@ fn every_key_that_is_read_is_described() {
     }
 }
 
-/// No example is the default, so taking it over is a change.
+/// No example is the default, so applying it is a change.
 #[tokio::test]
 async fn a_reload_applies_what_is_said_to_need_no_restart() {
     let scratch = Scratch::new();
@@ -131,7 +131,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
     }
 }
 
-/// The template with every key and every header in force.
+/// The template with every key and every header uncommented.
 fn uncommented() -> String {
     let is_setting = |line: &str| {
         let rest = line.strip_prefix('#').unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A kind of sources that Gatefold does not have, as an embedder adds one.
+//! A kind of source that Gatefold does not have, as an embedder adds one.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::scratch::Scratch;
 
-/// Sources that say a text again.
+/// Sources that echo a text.
 struct EchoKind;
 
 const ECHO: KindName = KindName::new("echo");
@@ -64,7 +64,7 @@ impl SourceKind for EchoKind {
     }
 }
 
-/// What the configuration says about an echo, which is all of it.
+/// The configuration of an echo.
 #[derive(Debug, Clone, Deserialize)]
 struct Echo {
     echo: Text,
@@ -159,7 +159,7 @@ fn faults_of_an_own_kind_have_their_places_and_hints() {
       help: write a smaller number
     gatefold.toml:4:1: `sources.a.tmies` is not a known key
       help: did you mean `times`?
-    gatefold.toml:6:1: `sources.b.echo` stands beside `url`
+    gatefold.toml:6:1: `sources.b.echo` is set beside `url`
       help: keep one of the two
     gatefold.toml:8:10: `sources.c` says neither what to start nor where to connect
       help: give `command` for a program on this machine, or `url` for a server over HTTP, or `echo` for an echo
@@ -172,7 +172,7 @@ fn faults_of_an_own_kind_have_their_places_and_hints() {
 fn what_is_written_about_the_keys_has_those_of_an_own_kind() {
     let sections = sections(&kinds());
     let Ok(Found::Key(section, key)) = find("sources.x.times", &sections) else { panic!() };
-    assert_eq!(section.constraints(key), ["above zero", "only beside `echo`"]);
+    assert_eq!(section.constraints(key), ["above zero", "only together with `echo`"]);
     let Ok(Found::Key(section, key)) = find("sources.x.url", &sections) else { panic!() };
     assert_eq!(section.excluded_by(key), ["command", "echo"]);
     assert!(section.summary.starts_with("One MCP server or echo: "), "{}", section.summary);

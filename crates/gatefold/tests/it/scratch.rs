@@ -5,7 +5,7 @@ use gatefold::Environment;
 use gatefold::config::{Config, ConfigError, Inputs, load};
 use tempfile::TempDir;
 
-/// How long anything may take that a test waits for.
+/// The longest that a test waits for anything.
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
 /// A directory with configuration files, which messages name relative to it.

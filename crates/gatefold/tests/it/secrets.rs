@@ -1,4 +1,4 @@
-//! Secrets of a keyring in configurations.
+//! Secrets from a keyring in configurations.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use gatefold_core::Secret;
 
 use crate::scratch::Scratch;
 
-/// A keyring that answers as it is told, and remembers what it was asked.
+/// A keyring that answers as told, and records what it was asked.
 #[derive(Default)]
 struct FakeKeyring {
     secrets: BTreeMap<&'static str, &'static str>,
@@ -82,7 +82,7 @@ fn each_way_to_fail_names_its_fix() {
         };
         assert_eq!((fault.line, fault.key.as_str()), (3, "sources.a.headers.Authorization"));
         assert!(fault.message.contains(message) && fault.hint.contains(hint), "{fault}");
-        // What ends every question is asked once for all names.
+        // A final error is asked for only once for all names.
         assert_eq!(keyring.asked.lock().unwrap().len(), asked, "{config:?}");
     }
 }

@@ -1,6 +1,6 @@
-//! Every wrong input: what is said, where, and how to put it right. What is wrong in single values
-//! stands in `faults`, what is wrong in whole files and several of them in `faulty_files`; here is
-//! the rest, broken syntax and odd files among it.
+//! Every wrong input: the message, its place, and the fix. Wrong single values are tested in
+//! `faults`, whole files and several of them in `faulty_files`; here is the rest, including broken
+//! syntax and odd files.
 
 #![expect(clippy::too_many_lines, reason = "a snapshot has every message of its table")]
 
@@ -10,7 +10,7 @@ use gatefold::config::Inputs;
 
 use crate::scratch::{LIMIT, Scratch, json, toml};
 
-/// What is said about each text, under its name.
+/// The messages about each text, under its name.
 fn messages<T: AsRef<str>>(rows: &[(&str, T)]) -> String {
     let message = |(name, text): &(&str, T)| {
         let said = toml(text.as_ref()).map_or_else(|error| error.to_string(), |_| "loads".into());
@@ -143,7 +143,7 @@ fn brackets_within_brackets_end_somewhere() {
     assert!(error.contains("nest deeper than 64 levels"), "{error:.300}");
 }
 
-/// What a schema can know to be wrong too.
+/// Faults that a schema can find too.
 const REFUSED: &[(&str, &str)] = &[
     ("a string for a section", "limits = 'x'"),
     ("a list for a source", "[sources]\na = ['npx']"),
@@ -349,7 +349,7 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
       help: give `command` for a program on this machine, or `url` for a server over HTTP
 
     # both program and address
-    gatefold.toml:2:1: `sources.a.url` stands beside `command`
+    gatefold.toml:2:1: `sources.a.url` is set beside `command`
       help: keep one of the two
     "#);
 }
@@ -446,9 +446,9 @@ fn what_no_schema_can_know_has_a_place_and_a_fix() {
       help: remove some
 
     # a domain that three sources want
-    gatefold.toml:6:10: `sources.b.domain` is the domain of `sources.a` already: d
+    gatefold.toml:6:10: `sources.b.domain` is already the domain of `sources.a`: d
       help: give each source a domain of its own
-    gatefold.toml:9:10: `sources.c.domain` is the domain of `sources.b` already: d
+    gatefold.toml:9:10: `sources.c.domain` is already the domain of `sources.b`: d
       help: give each source a domain of its own
     "#);
 }
@@ -507,7 +507,7 @@ fn odd_files_have_a_name_and_a_fix() {
     dangling.toml: cannot be read: there is no such file
       help: check the path
     one.toml: cannot be read: its symbolic links lead in a circle
-      help: give a regular file, or mend the links
+      help: give a regular file, or fix the links
     directory.toml: cannot be read: it is a directory
       help: name a file in it
     latin.toml/x: cannot be read: a part of its path is a file

@@ -133,8 +133,8 @@ impl RawClient {
         self.begin(method, name, params).1.await
     }
 
-    /// The id of a request, and the request itself, which is sent once it is awaited. Dropped, its
-    /// connection is closed.
+    /// The id of a request, and the request itself, which is sent once it is awaited. Dropping it
+    /// closes its connection.
     pub fn begin<'a>(
         &'a self,
         method: &'a str,
@@ -170,7 +170,7 @@ impl RawClient {
         self.in_time(method, sent).await.map(drop)
     }
 
-    /// Posts a body as it is with these headers besides those of every request.
+    /// Posts a body unchanged, with these headers in addition to the usual ones.
     pub async fn post_raw(&self, body: &str, headers: HeaderMap) -> Result<RawResponse, Error> {
         let response = async {
             let response = self.post(body.to_owned(), headers).await?;
@@ -193,7 +193,7 @@ impl RawClient {
         self.in_time("GET", sent).await
     }
 
-    /// Asks for what stands at the address and returns it as it is.
+    /// Sends a plain GET to the address and returns the response unchanged.
     pub async fn get_raw(&self) -> Result<RawResponse, Error> {
         let request = self.http.get(&self.url).headers(self.common_headers());
         let response = async { whole(request.send().await?).await };
@@ -226,7 +226,7 @@ impl RawClient {
         timeout(self.limit, work).await.map_err(late)?
     }
 
-    /// The headers that mirror a stateless request.
+    /// The headers that mirror a stateless request's body.
     fn mirror(&self, method: &str, name: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if self.speaker.era == Era::Stateless {
@@ -334,10 +334,10 @@ impl MessageStream {
     }
 }
 
-/// Tests speak to loopback only, so there is no proxy and nothing to guard.
+/// Tests connect only to loopback, so there is no proxy and nothing to guard.
 #[expect(clippy::disallowed_methods, reason = "the guarded client is not for tests' peers")]
 fn http_client() -> Result<reqwest::Client, Error> {
-    // The client wants a provider even for plain HTTP; another one may be installed already.
+    // The client needs a crypto provider even for plain HTTP; another one may be installed already.
     drop(rustls::crypto::ring::default_provider().install_default());
     Ok(reqwest::Client::builder().no_proxy().tcp_nodelay(true).build()?)
 }
@@ -364,17 +364,17 @@ async fn whole(mut response: Response) -> Result<RawResponse, Error> {
     Ok(RawResponse { status, headers, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
-/// The data of server-sent events, out of the pieces of a body.
+/// The data of server-sent events, from the pieces of a body.
 #[derive(Default)]
 struct Events {
     buffer: Vec<u8>,
-    /// Up to here there is no end of an event.
+    /// No event ends before this offset.
     scanned: usize,
 }
 
 impl Events {
     fn push(&mut self, chunk: &Bytes) -> Result<(), Error> {
-        // JSON escapes a carriage return, so one can only end a line.
+        // JSON escapes a carriage return, so an unescaped one can only end a line.
         self.buffer.extend(chunk.iter().filter(|byte| **byte != b'\r'));
         if self.buffer.len() > ANSWER_LIMIT_BYTES {
             return Err(Error::TooLarge { limit_bytes: ANSWER_LIMIT_BYTES });
@@ -382,7 +382,7 @@ impl Events {
         Ok(())
     }
 
-    /// The next event that has data.
+    /// The next event with data.
     fn next(&mut self) -> Option<String> {
         loop {
             let unseen = &self.buffer[self.scanned..];

@@ -1,4 +1,4 @@
-//! The messages a raw client sends, as text.
+//! The messages that a raw client sends, as text.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -75,7 +75,7 @@ pub(super) fn call_params(tool: &str, arguments: &str) -> String {
     format!(r#"{{"name":{},"arguments":{arguments}}}"#, quoted(tool))
 }
 
-/// Puts members first into the object that `object` starts with.
+/// Inserts members at the beginning of the object in `object`.
 fn with_members(object: &str, members: &str) -> String {
     let rest = object.trim_start().strip_prefix('{').unwrap_or(object);
     let comma = if rest.trim_start().starts_with('}') { "" } else { "," };

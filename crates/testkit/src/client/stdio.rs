@@ -17,7 +17,7 @@ use crate::fixture::{Era, Incoming, lock, read};
 /// How much of the process's stderr is kept.
 const STDERR_LIMIT_BYTES: u64 = 1 << 20;
 
-/// The status that an exchange on stdio has.
+/// The status of an exchange on stdio.
 const STATUS_OK: u16 = 200;
 
 /// Speaks to a child process; dropping it kills the process.
@@ -42,7 +42,7 @@ impl StdioClient {
         Self::from_command(command)
     }
 
-    /// Starts a command with an environment or a directory of its own.
+    /// Starts a command with its own environment or directory.
     pub fn from_command(mut command: Command) -> Result<Self, Error> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child =
@@ -139,14 +139,14 @@ impl StdioClient {
         self.send(&self.speaker.notification(method, params)).await
     }
 
-    /// Writes one line as it is.
+    /// Writes one line unchanged.
     pub async fn send(&mut self, line: &str) -> Result<(), Error> {
         let what = || Error::Closed { what: "a message, as stdin was closed".to_owned() };
         let stdin = self.stdin.as_mut().ok_or_else(what)?;
         stdin.write_all(format!("{line}\n").as_bytes()).await.map_err(Error::io("writing"))
     }
 
-    /// Reads one line as it is.
+    /// Reads one line unchanged.
     pub async fn receive(&mut self) -> Result<String, Error> {
         let limit = self.limit;
         timeout(limit, self.next_line("a line"))
@@ -154,7 +154,7 @@ impl StdioClient {
             .map_err(|_| Error::Late { what: "a line".to_owned(), limit_ms: limit.as_millis() })?
     }
 
-    /// The process, while it has not been waited for.
+    /// The process id, until the process has been waited for.
     pub fn pid(&self) -> Option<u32> {
         self.child.id()
     }
@@ -164,7 +164,7 @@ impl StdioClient {
         lock(&self.stderr).clone()
     }
 
-    /// Closes stdin, on which a well-behaved server exits.
+    /// Closes stdin, which makes a well-behaved server exit.
     pub fn close_stdin(&mut self) {
         self.stdin = None;
     }

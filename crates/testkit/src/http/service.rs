@@ -39,7 +39,7 @@ const UNSUPPORTED_VERSION: i64 = -32022;
 const INVALID_REQUEST: i64 = -32600;
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// What `die` ends.
+/// What `die` ends: the connection or the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Death {
     Process,
@@ -126,12 +126,12 @@ impl Service {
         sent == Some(token.as_bytes())
     }
 
-    /// Whether a request is in the stateless era, by what it says of itself.
+    /// Whether a request is in the stateless era, by its own metadata.
     fn is_stateless(&self, request: &Request<'_>) -> bool {
         self.behaviour.served.serves_stateless() && !request.meta.version.is_empty()
     }
 
-    /// Checks that the headers of a stateless request say what its body says.
+    /// Checks that the headers of a stateless request match its body.
     fn check_mirror(&self, request: &Request<'_>, headers: &HeaderMap) -> Result<(), Fault> {
         if !self.is_stateless(request) {
             return Ok(());
@@ -156,7 +156,7 @@ impl Service {
         lock(&self.sessions).get(id).cloned()
     }
 
-    /// Finds the peer of a request; one outside a session is alone.
+    /// Finds the peer of a request; a request outside a session gets a peer of its own.
     fn peer_of(
         &self,
         request: &Request<'_>,
@@ -226,7 +226,7 @@ impl Service {
     }
 }
 
-/// Answers with events; when the reader goes, the call ends.
+/// Answers with events; the call ends when the reader goes.
 fn stream(service: Arc<Service>, peer: Arc<Peer>, body: Bytes) -> Response {
     let (messages, mut received) = mpsc::channel::<String>(OUTLET_LIMIT);
     tokio::spawn(async move {
@@ -256,7 +256,7 @@ fn event(message: &str) -> String {
     format!("event: message\ndata: {message}\n\n")
 }
 
-/// In the stateless era the status tells what is wrong; before it, every answer has 200.
+/// In the stateless era the HTTP status reflects the fault; before it, every answer has 200.
 fn fault_status(code: i64, is_stateless: bool) -> StatusCode {
     match code {
         METHOD_NOT_FOUND if is_stateless => StatusCode::NOT_FOUND,
@@ -265,7 +265,8 @@ fn fault_status(code: i64, is_stateless: bool) -> StatusCode {
     }
 }
 
-/// A header value in the specification's wrapping for what is not printable; taken as it is.
+/// Whether a header value uses the specification's encoding for unprintable text. It is not
+/// decoded.
 fn is_encoded(value: &HeaderValue) -> bool {
     value.as_bytes().starts_with(b"=?base64?")
 }

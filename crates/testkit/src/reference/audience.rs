@@ -1,4 +1,4 @@
-//! Those who want to hear of changes: sessions of the handshake era, subscriptions of the other.
+//! Listeners for changes: sessions of the handshake era, subscriptions of the stateless era.
 
 #![expect(deprecated, reason = "logging lives on in both eras")]
 
@@ -14,20 +14,20 @@ use tokio::time::timeout;
 
 use crate::fixture::lock;
 
-/// How many may listen at once; the oldest gives way.
+/// How many may listen at once; a new one replaces the oldest.
 const LISTENER_LIMIT: usize = 256;
 
-/// How long one listener may hold up a notice to the others.
+/// How long one listener may delay a notice to the others.
 const NOTICE_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long those who were let in are waited for.
+/// How long to wait for acknowledged subscriptions to be seated.
 const ARRIVAL_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
 pub(super) struct Audience {
     seats: Mutex<SeatTable>,
-    /// Subscriptions that were acknowledged and have no seat yet: the SDK acknowledges them first,
-    /// and who hears that may cause a change before they are seated.
+    /// Acknowledged subscriptions without a seat: the SDK acknowledges first, and the client may
+    /// then cause a change before its subscription is seated.
     arriving: watch::Sender<usize>,
 }
 
@@ -102,7 +102,7 @@ impl Drop for Seat {
 }
 
 impl Audience {
-    /// Lets a subscription in, which [`Audience::seat`] will be called for.
+    /// Admits a subscription, for which [`Audience::seat`] will be called.
     pub(super) fn let_in(&self) {
         self.arriving.send_modify(|arriving| *arriving += 1);
     }
@@ -125,18 +125,18 @@ impl Audience {
         number
     }
 
-    /// Tells each listener that asked for it, and returns how many those were.
+    /// Notifies each listener that asked for this change, and returns how many did.
     pub(super) async fn tell(&self, change: Change<'_>) -> usize {
         let mut arriving = self.arriving.subscribe();
         if timeout(ARRIVAL_LIMIT, arriving.wait_for(|arriving| *arriving == 0)).await.is_err() {
-            // Their clients have left before they were seated.
+            // The missing clients left before they were seated.
             self.arriving.send_replace(0);
         }
         let listeners: Vec<Listener> =
             lock(&self.seats).taken.iter().map(|(_, listener)| listener.clone()).collect();
         let mut told = 0;
         for listener in listeners {
-            // A listener that just left or never asked for this is no failure.
+            // A listener that has just left, or did not ask for this change, is no failure.
             if timeout(NOTICE_LIMIT, listener.tell(change)).await == Ok(true) {
                 told += 1;
             }
@@ -149,7 +149,7 @@ impl Listener {
     fn has_left(&self) -> bool {
         match self {
             Self::Session { peer, .. } => peer.is_transport_closed(),
-            // Its seat is given up with its request.
+            // Its seat is freed when its request ends.
             Self::Subscription(_) => false,
         }
     }

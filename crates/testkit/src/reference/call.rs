@@ -1,4 +1,4 @@
-//! One request under way: its arguments, and what it may say to or ask of the client.
+//! One request in progress: its arguments, and messages and questions to the client.
 
 #![expect(deprecated, reason = "sampling, roots and logging live on in both eras")]
 
@@ -38,21 +38,21 @@ pub(super) struct Call {
 }
 
 /// Why a request ends before its usual result.
-pub(super) enum Early {
+pub(super) enum EarlyEnd {
     /// The client must answer first.
     Input(Box<InputRequiredResult>),
-    /// The caller is told in words. Only a tool's result can say so.
+    /// The caller gets a message. Only a tool's result can carry one.
     Failure(String),
     Fault(ErrorData),
 }
 
-impl From<ErrorData> for Early {
+impl From<ErrorData> for EarlyEnd {
     fn from(error: ErrorData) -> Self {
         Self::Fault(error)
     }
 }
 
-/// The result of a tool that says one thing.
+/// A tool result with one text.
 pub(super) fn said(text: impl Into<String>) -> CallToolResponse {
     CallToolResult::success(vec![ContentBlock::text(text)]).into()
 }
@@ -131,7 +131,7 @@ impl Call {
         self.context.client_capabilities().unwrap_or_default()
     }
 
-    /// Says something in the log, if the client wants to hear of that level.
+    /// Logs a message, if the client wants that level.
     pub(super) async fn log(&self, level: LoggingLevel, text: &str) {
         let wanted = if self.is_stateless() {
             self.context.meta.log_level()
@@ -156,39 +156,39 @@ impl Call {
         }
     }
 
-    /// Seals what the next round must know. Only the same tool, prompt or resource can open it.
+    /// Seals the state for the next round. Only the same tool, prompt or resource can open it.
     pub(super) fn seal(&self, state: &impl Serialize) -> Result<String, ErrorData> {
         let options = SealOptions::new().associated_data(self.name.as_bytes()).ttl(STATE_LIMIT);
         let sealed = self.server.shared.states.seal_json_with(state, &options);
         sealed.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
-    /// What the round before sealed. An error if anything else came back.
+    /// The state from the round before. An error if anything else came back.
     pub(super) fn state<T: DeserializeOwned>(&self) -> Result<Option<T>, ErrorData> {
         let Some(sealed) = &self.state else { return Ok(None) };
         let opened = self.server.shared.states.open_json_with(sealed, self.name.as_bytes());
-        // Why it could not be opened is nothing a client may learn.
+        // A client must not learn why it could not be opened.
         opened.map(Some).map_err(|_| ErrorData::invalid_params("invalid requestState", None))
     }
 
-    /// Asks one thing of the client, in the way of its era.
+    /// Asks the client one question, in the way of its era.
     pub(super) async fn ask(
         &self,
         key: &str,
         request: InputRequest,
         state: Option<String>,
-    ) -> Result<Value, Early> {
+    ) -> Result<Value, EarlyEnd> {
         let requests = InputRequests::from([(key.to_owned(), request)]);
         let mut answers = self.ask_all(requests, state).await?;
         Ok(answers.remove(key).unwrap_or_default())
     }
 
-    /// Asks several things: one after the other of the handshake era, at once of the stateless.
+    /// Asks several questions: one by one in the handshake era, all at once in the stateless era.
     pub(super) async fn ask_all(
         &self,
         requests: InputRequests,
         state: Option<String>,
-    ) -> Result<InputResponses, Early> {
+    ) -> Result<InputResponses, EarlyEnd> {
         let client = self.client();
         for request in requests.values() {
             self.check_capability(&client, request)?;
@@ -206,15 +206,15 @@ impl Call {
         if requests.iter().all(is_answered) {
             return Ok(self.responses.clone());
         }
-        // What was answered already is asked again: the client keeps nothing between rounds.
-        Err(Early::Input(Box::new(InputRequiredResult::new(Some(requests), state))))
+        // Answered questions are asked again: the client keeps nothing between rounds.
+        Err(EarlyEnd::Input(Box::new(InputRequiredResult::new(Some(requests), state))))
     }
 
     fn check_capability(
         &self,
         client: &ClientCapabilities,
         request: &InputRequest,
-    ) -> Result<(), Early> {
+    ) -> Result<(), EarlyEnd> {
         if can_answer(client, request) {
             return Ok(());
         }
@@ -230,10 +230,10 @@ impl Call {
         if self.is_stateless() {
             return Err(ErrorData::missing_required_client_capability(required).into());
         }
-        Err(Early::Failure(format!("the client does not offer {name}")))
+        Err(EarlyEnd::Failure(format!("the client does not offer {name}")))
     }
 
-    async fn ask_session(&self, request: InputRequest) -> Result<Value, Early> {
+    async fn ask_session(&self, request: InputRequest) -> Result<Value, EarlyEnd> {
         let peer = &self.context.peer;
         let asked = async {
             match request {
@@ -251,8 +251,8 @@ impl Call {
         };
         match timeout(ANSWER_LIMIT, asked).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(Early::Failure(format!("the client did not answer: {error}"))),
-            Err(_) => Err(Early::Failure("the client took too long to answer".to_owned())),
+            Ok(Err(error)) => Err(EarlyEnd::Failure(format!("the client did not answer: {error}"))),
+            Err(_) => Err(EarlyEnd::Failure("the client took too long to answer".to_owned())),
         }
     }
 }
@@ -261,7 +261,7 @@ fn to_value(answer: &impl Serialize) -> Value {
     serde_json::to_value(answer).unwrap_or_default()
 }
 
-/// Whether the client declared that it can be asked this.
+/// Whether the client declared that it can answer this kind of question.
 pub(super) fn can_answer(client: &ClientCapabilities, request: &InputRequest) -> bool {
     match request {
         InputRequest::CreateMessage(_) => client.sampling.is_some(),

@@ -6,7 +6,7 @@ use rmcp::ErrorData;
 use rmcp::model::{JsonObject, Tool};
 use serde_json::{Value, json};
 
-use super::call::Early;
+use super::call::EarlyEnd;
 
 /// A tool whose arguments are these properties.
 pub(super) fn tool(name: &'static str, description: &'static str, properties: &Value) -> Tool {
@@ -23,6 +23,6 @@ pub(super) fn object(schema: Value) -> Arc<JsonObject> {
     Arc::new(schema)
 }
 
-pub(super) fn unknown(name: &str) -> Early {
-    Early::Fault(ErrorData::invalid_params(format!("unknown tool `{name}`"), None))
+pub(super) fn unknown(name: &str) -> EarlyEnd {
+    EarlyEnd::Fault(ErrorData::invalid_params(format!("unknown tool `{name}`"), None))
 }

@@ -1,4 +1,4 @@
-//! The questions that the server asks, and what they look like on the wire.
+//! The questions that the server asks, as they are on the wire.
 
 #![expect(deprecated, reason = "sampling and roots live on in both eras")]
 
@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-/// A form with these properties, of which the named ones must be filled in.
+/// A form with these properties; the ones in `required` must be filled in.
 pub(super) fn form(message: &str, properties: &Value, required: &[&str]) -> InputRequest {
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     InputRequest::Elicitation(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
@@ -76,7 +76,7 @@ pub(super) fn with_choices() -> InputRequest {
     form("Please choose", &properties, &[])
 }
 
-/// What was filled in, or nothing where the user declined.
+/// The value that was filled in, or null where the user declined.
 pub(super) fn filled<'a>(answer: &'a Value, property: &str) -> &'a str {
     answer["content"][property].as_str().unwrap_or_default()
 }

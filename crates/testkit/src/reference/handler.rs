@@ -1,4 +1,4 @@
-//! The SDK's handler: each request goes to the module that knows it.
+//! The SDK's handler: passes each request to its module.
 
 #![expect(deprecated, reason = "what the handshake era has and the stateless era dropped")]
 
@@ -52,8 +52,8 @@ impl ServerHandler for Reference {
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         match self.era {
             ServedEras::Stateless => Cow::Owned(vec![ProtocolVersion::V_2026_07_28]),
-            // The handshake era has every version too: otherwise the SDK answers a stateless
-            // request with the versions to choose from, which no old server could.
+            // In the handshake era all versions are listed too: otherwise the SDK answers a
+            // stateless request with a choice of versions, which no old server could do.
             ServedEras::Both | ServedEras::Handshake => {
                 Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
             }

@@ -1,14 +1,14 @@
-//! The tools that need several rounds, and those that show what a round must not accept.
+//! The tools that need several rounds, and those that try what a round must reject.
 
 use rmcp::model::{CallToolResponse, InputRequests, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::call::{Call, Early, can_answer, said};
+use super::call::{Call, EarlyEnd, can_answer, said};
 use super::definitions::{bare_tool, unknown};
 use super::elicitation::{ask_name, confirm, filled, form, roots, sample, sampled};
 
-/// What a call knows from the rounds before.
+/// What a call knows from earlier rounds.
 #[derive(Default, Deserialize, Serialize)]
 struct Progress {
     name: Option<String>,
@@ -27,7 +27,7 @@ pub(super) fn tools() -> Vec<Tool> {
     ]
 }
 
-pub(super) async fn call(call: &Call) -> Result<CallToolResponse, Early> {
+pub(super) async fn call(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     match call.name.trim_start_matches("test_input_required_result_") {
         "elicitation" => {
             let answer = call.ask("user_name", ask_name("What is your name?"), None).await?;
@@ -50,17 +50,17 @@ pub(super) async fn call(call: &Call) -> Result<CallToolResponse, Early> {
     }
 }
 
-async fn with_state(call: &Call) -> Result<CallToolResponse, Early> {
+async fn with_state(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     let state = call.state::<Progress>()?;
     let sealed = Some(call.seal(&Progress::default())?);
     call.ask("confirm", confirm("Please confirm", "ok"), sealed).await?;
     if state.is_none() && call.is_stateless() {
-        return Err(Early::Failure("the answer came without the state".to_owned()));
+        return Err(EarlyEnd::Failure("the answer came without the state".to_owned()));
     }
     Ok(said("state-ok"))
 }
 
-async fn multiple_inputs(call: &Call) -> Result<CallToolResponse, Early> {
+async fn multiple_inputs(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     call.state::<Progress>()?;
     let questions = InputRequests::from([
         ("user_name".to_owned(), ask_name("What is your name?")),
@@ -73,7 +73,7 @@ async fn multiple_inputs(call: &Call) -> Result<CallToolResponse, Early> {
     Ok(said(format!("{greeting} {name}, roots: {}", answers["client_roots"]["roots"])))
 }
 
-async fn multi_round(call: &Call) -> Result<CallToolResponse, Early> {
+async fn multi_round(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     let earlier = call.state::<Progress>()?.unwrap_or_default();
     let name = if let Some(name) = earlier.name {
         name
@@ -89,7 +89,7 @@ async fn multi_round(call: &Call) -> Result<CallToolResponse, Early> {
     Ok(said(format!("{name} likes {}", filled(&answer, "color"))))
 }
 
-async fn capabilities(call: &Call) -> Result<CallToolResponse, Early> {
+async fn capabilities(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     let client = call.client();
     let questions: InputRequests = [
         ("user_name", ask_name("What is your name?")),

@@ -1,4 +1,4 @@
-//! The tools with which each era, transport and direction can be tried, one thing each.
+//! The tools that try each era, transport and direction, one thing each.
 
 #![expect(deprecated, reason = "logging lives on in both eras")]
 
@@ -10,20 +10,20 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::audience::Change;
-use super::call::{Call, Early, said};
+use super::call::{Call, EarlyEnd, said};
 use super::definitions::{bare_tool, tool, unknown};
 use super::elicitation::{ask_name, roots, sample, sampled, told};
 use super::shared::{GROWTH_LIMIT, Shared};
 
-/// How many steps `matrix_progress` may take, and how long each is.
+/// The most steps of `matrix_progress`, and the length of each.
 const STEP_LIMIT: u64 = 100;
 const STEP: Duration = Duration::from_millis(10);
 
 /// How long `matrix_wait` waits for its cancellation.
 const WAIT_LIMIT: Duration = Duration::from_secs(60);
 
-/// How long `matrix_log` waits before it answers. In a session over HTTP the SDK sends what is logged
-/// on the session's own stream, and nothing says that this is not slower than the answer's.
+/// How long `matrix_log` waits before it answers. In a session over HTTP the SDK sends log messages
+/// on the session's own stream, which may be slower than the answer's.
 const LOG_LEAD: Duration = Duration::from_millis(100);
 
 const LEVELS: [LoggingLevel; 8] = [
@@ -58,7 +58,7 @@ pub(super) fn tools() -> Vec<Tool> {
     ]
 }
 
-pub(super) async fn call(call: &Call) -> Result<CallToolResponse, Early> {
+pub(super) async fn call(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     let shared = &call.server.shared;
     match call.name.as_str() {
         "matrix_elicit" => {
@@ -107,7 +107,7 @@ fn is_grown(name: &str, grown: usize) -> bool {
     (1..=grown).any(|number| grown_tool(number) == name)
 }
 
-async fn progress(call: &Call) -> Result<CallToolResponse, Early> {
+async fn progress(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     let steps = call.number("steps", 3, STEP_LIMIT)?;
     let total = u32::try_from(steps).map_or(f64::MAX, f64::from);
     let mut reached = 0.0;
@@ -119,19 +119,18 @@ async fn progress(call: &Call) -> Result<CallToolResponse, Early> {
     Ok(said(format!("took {steps} steps")))
 }
 
-async fn wait(call: &Call) -> Result<CallToolResponse, Early> {
+async fn wait(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     let mut waiting = WaitGuard::begin(&call.server.shared);
     tokio::select! {
-        () = call.context.ct.cancelled() => Err(Early::Failure("cancelled".to_owned())),
+        () = call.context.ct.cancelled() => Err(EarlyEnd::Failure("cancelled".to_owned())),
         () = sleep(WAIT_LIMIT) => {
             waiting.ended = true;
-            Err(Early::Failure(format!("not cancelled within {} s", WAIT_LIMIT.as_secs())))
+            Err(EarlyEnd::Failure(format!("not cancelled within {} s", WAIT_LIMIT.as_secs())))
         }
     }
 }
 
-/// Counts a call while it waits, and if it ended before its time, whether it was told to or just
-/// dropped.
+/// Counts a call while it waits and, if it ended early, whether it was cancelled or just dropped.
 struct WaitGuard<'a> {
     shared: &'a Shared,
     ended: bool,
@@ -153,9 +152,9 @@ impl Drop for WaitGuard<'_> {
     }
 }
 
-async fn grow(shared: &Shared) -> Result<CallToolResponse, Early> {
+async fn grow(shared: &Shared) -> Result<CallToolResponse, EarlyEnd> {
     let Some(number) = shared.grow() else {
-        return Err(Early::Failure(format!("grown {GROWTH_LIMIT} times already")));
+        return Err(EarlyEnd::Failure(format!("grown {GROWTH_LIMIT} times already")));
     };
     let mut told = 0;
     for change in [Change::Tools, Change::Prompts, Change::Resources] {

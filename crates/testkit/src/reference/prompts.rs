@@ -1,4 +1,4 @@
-//! The prompts, and what completes their arguments.
+//! The prompts, and completions of their arguments.
 
 use std::sync::atomic::Ordering;
 
@@ -9,12 +9,12 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use super::call::{Call, Early};
+use super::call::{Call, EarlyEnd};
 use super::contents;
 use super::elicitation::{filled, form};
 use super::shared::Shared;
 
-/// What any argument may be completed to.
+/// The completions of any argument.
 const WORDS: [&str; 6] = ["paris", "park", "party", "test", "testValue1", "testValue2"];
 
 pub(super) fn list(shared: &Shared) -> Vec<Prompt> {
@@ -48,13 +48,13 @@ fn grown_prompt(number: usize) -> String {
 pub(super) async fn get(call: &Call) -> Result<GetPromptResponse, ErrorData> {
     match messages(call).await {
         Ok(messages) => Ok(GetPromptResult::new(messages).into()),
-        Err(Early::Input(required)) => Ok((*required).into()),
-        Err(Early::Failure(text)) => Err(ErrorData::internal_error(text, None)),
-        Err(Early::Fault(error)) => Err(error),
+        Err(EarlyEnd::Input(required)) => Ok((*required).into()),
+        Err(EarlyEnd::Failure(text)) => Err(ErrorData::internal_error(text, None)),
+        Err(EarlyEnd::Fault(error)) => Err(error),
     }
 }
 
-async fn messages(call: &Call) -> Result<Vec<PromptMessage>, Early> {
+async fn messages(call: &Call) -> Result<Vec<PromptMessage>, EarlyEnd> {
     let user = |content| PromptMessage::new(Role::User, content);
     let text = |text: &str| user(ContentBlock::text(text));
     Ok(match call.name.as_str() {

@@ -6,7 +6,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use super::call::{Call, Early};
+use super::call::{Call, EarlyEnd};
 use super::contents::PNG;
 use super::elicitation::{ask_name, filled};
 use super::shared::Shared;
@@ -53,13 +53,13 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 pub(super) async fn read(call: &Call) -> Result<ReadResourceResponse, ErrorData> {
     match contents(call).await {
         Ok(contents) => Ok(ReadResourceResult::new(vec![contents]).into()),
-        Err(Early::Input(required)) => Ok((*required).into()),
-        Err(Early::Failure(text)) => Err(ErrorData::internal_error(text, None)),
-        Err(Early::Fault(error)) => Err(error),
+        Err(EarlyEnd::Input(required)) => Ok((*required).into()),
+        Err(EarlyEnd::Failure(text)) => Err(ErrorData::internal_error(text, None)),
+        Err(EarlyEnd::Fault(error)) => Err(error),
     }
 }
 
-async fn contents(call: &Call) -> Result<ResourceContents, Early> {
+async fn contents(call: &Call) -> Result<ResourceContents, EarlyEnd> {
     let uri = call.name.as_str();
     let text = |text: &str| ResourceContents::text(text, uri).with_mime_type("text/plain");
     Ok(match uri {

@@ -1,4 +1,4 @@
-//! The SDK's own sessions, but a call can end the event stream that it answers on.
+//! The SDK's own sessions, with the addition that a call can end its own event stream.
 //!
 //! Revision 2025-11-25 lets a server close a stream in the middle of a call; the client then asks
 //! for the rest with `Last-Event-ID`. The SDK can do it, but does not tell a handler which stream
@@ -28,9 +28,9 @@ pub(super) struct OwnStream {
 }
 
 impl OwnStream {
-    /// Ends the stream; what is sent from now on waits until the client asks for it.
+    /// Ends the stream; later messages wait until the client asks for them.
     pub(super) async fn close(&self) {
-        // The session may have ended meanwhile, and then there is nothing left to close.
+        // The session may have ended in the meantime; then there is nothing left to close.
         drop(self.session.close_sse_stream(self.http_request_id, Some(RETRY)).await);
     }
 }

@@ -1,4 +1,4 @@
-//! What all connections to one reference server share.
+//! State that all connections to one reference server share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,18 +11,18 @@ use super::audience::Audience;
 /// How many tools, prompts and resources `matrix_grow` may add.
 pub(super) const GROWTH_LIMIT: usize = 64;
 
-/// Seals `requestState`. Tests need no secret, and servers that share it can take over from one
-/// another.
+/// Seals `requestState`. Tests need no secret, and servers with one key can take over from each
+/// other.
 const STATE_KEY: &[u8] = b"the reference server's key for tests: not a secret at all";
 
 pub(super) struct Shared {
     pub(super) audience: Arc<Audience>,
     pub(super) tasks: TaskManager,
     pub(super) states: RequestStateCodec,
-    /// Whether the tool and the prompt that come and go are there.
+    /// Whether the tool and the prompt that come and go are there now.
     pub(super) passing_tool: AtomicBool,
     pub(super) passing_prompt: AtomicBool,
-    /// How many calls of `matrix_wait` are under way, and how many were cancelled.
+    /// How many calls of `matrix_wait` are running, and how many were cancelled.
     pub(super) waiting: AtomicUsize,
     pub(super) cancelled: AtomicUsize,
     grown: AtomicUsize,
@@ -47,7 +47,7 @@ impl Shared {
         self.grown.load(Ordering::SeqCst)
     }
 
-    /// Grows once more and returns the number of it, or `None` at the limit.
+    /// Grows once more and returns the number, or `None` at the limit.
     pub(super) fn grow(&self) -> Option<usize> {
         let grow = |grown| (grown < GROWTH_LIMIT).then_some(grown + 1);
         let before = self.grown.fetch_update(Ordering::SeqCst, Ordering::SeqCst, grow);

@@ -10,7 +10,7 @@ use rmcp::task_manager::{TaskContext, TaskExit, TaskFuture, TaskOptions};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::call::{Call, Early, said};
+use super::call::{Call, EarlyEnd, said};
 use super::definitions::{bare_tool, tool, unknown};
 use super::elicitation::{ask_name, confirm, filled};
 
@@ -59,7 +59,7 @@ pub(super) fn is_one(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-pub(super) async fn call(call: &Call) -> Result<CallToolResponse, Early> {
+pub(super) async fn call(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     match call.name.as_str() {
         "greet" => Ok(said(format!("Hello, {}!", call.text_or("name", "World")))),
         "slow_compute" => slow_compute(call).await,
@@ -104,11 +104,11 @@ fn require_tasks(call: &Call) -> Result<(), ErrorData> {
 fn spawn(
     call: &Call,
     work: impl FnOnce(TaskContext) -> TaskFuture,
-) -> Result<CallToolResponse, Early> {
+) -> Result<CallToolResponse, EarlyEnd> {
     let tasks = &call.server.shared.tasks;
     if tasks.running_task_count() >= TASK_LIMIT {
         let text = format!("{TASK_LIMIT} tasks are running: try again when some are done");
-        return Err(Early::Failure(text));
+        return Err(EarlyEnd::Failure(text));
     }
     let options = TaskOptions::new().with_poll_interval_ms(POLL_INTERVAL_MS);
     Ok(CreateTaskResult::new(tasks.spawn(options, work)).into())
@@ -118,7 +118,7 @@ fn done(text: impl Into<String>) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }
 
-async fn slow_compute(call: &Call) -> Result<CallToolResponse, Early> {
+async fn slow_compute(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     let time = Duration::from_secs(call.number("seconds", 1, SLOW_LIMIT_S)?);
     let text = format!("{} took {} s", call.text_or("label", "the work"), time.as_secs());
     if !knows_tasks(call) {
@@ -144,7 +144,7 @@ async fn fail_later(context: TaskContext) -> Result<CallToolResult, TaskExit> {
     }
 }
 
-async fn confirm_delete(call: &Call) -> Result<CallToolResponse, Early> {
+async fn confirm_delete(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     let file = call.text_or("filename", "the file").to_owned();
     let question = confirm(&format!("Delete {file}?"), "confirm");
     let told = move |answer: &Value| {

@@ -1,4 +1,4 @@
-//! The tool list, and the tools that answer at once or say something on the way.
+//! The tool list, and the tools that answer at once or send messages before they answer.
 
 #![expect(deprecated, reason = "logging lives on in both eras")]
 
@@ -12,17 +12,17 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::audience::Change;
-use super::call::{Call, Early, said};
+use super::call::{Call, EarlyEnd, said};
 use super::definitions::{bare_tool, object, tool, unknown};
 use super::sessions::OwnStream;
 use super::shared::Shared;
 use super::{contents, elicitation, input_required, matrix, tasks};
 
-/// Between the things that a tool says on the way.
+/// The pause between messages of a tool.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Between the end of the stream and the answer. Well above the time after which the client comes
-/// back: the SDK keeps no answer for a stream that nobody reads.
+/// The time between the end of the stream and the answer. Well above the time after which the
+/// client comes back: the SDK keeps no answer for a stream that nobody reads.
 const AWAY: Duration = Duration::from_millis(400);
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
@@ -126,15 +126,15 @@ pub(super) async fn call(call: &Call) -> Result<CallToolResponse, ErrorData> {
     };
     match outcome {
         Ok(response) => Ok(response),
-        Err(Early::Input(required)) => Ok((*required).into()),
-        Err(Early::Failure(text)) => {
+        Err(EarlyEnd::Input(required)) => Ok((*required).into()),
+        Err(EarlyEnd::Failure(text)) => {
             Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into())
         }
-        Err(Early::Fault(error)) => Err(error),
+        Err(EarlyEnd::Fault(error)) => Err(error),
     }
 }
 
-async fn call_simple(call: &Call) -> Result<CallToolResponse, Early> {
+async fn call_simple(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     let success = |content| Ok(CallToolResult::success(content).into());
     match call.name.as_str() {
         "test_simple_text" => Ok(said("This is a simple text response for testing.")),
@@ -154,9 +154,9 @@ async fn call_simple(call: &Call) -> Result<CallToolResponse, Early> {
                 r#"{"test":"data","value":123}"#,
             ),
         ]),
-        "test_error_handling" => {
-            Err(Early::Failure("This tool intentionally returns an error for testing".to_owned()))
-        }
+        "test_error_handling" => Err(EarlyEnd::Failure(
+            "This tool intentionally returns an error for testing".to_owned(),
+        )),
         "json_schema_2020_12_tool" => Ok(said("The arguments were taken")),
         "test_custom_header" => Ok(said(format!("region: {}", call.text_or("region", "none")))),
         "test_passing_tool" => Ok(said("This tool may be gone soon")),
@@ -164,8 +164,8 @@ async fn call_simple(call: &Call) -> Result<CallToolResponse, Early> {
     }
 }
 
-/// The tools that say or ask something before they answer.
-async fn call_speaking(call: &Call) -> Result<CallToolResponse, Early> {
+/// The tools that send or ask something before they answer.
+async fn call_speaking(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
     match call.name.as_str() {
         "test_tool_with_logging" => {
             call.log(LoggingLevel::Info, "Tool execution started").await;
@@ -173,7 +173,7 @@ async fn call_speaking(call: &Call) -> Result<CallToolResponse, Early> {
             call.log(LoggingLevel::Info, "Tool processing data").await;
             sleep(PAUSE).await;
             call.log(LoggingLevel::Info, "Tool execution completed").await;
-            // Its stream is not the answer's, so it might be later than that.
+            // It travels on another stream than the answer, so it might arrive after it.
             sleep(PAUSE).await;
             Ok(said("Tool with logging executed"))
         }
@@ -232,12 +232,15 @@ async fn call_speaking(call: &Call) -> Result<CallToolResponse, Early> {
     }
 }
 
-async fn ask(call: &Call, question: rmcp::model::InputRequest) -> Result<CallToolResponse, Early> {
+async fn ask(
+    call: &Call,
+    question: rmcp::model::InputRequest,
+) -> Result<CallToolResponse, EarlyEnd> {
     let answer = call.ask("answer", question, None).await?;
     Ok(said(format!("Elicitation completed: {}", elicitation::told(&answer))))
 }
 
-async fn tell(call: &Call, change: Change<'_>) -> Result<CallToolResponse, Early> {
+async fn tell(call: &Call, change: Change<'_>) -> Result<CallToolResponse, EarlyEnd> {
     let told = call.server.shared.audience.tell(change).await;
     Ok(said(format!("Changed the list and told {told} listeners")))
 }

@@ -37,7 +37,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
     pairs.iter().map(entry).collect()
 }
 
-/// A stateless request whose body says what the headers of [`mirrored`] say.
+/// A stateless request whose body matches the headers of [`mirrored`].
 fn stateless(method: &str, params: &str) -> String {
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{meta}{params}}}}}"#)
@@ -184,7 +184,7 @@ async fn cancel() {
     assert!(matches!(called, Err(Error::Closed { .. })));
 }
 
-/// A file for a log, that lives as long as its folder.
+/// A file for a log, which lives as long as its folder.
 fn log_file() -> (tempfile::TempDir, String) {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let path = scratch.path().join("log");

@@ -1,4 +1,4 @@
-//! The fixture and the reference server seen through the raw clients. The binary runs itself again
+//! The fixture and the reference server as the raw clients see them. The binary runs itself again
 //! as either.
 
 mod http;

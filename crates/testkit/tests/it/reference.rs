@@ -1,5 +1,5 @@
-//! The reference server. That it is right is the conformance suite's finding; this is about what
-//! the suite does not call.
+//! The reference server. The conformance suite shows that it is correct; these tests cover what the
+//! suite does not call.
 
 use std::net::Ipv4Addr;
 
@@ -33,7 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 const ALL: &str = r#"{"elicitation":{},"sampling":{},"roots":{}}"#;
 
-/// Each tool that asks, what it asks, the client's answer, and what the tool then says.
+/// Each tool that asks a question, the question, the client's answer, and the tool's result.
 const QUESTIONS: [(&str, &str, &str, &str); 3] = [
     (
         "matrix_elicit",
@@ -113,7 +113,7 @@ async fn http(served: ServedEras) -> (RawClient, DropGuard) {
     (client, stop.drop_guard())
 }
 
-/// The methods of what came before an answer.
+/// The methods of the messages before an answer.
 fn methods(notices: &[String]) -> Vec<String> {
     let method = |notice: &String| {
         let notice: Value = serde_json::from_str(notice).ok()?;
@@ -241,7 +241,7 @@ async fn cancel() {
     let mut client = stdio(ServedEras::Both);
     client.initialize().await.expect("it answers");
     let id = client.start("tools/call", r#"{"name":"matrix_wait"}"#).await.expect("it is sent");
-    // Answered after the call has begun, as requests are taken in order.
+    // Requests are taken in order, so once this is answered the call has begun.
     client.list().await.expect("it answers");
     let params = json!({ "requestId": id }).to_string();
     client.notify("notifications/cancelled", &params).await.expect("it is sent");

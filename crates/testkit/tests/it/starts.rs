@@ -32,7 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// One message to a fresh server, and the code of its error or else its protocol version.
+/// One message to a fresh server, and the code of its error or its protocol version.
 struct EraCase {
     claim: &'static str,
     behaviour: &'static [&'static str],

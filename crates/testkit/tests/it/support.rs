@@ -7,7 +7,7 @@ use gatefold_testkit::{
 };
 use libtest_mimic::Trial;
 
-/// What the clients answer when they are asked.
+/// The clients' answer to any question.
 pub(crate) const ANSWER: &str = r#"{"action":"accept","content":{"name":"Ada","n":1.10}}"#;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    /// Connects to a fixture of its own; in the handshake era the handshake is done.
+    /// Connects to a fixture of its own; in the handshake era including the handshake.
     pub(crate) async fn connect(wire: Wire, era: Era, behaviour: &[&str]) -> Self {
         let mut client = match wire {
             Wire::Stdio => Self::Stdio(stdio(behaviour)),
@@ -62,7 +62,7 @@ impl Client {
         .expect("the call is answered")
     }
 
-    /// Calls a tool with all of the parameters, `params` being what follows the name.
+    /// Calls a tool; `params` is what follows the name in the parameters.
     pub(crate) async fn call_with(&mut self, tool: &str, params: &str) -> Exchange {
         let params = format!(r#"{{"name":"{tool}",{params}}}"#);
         match self {
@@ -96,12 +96,12 @@ pub(crate) fn http(behaviour: &[&str]) -> (RawClient, HttpFixture) {
     (client, fixture)
 }
 
-/// How long a test waits for what does not come.
+/// How long a test waits for something that should not come.
 pub(crate) const SHORT: Duration = Duration::from_millis(300);
-/// How long a test waits for what comes soon.
+/// How long a test waits for something that should come soon.
 pub(crate) const LONG: Duration = Duration::from_secs(10);
 
-/// A test that runs on a runtime of its own.
+/// A test with a runtime of its own.
 pub(crate) fn trial<F: Future<Output = ()>>(
     name: impl Into<String>,
     test: impl FnOnce() -> F + Send + 'static,

@@ -1,4 +1,4 @@
-//! What the tools answer, byte by byte.
+//! The tools' answers, byte by byte.
 
 use gatefold_testkit::fixture::read_log;
 use gatefold_testkit::{process_alive, wait_until};
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{ANSWER, Client, Era, LONG, SHORT, Wire, stdio, trial, trials_each_way};
 
-/// A call and the inside of its result, or else its whole error.
+/// A call and the inside of its result, or its whole error.
 struct Case {
     claim: &'static str,
     tool: &'static str,
@@ -299,7 +299,8 @@ async fn subscribe() {
     );
     let cancelled = format!(r#"{{"requestId":{id}}}"#);
     client.notify("notifications/cancelled", &cancelled).await.expect("the notice is sent");
-    // Messages that arrive at once are handled at once, so an answer has to lie between them.
+    // Messages that arrive together are handled concurrently, so an answer has to come between
+    // them.
     client.call("echo", "{}").await.expect("it answers");
     let grown = client.call("grow", "{}").await.expect("it answers");
     assert_eq!(grown.notices, [""; 0]);

@@ -1,4 +1,4 @@
-//! What a sentence encoder adds, and what it costs, where `GATEFOLD_ENCODER` names one.
+//! What a sentence encoder gains and costs, if `GATEFOLD_ENCODER` names one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use gatefold_encoder::{Embedder, Model, REQUEST_TOKENS, Shelf, Vector, passage_key};
-use gatefold_search::{Aids, Findings, Index, Mode};
+use gatefold_search::{Findings, Index, Mode, SearchEvidence};
 
 use super::{RESULTS, RealTool, entries};
 use crate::bench::say;
@@ -15,10 +15,10 @@ use crate::bench::table::markdown;
 /// How long reading a set may take.
 const READING: Duration = Duration::from_mins(20);
 
-/// How many requests are timed: each is encoded anew.
+/// How many requests are timed; each is encoded anew.
 const TIMED: usize = 500;
 
-/// The encoder in the folder that the variable names; what it reads is kept for the next run.
+/// The encoder in the folder that the variable names; its vectors are kept for the next run.
 #[expect(clippy::disallowed_methods, reason = "a chore reads its own variables")]
 pub(super) fn open(root: &Path) -> Result<Option<Embedder>> {
     let Some(folder) = std::env::var_os("GATEFOLD_ENCODER").map(PathBuf::from) else {
@@ -29,7 +29,7 @@ pub(super) fn open(root: &Path) -> Result<Option<Embedder>> {
     Ok(Some(Embedder::start(model, shelf)))
 }
 
-/// Has an encoder read texts.
+/// Makes an encoder read texts.
 pub(super) fn read<'a>(encoder: &Embedder, texts: impl Iterator<Item = &'a str>) {
     encoder.want(texts.map(Arc::from).collect());
     if !encoder.wait(READING) {
@@ -37,12 +37,12 @@ pub(super) fn read<'a>(encoder: &Embedder, texts: impl Iterator<Item = &'a str>)
     }
 }
 
-/// How like a request texts are that were read.
-pub(super) fn likenesses(encoder: &Embedder, request: &str, texts: &[&str]) -> Vec<Option<f32>> {
+/// How similar a request is to texts that were read.
+pub(super) fn similarities(encoder: &Embedder, request: &str, texts: &[&str]) -> Vec<Option<f32>> {
     let asked = encoder.request(request, REQUEST_TOKENS);
     let asked: Arc<Vector> = asked.expect("a model that was opened encodes any text");
-    let likeness = |text: &&str| Some(encoder.vector(&passage_key(text))?.cosine(&asked));
-    texts.iter().map(likeness).collect()
+    let similarity = |text: &&str| Some(encoder.vector(&passage_key(text))?.cosine(&asked));
+    texts.iter().map(similarity).collect()
 }
 
 /// A search that asks the encoder, which has read the tools' passages.
@@ -55,9 +55,9 @@ pub(super) fn search(
 ) -> Findings {
     let judge = |places: &[usize]| {
         let texts: Vec<_> = places.iter().map(|at| passages[*at].as_str()).collect();
-        likenesses(encoder, request, &texts)
+        similarities(encoder, request, &texts)
     };
-    let aids = Aids { judge: Some(&judge), ..Aids::default() };
+    let aids = SearchEvidence { judge: Some(&judge), ..SearchEvidence::default() };
     index.search_with(request, Mode::Hybrid, |_| true, &aids, limit)
 }
 
@@ -71,7 +71,7 @@ pub(super) fn cost(encoder: &Embedder, tools: &[RealTool], requests: &[String]) 
     let mut took: Vec<_> = asked
         .enumerate()
         .map(|(number, request)| {
-            // What was asked before would be remembered; a number makes it new.
+            // A repeated request would come from memory; a number makes it new.
             let request = format!("{request} {number}");
             let start = Instant::now();
             std::hint::black_box(search(encoder, &index, &passages, &request, RESULTS));

@@ -1,4 +1,5 @@
-//! Whether it is noticed that no tool fits: a set's own requests, and those of sets about other tools.
+//! Whether the ranking notices that no tool fits: a set's own requests, and those of sets about
+//! other tools.
 
 use std::collections::HashSet;
 use std::iter;
@@ -12,7 +13,7 @@ use gatefold_search::{Index, Mode};
 use super::{encoded, index_of, read_set};
 use crate::bench::table::markdown;
 
-/// A table of how many requests of each set are said to fit nothing.
+/// A table of how many requests of each set are reported to fit nothing.
 pub(super) fn table(sets: &[PathBuf], encoder: Option<&Embedder>) -> Result<String> {
     let mut read = Vec::new();
     for set in sets {

@@ -1,4 +1,4 @@
-//! What past queries are worth, on the sets that have enough requests for each tool.
+//! What past queries gain, on the sets that have enough requests for each tool.
 
 use std::path::Path;
 
@@ -6,19 +6,19 @@ use anyhow::Result;
 use gatefold_encoder::Embedder;
 use gatefold_search::Mode;
 use gatefold_search::measure::{
-    Gain, Learning, Likenesses, ListedTool, Request, Trial, learning, read_requests, read_tools,
+    Gain, Learning, ListedTool, Request, Similarities, Trial, learning, read_requests, read_tools,
 };
 
 use super::encoded;
 use crate::bench::table::markdown;
 
-/// How many requests for each tool a set must have.
+/// The fewest requests for each tool of a usable set.
 const LEAST_REQUESTS: usize = 4;
 
-/// How many past queries a tool gets, and of how many tools one gets any.
+/// How many past queries a tool gets, and one in how many tools gets any.
 const TRIALS: [(usize, usize); 4] = [(1, 1), (3, 1), (10, 1), (3, 2)];
 
-/// The most requests that are asked in a trial.
+/// The most requests asked in a trial.
 const ASKED: usize = 500;
 
 /// A table with a row for each trial, if a set is large enough for any.
@@ -35,19 +35,19 @@ pub(super) fn table(
             continue;
         }
         let name = set.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let mut rankings: Vec<(&str, Option<&Likenesses<'_>>)> = vec![("", None)];
-        let likenesses;
+        let mut rankings: Vec<(&str, Option<&Similarities<'_>>)> = vec![("", None)];
+        let similarities;
         if let Some(encoder) = encoder {
             let passages: Vec<_> = tools.iter().map(ListedTool::passage).collect();
             let texts = requests.iter().map(|request| &*request.text);
             encoded::read(encoder, passages.iter().map(String::as_str).chain(texts));
-            likenesses =
-                |request: &str, texts: &[&str]| encoded::likenesses(encoder, request, texts);
-            rankings.push((", with the encoder", Some(&likenesses)));
+            similarities =
+                |request: &str, texts: &[&str]| encoded::similarities(encoder, request, texts);
+            rankings.push((", with the encoder", Some(&similarities)));
         }
-        for (ranking, likenesses) in rankings {
+        for (ranking, similarities) in rankings {
             let name = format!("{name}{ranking}");
-            let row = |trial| row(&name, &tools, &requests, trial, likenesses);
+            let row = |trial| row(&name, &tools, &requests, trial, similarities);
             rows.extend(TRIALS.map(row));
         }
     }
@@ -61,7 +61,7 @@ fn row(
     tools: &[ListedTool],
     requests: &[Request],
     (past_queries, one_in): (usize, usize),
-    encoder: Option<&Likenesses<'_>>,
+    encoder: Option<&Similarities<'_>>,
 ) -> Vec<String> {
     let trial = Trial { past_queries, one_in, asked: ASKED, mode: Mode::Hybrid };
     let Learning { own, others } = learning(tools, requests, &trial, encoder);

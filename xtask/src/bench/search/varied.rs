@@ -1,11 +1,12 @@
-//! Generated tools of great variety: a large catalogue with the skew of words of a real one.
+//! Generated tools of great variety: a large catalogue with the skewed word frequencies of a real
+//! one.
 
 use gatefold_search::{Analysis, Document};
 
 /// How many tools a generated domain has.
 pub(super) const DOMAIN_TOOLS: usize = 40;
 
-/// Words that the generated texts are made of, the common first; beyond these they are invented.
+/// Words of the generated texts, common ones first; words beyond these are invented.
 const WORDS: &str = "\
     the of a to id name list get and for with by in user file create update delete search project \
     type data status query issue date page team account message limit set report order key event \
@@ -82,7 +83,7 @@ pub(super) fn requests(count: usize) -> Vec<String> {
     (0..count).map(request).collect()
 }
 
-/// Words by chance, from a fixed seed.
+/// Random words, from a fixed seed.
 struct Words {
     words: Vec<String>,
     state: u64,
@@ -114,7 +115,7 @@ impl Words {
         usize::try_from((mixed ^ (mixed >> 31)) % bound).unwrap_or(0)
     }
 
-    /// A word as common as its place in the list makes it (Zipf's law).
+    /// A word with a probability by its place in the list (Zipf's law).
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the list")]
     fn any(&mut self) -> String {
         let share = self.below(1_000_000) as f64 / 1e6;

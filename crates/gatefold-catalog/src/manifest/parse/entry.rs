@@ -1,4 +1,4 @@
-//! Prompts, resources and templates of resources.
+//! Prompts, resources and resource templates.
 
 use gatefold_core::Digest;
 use serde_json::value::RawValue;
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::fields::{
     Field, Kind, Rule, changeable, field, find, members, name, repair, repair_inside, text, written,
 };
-use super::{Definition, EntryPlaces, Placed};
+use super::{Definition, EntryPlaces, PlacedDefinition};
 use crate::address::MAX_URI;
 use crate::raw::object_fields;
 
@@ -99,7 +99,7 @@ pub(super) fn place(
 ) -> Option<EntryPlaces> {
     let fields = object_fields(raw)?;
     let get = |name: &str| field(&fields, name);
-    let mut placed = Placed::new(arena, raw);
+    let mut placed = PlacedDefinition::new(arena, raw);
     let name = placed.decoded(get("name")?)?;
     Some(EntryPlaces {
         key: if key == "name" { name } else { placed.decoded(get(key)?)? },

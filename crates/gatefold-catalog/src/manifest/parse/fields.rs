@@ -1,4 +1,4 @@
-//! The members of an object, each held to the kind of value that clients insist on.
+//! The members of an object, checked for the kinds of values that clients insist on.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use gatefold_core::ToolName;
 
 use crate::raw::object_fields;
 
-/// The longest name a tool or a prompt may have, in bytes: an id made of it and any domain can be
-/// asked for.
+/// The longest name of a tool or a prompt, in bytes: an id made from it and any domain must be a
+/// valid name.
 const MAX_NAME: usize = ToolName::MAX_LENGTH / 2;
 
 /// A field's key and its value's text.
 pub(super) type Field<'a> = (Cow<'a, str>, Cow<'a, str>);
 
-/// A member, the kind that its value must have, and what stands in for a value of another kind.
+/// A member, the kind its value must have, and the replacement for a value of another kind.
 pub(super) type Rule = (&'static str, Kind, Option<&'static str>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +37,12 @@ impl Kind {
     }
 }
 
-/// The members of an object, to be changed; an error that says so when it is none.
+/// The members of an object, for editing; the error says that it is no object.
 pub(super) fn members(raw: &str) -> Result<Vec<Field<'_>>, String> {
     changeable(raw).ok_or_else(|| "it is not an object".to_owned())
 }
 
-/// The name that a tool or a prompt is asked for by.
+/// The name that identifies a tool or a prompt at its source.
 pub(super) fn name(fields: &[Field<'_>]) -> Result<String, String> {
     let name = find(fields, "name").and_then(text).ok_or("it has no name")?.into_owned();
     if name.is_empty() || name.chars().any(char::is_control) {
@@ -58,12 +58,12 @@ pub(super) fn find<'a>(fields: &'a [Field<'_>], key: &str) -> Option<&'a str> {
     fields.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_ref())
 }
 
-/// As [`find`], of fields that are not to be changed.
+/// Like [`find`], for fields that are not edited.
 pub(super) fn field<'a>(fields: &[(Cow<'_, str>, &'a str)], key: &str) -> Option<&'a str> {
     fields.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
 }
 
-/// Replaces or drops the fields of a wrong kind; whether there were any.
+/// Replaces or drops fields of the wrong kind. Returns whether there were any.
 pub(super) fn repair(
     fields: &mut Vec<Field<'_>>,
     rules: &[Rule],
@@ -83,7 +83,7 @@ pub(super) fn repair(
     repairs.len() > before
 }
 
-/// As [`repair`], inside of the object that is the value of one of the fields.
+/// Like [`repair`], inside the object that is the value of one of the fields.
 pub(super) fn repair_inside(
     fields: &mut [Field<'_>],
     key: &str,

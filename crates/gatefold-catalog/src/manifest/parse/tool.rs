@@ -4,7 +4,7 @@ use gatefold_core::{Digest, Hints};
 use serde_json::value::RawValue;
 
 use super::fields::{Kind, Rule, field, find, members, name, repair, repair_inside, text, written};
-use super::{Definition, Placed, Places};
+use super::{Definition, PlacedDefinition, ToolPlaces};
 use crate::raw::object_fields;
 
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
@@ -41,7 +41,7 @@ pub(super) fn read(raw: &str) -> Result<Definition<'_>, String> {
     Ok(Definition { key, raw, repairs })
 }
 
-pub(super) fn place(arena: &mut String, raw: &str, digest: Digest) -> Option<Places> {
+pub(super) fn place(arena: &mut String, raw: &str, digest: Digest) -> Option<ToolPlaces> {
     let fields = object_fields(raw)?;
     let get = |name: &str| field(&fields, name);
     let annotations = get("annotations");
@@ -50,8 +50,8 @@ pub(super) fn place(arena: &mut String, raw: &str, digest: Digest) -> Option<Pla
     let ui = field(&meta, "ui").and_then(object_fields).unwrap_or_default();
     let visibility = field(&ui, "visibility").or(field(&meta, "ui/visibility"));
     let ui_resource = field(&ui, "resourceUri").or(field(&meta, "ui/resourceUri"));
-    let mut placed = Placed::new(arena, raw);
-    Some(Places {
+    let mut placed = PlacedDefinition::new(arena, raw);
+    Some(ToolPlaces {
         name: placed.decoded(get("name")?)?,
         title: get("title").or(field(&annotated, "title")).and_then(|token| placed.decoded(token)),
         description: get("description").and_then(|token| placed.decoded(token)),
@@ -71,8 +71,7 @@ fn hints(annotations: &str) -> Hints {
     serde_json::from_str(annotations).unwrap_or_default()
 }
 
-/// Whether a list of those who may use a tool does not name models. What is not a list says
-/// nothing.
+/// Whether `visibility` is a list that does not name models. Anything but a list restricts nothing.
 fn leaves_out_models(visibility: &str) -> bool {
     let named: Option<Vec<&RawValue>> = serde_json::from_str(visibility).ok();
     let is_model = |one: &&RawValue| text(one.get()) == Some(Cow::Borrowed("model"));

@@ -1,4 +1,4 @@
-//! How the demonstration tells what it found.
+//! The demonstration's printed report.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -80,7 +80,7 @@ fn step(number: usize, step: &Step, output: &Output) {
     }
 }
 
-/// Cuts text into lines, preferably behind a comma or a space.
+/// Cuts text into lines, preferably after a comma or a space.
 fn wrapped(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -101,18 +101,18 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// How to use the gateway that stays up.
+/// How to use the gateway that keeps running.
 pub(super) fn invitation(address: SocketAddr, scratch: &Path, output: &Output) {
     let style = output.style();
     let url = url(address);
     let add = format!("claude mcp add --transport http gatefold {url}");
     let json = json!({ "mcpServers": { "gatefold": { "type": "http", "url": url } } });
-    output.line("It stays up. Add it to a client:");
+    output.line("It keeps running. Add it to a client:");
     output.line(&format!("   {}", style.accent(&add)));
     output.line("or in a client's configuration:");
     output.line(&format!("   {}", style.accent(&json.to_string())));
     output.line("");
-    let data = format!("Its data lies in {}; `--fresh` begins anew.", scratch.display());
+    let data = format!("Its data is in {}; `--fresh` starts over.", scratch.display());
     output.line(&style.faint(&data));
     output.line(&style.faint("Ctrl-C stops it."));
 }

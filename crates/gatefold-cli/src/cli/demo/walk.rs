@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use crate::cli::loopback;
 use crate::cli::tokens::{self, ChildCounter};
 
-/// The protocol version that the walk speaks: each request stands alone.
+/// The protocol version of the walk, in which each request stands alone.
 const PROTOCOL: &str = "2026-07-28";
 
-/// Everything that the demonstration has to tell.
+/// Everything that the demonstration reports.
 pub(super) struct Tour {
     pub(super) domains: Vec<DomainCost>,
     /// What a model is given first: the definitions and the instructions.
@@ -21,7 +21,7 @@ pub(super) struct Tour {
     pub(super) steps: Vec<Step>,
 }
 
-/// A domain and what its definitions would cost, shown in full.
+/// A domain and the cost of its full definitions.
 pub(super) struct DomainCost {
     pub(super) name: String,
     pub(super) description: String,
@@ -45,7 +45,7 @@ impl Step {
     }
 }
 
-/// Walks and counts.
+/// Makes the calls and counts tokens.
 pub(super) async fn take(app: &App, address: SocketAddr) -> anyhow::Result<Tour> {
     let endpoint = Endpoint { address };
     let first = endpoint.ask("tools/list", None, json!({})).await?;
@@ -113,7 +113,7 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    /// Calls a tool and gives the text that a model would read.
+    /// Calls a tool and returns the text that a model would read.
     async fn call(&self, tool: &str, arguments: &Value) -> anyhow::Result<String> {
         let params = json!({ "name": tool, "arguments": arguments });
         let result = self.ask("tools/call", Some(tool), params).await?;
@@ -143,9 +143,9 @@ impl Endpoint {
         ];
         headers.extend(name.map(|name| ("Mcp-Name", name)));
         let answer = loopback::post(self.address, "/mcp", &headers, &request.to_string()).await;
-        let answer = answer.context("the own endpoint gave no answer")?;
+        let answer = answer.context("the demonstration's endpoint gave no answer")?;
         let mut body: Value = serde_json::from_str(&answer.body)
-            .with_context(|| format!("the own endpoint answered {}", answer.status))?;
+            .with_context(|| format!("the demonstration's endpoint answered {}", answer.status))?;
         if let Some(message) = body["error"]["message"].as_str() {
             bail!("`{method}` failed: {message}");
         }

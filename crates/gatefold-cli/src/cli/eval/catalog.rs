@@ -5,15 +5,15 @@ use gatefold_catalog::{Scope, SearchMode, Tool, View, search, token_bound};
 use serde::Serialize;
 
 use super::EvalCatalog;
-use crate::cli::arguments::Shared;
+use crate::cli::arguments::SharedOptions;
 use crate::cli::catalogue;
 use crate::cli::output::Output;
 use crate::cli::table::Table;
 
-/// How far down a search a tool must stand to count as found.
+/// The worst place in a search at which a tool still counts as found.
 const FOUND_WITHIN: usize = 5;
 
-/// How near the score of another tool must come to a tool's own for the two to be confusable.
+/// How close another tool's score must come to a tool's own for the two to be confusable.
 const CONFUSABLE: f32 = 0.9;
 
 /// A definition that costs more o200k tokens than this gets advice.
@@ -23,18 +23,18 @@ const COSTLY_TOKENS: usize = 1000;
 #[derive(Serialize)]
 struct CatalogReport<'a> {
     tools: usize,
-    /// A bound on the o200k tokens of all definitions.
+    /// An upper bound on the o200k tokens of all definitions.
     tokens: usize,
-    /// Pairs that the same request finds about as well.
-    confusable: Vec<Pair<'a>>,
+    /// Pairs of tools that one request finds about equally well.
+    confusable: Vec<ConfusablePair<'a>>,
     /// Tools that a request in their own words does not find.
-    hidden: Vec<Hidden<'a>>,
-    /// What each definition costs, the dearest first.
-    definitions: Vec<Cost<'a>>,
+    hidden: Vec<HiddenTool<'a>>,
+    /// The cost of each definition, highest first.
+    definitions: Vec<DefinitionCost<'a>>,
 }
 
 #[derive(Serialize)]
-struct Pair<'a> {
+struct ConfusablePair<'a> {
     tool: &'a str,
     other: &'a str,
     /// The other's score over the tool's own, for a request in the tool's own words.
@@ -43,7 +43,7 @@ struct Pair<'a> {
 }
 
 #[derive(Serialize)]
-struct Hidden<'a> {
+struct HiddenTool<'a> {
     tool: &'a str,
     request: String,
     /// What was found instead.
@@ -52,7 +52,7 @@ struct Hidden<'a> {
 }
 
 #[derive(Serialize)]
-struct Cost<'a> {
+struct DefinitionCost<'a> {
     tool: &'a str,
     tokens: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ struct Cost<'a> {
 
 pub(super) async fn run(
     asked: &EvalCatalog,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -91,14 +91,14 @@ fn examine(view: &View, limit: usize) -> CatalogReport<'_> {
         let own = hits.iter().find(|hit| hit.tool.id() == tool.id() && hit.fits());
         let other = hits.iter().find(|hit| hit.tool.id() != tool.id() && hit.fits());
         match (own, other) {
-            (None, other) => hidden.push(Hidden {
+            (None, other) => hidden.push(HiddenTool {
                 tool: tool.id().as_str(),
                 found: other.map(|hit| hit.tool.id().as_str()),
                 advice: advice_on_hidden(tool, other.map(|hit| hit.tool)),
                 request,
             }),
             (Some(own), Some(other)) if other.score >= own.score * CONFUSABLE => {
-                confusable.push(Pair {
+                confusable.push(ConfusablePair {
                     tool: tool.id().as_str(),
                     other: other.tool.id().as_str(),
                     likeness: other.score / own.score,
@@ -109,7 +109,7 @@ fn examine(view: &View, limit: usize) -> CatalogReport<'_> {
         }
         let tokens = token_bound(tool.definition().raw());
         let advice = (tokens > COSTLY_TOKENS).then_some(COST_ADVICE);
-        definitions.push(Cost { tool: tool.id().as_str(), tokens, advice });
+        definitions.push(DefinitionCost { tool: tool.id().as_str(), tokens, advice });
     }
     let tokens = definitions.iter().map(|cost| cost.tokens).sum();
     let tools = definitions.len();
@@ -120,8 +120,8 @@ fn examine(view: &View, limit: usize) -> CatalogReport<'_> {
     CatalogReport { tools, tokens, confusable, hidden, definitions }
 }
 
-/// What somebody may ask for who wants what a tool does: the words of its one-line description, or
-/// of its name where it has none.
+/// A request for what a tool does: the words of its one-line description, or of its name if it has
+/// none.
 fn in_own_words(tool: &Tool) -> String {
     match tool.line() {
         "" => tool.definition().name().replace(['_', '-', '.'], " "),
@@ -133,14 +133,14 @@ const COST_ADVICE: &str = "shorten its descriptions, or drop parameters that nob
 
 fn advice_on_hidden(tool: &Tool, other: Option<&Tool>) -> String {
     if tool.definition().description().is_none_or(|text| text.trim().is_empty()) {
-        return "describe it: it has only its name to be found by".to_owned();
+        return "describe it: searches only have its name".to_owned();
     }
     match other {
         Some(other) if other.line() == tool.line() => {
             format!("its description is that of `{}`: say what sets them apart", other.id())
         }
         Some(other) => format!(
-            "begin its description with what it does and on what; `{}` takes its place",
+            "begin its description with what it does and on what; `{}` is found instead",
             other.id()
         ),
         None => "begin its description with what it does and on what".to_owned(),
@@ -149,10 +149,10 @@ fn advice_on_hidden(tool: &Tool, other: Option<&Tool>) -> String {
 
 fn advice_on_pair(tool: &Tool, other: &Tool) -> String {
     if tool.domain() == other.domain() {
-        "say in each description when to take it rather than the other".to_owned()
+        "say in each description when to use it rather than the other".to_owned()
     } else {
         format!(
-            "name the service in both, as `{}` and `{}` do the same",
+            "name the service in both, because `{}` and `{}` do the same",
             tool.domain(),
             other.domain()
         )
@@ -175,7 +175,7 @@ fn print(report: &CatalogReport<'_>, limit: usize, output: &Output) {
         section("Not found in their own words:", &table);
     }
     if !confusable.is_empty() {
-        let mut table = Table::new(&["tool", "taken for", "likeness", "advice"]).numbers(&[2]);
+        let mut table = Table::new(&["tool", "mistaken for", "similarity", "advice"]).numbers(&[2]);
         for pair in confusable {
             let likeness = format!("{:.2}", pair.likeness);
             table.row([pair.tool.to_owned(), pair.other.to_owned(), likeness, pair.advice.clone()]);
@@ -188,10 +188,10 @@ fn print(report: &CatalogReport<'_>, limit: usize, output: &Output) {
             let advice = one.advice.unwrap_or("-");
             table.row([one.tool.to_owned(), one.tokens.to_string(), advice.to_owned()]);
         }
-        section("The dearest definitions (--json has all):", &table);
+        section("The most expensive definitions (`--json` lists all):", &table);
     }
     if hidden.is_empty() && confusable.is_empty() {
         output.line("");
-        output.line("every tool is found in its own words, and none is taken for another");
+        output.line("every tool is found in its own words, and none is mistaken for another");
     }
 }

@@ -9,12 +9,12 @@ use gatefold_catalog::{Encoder, Scope, SearchMode, View, search};
 use gatefold_search::measure::{
     AnsweredRequest, DEPTH, Figures, ListedTool, Request, SetError, ask, read_requests, read_tools,
 };
-use gatefold_search::{Aids, Analysis, Entry, Index, Judge};
+use gatefold_search::{Analysis, Entry, Index, Judge, SearchEvidence};
 use gatefold_store::create_private_directory;
 use serde::Serialize;
 
 use super::{EvalSearch, ModeName};
-use crate::cli::arguments::Shared;
+use crate::cli::arguments::SharedOptions;
 use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
 use crate::cli::table::Table;
@@ -23,7 +23,7 @@ use crate::cli::{catalogue, session};
 /// The largest file that is read, in bytes.
 const FILE_BYTES: u64 = 256 * 1024 * 1024;
 
-/// How long an encoder may read what it does not know yet.
+/// How long an encoder may read texts that it does not know yet.
 const READING: Duration = Duration::from_mins(10);
 
 /// How many misses are shown to people, and how many `--json` has.
@@ -64,7 +64,7 @@ struct Miss<'a> {
 
 pub(super) async fn run(
     asked: &EvalSearch,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -85,10 +85,10 @@ pub(super) async fn run(
         let answers = ask(&requests, |text| {
             let judge = |places: &[usize]| {
                 let passages: Vec<_> = places.iter().map(|at| passages[*at].as_str()).collect();
-                encoder.as_ref().map_or_else(Vec::new, |one| one.likenesses(text, &passages))
+                encoder.as_ref().map_or_else(Vec::new, |one| one.similarities(text, &passages))
             };
             let judge: Option<&Judge<'_>> = encoder.is_some().then_some(&judge);
-            let aids = Aids { judge, ..Aids::default() };
+            let aids = SearchEvidence { judge, ..SearchEvidence::default() };
             let found = index.search_with(text, asked.mode.into(), |_| true, &aids, DEPTH).matches;
             found.iter().map(|found| listed[found.place].id.clone()).collect()
         });
@@ -104,8 +104,8 @@ pub(super) async fn run(
             let view = pinned.view();
             let ids = view.tools().map(|tool| tool.id().as_str()).collect();
             warn_of_unknown(&ids, &requests, output);
-            // A first search builds the index, which is not to be timed, and names the past queries
-            // that are to be read.
+            // A first search builds the index, which should not be timed, and names the past
+            // queries to be read.
             found_in(view, &requests[0].text, asked.mode.into());
             if let Some(encoder) = view.snapshot().encoder() {
                 await_reading(&**encoder, output);
@@ -122,13 +122,13 @@ pub(super) async fn run(
 fn encoder(
     folder: &Path,
     passages: Vec<String>,
-    shared: &Shared,
+    shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<EncoderTier> {
     let state_dir = session::state_dir_alone(shared, environment)?;
     create_private_directory(&state_dir)
-        .with_context(|| format!("`{}` cannot be made", state_dir.display()))?;
+        .with_context(|| format!("`{}` cannot be created", state_dir.display()))?;
     let encoder = EncoderTier::new(&environment.directory().join(folder), &state_dir);
     encoder.read(passages);
     await_reading(&encoder, output);
@@ -175,7 +175,7 @@ fn read<T>(
     })
 }
 
-/// Requests for tools that are not there count as missed, which must not go unsaid.
+/// Requests for tools that do not exist count as missed, which needs a warning.
 fn warn_of_unknown(known: &HashSet<&str>, requests: &[Request], output: &Output) {
     let unknown: Vec<&str> = requests
         .iter()

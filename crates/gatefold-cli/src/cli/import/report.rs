@@ -1,4 +1,4 @@
-//! What an import says: what is there, what became of it, and what comes next.
+//! What an import reports: what it found, what it did, and what comes next.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::cli::output::Output;
 use crate::cli::paths;
 use crate::cli::table::Table;
 
-/// Lists every server under the file that has it.
+/// Lists every server under its file.
 pub(super) fn show(
     found: &[FoundFile],
     plan: &ImportPlan,
@@ -53,7 +53,7 @@ pub(super) fn show(
     }
 }
 
-/// Says what is to be kept elsewhere.
+/// Lists the secrets that are stored elsewhere.
 pub(super) fn secrets(plan: &ImportPlan, style: SecretStyle, output: &Output) {
     if plan.secrets.is_empty() {
         return;
@@ -69,7 +69,7 @@ pub(super) fn secrets(plan: &ImportPlan, style: SecretStyle, output: &Output) {
     output.line("");
 }
 
-/// Name and fate of every server of a file, in the file's order.
+/// Name and outcome of every server of a file, in the file's order.
 fn rows(
     file: &FoundFile,
     plan: &ImportPlan,
@@ -98,12 +98,12 @@ fn rows(
     rows
 }
 
-/// What there is to say of a program that is not there.
+/// The message about a program that does not exist.
 fn absent(one: &PlannedSource, environment: &Environment) -> &'static str {
     let Ok(McpConnection::Stdio { command, env, cwd, .. }) = &one.server.connection else {
         return "";
     };
-    // What is put in later cannot be looked for.
+    // A variable's value is not known yet, so the program cannot be looked for.
     let own_path = env.iter().any(|(name, _)| name == "PATH");
     if command.contains("${") || own_path {
         return "";
@@ -112,7 +112,7 @@ fn absent(one: &PlannedSource, environment: &Environment) -> &'static str {
     let found = which::which_in(command, environment.get("PATH"), folder);
     match found {
         Ok(_) => "",
-        Err(_) if command.contains(['/', '\\']) => " (there is no such program here)",
+        Err(_) if command.contains(['/', '\\']) => " (no such program)",
         Err(_) => " (not installed here)",
     }
 }
@@ -133,9 +133,11 @@ fn described(one: &PlannedSource) -> String {
 
 fn why(one: &SkippedServer, environment: &Environment) -> String {
     match &one.reason {
-        SkipReason::AlreadyThere(key) => format!("it is `sources.{key}` already"),
+        SkipReason::AlreadyThere(key) => format!("it is already `sources.{key}`"),
         SkipReason::MayBeThere(key) => {
-            format!("it may be `sources.{key}` already, which refers to what is not set here")
+            format!(
+                "it may already be `sources.{key}`, which refers to something that is not set here"
+            )
         }
         SkipReason::SameAs(key) => format!("it is the same as `{key}`"),
         SkipReason::Gatefold => "it is Gatefold".to_owned(),
@@ -148,7 +150,7 @@ fn why(one: &SkippedServer, environment: &Environment) -> String {
     }
 }
 
-/// Says what was done, what is left to do, and what comes next.
+/// Reports what was done, what is left to do, and what comes next.
 pub(super) fn told(
     plan: &ImportPlan,
     target: &Path,
@@ -188,7 +190,7 @@ pub(super) fn told(
     }
 }
 
-/// Where the value of a variable is to be found.
+/// Where to find the value of a variable.
 fn whence(name: &str, plan: &ImportPlan) -> String {
     if plan.secrets.iter().any(|secret| secret.name == name) {
         let source = plan.sources.iter().find(|one| one.secrets.iter().any(|own| own == name));
@@ -212,7 +214,7 @@ fn refers(server: &ClientServer, name: &str) -> bool {
     texts.any(|text| text.contains(&reference))
 }
 
-/// What a command needs so that it reads this configuration: nothing when it would by itself.
+/// The option that later commands need to read this configuration; empty if they would anyway.
 fn config_flag(target: &Path, environment: &Environment) -> String {
     let here = environment.directory().join(FILE_NAME);
     let by_default =

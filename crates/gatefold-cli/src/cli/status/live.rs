@@ -12,12 +12,13 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::{Silence, ask};
+use super::{StatusUnavailable, ask};
 use crate::cli::output::Output;
 use crate::cli::stop;
 use screen::{Input, Screen};
 
-/// Shows what the gateway does until somebody leaves. It may come and go meanwhile.
+/// Shows what the gateway does until somebody leaves. The gateway may stop and start in the
+/// meantime.
 pub(super) async fn run(
     address: SocketAddr,
     interval: Duration,
@@ -32,8 +33,11 @@ pub(super) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the gateway says, or why there is nothing; none when it is time to leave.
-async fn asked(address: SocketAddr, stop: &CancellationToken) -> Option<Result<Value, Silence>> {
+/// The gateway's report, or why there is none; `None` when it is time to leave.
+async fn asked(
+    address: SocketAddr,
+    stop: &CancellationToken,
+) -> Option<Result<Value, StatusUnavailable>> {
     stop.run_until_cancelled(ask(address)).await
 }
 

@@ -1,4 +1,4 @@
-//! Calls that ask nothing.
+//! Calls without questions.
 
 use gatefold_testkit::reference::PNG;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ pub(crate) async fn cancel(client: &mut Client, world: &World) {
     client.await_said("matrix_waiting", &json!(0)).await;
 }
 
-/// Log messages come as severe as the client wants them, and no less.
+/// Log messages come at the level the client asked for and above.
 pub(crate) async fn log(client: &mut Client, _: &World) {
     for (level, heard) in [("warning", 5), ("emergency", 1), ("debug", 8)] {
         let mut meta = String::new();
@@ -108,7 +108,7 @@ fn logged(notices: &[String]) -> usize {
     methods.filter(|method| method == "notifications/message").count()
 }
 
-/// What a client says beside the arguments reaches the server.
+/// A client's metadata reaches the server.
 pub(crate) async fn meta(client: &mut Client, _: &World) {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let meta = format!(

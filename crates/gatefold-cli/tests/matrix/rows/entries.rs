@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::world::World;
 
-/// The values of one member of what a list names.
+/// The values of one member of all entries of a list.
 fn listed(result: &Value, list: &str, member: &str) -> Vec<String> {
     let entries = result[list].as_array().unwrap_or_else(|| panic!("no `{list}`: {result}"));
     let values = entries.iter().filter_map(|entry| entry[member].as_str());
     values.map(str::to_owned).collect()
 }
 
-/// What is listed can be read, under the very name in the list, and comes whole.
+/// A listed resource can be read, under the name in the list, and comes whole.
 pub(crate) async fn read(client: &mut Client, _: &World) {
     let list = client.request("resources/list", "", "{}").await.result();
     let uris = listed(&list, "resources", "uri");
@@ -60,7 +60,7 @@ pub(crate) async fn prompt(client: &mut Client, _: &World) {
     );
 }
 
-/// A resource in a prompt is named so that it can be read here.
+/// A resource in a prompt has an address that can be read here.
 pub(crate) async fn embedding(client: &mut Client, _: &World) {
     let name = client.prompt("test_prompt_with_embedded_resource");
     let arguments = json!({ "resourceUri": "test://static-text" });

@@ -1,4 +1,4 @@
-//! What a client is told without having asked.
+//! Notices that a client did not ask for.
 
 use serde_json::{Value, json};
 
@@ -28,14 +28,14 @@ fn sorted(methods: &[&str]) -> Vec<String> {
     methods
 }
 
-/// Has the server tell of a resource.
+/// Makes the server announce a resource.
 async fn touch(client: &mut Client, own: &str) {
     let touched = client.call("matrix_touch", &json!({ "uri": own }).to_string()).await;
     assert_ne!(touched.result()["isError"], true, "{}", touched.response);
 }
 
-/// The next so many notices; then one of a resource that is watched, so that what would be told
-/// beside them has been.
+/// The next `count` notices; then one about a watched resource, which proves that no others are on
+/// their way.
 async fn notices(client: &mut Client, count: usize) -> Vec<Value> {
     let mut notices = Vec::new();
     for _ in 0..count {
@@ -46,7 +46,8 @@ async fn notices(client: &mut Client, count: usize) -> Vec<Value> {
     notices
 }
 
-/// All lists of the server grow. Behind the gateway's own tools, that of the tools stays as it is.
+/// All lists of the server grow. Behind the gateway's three tools, the list of tools stays the
+/// same.
 pub(crate) async fn lists(client: &mut Client, _: &World) {
     let uri = client.uri(WATCHED);
     client.listen(&[&uri]).await;
@@ -75,7 +76,7 @@ pub(crate) async fn lists(client: &mut Client, _: &World) {
     assert_eq!(read.result()["contents"][0]["text"], "I was added later.", "{}", read.response);
 }
 
-/// Only what changed is told of.
+/// Only the change is announced.
 pub(crate) async fn one_list(client: &mut Client, _: &World) {
     let uri = client.uri(WATCHED);
     client.listen(&[&uri]).await;
@@ -88,8 +89,8 @@ pub(crate) async fn one_list(client: &mut Client, _: &World) {
     client.stop_listening(&[&uri]).await;
 }
 
-/// A client hears of the resources that it subscribed to, by the names that it knows, until it does
-/// not want to any more.
+/// A client hears of the resources that it subscribed to, by the names that it knows, until it
+/// unsubscribes.
 pub(crate) async fn resources(client: &mut Client, _: &World) {
     let (watched, text) = (client.uri(WATCHED), client.uri(TEXT));
     client.listen(&[&watched]).await;

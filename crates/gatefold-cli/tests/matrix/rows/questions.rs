@@ -1,4 +1,4 @@
-//! Calls in whose course the server asks the client something.
+//! Calls during which the server asks the client something.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::cell::{Era, Face};
-use crate::client::{Asked, Client, EVERYTHING, LIMIT, Required, is_refused};
+use crate::client::{AskedCall, Client, EVERYTHING, LIMIT, Required, is_refused};
 use crate::world::{QUESTION_SECONDS, World};
 
 const ACCEPTED: &str = r#"{"action":"accept","content":{"name":"Ada"}}"#;
 
-/// Calls a tool, answers, and checks what was asked and what came of it.
+/// Calls a tool, answers, and checks the question and the result.
 async fn check(client: &mut Client, tool: &str, method: &str, answer: &str, expected: &str) {
-    let Asked { questions, end } = client.ask(tool, Some(answer)).await;
+    let AskedCall { questions, end } = client.ask(tool, Some(answer)).await;
     let methods: Vec<_> = questions.iter().map(|(method, _)| method.as_str()).collect();
     assert_eq!(methods, [method], "{}", end.response);
     assert_eq!(client.said(&end), expected, "{}", end.response);
@@ -43,10 +43,10 @@ pub(crate) async fn rooted(client: &mut Client, _: &World) {
     check(client, "matrix_roots", "roots/list", answer, expected).await;
 }
 
-/// A question that nobody answers ends the call, in time, and with words that say so.
+/// An unanswered question ends the call, in time, with words that say so.
 pub(crate) async fn timed_out(client: &mut Client, _: &World) {
     let began = Instant::now();
-    let Asked { questions, end } = client.ask("matrix_elicit", None).await;
+    let AskedCall { questions, end } = client.ask("matrix_elicit", None).await;
     assert_eq!(questions.len(), 1, "{}", end.response);
     match client.era {
         Era::Handshake => {
@@ -56,7 +56,7 @@ pub(crate) async fn timed_out(client: &mut Client, _: &World) {
         }
         Era::Stateless => {
             let required = Required::of(&end).expect("it was asked");
-            // No event tells that nothing happened, so this time just has to pass.
+            // Nothing signals that nothing happened, so this time just has to pass.
             sleep(Duration::from_secs(QUESTION_SECONDS) + Duration::from_millis(500)).await;
             let late = client.call_with("matrix_elicit", "{}", &required.rest(ACCEPTED)).await;
             assert!(is_refused(&late), "{}", late.response);
@@ -69,7 +69,7 @@ pub(crate) async fn timed_out(client: &mut Client, _: &World) {
     assert!(!is_refused(&called), "afterwards all is well: {}", called.response);
 }
 
-/// A client that cannot be asked gets an error that says what it would have to offer.
+/// A client that cannot be asked gets an error that says which capability is missing.
 pub(crate) async fn not_offered(client: &mut Client, world: &World) {
     let mut fresh;
     let client = match client.era {
@@ -87,20 +87,20 @@ pub(crate) async fn not_offered(client: &mut Client, world: &World) {
     for (tool, needed) in
         [("matrix_elicit", "elicitation"), ("matrix_sample", "sampling"), ("matrix_roots", "roots")]
     {
-        let Asked { questions, end } = client.ask(tool, None).await;
+        let AskedCall { questions, end } = client.ask(tool, None).await;
         refusals.push((tool, needed, questions, end));
     }
     client.set_capabilities(EVERYTHING);
     for (tool, needed, questions, end) in refusals {
         assert!(questions.is_empty(), "{tool}: {questions:?}");
-        // The flat face is as transparent as can be: the stateless era has an error for it.
+        // The flat face is as transparent as possible: the stateless era has an error for it.
         let as_the_era_has_it = client.face == Face::Flat && end.error_code() == Some(-32021);
         assert!(end.result()["isError"] == true || as_the_era_has_it, "{tool}: {}", end.response);
         assert!(end.response.contains(needed), "{tool}: {}", end.response);
     }
 }
 
-/// Resources may ask something too.
+/// Resources may ask questions too.
 pub(crate) async fn asking_resource(client: &mut Client, _: &World) {
     let uri = client.uri("user://asking");
     let params = |rest: &str| format!(r#"{{"uri":{}{rest}}}"#, json!(uri));
@@ -113,7 +113,7 @@ pub(crate) async fn asking_resource(client: &mut Client, _: &World) {
     assert_eq!(read.result()["contents"][0]["text"], "Read by Ada.", "{}", read.response);
 }
 
-/// A state is good for the one call that it was given out for, and only as it was given out.
+/// A state is valid only for its own call, and only unchanged.
 pub(crate) async fn foreign_state(client: &mut Client, world: &World) {
     let asked = |exchange: Exchange| {
         Required::of(&exchange).unwrap_or_else(|| panic!("not asked: {}", exchange.response))
@@ -145,7 +145,7 @@ pub(crate) async fn foreign_state(client: &mut Client, world: &World) {
     assert_eq!(client.said(&end), expected, "the right one: {}", end.response);
 }
 
-/// A state in whose middle one character is another.
+/// A state with one character changed in the middle.
 fn altered(state: &str) -> String {
     let middle = state.len() / 2;
     let change = |(at, own): (usize, char)| match (at == middle, own) {

@@ -1,8 +1,8 @@
 //! A serde `Deserializer` over a value of a document.
 //!
-//! Serde stops at the first error, and a person wants to hear of all faults at once. So each error is
-//! noted with the place where it arose, the key or the item that caused it is left out, and the whole is
-//! read again. Every round leaves out one more, and [`FAULT_LIMIT`] bounds the rounds.
+//! Serde stops at the first error, but a person wants to see all faults at once. So each error is
+//! noted with its place, the key or item that caused it is left out, and the whole value is read
+//! again. Every round leaves out one more, and [`FAULT_LIMIT`] bounds the rounds.
 
 mod access;
 mod error;
@@ -18,23 +18,23 @@ use crate::{Entry, Node, Value};
 use access::{Entries, Items};
 use error::ReadError;
 
-/// Reads a whole value. Keys that `T` does not have are noted.
+/// Reads a whole value. Keys that `T` does not have are noted as faults.
 pub(crate) fn read<T: DeserializeOwned>(field: &Field<'_>) -> Option<T> {
-    rounds(field, &Attempt::default())
+    rounds(field, &ReadAttempt::default())
 }
 
-/// Reads those keys of a table that `T` has, and says in `keys` which these are.
+/// Reads the keys of a table that `T` has, and reports in `keys` which these are.
 pub(crate) fn read_part<T: DeserializeOwned>(
     field: &Field<'_>,
     keys: &mut Vec<&'static str>,
 ) -> Option<T> {
-    let attempt = Attempt { is_part: Cell::new(true), ..Attempt::default() };
+    let attempt = ReadAttempt { is_part: Cell::new(true), ..ReadAttempt::default() };
     let read = rounds(field, &attempt);
     keys.extend(attempt.keys.get());
     read
 }
 
-fn rounds<T: DeserializeOwned>(field: &Field<'_>, attempt: &Attempt) -> Option<T> {
+fn rounds<T: DeserializeOwned>(field: &Field<'_>, attempt: &ReadAttempt) -> Option<T> {
     for _ in 0..FAULT_LIMIT {
         let is_part = attempt.is_part.get();
         let error = match T::deserialize(ValueReader { field: field.clone(), attempt }) {
@@ -51,7 +51,7 @@ fn rounds<T: DeserializeOwned>(field: &Field<'_>, attempt: &Attempt) -> Option<T
     None
 }
 
-/// Which value of a tree one is. The tree does not move while it is read.
+/// Identifies a value by its address. The tree does not move while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct NodeId(usize);
 
@@ -61,18 +61,18 @@ impl NodeId {
     }
 }
 
-/// What the rounds over one value share.
+/// State that the rounds over one value share.
 #[derive(Default)]
-struct Attempt {
-    /// What earlier rounds found wrong, at most [`FAULT_LIMIT`].
+struct ReadAttempt {
+    /// Values that caused faults in earlier rounds, at most [`FAULT_LIMIT`].
     left_out: RefCell<Vec<NodeId>>,
-    /// Whether the outermost table may have keys that `T` does not.
+    /// Whether the outermost table may have keys that `T` does not have.
     is_part: Cell<bool>,
-    /// The keys that `T` has, of the outermost table.
+    /// The keys of `T`'s outermost table.
     keys: Cell<&'static [&'static str]>,
 }
 
-impl Attempt {
+impl ReadAttempt {
     fn is_left_out(&self, node: &Node) -> bool {
         self.left_out.borrow().contains(&NodeId::of(node))
     }
@@ -81,11 +81,11 @@ impl Attempt {
 /// Reads one value.
 struct ValueReader<'r, 'a> {
     field: Field<'a>,
-    attempt: &'r Attempt,
+    attempt: &'r ReadAttempt,
 }
 
 impl<'a> ValueReader<'_, 'a> {
-    /// A string with its references put in.
+    /// A string with its references replaced.
     fn text(&self) -> Result<String, ReadError> {
         let Value::Text(text) = self.field.value() else {
             return Err(ReadError::wrong_kind(&"a string"));
@@ -116,7 +116,7 @@ impl<'a> ValueReader<'_, 'a> {
         Ok(entries)
     }
 
-    /// Visits the entries that `keys` names, the last of each, in the order of the file.
+    /// Visits the entries whose keys are in `keys`, the last of each, in the order of the file.
     fn visit_keys<'de, V: Visitor<'de>>(
         self,
         keys: &'static [&'static str],
@@ -156,7 +156,7 @@ impl<'a> ValueReader<'_, 'a> {
         visitor.visit_byte_buf(std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string()))
     }
 
-    /// Notes a list or a table that is too long. It is read all the same: the note is enough.
+    /// Notes a list or a table that is too long. It is read anyway: the fault is enough.
     fn limit_length(&self) {
         let length = match self.field.value() {
             Value::List(items) => items.len(),
@@ -170,7 +170,7 @@ impl<'a> ValueReader<'_, 'a> {
     }
 }
 
-/// Numbers of every width are read alike: the visitor says what it takes.
+/// Numbers of every width are read alike: the visitor decides what it accepts.
 macro_rules! numbers {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {

@@ -1,4 +1,4 @@
-//! A permit carries its call; nobody can put another into it.
+//! A permit carries its call; nobody can replace it by another.
 
 use std::sync::Arc;
 

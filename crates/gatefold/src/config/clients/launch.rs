@@ -1,4 +1,4 @@
-//! How a client reaches a server: a program or an address, in each client's words for it.
+//! How a client reaches a server: a program or an address, in each client's notation.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::config::kinds::mcp::{
     self, Argument, HeaderName, HeaderValue, McpConnection, ProgramName, VariableName,
 };
 
-/// Reads how a server is reached. `None` when a fault was noted.
+/// Reads how a server is reached. `None` if a fault was noted.
 pub(super) fn connection(
     server: &Field<'_>,
     mut table: Table<'_>,
@@ -58,7 +58,8 @@ fn old_transport(server: &Field<'_>) -> Option<McpConnection> {
     None
 }
 
-/// Where servers of the old transport listen by custom. Some clients take one without a `type`.
+/// Where servers of the old transport usually listen. Some clients accept such an address without a
+/// `type`.
 fn is_old_address(url: &Field<'_>) -> bool {
     matches!(url.value(), Value::Text(url) if url.split(['?', '#']).next().unwrap_or(url).ends_with("/sse"))
 }
@@ -83,7 +84,7 @@ fn headers(mut table: Table<'_>) -> Vec<(String, Secret)> {
     headers
 }
 
-/// The value of the variable that a field names, behind some other text.
+/// A reference to the variable that a field names, after some other text.
 fn reference(field: &Field<'_>, before: &str) -> Option<Secret> {
     let Value::Text(name) = field.value() else {
         return None;
@@ -140,11 +141,11 @@ fn texts(field: &Field<'_>) -> Vec<String> {
     texts.into_iter().map(|text| text.0).collect()
 }
 
-/// Folders of clients in a project, in which their files lie.
+/// Folders in a project where clients keep their files.
 const CLIENT_FOLDERS: &[&str] = &[".vscode", ".cursor", ".zed", ".gemini", ".codex"];
 
-/// The folder to start in. One that is relative stays so as long as references do; else it is
-/// below the project, or the home, that the client's file belongs to.
+/// The folder to start in. A relative one stays relative while references do; otherwise it is below
+/// the project, or the home, that the client's file belongs to.
 fn folder(field: &Field<'_>, environment: &Environment) -> Option<PathBuf> {
     let Text(text) = field.read()?;
     if field.is_as_written() {
@@ -164,7 +165,7 @@ pub fn folder_of(file: &Path) -> &Path {
     folder.parent().filter(|_| is_clients).unwrap_or(folder)
 }
 
-/// The variables that stand in the file, and Goose's that it keeps elsewhere and only names.
+/// The variables in the file, and those that Goose keeps elsewhere and only names.
 fn variables(table: &mut Table<'_>) -> Vec<(String, Secret)> {
     let written = table.field_of_any(&["env", "envs"]);
     let written = written.filter(|field| !matches!(field.value(), Value::Null));

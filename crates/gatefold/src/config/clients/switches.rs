@@ -1,9 +1,9 @@
-//! Which servers a client has switched off outside of their entries.
+//! Which servers a client has switched off outside their entries.
 //!
-//! Not known from any file, and so not heard of here: what VS Code, Cursor and Claude Desktop
-//! switch off in their windows, what holds for one session, what an administrator forbids, and what
-//! Gemini CLI keeps in its `mcp-server-enablement.json`. A server of a `.mcp.json` that nobody has
-//! approved yet is not one that somebody switched off.
+//! Some switches are in no file and so not considered: what VS Code, Cursor and Claude Desktop
+//! switch off in their windows, switches for one session, an administrator's bans, and Gemini CLI's
+//! `mcp-server-enablement.json`. A server of a `.mcp.json` that nobody has approved yet does not
+//! count as switched off.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use gatefold_config::{Node, Value, parse_json};
 
 use crate::{Environment, files};
 
-/// The largest file that is looked into for switches, in bytes.
+/// The largest file that is searched for switches, in bytes.
 const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Claude Code's list for the servers that it keeps itself, in the entry of a project.
+/// Claude Code's list for its own servers, in the entry of a project.
 const CLAUDE_OWN: &str = "disabledMcpServers";
 
 /// Claude Code's list for the servers of a `.mcp.json`, in the entry of a project and in settings.
@@ -23,14 +23,14 @@ const CLAUDE_SHARED: &str = "disabledMcpjsonServers";
 #[derive(Default)]
 pub(super) struct Switches {
     off: Vec<String>,
-    /// Gemini CLI's lists, in which case does not matter.
+    /// Gemini CLI's lists, which ignore case.
     excluded: Vec<String>,
     /// Empty means all.
     allowed: Vec<String>,
 }
 
 impl Switches {
-    /// What holds for the servers at `place` of the file with this root.
+    /// The switches for the servers at `place` of the file with this root.
     pub(super) fn of(
         path: &Path,
         environment: &Environment,
@@ -69,7 +69,8 @@ impl Switches {
     }
 }
 
-/// What is off of a `.mcp.json`: Claude Code says so in its own file and in all of its settings.
+/// The servers of a `.mcp.json` that are off: Claude Code says so in its own file and in all of its
+/// settings.
 fn of_shared(path: &Path, environment: &Environment) -> Vec<String> {
     let folder = path.parent().unwrap_or(path);
     let settings = ["settings.json", "settings.local.json"];
@@ -87,7 +88,7 @@ fn of_shared(path: &Path, environment: &Environment) -> Vec<String> {
     off
 }
 
-/// A project as Claude Code writes it: without symbolic links.
+/// A project's path as Claude Code writes it: without symbolic links.
 fn project_of(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     folder.to_string_lossy().into_owned()
@@ -109,7 +110,7 @@ fn texts(node: &Node, key: &str) -> Vec<String> {
     items.iter().filter_map(text).collect()
 }
 
-/// A file that need not be there. One that cannot be read switches nothing off.
+/// An optional file. One that cannot be read switches nothing off.
 fn parsed(path: &Path) -> Option<Node> {
     let text = files::read_text(path, FILE_LIMIT_BYTES).ok()?;
     parse_json(&text).ok()

@@ -1,17 +1,17 @@
-//! Finds what somebody asks about: a section, a key, or the nearest of them.
+//! Finds the section or key that somebody asks about, or the nearest ones.
 
 use gatefold_config::nearest_key;
 
 use super::{Key, Section};
 
-/// What a path names.
+/// What a path refers to.
 #[derive(Debug)]
 pub enum Found<'s> {
     Section(&'s Section),
     Key(&'s Section, &'static Key),
 }
 
-/// A path that names nothing, and what may have been meant.
+/// A path that refers to nothing, and what may have been meant.
 #[derive(Debug, thiserror::Error)]
 #[error("`{asked}` is not a key of the configuration\n  help: {hint}")]
 pub struct NotFound {
@@ -19,8 +19,8 @@ pub struct NotFound {
     hint: String,
 }
 
-/// Finds `limits`, `[limits]`, `limits.call_deadline`, `sources.NAME.command` or the same with the
-/// name of any source, and what stands in a table that a key holds: `sources.github.env.TOKEN`.
+/// Finds `limits`, `[limits]`, `limits.call_deadline`, `sources.NAME.command` or the same with any
+/// source's name, and the members of a table value: `sources.github.env.TOKEN`.
 pub fn find<'s>(path: &str, sections: &'s [Section]) -> Result<Found<'s>, NotFound> {
     let bare = path.trim().trim_start_matches('[').trim_end_matches(']');
     let parts = parts(bare);
@@ -58,8 +58,8 @@ fn nearest(section: &Section, name: &str) -> String {
     }
 }
 
-/// A hint for a path whose first part is no section: a key without its section, a section with a
-/// slip in it, or neither.
+/// A hint for a path whose first part is no section: a key without its section, a misspelt section,
+/// or neither.
 fn elsewhere(parts: &[&str], sections: &[Section]) -> String {
     let roots: Vec<_> = sections.iter().map(root).collect();
     let (first, last) = (parts.first().unwrap_or(&""), parts.last().unwrap_or(&""));
@@ -80,7 +80,7 @@ fn elsewhere(parts: &[&str], sections: &[Section]) -> String {
     }
 }
 
-/// The parts of a dotted path. Quotes hold one together, as in TOML.
+/// The parts of a dotted path. Quotes keep one together, as in TOML.
 fn parts(path: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quote = None;

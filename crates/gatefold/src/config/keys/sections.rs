@@ -8,22 +8,22 @@ use super::FixedSection;
 
 pub(super) const POLICY: FixedSection = FixedSection {
     path: "policy",
-    summary: "What of all sources may be seen and used.",
+    summary: "What may be seen and used of all sources.",
     details: "Patterns over the ids of tools and prompts, `{domain}__{name}`, and over the \
               addresses of resources: `gatefold://{domain}/{uri}`, or `ui://gatefold/{domain}/...` \
               where the URI begins with `ui://`. `tool:`, `prompt:` or `resource:` before a \
               pattern narrows it to these. What is denied is not shown, not \
-              found and not suggested, and asking for it answers as for what does not exist.",
+              found and not suggested, and calling it gives the same error as a name that does not exist.",
     keys: &[
         Key {
-            details: "What no pattern names is hidden, prompts and resources too.",
+            details: "Everything that no pattern names is hidden, prompts and resources included.",
             value: |config| patterns(config, Effect::Allow),
             unset: "all of them",
             example: "[\"*__get_*\", \"notes__*\", \"resource:gatefold://notes/*\"]",
             ..Key::new("allow", Kind::Patterns(Emptiness::MayNotBeEmpty), "What to show.")
         },
         Key {
-            details: "A client that can ask its person does so. For any other the call is refused \
+            details: "A client that can ask its user does so. For other clients the call is refused \
                       until a person approves it with `gatefold approvals`. An approval is for one \
                       call, with the same arguments. Wins over `allow`.",
             value: asks,
@@ -47,14 +47,14 @@ pub(super) const DISCLOSURE: FixedSection = FixedSection {
     details: "",
     keys: &[
         Key {
-            details: "Patterns over tool ids. They cost a model their whole definitions in every \
+            details: "Patterns over tool ids. Each costs a model its whole definition in every \
                       conversation, so name few.",
             value: |config| Some(strings(&config.disclosure.pinned)),
             example: "[\"time__get_current_time\"]",
             ..Key::new(
                 "pinned",
                 Kind::Patterns(Emptiness::MayBeEmpty),
-                "Tools that stand at the top level too, beside the three of Gatefold.",
+                "Tools to show at the top level too, beside Gatefold's three.",
             )
         },
         Key {
@@ -76,11 +76,11 @@ pub(super) const SEARCH: FixedSection = FixedSection {
     details: "",
     keys: &[
         Key {
-            details: "The words of a search are kept, in the state directory, when a call of a tool that \
-                      it found went well, and later searches rank by them: those of the same \
-                      organisation, or of the same user where there is none. What is long or may hold a \
-                      secret is not kept. `gatefold queries` shows and erases what is. With `false`, \
-                      nothing is kept and nothing is used.",
+            details: "When a search leads to a successful call of a tool, its words are kept in the state \
+                      directory, and later searches rank by them: those of the same organisation, or of the \
+                      same user where there is none. Words that are long or may hold a secret are not kept. \
+                      `gatefold queries` shows and erases what was kept. With `false`, nothing is kept and \
+                      nothing is used.",
             value: |config| Some(config.search.learn.into()),
             example: "false",
             ..Key::new(
@@ -91,18 +91,19 @@ pub(super) const SEARCH: FixedSection = FixedSection {
         },
         Key {
             details: "A folder with `model.onnx` and `vocab.txt`, or an ONNX file with `vocab.txt` beside it: \
-                      a BERT-like sentence encoder, pooled as `1_Pooling/config.json` beside it says, else \
-                      to the mean. `gatefold model get` puts one in place. It reads every tool in the background, \
-                      which takes about a minute for 2,500 tools, and keeps what it made of \
-                      them in the state directory. A search then takes some 10 ms, and the process 180 MB \
-                      more. Where the folder is of no use, searches go without it; the log, `gatefold doctor` and `gatefold check` say so.",
+                      a BERT-like sentence encoder, pooled as `1_Pooling/config.json` beside it says, by \
+                      default to the mean. `gatefold model get` downloads one. It reads every tool in the \
+                      background, which takes about a minute for 2,500 tools, and keeps their vectors in the \
+                      state directory. A search then takes some 10 ms, and the process 180 MB more. If it \
+                      cannot be opened, searches run without it; the log, `gatefold doctor` and `gatefold \
+                      check` say so.",
             value: |config| Some(config.search.encoder.as_ref()?.display().to_string().into()),
             unset: "tools are ranked without an encoder",
             example: "\"~/.local/share/gatefold/encoder\"",
             ..Key::new(
                 "encoder",
                 Kind::Path,
-                "A sentence encoder that judges the likeliest tools again.",
+                "A sentence encoder that re-ranks the likeliest tools.",
             )
         },
     ],
@@ -140,7 +141,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             ..Key::new(
                 "idle_stop",
                 Kind::Duration,
-                "How long a source stays up while nobody uses it.",
+                "How long a source keeps running while nobody uses it.",
             )
         },
         Key {
@@ -231,7 +232,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             ..Key::new(
                 "breaker_failures",
                 Kind::Count { max: u32::MAX as u64 },
-                "After how many failures in a row a source is left alone for `breaker_pause`.",
+                "After how many failures in a row a source gets no calls for `breaker_pause`.",
             )
         },
         Key {
@@ -240,7 +241,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             ..Key::new(
                 "breaker_pause",
                 Kind::Duration,
-                "How long a source is left alone that failed `breaker_failures` times in a row.",
+                "How long a source gets no calls after `breaker_failures` failures in a row.",
             )
         },
         Key {
@@ -249,7 +250,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             ..Key::new("nesting", count(), "How deep calls may nest.")
         },
         Key {
-            details: "The call's own time stands still meanwhile.",
+            details: "The call's deadline is paused meanwhile.",
             value: |config| Some(duration(config.limits.question)),
             example: "\"2m\"",
             ..Key::new(
@@ -260,16 +261,15 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             )
         },
         Key {
-            details: "Calls are suspended for a person's yes, and for answers of a client that \
-                      brings them with another request. The call's own time stands still \
-                      meanwhile.",
+            details: "Calls are suspended for a person's approval, and for a client that answers \
+                      questions with another request. The call's deadline is paused meanwhile.",
             value: |config| Some(duration(config.limits.suspension)),
             example: "\"1h\"",
             ..Key::new("suspension", Kind::Duration, "How long a suspended call may be resumed.")
         },
         Key {
-            details: "For clients that cannot ask their person: `gatefold approvals` decides. A \
-                      decision holds as long again, from when it is made.",
+            details: "For clients that cannot ask their user: `gatefold approvals` decides. A \
+                      decision is valid for the same time again.",
             value: |config| Some(duration(config.limits.approval)),
             example: "\"8h\"",
             ..Key::new(
@@ -294,7 +294,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             ..Key::new(
                 "shutdown",
                 Kind::Duration,
-                "How long calls under way may take to finish when Gatefold stops.",
+                "How long running calls may take to finish when Gatefold stops.",
             )
         },
     ],
@@ -314,7 +314,7 @@ pub(super) const SERVER: FixedSection = FixedSection {
             ..Key::new("listen", Kind::Address, "Where to listen.")
         },
         Key {
-            details: "`Host` headers that are answered. A port in one counts, none allows any.",
+            details: "`Host` headers to accept. A name without a port allows any port.",
             value: |config| Some(strings(&config.server.allowed_hosts)),
             example: "[\"gatefold.example\"]",
             applies: Applies::Restart,
@@ -325,7 +325,7 @@ pub(super) const SERVER: FixedSection = FixedSection {
             )
         },
         Key {
-            details: "`Origin` headers that are answered.",
+            details: "`Origin` headers to accept.",
             value: |config| Some(strings(&config.server.allowed_origins)),
             example: "[\"https://console.example\"]",
             applies: Applies::Restart,
@@ -369,7 +369,7 @@ pub(super) const AUDIT: FixedSection = FixedSection {
     summary: "How records of calls are kept.",
     details: "",
     keys: &[Key {
-        details: "With \"process\" it outlives a crash of Gatefold, with \"disk\" a power cut too, \
+        details: "With \"process\" it survives a crash of Gatefold, with \"disk\" a power cut too, \
                   which makes every call wait some milliseconds for the disk.",
         value: |config| {
             let durability = match config.audit.durability {
@@ -383,7 +383,7 @@ pub(super) const AUDIT: FixedSection = FixedSection {
         ..Key::new(
             "durability",
             Kind::Choice(&["process", "disk"]),
-            "What the record of a call outlives once it is open.",
+            "What the record of a call survives once it is open.",
         )
     }],
 };
@@ -392,7 +392,7 @@ fn strings<T: ToString>(items: &[T]) -> Value {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().into()
 }
 
-/// The patterns over all tools. Without any, everything goes, which no list can say.
+/// The patterns for all tools. None means that everything is allowed, which no list can say.
 fn patterns(config: &Config, effect: Effect) -> Option<Value> {
     let rules = config.policy.rules().iter();
     let everywhere = rules.filter(|rule| matches!(rule.scope, Scope::Everywhere));
@@ -401,7 +401,7 @@ fn patterns(config: &Config, effect: Effect) -> Option<Value> {
     (!patterns.is_empty()).then(|| patterns.into())
 }
 
-/// What of all sources needs a person's approval: the word, or the patterns.
+/// What needs a person's approval in all sources: the word, or the patterns.
 fn asks(config: &Config) -> Option<Value> {
     let is_word = |rule: &Rule| {
         matches!(

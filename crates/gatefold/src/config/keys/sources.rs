@@ -3,8 +3,8 @@ use super::{Emptiness, Key, Kind};
 /// The keys that sources of every kind have.
 pub(in crate::config) const COMMON: &[Key] = &[
     Key {
-        details: "Tools are called `{domain}__{name}`. Two sources cannot have the same one; \
-                  where it is not given, the second of a name takes a number.",
+        details: "Tools are called `{domain}__{name}`. No two sources can have the same one; \
+                  without this key, the second source of a name gets a number.",
         unset: "made from `NAME`",
         example: "\"example\"",
         ..Key::new("domain", Kind::Domain, "The public name of the source.")
@@ -22,16 +22,16 @@ pub(in crate::config) const COMMON: &[Key] = &[
     Key {
         details: "Patterns over the names that the server itself gives its tools and prompts, \
                   and over the URIs of its resources. `tool:`, `prompt:` or `resource:` before \
-                  a pattern narrows it to these. What no pattern names is hidden, prompts and \
-                  resources too.",
+                  a pattern narrows it to these. Everything that no pattern names is hidden, prompts and \
+                  resources included.",
         unset: "all of them",
         example: "[\"get_*\", \"list_*\", \"resource:*\"]",
         ..Key::new("allow", Kind::Patterns(Emptiness::MayNotBeEmpty), "What to show.")
     },
     Key {
         details: "Patterns over the names that the server itself gives its tools and prompts, \
-                  and over the URIs of its resources. A client that can ask its person does so. \
-                  For any other the call is refused until a person approves it with `gatefold \
+                  and over the URIs of its resources. A client that can ask its user does so. \
+                  For other clients the call is refused until a person approves it with `gatefold \
                   approvals`. Wins over `allow`.",
         unset: "none",
         example: "[\"create_*\", \"delete_*\"]",
@@ -40,8 +40,8 @@ pub(in crate::config) const COMMON: &[Key] = &[
     Key {
         details: "Patterns over the names that the server itself gives its tools and prompts, \
                   and over the URIs of its resources. `tool:`, `prompt:` or `resource:` before \
-                  a pattern narrows it to these. Wins over `allow` and `ask`. What is hidden \
-                  answers like what does not exist.",
+                  a pattern narrows it to these. Wins over `allow` and `ask`. A hidden entry \
+                  gives the same error as one that does not exist.",
         unset: "none",
         example: "[\"delete_*\"]",
         ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "What to hide.")
@@ -50,7 +50,7 @@ pub(in crate::config) const COMMON: &[Key] = &[
         details: "The first pattern that matches a tool's own name decides.",
         unset: "made from the tools' names",
         example: "{ reading = [\"get_*\", \"list_*\"], writing = [\"create_*\"] }",
-        ..Key::new("groups", Kind::Groups, "Which tools stand together when models browse.")
+        ..Key::new("groups", Kind::Groups, "Which tools are grouped together when models browse.")
     },
     Key {
         unset: "`limits.connect_deadline`",
@@ -76,7 +76,7 @@ pub(in crate::config) const COMMON: &[Key] = &[
         ..Key::new(
             "idle_stop",
             Kind::Duration,
-            "How long the source stays up while nobody uses it.",
+            "How long the source keeps running while nobody uses it.",
         )
     },
 ];

@@ -1,4 +1,4 @@
-//! MCP servers: programs that speak over their standard input and output, and servers over HTTP.
+//! MCP servers: programs that talk over standard input and output, and servers over HTTP.
 
 mod keys;
 mod section;
@@ -55,7 +55,7 @@ impl SourceKind for McpKind {
     }
 
     fn details(&self) -> &'static str {
-        "A source is either a program that speaks over its standard input and output (`command`), or \
+        "A source is either a program that talks over its standard input and output (`command`), or \
          a server over streamable HTTP (`url`)."
     }
 
@@ -70,7 +70,7 @@ impl SourceKind for McpKind {
             Way {
                 key: "url",
                 purpose: "for a server over HTTP",
-                heading: "A server over HTTP, which may have all but the first five keys too:",
+                heading: "A server over HTTP, which may have all keys above except the first five:",
                 example: "remote",
             },
         ]
@@ -88,7 +88,7 @@ impl SourceKind for McpKind {
         table.know(&["command", "url", "args", "env", "cwd", "inherit_env", "headers"]);
         let connection = match (table.peek("command"), table.peek("url")) {
             (Some(_), Some(url)) => {
-                url.key_fault("stands beside `command`", "keep one of the two");
+                url.key_fault("is set beside `command`", "keep one of the two");
                 return None;
             }
             (Some(_), None) => {

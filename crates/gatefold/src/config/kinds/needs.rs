@@ -2,7 +2,7 @@ use std::path::Path;
 
 use gatefold_core::Secret;
 
-/// What must be there before a source can be reached.
+/// What must exist before a source can be reached.
 #[derive(Debug, Clone, Copy)]
 pub enum Need<'a> {
     Program(ProgramNeed<'a>),
@@ -15,11 +15,11 @@ pub struct ProgramNeed<'a> {
     pub command: &'a str,
     pub args: &'a [String],
     pub env: &'a [(String, Secret)],
-    /// Where it starts, if not in Gatefold's own directory.
+    /// Where it starts, unless in Gatefold's own directory.
     pub cwd: Option<&'a Path>,
 }
 
-/// An MCP server over HTTP that has to answer.
+/// An MCP server over HTTP that must answer.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerNeed<'a> {
     pub url: &'a str,

@@ -1,7 +1,7 @@
 use gatefold_core::{Digest, Secret};
 use sha2::{Digest as _, Sha256};
 
-/// Hashes parts with their lengths, so that no two lists of parts hash alike.
+/// Hashes parts with their lengths, so that no two lists of parts have one hash.
 pub struct DigestParts(Sha256);
 
 impl DigestParts {
@@ -22,7 +22,7 @@ impl DigestParts {
         }
     }
 
-    /// Adds names and what they stand for.
+    /// Adds names and their values.
     pub fn add_pairs<N: AsRef<str>>(&mut self, pairs: &[(N, Secret)]) {
         self.add_list(pairs, |parts, (name, value)| {
             parts.add(name.as_ref());

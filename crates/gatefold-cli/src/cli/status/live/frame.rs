@@ -7,16 +7,21 @@ use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::cli::output::Style;
-use crate::cli::status::{self, Silence};
+use crate::cli::status::{self, StatusUnavailable};
 use crate::cli::table::{Table, grouped, shortened};
 use crate::cli::visible;
 
-/// What the gateway says, or why it says nothing.
-type Asked = Result<Value, Silence>;
+/// The gateway's report, or why there is none.
+type StatusAnswer = Result<Value, StatusUnavailable>;
 
-/// The lines for a window of so many rows, each within the style's width.
-pub(super) fn lines(address: SocketAddr, asked: &Asked, style: Style, rows: usize) -> Vec<String> {
-    let foot = style.faint("q leaves");
+/// The lines for a window with this many rows, each within the style's width.
+pub(super) fn lines(
+    address: SocketAddr,
+    asked: &StatusAnswer,
+    style: Style,
+    rows: usize,
+) -> Vec<String> {
+    let foot = style.faint("q quits");
     let running = match asked {
         Ok(running) => running,
         Err(silence) => {
@@ -44,10 +49,10 @@ pub(super) fn lines(address: SocketAddr, asked: &Asked, style: Style, rows: usiz
 }
 
 /// The same in one line.
-pub(super) fn summary(address: SocketAddr, asked: &Asked) -> String {
+pub(super) fn summary(address: SocketAddr, asked: &StatusAnswer) -> String {
     let running = match asked {
         Ok(running) => running,
-        Err(Silence { why, help }) => {
+        Err(StatusUnavailable { why, help }) => {
             let help = help.map(|help| format!("; help: {help}")).unwrap_or_default();
             return format!("waiting for a gateway on {address}: {why}{help}");
         }
@@ -86,14 +91,14 @@ fn tail(running: &Value, style: Style) -> Vec<String> {
     lines.iter().map(|line| cut(line, style)).collect()
 }
 
-/// Failing ones first.
+/// Failing sources first.
 fn in_order(running: &Value) -> Vec<&Value> {
     let mut sources: Vec<_> = running["sources"].as_array().into_iter().flatten().collect();
     sources.sort_by_key(|source| !is_failing(source));
     sources
 }
 
-/// Why sources fail and what last went wrong at the others, whole where there is room for it.
+/// Why sources fail and the last errors of the others, in full where there is room.
 fn errors(running: &Value, style: Style, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for source in in_order(running) {
@@ -112,12 +117,12 @@ fn errors(running: &Value, style: Style, room: usize) -> Vec<String> {
     }
     if lines.len() > room {
         lines.truncate(room - 1);
-        lines.push(style.faint(&cut("and more, for which the window is too low", style)));
+        lines.push(style.faint(&cut("and more; a taller window shows it", style)));
     }
     lines
 }
 
-/// The table of sources in so many rows, its heads included.
+/// The table of sources in this many rows, including its headings.
 fn sources(running: &Value, style: Style, room: usize) -> Vec<String> {
     let sources = in_order(running);
     let rows = room.saturating_sub(1);
@@ -173,7 +178,7 @@ fn number(value: &Value) -> usize {
     value.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or_default()
 }
 
-/// The line in as many as its width asks for: a word that is longer than a line must not be lost.
+/// The line, broken as often as its width requires: long words must not be lost.
 fn folded(line: &str, style: Style) -> Vec<String> {
     let width = style.width().unwrap_or(usize::MAX).max(1);
     if visible::unpainted(line).0.width() <= width {
@@ -258,11 +263,11 @@ mod tests {
 
     #[test]
     fn without_a_gateway_the_view_waits() {
-        let mut silence = Silence { why: "nobody".to_owned(), help: None };
+        let mut silence = StatusUnavailable { why: "nobody".to_owned(), help: None };
         let waiting = |silence| lines(address(), &Err(silence), Style::plain().within(80), 24);
         let head = "waiting for a gateway on 127.0.0.1:8420";
-        assert_eq!(waiting(silence), [head, "nobody", "q leaves"]);
-        silence = Silence { why: "somebody".to_owned(), help: Some("look") };
-        assert_eq!(waiting(silence), [head, "somebody", "help: look", "q leaves"]);
+        assert_eq!(waiting(silence), [head, "nobody", "q quits"]);
+        silence = StatusUnavailable { why: "somebody".to_owned(), help: Some("look") };
+        assert_eq!(waiting(silence), [head, "somebody", "help: look", "q quits"]);
     }
 }

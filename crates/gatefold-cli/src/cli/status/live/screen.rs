@@ -1,4 +1,4 @@
-//! The terminal while the live view has it.
+//! The terminal during the live view.
 
 use std::io::{self, Write as _, stdout};
 use std::sync::Once;
@@ -12,27 +12,26 @@ use tokio::sync::mpsc;
 use crate::cli::output::Style;
 use crate::cli::visible;
 
-/// How often the thread that reads keys looks whether the view is still there.
+/// How often the thread that reads keys checks whether the view still exists.
 const KEY_WAIT: Duration = Duration::from_millis(100);
 
-/// Keys that wait to be read. More than these are typed blindly.
+/// Unread keys that are kept; more were typed blindly.
 const KEYS: usize = 16;
 
-/// What a window counts as that does not tell its size.
+/// The size of a window that does not report one.
 const USUAL: (u16, u16) = (80, 24);
 
-/// Whether the terminal is ours, so that it is given back exactly once.
+/// Whether the terminal is ours, so that it is restored exactly once.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Input {
     Leave,
-    /// Something that asks for the view to be drawn again, such as a new size.
+    /// An event that requires drawing again, such as a new size.
     Other,
 }
 
-/// The alternate screen with keys as they are typed. Dropped, or after a panic, the terminal is as
-/// it was.
+/// The alternate screen with unbuffered keys. Dropping it, or a panic, restores the terminal.
 pub(super) struct Screen {
     inputs: mpsc::Receiver<Input>,
     has_colour: bool,
@@ -64,13 +63,13 @@ impl Screen {
         (known(columns, USUAL.0), known(rows, USUAL.1))
     }
 
-    /// Waits for the next key or change of the window. Keys that cannot be read any more ask to
-    /// leave: the terminal is gone.
+    /// Waits for the next key or a change of the window. If keys can no longer be read, the
+    /// terminal has gone, and this asks to leave.
     pub(super) async fn input(&mut self) -> Input {
         self.inputs.recv().await.unwrap_or(Input::Leave)
     }
 
-    /// Draws over what is there, line by line, so that nothing flickers.
+    /// Draws over the previous lines, one by one, so that nothing flickers.
     pub(super) fn show(&self, lines: &[String]) -> io::Result<()> {
         let mut out = stdout().lock();
         queue!(out, cursor::MoveTo(0, 0))?;

@@ -1,11 +1,11 @@
-//! The entries of a table and the items of a list, without what earlier rounds left out.
+//! The entries of a table and the items of a list, without those that earlier rounds left out.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, IntoDeserializer as _, MapAccess, SeqAccess};
 
 use super::super::Field;
 use super::error::ReadError;
-use super::{Attempt, ValueReader};
+use super::{ReadAttempt, ValueReader};
 use crate::{Entry, Node};
 
 pub(super) struct Entries<'r, 'a> {
@@ -13,11 +13,15 @@ pub(super) struct Entries<'r, 'a> {
     rest: std::vec::IntoIter<&'a Entry>,
     /// The entry whose key was read last.
     current: Option<&'a Entry>,
-    attempt: &'r Attempt,
+    attempt: &'r ReadAttempt,
 }
 
 impl<'r, 'a> Entries<'r, 'a> {
-    pub(super) fn new(table: &'r Field<'a>, entries: Vec<&'a Entry>, attempt: &'r Attempt) -> Self {
+    pub(super) fn new(
+        table: &'r Field<'a>,
+        entries: Vec<&'a Entry>,
+        attempt: &'r ReadAttempt,
+    ) -> Self {
         Self { table, rest: entries.into_iter(), current: None, attempt }
     }
 }
@@ -29,7 +33,7 @@ impl<'de> MapAccess<'de> for Entries<'_, '_> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, ReadError> {
-        // Null is how clients' JSON says that there is none.
+        // Null in clients' JSON means that there is no value.
         let attempt = self.attempt;
         let is_read = |entry: &&Entry| !entry.node.is_null() && !attempt.is_left_out(&entry.node);
         self.current = self.rest.find(is_read);
@@ -52,11 +56,11 @@ impl<'de> MapAccess<'de> for Entries<'_, '_> {
 pub(super) struct Items<'r, 'a> {
     list: &'r Field<'a>,
     rest: std::iter::Enumerate<std::slice::Iter<'a, Node>>,
-    attempt: &'r Attempt,
+    attempt: &'r ReadAttempt,
 }
 
 impl<'r, 'a> Items<'r, 'a> {
-    pub(super) fn new(list: &'r Field<'a>, items: &'a [Node], attempt: &'r Attempt) -> Self {
+    pub(super) fn new(list: &'r Field<'a>, items: &'a [Node], attempt: &'r ReadAttempt) -> Self {
         Self { list, rest: items.iter().enumerate(), attempt }
     }
 }

@@ -1,7 +1,7 @@
-//! Why a value was not read, in the words that a person sees.
+//! Why a value was not read, in words for people.
 //!
-//! An error begins as what serde or a type says, without a place. The first access above it knows the
-//! place and the value there, and words it.
+//! An error begins as a message of serde or of a type, without a place. The first access above it
+//! knows the place and the value, and writes the message.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use serde::de::{self, Expected, Unexpected};
 use super::super::{Document, Field};
 use super::NodeId;
 use crate::faults::HELP;
-use crate::{Part, Unresolved, Value, parts};
+use crate::{Part, UnresolvedReference, Value, parts};
 
 #[derive(Debug)]
 pub(super) enum ReadError {
@@ -20,26 +20,26 @@ pub(super) enum ReadError {
         node: NodeId,
         span: Range<usize>,
         key: String,
-        /// None where another fault says it already.
-        words: Option<Unresolved>,
+        /// None if another fault reports it already.
+        words: Option<UnresolvedReference>,
     },
 }
 
 #[derive(Debug)]
 pub(super) enum Problem {
-    /// In words already.
-    Worded(Unresolved),
+    /// A finished message.
+    Worded(UnresolvedReference),
     /// A value of another kind than what was expected.
     WrongKind(Expectation),
-    /// A text that is not what was expected; for a number, none.
+    /// A text of the right kind with a wrong value; for a number, none.
     WrongValue { text: Option<String>, expected: Expectation },
     /// A key without a default.
     MissingKey(&'static str),
-    /// A key that lacks because it was left out.
+    /// A key that is missing because it was left out.
     LeftOutKey,
 }
 
-/// What a type takes, and how to write it. The hint may be empty.
+/// What a type accepts, and how to write it. The hint may be empty.
 #[derive(Debug)]
 pub(super) struct Expectation {
     what: String,
@@ -57,14 +57,14 @@ impl Expectation {
 impl ReadError {
     pub(super) fn of(message: impl Into<String>, hint: impl Into<String>) -> Self {
         let (message, hint) = (message.into(), hint.into());
-        Self::unresolved(Unresolved { message, hint, is_absent: false })
+        Self::unresolved(UnresolvedReference { message, hint, is_absent: false })
     }
 
     pub(super) fn empty() -> Self {
         Self::of("is empty", "give it a value, or remove the key")
     }
 
-    pub(super) fn unresolved(why: Unresolved) -> Self {
+    pub(super) fn unresolved(why: UnresolvedReference) -> Self {
         Self::Unplaced(Problem::Worded(why))
     }
 
@@ -72,7 +72,7 @@ impl ReadError {
         Self::Unplaced(Problem::WrongKind(Expectation::of(expected)))
     }
 
-    /// The same error, or none to speak of when it is about a key that was left out.
+    /// The same error, or a silent one if it is about a key that was left out.
     pub(super) fn unless_left_out(self, is_left_out: impl Fn(&str) -> bool) -> Self {
         match self {
             Self::Unplaced(Problem::MissingKey(key)) if is_left_out(key) => {
@@ -82,7 +82,7 @@ impl ReadError {
         }
     }
 
-    /// The error of a value, in its place unless it has a nearer one.
+    /// The error at a value's place, unless it already has a nearer one.
     pub(super) fn at(self, field: &Field<'_>) -> Self {
         let span = field.node().span.clone();
         self.placed(field, span)
@@ -99,7 +99,7 @@ impl ReadError {
             Self::Unplaced(problem) => problem,
             placed @ Self::Placed { .. } => return placed,
         };
-        let worded = |message, hint| Some(Unresolved { message, hint, is_absent: false });
+        let worded = |message, hint| Some(UnresolvedReference { message, hint, is_absent: false });
         let words = match problem {
             Problem::Worded(words) => Some(words),
             Problem::WrongKind(expected) => {
@@ -117,7 +117,7 @@ impl ReadError {
         Self::Placed { node, span, key, words }
     }
 
-    /// Notes the error and says which value is to be left out. None without a place.
+    /// Notes the error and returns the value to leave out. None without a place.
     pub(super) fn note(self, document: &Document<'_>) -> Option<NodeId> {
         let Self::Placed { node, span, key, words } = self else {
             return None;
@@ -129,7 +129,7 @@ impl ReadError {
     }
 }
 
-/// How to write a value of the right kind, where the type does not say it.
+/// How to write a value of the right kind, if the type gives no hint.
 fn kind_hint(found: &Value, hint: String) -> String {
     match found {
         _ if !hint.is_empty() => hint,
@@ -138,7 +138,7 @@ fn kind_hint(found: &Value, hint: String) -> String {
     }
 }
 
-/// What a value is not. Nothing that a variable or the keyring gave is repeated.
+/// The message about a wrong value. A value from a variable or the keyring is never repeated.
 fn wrong_value(found: &Value, text: Option<String>, expected: &str) -> String {
     let refers = |text: &str| parts(text).any(|part| matches!(part, Part::Reference(_)));
     match (found, text) {

@@ -41,7 +41,7 @@ struct Nested {
     note: Option<String>,
 }
 
-/// Reads a text as `Settings`. Answers what was read and the faults, absent variables included.
+/// Reads a text as `Settings`. Returns what was read and the faults, including absent variables.
 fn read_text(name: &str, dialect: Dialect, text: &str) -> (Option<Settings>, String) {
     let machine = Machine::default();
     let document = Document::new(Path::new(name), text, &machine, dialect);

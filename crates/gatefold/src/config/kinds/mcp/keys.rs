@@ -2,7 +2,7 @@ use gatefold_config::ForeignKey;
 
 use crate::config::key::{Key, Kind};
 
-/// What other programs call the keys of an MCP server.
+/// Other programs' names for the keys of an MCP server.
 pub(super) const FOREIGN_KEYS: &[ForeignKey] = &[
     ForeignKey { name: "serverUrl", own: "url", hint: "write `url`" },
     ForeignKey { name: "httpUrl", own: "url", hint: "write `url`" },
@@ -16,7 +16,7 @@ const REACHED: &str = "remove it: `command` or `url` says how a source is reache
 
 pub(super) const KEYS: &[Key] = &[
     Key {
-        details: "The program alone: what follows it stands in `args`. A name without `/` is \
+        details: "Only the program: its arguments go into `args`. A name without `/` is \
                   looked up in `PATH`.",
         example: "\"npx\"",
         ..Key::new("command", Kind::Text, "The program to start.")
@@ -28,13 +28,13 @@ pub(super) const KEYS: &[Key] = &[
         ..Key::new("args", Kind::Arguments, "The program's arguments.")
     },
     Key {
-        details: "Nothing else reaches it but `PATH`, `HOME`, the locale, proxies, caches and \
+        details: "Otherwise it only gets `PATH`, `HOME`, the locale, proxies, caches and \
                   what `inherit_env` names. Take secrets from variables: `${VAR}`. The values \
                   are never shown.",
         unset: "none",
         example: "{ NAME = \"value\" }",
         needs: Some("command"),
-        ..Key::new("env", Kind::Variables, "Variables that the program finds.")
+        ..Key::new("env", Kind::Variables, "Environment variables for the program.")
     },
     Key {
         unset: "none",
@@ -43,7 +43,7 @@ pub(super) const KEYS: &[Key] = &[
         ..Key::new(
             "inherit_env",
             Kind::Texts,
-            "Names of variables that the program finds as Gatefold finds them.",
+            "Names of variables to pass on from Gatefold's own environment.",
         )
     },
     Key {
@@ -53,7 +53,7 @@ pub(super) const KEYS: &[Key] = &[
         ..Key::new("cwd", Kind::Path, "The directory that the program starts in.")
     },
     Key {
-        details: "The server speaks streamable HTTP there. What may be secret in it is not \
+        details: "The server speaks streamable HTTP there. Parts that may be secret are never \
                   shown.",
         example: "\"https://host.example/mcp\"",
         ..Key::new("url", Kind::Url, "The address of a server over HTTP.")

@@ -15,15 +15,15 @@ use crate::config::kinds::{
     DigestParts, KindSection, Need, ProgramNeed, ServerNeed, SourceIdentity, SourcePorts,
 };
 
-/// How an MCP server is reached. What may hold a secret does not show in its `Debug`.
+/// How an MCP server is reached. Its `Debug` shows nothing that may be secret.
 #[derive(Clone)]
 pub enum McpConnection {
-    /// A program that speaks over its standard input and output.
+    /// A program that talks over standard input and output.
     Stdio {
         command: String,
         args: Vec<String>,
         env: Vec<(String, Secret)>,
-        /// Further variables that the program finds as Gatefold finds them.
+        /// Further variables that the program inherits from Gatefold.
         inherit_env: Vec<String>,
         cwd: Option<PathBuf>,
     },
@@ -32,7 +32,7 @@ pub enum McpConnection {
 }
 
 impl McpConnection {
-    /// Every text in it, secret ones too, in order.
+    /// All its texts, including secret ones, in order.
     pub fn texts(&self) -> Vec<&str> {
         let (mut texts, pairs) = match self {
             Self::Stdio { command, args, env, cwd, .. } => {
@@ -47,8 +47,8 @@ impl McpConnection {
         texts
     }
 
-    /// What is reached, as whom and with which settings, in a fixed order. A program without a folder of
-    /// its own starts in `folder`.
+    /// What is reached, as whom and with which settings, in a fixed order. A program without a
+    /// folder of its own starts in `folder`.
     pub fn reach_from(&self, folder: Option<&Path>) -> Digest {
         let mut parts = DigestParts::new();
         parts.add(McpKind::NAME.as_str());
@@ -61,7 +61,7 @@ impl McpConnection {
                 parts.add_list(args, |parts, arg| parts.add(arg));
                 parts.add_pairs(&sorted(env, str::to_owned));
                 parts.add_list(&inherited, |parts, name| parts.add(name));
-                // A folder is the same however many `./` its path has.
+                // A folder is the same however many `./` its path contains.
                 let folder = cwd.as_deref().or(folder);
                 let folder: Option<PathBuf> = folder.map(|folder| folder.components().collect());
                 add_path(&mut parts, folder.as_deref());
@@ -69,7 +69,7 @@ impl McpConnection {
             Self::Http { url, headers } => {
                 parts.add("http");
                 parts.add(url);
-                // Names of headers mean the same in either case (RFC 9110, section 5.1).
+                // Header names are case-insensitive (RFC 9110, section 5.1).
                 parts.add_pairs(&sorted(headers, str::to_ascii_lowercase));
             }
         }
@@ -94,7 +94,7 @@ impl KindSection for McpConnection {
         McpKind::NAME
     }
 
-    // The parts are those of the first release: what it kept on disk stays found.
+    // The parts must stay those of the first release, so that what it kept on disk is still found.
     fn digest(&self, parts: &mut DigestParts) {
         match self {
             Self::Stdio { command, args, env, inherit_env, cwd } => {
@@ -117,7 +117,8 @@ impl KindSection for McpConnection {
         self.reach_from(None)
     }
 
-    /// Arguments are counted, addresses end with their host.
+    /// Arguments are counted only, and addresses end after their host, because the rest may be
+    /// secret.
     fn summary(&self) -> String {
         match self {
             Self::Stdio { command, args, env, .. } => {
@@ -212,7 +213,7 @@ fn sorted(pairs: &[(String, Secret)], name: fn(&str) -> String) -> Vec<(String, 
     pairs
 }
 
-/// Whether there is anything to judge that server's certificate by, where it has one.
+/// Whether there are certificates to verify the server's, if it has one.
 fn can_trust(url: &str, client: &HttpClient) -> bool {
     let is_plain = url.parse().is_ok_and(|url: http::Uri| url.scheme_str() == Some("http"));
     is_plain || client.has_roots()

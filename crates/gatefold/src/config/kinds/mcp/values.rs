@@ -1,4 +1,4 @@
-//! What the keys of an MCP server hold, in `gatefold.toml` and in clients' files alike.
+//! The values of an MCP server's keys, in `gatefold.toml` and in clients' files.
 
 use gatefold_config::{Field, LooseText, Pairs, Text, fault};
 use gatefold_core::Secret;
@@ -33,7 +33,7 @@ impl<'de> Visitor<'de> for ProgramNameVisitor {
         Text::deserialize(text).map(|text| text.0)
     }
 
-    // Other programs take the whole command line as one list.
+    // Other programs write the whole command line as one list.
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<String, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
         Err(fault("is a list, not a string", "name the program, and list the rest in `args`"))
@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for Argument {
     }
 }
 
-/// The name of a variable that a program finds.
+/// The name of a program's variable.
 pub(crate) struct VariableName(String);
 
 impl<'de> Deserialize<'de> for VariableName {
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for ServerAddress {
     }
 }
 
-/// The address of a server in a client's file. One whose references stay cannot be judged yet.
+/// The address of a server in a client's file. It cannot be checked while it contains references.
 pub(crate) fn address(field: &Field<'_>) -> Option<String> {
     if field.is_as_written() {
         let text = field.read::<String>()?;
@@ -120,12 +120,12 @@ impl<'de> Deserialize<'de> for HeaderValue {
     }
 }
 
-/// The variables that a program finds. Their values never show.
+/// The variables for a program. Their values are never shown.
 pub(crate) fn variables(pairs: Pairs<VariableName, Argument>) -> Vec<(String, Secret)> {
     pairs.0.into_iter().map(|(name, value)| (name.0, Secret::new(value.0))).collect()
 }
 
-/// The headers that are sent to an HTTP server. Their values never show.
+/// The headers for an HTTP server. Their values are never shown.
 pub(crate) fn headers(pairs: Pairs<HeaderName, HeaderValue>) -> Vec<(String, Secret)> {
     pairs.0.into_iter().map(|(name, value)| (name.0, Secret::new(value.0))).collect()
 }
