@@ -8,6 +8,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use gatefold_testkit::HttpProcess;
@@ -19,6 +20,10 @@ use super::table::{markdown, write_section};
 
 /// Calls that are made before any is counted, to warm up caches and connections.
 const WARMING: usize = 20;
+
+/// How often the first call is tried, with a second between: under the profiler, a busy machine takes
+/// a while to learn what its source offers.
+const FIRST_TRIES: usize = 60;
 
 struct AllocationOptions {
     binary: PathBuf,
@@ -147,9 +152,15 @@ impl Client {
         let arguments = json!({"tool_name": "bench__list_invoice", "arguments":
             {"invoice_id": "payload 7391"}});
         let call = json!({"name": "execute_tool", "arguments": arguments});
-        for id in 1..=calls {
+        let is_right = |answer: &Value| answer.to_string().contains("payload 7391");
+        let mut tries = 1;
+        while !is_right(&self.ask(tries, "tools/call", &call)?) && tries < FIRST_TRIES {
+            tries += 1;
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        for id in tries + 1..tries + calls {
             let answer = self.ask(id, "tools/call", &call)?;
-            ensure!(answer.to_string().contains("payload 7391"), "a wrong answer: {answer}");
+            ensure!(is_right(&answer), "a wrong answer: {answer}");
         }
         // The end of its input ends the program, which then writes the profile.
         drop(self.input);
