@@ -4,8 +4,8 @@ use std::path::Path;
 
 use sqlx::Row as _;
 
+use crate::blocking::blocking;
 use crate::database::Database;
-use crate::store::blocking;
 use crate::{Durability, StoreError, layout, owner};
 
 /// The state of a state directory.

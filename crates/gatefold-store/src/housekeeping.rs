@@ -8,8 +8,9 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, interval_at, sleep};
 
 use crate::audit::recover_ends;
+use crate::blocking::blocking;
 use crate::database::millis;
-use crate::store::{StoreInner, blocking};
+use crate::store::StoreInner;
 use crate::{Store, StoreError, approvals, owner, past, sources};
 
 /// The delay before a store's first round, so that starting is not held up, and the time between

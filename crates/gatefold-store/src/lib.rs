@@ -12,6 +12,7 @@
 
 mod approvals;
 mod audit;
+mod blocking;
 mod calls;
 mod database;
 mod error;

@@ -12,10 +12,11 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::audit::{EndingFiles, EndingLog, Ledger, Writer};
+use crate::blocking::blocking;
 use crate::database::Database;
 use crate::options::StoreOptions;
 use crate::owner::Owner;
-use crate::store::{StoreInner, blocking};
+use crate::store::StoreInner;
 use crate::{Store, StoreError, housekeeping, key, layout, past};
 
 /// How long one process waits for another to migrate the schema.

@@ -9,8 +9,9 @@ use gatefold_catalog::Manifest;
 use gatefold_core::{Digest, Domain, Timestamp};
 use tempfile::NamedTempFile;
 
+use crate::blocking::blocking;
 use crate::database::millis;
-use crate::store::{StoreInner, blocking};
+use crate::store::StoreInner;
 use crate::{Store, StoreError, tokens};
 
 /// How many configurations of one domain are remembered: gateways with different settings may share

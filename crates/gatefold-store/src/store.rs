@@ -5,7 +5,7 @@ use gatefold_core::{Clock, Timestamp};
 use gatefold_dispatch::{Lesson, SealKey};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard, mpsc};
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::JoinSet;
 
 use crate::StoreError;
 use crate::audit::Ledger;
@@ -81,13 +81,5 @@ impl StoreInner {
     /// Where the manifests and the token counts of their tools are kept.
     pub(crate) fn manifests(&self) -> PathBuf {
         self.state_dir.join("manifests")
-    }
-}
-
-/// Runs file system work on a thread where it may block.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use gatefold_core::Digest;
 use tempfile::NamedTempFile;
 
-use crate::store::blocking;
+use crate::blocking::blocking;
 use crate::{Store, StoreError};
 
 /// The first line of a file of counts: the vocabulary used.

@@ -73,7 +73,7 @@ struct SourceInner {
     sessions: SessionPool,
     status: SourceStatus,
     /// What the server of the last attempt that failed wrote to its standard error last.
-    last_lines: Vec<String>,
+    last_lines: Arc<[String]>,
     /// Why its list could not be taken up the last time, if it could not.
     list_failure: Option<String>,
     backoff: Backoff,
@@ -126,7 +126,7 @@ impl McpSource {
             state: Mutex::new(SourceInner {
                 sessions: SessionPool::default(),
                 status,
-                last_lines: Vec::new(),
+                last_lines: Arc::default(),
                 list_failure: None,
                 backoff: Backoff::default(),
                 era,
@@ -249,7 +249,7 @@ impl McpSource {
                 state.sessions.remove(&identity);
                 state.backoff.failed();
                 self.set_status(&mut state, SourceState::Failing, Some(error.reason.clone()));
-                state.last_lines.clone_from(&error.last_lines);
+                state.last_lines = error.last_lines.as_slice().into();
                 Err(Arc::new(error))
             }
         }
@@ -373,7 +373,7 @@ impl McpSource {
         }
         if state.sessions.is_empty() {
             self.set_status(state, SourceState::Failing, Some(reason));
-            state.last_lines = session.wire.last_lines();
+            state.last_lines = session.wire.last_lines().into();
         } else {
             state.status.sessions = state.sessions.open();
         }
@@ -402,7 +402,7 @@ impl McpSource {
     fn set_status(&self, state: &mut SourceInner, to: SourceState, error: Option<String>) {
         state.status.sessions = state.sessions.open();
         state.status.error = error;
-        state.last_lines.clear();
+        state.last_lines = Arc::default();
         if state.status.state != to {
             state.status.state = to;
             state.status.since = self.clock.now();
@@ -456,7 +456,7 @@ impl Source for McpSource {
     }
 
     fn last_lines(&self) -> Vec<String> {
-        self.lock().last_lines.clone()
+        self.lock().last_lines.to_vec()
     }
 
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {

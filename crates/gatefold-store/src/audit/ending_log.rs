@@ -16,9 +16,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{CallRow, OPEN_LIMIT, row};
 use crate::StoreError;
+use crate::blocking::blocking;
 use crate::options::Durability;
 use crate::owner;
-use crate::store::blocking;
 
 /// How many ends wait for the file: as many as records may be open, so that there is always room,
 /// and some who only ask whether all is handed on.
