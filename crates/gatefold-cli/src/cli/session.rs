@@ -27,7 +27,6 @@ pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
     }
     Err(failure::with_help(
         "Gatefold was started by Gatefold, which would go on for ever",
-        // The outer gateway shows the last line.
         "remove Gatefold from its own sources",
     ))
 }

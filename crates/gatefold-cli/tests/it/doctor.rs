@@ -130,7 +130,7 @@ fn programs_that_cannot_run_are_named_with_their_fix() {
         ("command = './plain'", "fault: a: `~/./plain` is not executable => chmod +x ~/./plain"),
         (
             "command = './script'",
-            "fault: a: `~/script` needs `no-such-lisp`, which is not there => install \
+            "fault: a: `~/script` needs `no-such-lisp`, which does not exist => install \
              `no-such-lisp`, or set `command` to its full path",
         ),
         (
@@ -375,8 +375,8 @@ async fn a_server_that_answers_and_fails_all_the_same_is_named_with_its_status()
     configure(&scratch, &format!("[sources.a]\nurl = 'http://u:pw@127.0.0.1:{port}/mcp'\n"));
     let line = found(&scratch, &diagnosed(&scratch), "a: no connection");
     let fix = format!(
-        "=> see that server's log: `127.0.0.1:{port}` answered 200 to a handshake that was sent \
-         alone"
+        "=> see that server's log: `127.0.0.1:{port}` answered 200 to a single \
+         handshake"
     );
     assert!(line.ends_with(&fix), "{line}");
 }

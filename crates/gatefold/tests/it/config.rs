@@ -15,7 +15,7 @@ fn an_empty_file_has_the_documented_defaults() {
     let config = toml("").unwrap();
     insta::assert_debug_snapshot!(
         (config.limits, config.server, config.disclosure, config.audit, config.state_dir),
-        @r#"
+        @r"
     (
         Limits {
             call_deadline: 60s,
@@ -35,6 +35,11 @@ fn an_empty_file_has_the_documented_defaults() {
             allowed_hosts: [],
             allowed_origins: [],
             request_bytes: 4194304,
+            requests_bytes: 33554432,
+            body_deadline: 30s,
+            connections: 2000,
+            head_deadline: 10s,
+            connection_idle: 90s,
             session_idle: 1800s,
             shutdown: 10s,
         },
@@ -47,7 +52,7 @@ fn an_empty_file_has_the_documented_defaults() {
         },
         None,
     )
-    "#
+    "
     );
 }
 
@@ -167,6 +172,11 @@ fn every_key_is_taken() {
                 "https://console.example",
             ],
             request_bytes: 524288,
+            requests_bytes: 33554432,
+            body_deadline: 30s,
+            connections: 2000,
+            head_deadline: 10s,
+            connection_idle: 90s,
             session_idle: 1800s,
             shutdown: 3s,
         },
