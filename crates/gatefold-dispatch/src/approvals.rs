@@ -9,31 +9,31 @@ use gatefold_core::{
 };
 use serde_json::value::RawValue;
 
-/// What a yes is bound to: whoever asks, the tool as it was then, and these very arguments.
+/// What an approval is bound to: the caller, the tool's definition, and the exact arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ApprovalKey {
-    /// Of the subject, the active organisation and the agent.
+    /// A digest of the subject, the active organisation and the agent.
     pub principal: Digest,
     pub tool: ToolId,
     pub definition: Digest,
     pub arguments: Digest,
 }
 
-/// A request for a yes, as a person is to be shown it. Its `Debug` leaves out the arguments, which
-/// may hold secrets.
+/// A request for approval, to be shown to a person. Its `Debug` leaves out the arguments, which may
+/// hold secrets.
 #[derive(Clone)]
 pub struct NewApproval {
     pub key: ApprovalKey,
     pub principal: Arc<Principal>,
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     pub client: Option<ClientName>,
     pub tool: ToolId,
     pub domain: Domain,
-    /// The rule that wants somebody's yes.
+    /// The rule that requires approval.
     pub rule: RuleId,
-    /// As they came; of very large ones the beginning, as a JSON text.
+    /// As they came; of very large ones the beginning, as a JSON string.
     pub arguments: Box<RawValue>,
-    /// How long they were.
+    /// Their full length.
     pub arguments_bytes: usize,
     pub at: Timestamp,
     pub expires_at: Timestamp,
@@ -52,19 +52,19 @@ impl fmt::Debug for NewApproval {
     }
 }
 
-/// What became of a request so far.
+/// The state of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandingApproval {
     pub id: ApprovalId,
     pub state: ApprovalState,
-    /// Until when a pending one may be decided, and a decision holds.
+    /// Until when a pending one can be decided, or a decision is valid.
     pub expires_at: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalState {
     Pending,
-    /// By the name of whoever decided.
+    /// With the name of the person who decided.
     Approved {
         by: Arc<str>,
     },
@@ -74,21 +74,21 @@ pub enum ApprovalState {
     },
 }
 
-/// Where requests for a person's yes are kept until they are decided, and the decisions until they
-/// are used or expire.
+/// Keeps requests for approval until they are decided, and decisions until they are used or expire.
 pub trait Approvals: Send + Sync + 'static {
-    /// Keeps a request, unless one of the same key is open: then it is that one. Requests of one
-    /// principal have a limit.
+    /// Keeps a request, unless one with the same key is open: then it returns that one. The
+    /// requests of one principal are limited.
     fn request(&self, request: NewApproval) -> BoxFuture<'_, Result<ApprovalId, BoxError>>;
 
-    /// The request of a key that has neither expired nor been used, the one decided last first.
+    /// The request with a key that has neither expired nor been used, the last decided first.
     fn find<'a>(
         &'a self,
         key: &'a ApprovalKey,
         now: Timestamp,
     ) -> BoxFuture<'a, Result<Option<StandingApproval>, BoxError>>;
 
-    /// Uses up a yes. Of all who try, for one alone this is true: one yes serves one call.
+    /// Uses up an approval. Only one of all concurrent callers gets true: one approval is good for
+    /// one call.
     fn consume<'a>(
         &'a self,
         id: &'a ApprovalId,

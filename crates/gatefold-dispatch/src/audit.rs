@@ -19,7 +19,7 @@ pub(crate) const RECORD_WAIT: Duration = Duration::from_secs(5);
 /// A record ends in exactly one outcome. The place for the closing half is taken when the record
 /// opens, so that an end is never lost for want of room.
 pub trait AuditLog: Send + Sync + 'static {
-    /// Opens a record. When the future is done, the record outlives a crash of the process.
+    /// Opens a record. Once the future completes, the record survives a crash of the process.
     fn open(&self, record: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>>;
 
     /// Keeps a record that is over already: a call that was refused before anything was sent. When
@@ -27,46 +27,46 @@ pub trait AuditLog: Send + Sync + 'static {
     /// it does not.
     fn refuse(&self, opened: CallOpened, closed: CallClosed) -> BoxFuture<'_, ()>;
 
-    /// Keeps a record of a meta-call that only discovered.
+    /// Keeps the record of a meta-call that only discovered.
     fn discover(&self, record: DiscoveryRecord) -> BoxFuture<'_, ()>;
 }
 
 /// Why a record could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
-    /// The call resumes one whose record is not suspended: it was resumed already, or is over.
+    /// The call resumes one whose record is not suspended: it was resumed already, or has ended.
     #[error("the call was resumed already")]
     NotSuspended,
     #[error("the record could not be written")]
     Failed(#[source] BoxError),
 }
 
-/// The place kept for the end of one record.
+/// Room reserved for the end of one record.
 pub trait AuditSlot: Send {
     /// Hands in the end at once. When the future is done, the end outlives a crash as the opening
     /// does, or the log has said why it does not. Dropping the future loses nothing.
     fn close(self: Box<Self>, record: CallClosed) -> BoxFuture<'static, ()>;
 }
 
-/// The opening half of a record. Arguments leave their digest and size, never their text.
+/// The opening half of a record. It has the digest and size of the arguments, never their text.
 #[derive(Debug, Clone)]
 pub struct CallOpened {
     pub id: CallId,
     pub parent: Option<CallId>,
     pub at: Timestamp,
     pub principal: Arc<Principal>,
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     pub client: Option<ClientName>,
-    /// The word of the operation: `tool`, `prompt`, `resource` and so on.
+    /// The kind of operation: `tool`, `prompt`, `resource` and so on.
     pub operation: &'static str,
-    /// What was asked for, as the caller wrote it.
+    /// The requested name or address, as the caller wrote it.
     pub subject: String,
     pub domain: Option<Domain>,
-    /// The tool, prompt or resource that this was found to mean.
+    /// The tool, prompt or resource that the name was resolved to.
     pub tool: Option<ToolId>,
     pub tool_digest: Option<Digest>,
     pub rule: Option<RuleId>,
-    /// Who said yes or no, where the rule wanted somebody to.
+    /// Who approved or denied the call, if its rule required that.
     pub decided_by: Option<DecidedBy>,
     pub arguments_digest: Digest,
     pub arguments_bytes: usize,
@@ -90,13 +90,13 @@ pub enum AuditOutcome {
     ToolError,
     Failed(ErrorKind),
     Cancelled,
-    /// Waits for an answer, until the moment given.
+    /// It waits for an answer, until the given time.
     Suspended(Timestamp),
     Task,
 }
 
 impl AuditOutcome {
-    /// The word it is counted by: a failure's is its kind.
+    /// The name under which it is counted: for a failure, its kind.
     pub(crate) fn counted_as(self) -> &'static str {
         match self {
             Self::Failed(kind) => kind.as_str(),
@@ -104,8 +104,8 @@ impl AuditOutcome {
         }
     }
 
-    /// The word the record keeps. Beside these, recovery writes `interrupted` for a record that a
-    /// crash left open and `expired` for one that nobody resumed.
+    /// The name in the record. In addition, recovery writes `interrupted` for a record that a crash
+    /// left open and `expired` for one that nobody resumed.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -118,7 +118,7 @@ impl AuditOutcome {
     }
 }
 
-/// A meta-call that discovered: which one, by whom, and how much was said.
+/// A meta-call that discovered: which one, by whom, and how long the answer was.
 #[derive(Debug, Clone)]
 pub struct DiscoveryRecord {
     pub at: Timestamp,
@@ -131,18 +131,18 @@ pub struct DiscoveryRecord {
     pub is_error: bool,
 }
 
-/// Who said yes or no to a call that needed it.
+/// Who approved or denied a call that needed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecidedBy {
-    /// Whoever sits at the client that made the call.
+    /// The person at the client that made the call.
     Client,
-    /// A person who decided elsewhere, by the name that the approvals' store has of them.
+    /// A person who decided elsewhere, by their name in the approvals' store.
     Person(Arc<str>),
 }
 
 impl DecidedBy {
-    /// The name that the record keeps.
+    /// The name in the record.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Client => "client",
@@ -151,7 +151,7 @@ impl DecidedBy {
     }
 }
 
-/// An open record. Dropped without an outcome, it ends as cancelled.
+/// An open record. Dropping it without an outcome ends it as cancelled.
 pub(crate) struct OpenRecord {
     id: CallId,
     opened_at: Timestamp,

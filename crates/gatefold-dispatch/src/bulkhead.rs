@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A bulkhead round a source: so many calls at once, so many waiting, the next one is turned away.
+/// A bulkhead around a source: a number of calls run, a number wait, and the next one is refused.
 #[derive(Debug)]
 pub(crate) struct Bulkhead {
     places: Arc<Semaphore>,
@@ -12,12 +12,12 @@ pub(crate) struct Bulkhead {
     waiting_limit: usize,
 }
 
-/// Why a call was turned away.
+/// Why a call was refused.
 #[derive(Debug)]
 pub(crate) enum BulkheadRefusal {
     /// The queue is full.
     Full,
-    /// The source is not part of the configuration any more.
+    /// The source is no longer part of the configuration.
     Removed,
 }
 
@@ -42,7 +42,7 @@ impl Bulkhead {
         place.map_err(|_| BulkheadRefusal::Removed)
     }
 
-    /// Waits until no call is inside, and keeps it so: whoever comes later is turned away.
+    /// Waits until no call is inside, and refuses all later ones.
     pub(crate) async fn drain(&self) {
         if let Ok(_all) = self.places.acquire_many(self.place_count).await {
             self.places.close();
@@ -58,8 +58,8 @@ impl Bulkhead {
     }
 }
 
-/// The place of one call at its source. While its client is asked something, others may have it: a
-/// person who thinks keeps nobody out.
+/// One call's place at its source. While its client is asked something, the place is free: a person
+/// who thinks must not block others.
 #[derive(Debug, Default)]
 pub(crate) struct BulkheadPlace(Mutex<Option<TakenPlace>>);
 
@@ -85,7 +85,8 @@ impl BulkheadPlace {
         drop(left);
     }
 
-    /// Waits for a place again. A call whose source is full, or goes away, ends as it may.
+    /// Waits for a place again. If the source is full or removed, the call goes on without one and
+    /// ends as it may.
     pub(crate) async fn come_back(&self) {
         let bulkhead = match &*self.lock() {
             Some(TakenPlace { bulkhead, permit: None }) => bulkhead.clone(),

@@ -1,5 +1,5 @@
-//! Whoever made a call: how it follows the call, what it said beside the arguments, and how a
-//! source may ask its client something meanwhile.
+//! The caller of a call: how it follows the call, what its request carried besides the arguments,
+//! and how a source may ask its client something.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -13,22 +13,23 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{ClientCapabilities, Question};
 
-/// How a caller follows its call, and how it can be reached meanwhile. Cheap to clone.
+/// How a caller follows its call, and how it can be reached in the meantime. Cheap to clone.
 #[derive(Clone)]
 pub struct Caller {
     pub events: EventSink,
     pub peer: Arc<dyn Peer>,
     pub cancel: CancellationToken,
     pub meta: Arc<RequestMeta>,
-    /// What led to the call elsewhere. Calls made by [`Nested`](crate::Nested) have their own.
+    /// The calls elsewhere that led to this one. Calls made by [`Nested`](crate::Nested) have their
+    /// own.
     pub lineage: Lineage,
-    /// What the session or the run has read so far: its calls share one.
+    /// The label of everything the session or run has read so far, shared by its calls.
     pub label: SharedLabel,
 }
 
 /// The label of a session or a run, which rides forward from each result to the next call.
 ///
-/// A call takes it for a fact when it begins, and raises it by what it has read. It never falls.
+/// A call reads it as a fact when it begins, and raises it by what it has read. It never falls.
 #[derive(Debug, Clone, Default)]
 pub struct SharedLabel(Arc<AtomicBool>);
 
@@ -45,7 +46,7 @@ impl SharedLabel {
 }
 
 impl Caller {
-    /// A caller who only waits for the result.
+    /// A caller that only waits for the result.
     pub fn silent() -> Self {
         Self {
             events: EventSink::none(),
@@ -58,35 +59,35 @@ impl Caller {
     }
 }
 
-/// What a request says beside its arguments.
+/// The metadata of a request besides its arguments.
 #[derive(Debug, Clone, Default)]
 pub struct RequestMeta {
-    /// What the client calls itself: for records, and to tell one window of a person's from another.
+    /// The name that the client gives itself: for records, and to tell one person's windows apart.
     pub client: Option<ClientName>,
     /// The W3C trace context, passed on as it came.
     pub traceparent: Option<String>,
     pub tracestate: Option<String>,
     /// The least severe log messages that the client wants, in the protocol's word.
     pub log_level: Option<String>,
-    /// Whatever else the client sent along that is none of the protocol's own, passed on as it came.
+    /// Other metadata from the client that the protocol does not define, passed on as it came.
     pub others: Vec<(String, Box<RawValue>)>,
 }
 
-/// Something a source says while a call is under way.
+/// A message from a source during a call.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// Progress in the source's own words: the members `progress`, `total` and `message`.
     Progress(Box<RawValue>),
     /// A log message: the members `level`, `logger` and `data`.
     Log(Box<RawValue>),
-    /// The source has ended its stream before the answer and is asked again after this time. A
-    /// caller whose client can be told so may free its connection as well.
+    /// The source has ended its stream before the answer and wants to be asked again after this
+    /// time. A caller whose client can be told so may free its connection as well.
     Pause { retry: Duration },
     /// Any other notification.
     Notice { method: String, params: Box<RawValue> },
 }
 
-/// Where events of one call go. Bounded: a listener that does not keep up misses some.
+/// Where the events of one call go. Bounded: a slow listener misses some.
 #[derive(Debug, Clone, Default)]
 pub struct EventSink {
     listener: Option<Arc<Mutex<Option<mpsc::Sender<Event>>>>>,
@@ -98,23 +99,23 @@ impl EventSink {
         Self { listener: Some(Arc::new(Mutex::new(Some(sender)))), hears_progress: true }
     }
 
-    /// A sink for a caller that did not ask to be told of progress.
+    /// A sink for a caller that did not ask for progress.
     pub fn without_progress(sender: mpsc::Sender<Event>) -> Self {
         Self { hears_progress: false, ..Self::new(sender) }
     }
 
-    /// A sink for callers who do not listen.
+    /// A sink without a listener.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// A sink of its own with the same listener, who may change.
+    /// A separate sink with the same listener, which can be redirected.
     pub(crate) fn redirectable(&self) -> Self {
         let listener = Some(Arc::new(Mutex::new(self.current())));
         Self { listener, hears_progress: self.hears_progress }
     }
 
-    /// Sends what is said from now on to the listener of another sink.
+    /// Sends events from now on to the listener of another sink.
     pub(crate) fn redirect(&self, to: &Self) {
         if let Some(own) = &self.listener {
             let listener = to.current();
@@ -133,7 +134,7 @@ impl EventSink {
 
     pub fn send(&self, event: Event) {
         if let Some(listener) = self.current() {
-            // What is said meanwhile is worth little once it is late, so a full queue drops it.
+            // Late events are worth little, so a full queue drops them.
             let _ = listener.try_send(event);
         }
     }
@@ -149,22 +150,21 @@ pub trait Peer: Send + Sync + 'static {
 
     fn manner(&self) -> Manner;
 
-    /// Tells one connected client from another. `None` for one whose requests stand alone, and who
-    /// may be anybody.
+    /// Tells connected clients apart. `None` for a stateless client, which may be anybody.
     fn client(&self) -> Option<u64> {
         None
     }
 
-    /// Asks at once. Only a client that is asked [`Manner::Live`] can answer.
+    /// Asks now. Only a client that is asked [`Manner::Live`] can answer.
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>>;
 }
 
-/// How a client is asked something in the course of a call.
+/// How a client is asked something during a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
     /// Over its connection, while its request waits.
     Live,
-    /// By ending its request with the question; it makes the request again with the answer.
+    /// By ending its request with the question; it repeats the request with the answer.
     ByRetry,
 }
 
@@ -181,12 +181,12 @@ pub enum AskError {
     Gone,
     #[error("the client did not answer in time")]
     Deadline,
-    /// The client answered with an error of the protocol.
+    /// The client answered with a protocol error.
     #[error("the client refused to answer: {message}")]
     Refused { code: i64, message: String },
 }
 
-/// A client that can be asked nothing.
+/// A client that cannot be asked anything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPeer;
 

@@ -11,8 +11,8 @@ pub struct Question {
     pub params: Box<RawValue>,
 }
 
-/// What a client said it can do: the protocol's object of client capabilities, whole, and read as
-/// far as it tells which questions may be put to the client.
+/// A client's declared capabilities: the whole protocol object, parsed as far as it decides which
+/// questions the client can be asked.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub struct ClientCapabilities {
@@ -49,7 +49,7 @@ struct Sampling<'a> {
 }
 
 impl ClientCapabilities {
-    /// Reads what a client declared. What cannot be read was not declared.
+    /// Reads what a client declared. Unreadable members count as not declared.
     pub fn read(raw: &RawValue) -> Self {
         let declared: Declared<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
         let elicitation = declared.elicitation.as_ref();
@@ -70,12 +70,12 @@ impl ClientCapabilities {
         &self.raw
     }
 
-    /// Whether any question can be put to the client at all.
+    /// Whether the client can be asked anything at all.
     pub fn answers_anything(&self) -> bool {
         self.form || self.url || self.sampling || self.roots
     }
 
-    /// What the client would have to offer, and does not, to answer this question.
+    /// The capability that the client lacks to answer this question.
     pub fn lacks(&self, question: &Question) -> Option<&'static str> {
         let (offered, needed) = match question.method.as_str() {
             "elicitation/create" if has(&question.params, "mode", "url") => {
@@ -94,7 +94,7 @@ impl ClientCapabilities {
 }
 
 impl Default for ClientCapabilities {
-    /// A client that can be asked nothing.
+    /// A client that cannot be asked anything.
     fn default() -> Self {
         let raw = RawValue::from_string("{}".to_owned());
         Self {

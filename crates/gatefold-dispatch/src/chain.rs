@@ -10,26 +10,26 @@ use crate::bulkhead::BulkheadPlace;
 use crate::timer::Timer;
 use crate::{Caller, SharedLabel};
 
-/// What a call has from those that led to it.
+/// What a call inherits from the calls that led to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     pub(crate) lineage: Lineage,
-    /// What the session or the run has read: raised by every call of the chain.
+    /// The label of what the session or the run has read: raised by every call of the chain.
     pub(crate) label: SharedLabel,
-    /// What the client of the outermost call calls itself.
+    /// The name that the client of the outermost call gives itself.
     pub(crate) client: Option<ClientName>,
-    /// The time that all of them have together.
+    /// The time for all of them together.
     pub(crate) timer: Arc<Timer>,
-    /// How long that is without the time that questions take.
+    /// That time without the time that questions take.
     pub(crate) limit: Duration,
-    /// The place that the innermost call has at its source.
+    /// The place of the innermost call at its source.
     pub(crate) place: Arc<BulkheadPlace>,
-    /// How long a question may stay open, where the outermost client answers by another request.
+    /// How long a question may stay open if the outermost client answers with another request.
     pub(crate) patience: Option<Duration>,
 }
 
 impl Chain {
-    /// The chain of a call that no call of this dispatcher's led to.
+    /// The chain of a call that no call of this dispatcher led to.
     pub(crate) fn root(limit: Duration, caller: &Caller) -> Self {
         Self {
             lineage: caller.lineage.clone(),
@@ -42,13 +42,13 @@ impl Chain {
         }
     }
 
-    /// What the call knows that is about to be made: its lineage's label, and all that the session
-    /// has read meanwhile.
+    /// The label of a call that is about to be made: its lineage's, and of all that the session has
+    /// read in the meantime.
     pub(crate) fn label(&self) -> Label {
         self.lineage.label.merged(self.label.get())
     }
 
-    /// The chain of the calls that are made in the course of this one.
+    /// The chain of the calls that are made during this one.
     pub(crate) fn extended(&self, call: CallId, target: &Target) -> Self {
         let label = self.label().merged(label_of(target));
         let lineage = self.lineage.below(call, target.id.clone(), label);
@@ -61,7 +61,7 @@ impl Chain {
     }
 }
 
-/// The label of what a target says.
+/// The label of a target's results.
 pub(crate) fn label_of(target: &Target) -> Label {
     if target.hints.is_open_world() { Label::OpenWorld } else { Label::Clean }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::Instant;
 
-/// Leaves a source alone for a while after several failures in a row.
+/// Stops calls to a source for a while after several failures in a row.
 ///
 /// After the pause one call goes through as a probe: its success closes the breaker, its failure
 /// opens it for another pause.
@@ -35,7 +35,7 @@ impl CircuitBreaker {
         Self { failure_limit: failure_limit.max(1), pause, inner: Mutex::default() }
     }
 
-    /// Lets a call through, or says how long to wait. The pass must be told how the call went.
+    /// Lets a call through, or returns how long to wait. The pass must be told how the call went.
     pub(crate) fn pass(&self) -> Result<Pass<'_>, Duration> {
         let mut inner = self.lock();
         let Some(until) = inner.open_until else {
@@ -64,9 +64,9 @@ impl CircuitBreaker {
     }
 }
 
-/// One call that the breaker let through. Dropped untold, it counts as neither.
+/// One call that the breaker let through. Dropping it without an outcome counts as neither.
 ///
-/// While the breaker is open only the probe counts. A call from before says nothing new.
+/// While the breaker is open only the probe counts. Calls from before say nothing new.
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
     breaker: &'a CircuitBreaker,

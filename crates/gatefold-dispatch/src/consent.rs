@@ -11,19 +11,20 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::seal::{Sealed, principal_digest};
 use crate::{ApprovalKey, ApprovalState, CallOpened, DecidedBy, NewApproval, Pinned, Question};
 
-/// The key of the one question by which a client is asked for its yes.
+/// The key of the question that asks a client for approval.
 const QUESTION: &str = "approval";
 
-/// The field of its form that says yes.
+/// The field of its form that approves.
 const APPROVE: &str = "approve";
 
 /// The most characters of a call's arguments that a person is shown by their client.
 const SHOWN_ARGUMENTS: usize = 2000;
 
-/// The largest arguments that are kept with a request, in bytes. Of larger ones the beginning is.
+/// The largest arguments that are kept with a request, in bytes. Of larger ones the beginning is
+/// kept.
 const KEPT_ARGUMENTS: usize = 16 * 1024;
 
-/// Whether a call that needs a yes has it, found out before policy decides.
+/// Whether a call that needs approval has it, found out before policy decides.
 #[derive(Debug)]
 pub(crate) enum ApprovalFinding {
     /// Nobody has decided yet.
@@ -36,7 +37,8 @@ pub(crate) enum ApprovalFinding {
 }
 
 impl Pinned {
-    /// Finds out whether a person has said yes to this very call. A yes that is found is used up.
+    /// Finds out whether a person has approved exactly this call. An approval that is found is used
+    /// up.
     pub(crate) async fn find_approval(
         &self,
         record: &CallOpened,
@@ -51,7 +53,8 @@ impl Pinned {
         };
         if let Some(sealed) = sealed {
             if let Some(by) = &sealed.approved_by {
-                // It has begun already: one call needs one yes, however often it pauses.
+                // It was approved when it began, and one call needs one approval, however often it
+                // pauses.
                 return given(by.clone(), sealed.expires_at);
             }
             match answers.map_or(ApprovalFinding::Open, answer) {
@@ -72,7 +75,7 @@ impl Pinned {
             {
                 given(DecidedBy::Person(by), standing.expires_at)
             }
-            // Another call was faster, and one yes serves one call.
+            // Another call was faster, and one approval is good for one call.
             ApprovalState::Approved { .. } | ApprovalState::Pending => {
                 Ok((ApprovalFinding::Open, None))
             }
@@ -93,7 +96,7 @@ impl Pinned {
         }
     }
 
-    /// Leaves a request for a person's yes where they can find it, as the client cannot ask them.
+    /// Leaves a request for approval where a person can find it, because the client cannot ask.
     pub(crate) async fn asked_elsewhere(
         &self,
         call: &ResolvedCall,
@@ -120,8 +123,8 @@ impl Pinned {
     }
 }
 
-/// The form by which a client asks its person. It names the tool itself, never a meta-tool, and
-/// shows what it would be called with.
+/// The form with which a client asks its user. It names the tool itself, never a meta-tool, and
+/// shows the arguments.
 pub(crate) fn question(target: &Target, arguments: &str) -> Question {
     let mut message = format!("Allow one call of `{}` of `{}`?", target.id, target.domain);
     let shown: String = arguments.chars().take(SHOWN_ARGUMENTS).collect();
@@ -149,12 +152,12 @@ pub(crate) fn question(target: &Target, arguments: &str) -> Question {
     Question { method: "elicitation/create".to_owned(), params: raw(&params) }
 }
 
-/// The question as the suspension of its call has it.
+/// The question in the form of a suspension.
 pub(crate) fn questions(question: &Question) -> Box<RawValue> {
     raw(&json!({ QUESTION: { "method": question.method, "params": question.params } }))
 }
 
-/// What the client's person has said. Only an explicit yes is one.
+/// What the client's user said. Only an explicit yes approves.
 fn answer(answers: &RawValue) -> ApprovalFinding {
     #[derive(serde::Deserialize)]
     struct Answer<'a> {

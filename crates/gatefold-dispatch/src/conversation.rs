@@ -1,4 +1,4 @@
-//! A call and the questions that its source asks of the client on the way.
+//! A call, and the questions that its source asks the client on the way.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{AskError, Caller, Manner, Peer, Pinned};
 const ROUNDS: usize = 16;
 
 impl Pinned {
-    /// Makes a call, and answers what is asked meanwhile if its client can be asked at once.
+    /// Makes a call, and answers its source's questions if its client can be asked at once.
     pub(crate) async fn converse(
         &self,
         request: Request,
@@ -95,7 +95,7 @@ impl Pinned {
         let asking = ClientQuestions {
             peer: caller.peer.clone(),
             timer: chain.timer.clone(),
-            // Between its rounds a call is not at its source.
+            // Between its rounds a call holds no place at its source.
             place: Arc::default(),
             limit: chain.patience.unwrap_or(self.runtime.limits.question),
             failed: FailedQuestion::default(),
@@ -120,8 +120,8 @@ impl Pinned {
     }
 }
 
-/// Why a client that is told the questions of a suspended call could not answer one of them: it is
-/// not asked what it did not offer to answer.
+/// Why a client that gets the questions of a suspended call could not answer one of them: a client
+/// is only asked what it said it can answer.
 fn unanswerable(
     operation: &Operation,
     suspension: &Suspension,

@@ -5,8 +5,7 @@ use std::sync::{Mutex, PoisonError};
 /// The words for outcomes that are counted. There are fewer; one more than this would not be counted.
 const OUTCOMES: usize = 64;
 
-/// How many calls ended how, by the audit's own words for outcomes and errors' kinds, and what was
-/// said beside calls.
+/// Counts of calls by outcome or kind of error, and of tokens besides calls.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// By those words, at most [`OUTCOMES`].
@@ -39,7 +38,7 @@ impl Counters {
         self.lists.load(Ordering::Relaxed)
     }
 
-    /// Adds what an answer cost that only discovered, in tokens and never too low.
+    /// Adds the cost of an answer that only discovered, in tokens; an upper bound.
     pub fn spent_on_discovery(&self, tokens: usize) {
         self.discovery_tokens.fetch_add(tokens as u64, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What a source presents to its upstream so that it is let in.
+//! What a source presents to its upstream to be let in.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use gatefold_core::{BoxError, Domain, Secret, UpstreamIdentity};
 
 use crate::IdentityScope;
 
-/// One credential: the name of a header, or of whatever the source's protocol has in its place, and
-/// its value.
+/// One credential: the name of a header, or of its equivalent in the source's protocol, and its
+/// value.
 #[derive(Debug, Clone)]
 pub struct Credential {
     pub name: String,
@@ -21,8 +21,8 @@ pub type CredentialSet = Arc<[Credential]>;
 
 /// Gives the credentials of an identity at a source.
 ///
-/// A source asks before each request, because tokens expire in the middle of a session. Whoever
-/// implements this keeps what is still good and gives out the same [`CredentialSet`] until it
+/// A source asks before each request, because tokens expire in the middle of a session. An
+/// implementation keeps what is still valid and returns the same [`CredentialSet`] until it
 /// changes: a source prepares a set once and recognises it by its address.
 pub trait Credentials: Send + Sync + 'static {
     /// Whose credentials it gives at a source: one set for everybody, or one for each user, whose
@@ -32,7 +32,7 @@ pub trait Credentials: Send + Sync + 'static {
         Some(IdentityScope::Shared)
     }
 
-    /// The credentials that are good now and at hand. `None` has the source wait for
+    /// The credentials that are valid and available now. `None` makes the source wait for
     /// [`Credentials::obtain`].
     fn at_hand(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet>;
 
@@ -44,8 +44,8 @@ pub trait Credentials: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>>;
 }
 
-/// Why there are no credentials. Both the caller and the operator read the reason; the source of the
-/// error is for the operator.
+/// Why there are no credentials. Both the caller and the operator read the reason; the error's
+/// source is for the operator.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct CredentialError {
@@ -60,7 +60,7 @@ impl CredentialError {
     }
 }
 
-/// The same credentials for everybody and for ever, as a configuration gives them.
+/// The same credentials for everybody, for ever, as a configuration gives them.
 #[derive(Clone, Default)]
 pub struct StaticCredentials(CredentialSet);
 

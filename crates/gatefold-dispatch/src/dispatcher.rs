@@ -32,26 +32,26 @@ pub struct Dispatcher {
     pub(crate) ports: Ports,
     pub(crate) counters: Arc<Counters>,
     runtime: ArcSwap<Runtime>,
-    /// Taken to replace the runtime, so that a reload and a new manifest do not undo each other.
+    /// Held to replace the runtime, so that a reload and a new manifest do not undo each other.
     replacing: Mutex<()>,
     epochs: watch::Sender<u64>,
     /// The calls that wait for their clients' answers.
     pub(crate) parking: Arc<Parking>,
-    /// The searches of which it is not known yet what came of them.
+    /// Recent searches that may still lead to a call.
     pub(crate) recall: Recall,
-    /// What came of earlier ones.
+    /// Past queries of tenants, ready for ranking.
     overlays: Overlays,
     /// Where searches run that take long.
     pub(crate) searches: SearchPlaces,
-    /// Tells this dispatcher from others that share its seal.
+    /// Tells this dispatcher from others with the same seal key.
     pub(crate) owner: u64,
     updates: broadcast::Sender<ResourceUpdate>,
     /// Rung when a source has a new manifest.
     stale: Arc<Notify>,
     watchers: Mutex<Option<DropGuard>>,
-    /// The removed sources that still finish their calls.
+    /// Removed sources that still finish their calls.
     retiring: TaskTracker,
-    /// Fires when they may not any more.
+    /// Fires when their time is up.
     closing: CancellationToken,
 }
 
@@ -63,10 +63,10 @@ pub struct ResourceUpdate {
     pub uri: Arc<str>,
 }
 
-/// Updates that wait for whoever listens. One who is slower misses the oldest.
+/// Updates that wait for a listener. A slower one misses the oldest.
 const UPDATES: usize = 256;
 
-/// How long new manifests are gathered before one new snapshot is built from them all.
+/// How long new manifests are collected before one new snapshot is built from all of them.
 const GATHERING: Duration = Duration::from_millis(20);
 
 impl Dispatcher {
@@ -90,8 +90,8 @@ impl Dispatcher {
         })
     }
 
-    /// Puts a setup in force at once. Calls under way end on the runtime they began with; sources
-    /// that are not part of the setup any more are closed when their calls are done.
+    /// Puts a setup in force at once. Running calls end on the runtime they began with; sources
+    /// that are no longer part of the setup are closed when their calls are done.
     ///
     /// Must be called within a Tokio runtime, which watches the sources' manifests.
     pub fn install(self: &Arc<Self>, setup: Setup) {
@@ -104,14 +104,15 @@ impl Dispatcher {
         }
     }
 
-    /// Reads what was learnt for a tenant, so that their next turn ranks by it. A turn has it read
-    /// by itself, and goes without until it is.
+    /// Reads what was learnt for a tenant, so that their next turn ranks by it. A turn also starts
+    /// this by itself, and does without until it is done.
     pub async fn recollect(&self, tenant: &Tenant) -> Result<(), BoxError> {
         let port = &*self.ports.past;
         self.overlays.refresh(port, tenant, self.ports.clock.now()).await
     }
 
-    /// What was learnt for a tenant, as far as it was read. What has changed since is read meanwhile.
+    /// What was learnt for a tenant, as far as it was read. Newer changes are read in the
+    /// background.
     pub(crate) fn past(self: &Arc<Self>, tenant: &Tenant) -> Option<Arc<Past>> {
         let (past, is_due) = self.overlays.get(tenant, self.ports.clock.now());
         let runtime = Handle::try_current().ok().filter(|_| is_due);
@@ -154,8 +155,8 @@ impl Dispatcher {
         &self.counters
     }
 
-    /// Connects every source now, all at once, each under its own deadline, and says how each
-    /// fared. Manifests that came are part of the snapshot when this returns.
+    /// Connects every source now, all at once, each under its own deadline, and returns the
+    /// outcomes. New manifests are part of the snapshot when this returns.
     pub async fn refresh(&self) -> Vec<(Domain, Result<(), CallError>)> {
         let slots = self.runtime.load().slots.clone();
         let refreshed = join_all(slots.iter().map(async |(domain, slot)| {
@@ -166,7 +167,7 @@ impl Dispatcher {
         refreshed
     }
 
-    /// Closes every source, removed ones too. Calls still under way fail.
+    /// Closes every source, removed ones too. Running calls fail.
     pub async fn close(&self) {
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.closing.cancel();
@@ -177,7 +178,7 @@ impl Dispatcher {
         self.retiring.wait().await;
     }
 
-    /// Builds the catalogue anew at once, if a source offers something else by now.
+    /// Rebuilds the catalogue at once, if a source offers something else by now.
     pub fn renew(&self) {
         self.replace(Runtime::renewed);
     }
@@ -186,7 +187,7 @@ impl Dispatcher {
         CallId::new(self.ports.clock.now(), fastrand::u128(..))
     }
 
-    /// Puts the next runtime in force, if there is one, and returns the one before.
+    /// Puts the next runtime in force, if there is one, and returns the previous one.
     fn replace(&self, next: impl FnOnce(&Runtime) -> Option<Runtime>) -> Arc<Runtime> {
         let _guard = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.runtime.load_full();
@@ -198,7 +199,7 @@ impl Dispatcher {
         current
     }
 
-    /// Watches the manifests of these sources, and no others any more.
+    /// Watches the manifests of these sources, and of no others from now on.
     fn watch(self: &Arc<Self>, slots: &Slots) {
         let cancel = CancellationToken::new();
         for slot in slots.values() {
@@ -256,7 +257,7 @@ async fn renew_when_stale(stale: Arc<Notify>, dispatcher: Weak<Dispatcher>) {
     }
 }
 
-/// The slots of `old` whose sources `new` does not hold.
+/// The slots of `old` whose sources are not in `new`.
 fn removed(old: &Slots, new: &Slots) -> Vec<Arc<Slot>> {
     let is_kept =
         |slot: &Slot| new.values().any(|kept| Arc::ptr_eq(&kept.setup.source, &slot.setup.source));

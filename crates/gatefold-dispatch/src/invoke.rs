@@ -42,7 +42,7 @@ impl Pinned {
         self.follow(running, record, (bound, limit), &cancel).await
     }
 
-    /// Goes on with a call that its source has already, once its record is open again.
+    /// Continues a call that its source is already working on, once its record is open again.
     pub(crate) async fn take_up(
         &self,
         mut running: RunningCall,
@@ -56,7 +56,7 @@ impl Pinned {
             Ok(record) => record,
             Err(error) => {
                 if matches!(error, CallError::Audit(_)) {
-                    // The source was told nothing, so its client may come again.
+                    // The source was told nothing, so its client may try again.
                     let Dispatcher { parking, .. } = &*self.dispatcher;
                     let limit = self.runtime.limits.suspension;
                     if let Err(reason) = parking.park(bound.call, &self.principal, running, limit) {
@@ -86,7 +86,7 @@ impl Pinned {
         record.inspect_err(|error| self.count(error.kind().as_str()))
     }
 
-    /// A call that is its own, so that it can outlive the request it came with.
+    /// Starts a call in a task of its own, so that it can outlive its request.
     fn start(&self, permit: Permit, chain: &Chain, caller: Caller) -> RunningCall {
         let Caller { events, peer, cancel, meta, lineage, label } = caller;
         let (sender, questions) = mpsc::channel(OPEN_QUESTIONS);
@@ -96,7 +96,7 @@ impl Pinned {
         let mut abandoned = None;
         let (mut events, mut cancel) = (events, cancel);
         if waits {
-            // Neither the listener nor the token of the first request is that of the next ones.
+            // Further requests have other listeners and cancellation tokens than the first.
             events = events.redirectable();
             cancel = CancellationToken::new();
             abandoned = Some(cancel.clone().drop_guard());
@@ -119,7 +119,8 @@ impl Pinned {
         RunningCall::new(Box::pin(call), questions, events, abandoned)
     }
 
-    /// Follows a call to its end, or to a question that its client will answer with another request.
+    /// Follows a call to its end, or to a question that its client will answer with another
+    /// request.
     async fn follow(
         &self,
         mut running: RunningCall,
@@ -191,7 +192,8 @@ impl Pinned {
         CallError::Deadline { tool: target.id.clone(), limit: chain.limit }
     }
 
-    /// Takes the call past the circuit breaker and the bulkhead of its source and waits for its outcome.
+    /// Takes the call past the circuit breaker and the bulkhead of its source and waits for its
+    /// outcome.
     async fn pass_through(
         &self,
         permit: Permit,
@@ -208,7 +210,7 @@ impl Pinned {
             .map_err(|shut| turned_away(&target, &shut))?;
         let _inside = chain.place.take(slot.bulkhead.clone(), place);
         if chain.timer.is_over() {
-            // A place that came free in the last moment: nothing is sent any more.
+            // The place came free too late: nothing is sent any more.
             return Err(Self::late(&target, chain));
         }
         let context = self.context(&permit, slot, chain, caller);
@@ -216,9 +218,9 @@ impl Pinned {
         let invoked = slot.setup.source.clone().invoke(permit, context);
         let result = chain.timer.within(invoked).await;
         let result = result.unwrap_or_else(|_| Err(Self::late(&target, chain)));
-        // Even its error may be somebody's words, and the caller is about to read it.
+        // An error may contain foreign text too, and the caller is about to read it.
         chain.label.raise(label_of(&target));
-        // What a client takes to answer is no slowness of the source's.
+        // The time that a client takes to answer does not count against the source.
         let stood = chain.timer.stood().saturating_sub(stood);
         let took = sent.elapsed().saturating_sub(stood);
         slot.traffic.ended(took, || self.now(), &target.id, &result);
@@ -258,7 +260,7 @@ impl Pinned {
         permit.obligations().preview_bytes().map_or(limit, |preview| preview.min(limit))
     }
 
-    /// Seals what is suspended, and says what the record keeps of the outcome.
+    /// Seals a suspension, and decides what the record says of the outcome.
     fn settle(&self, result: Result<Outcome, CallError>, bound: &Bound) -> Settled {
         match result {
             Ok(Outcome::Done(payload)) => {
@@ -325,10 +327,10 @@ fn check_size(outcome: Outcome, target: &Target, limit: u64) -> Result<Outcome, 
     }
 }
 
-/// What the caller gets, how the record ends, and the bytes of the result.
+/// The caller's result, the record's outcome, and the bytes of the result.
 type Settled = (Result<Outcome, CallError>, AuditOutcome, usize);
 
-/// A call that failed for want of an answer says so, whatever its source made of it.
+/// A call that failed because a question went unanswered says so, whatever error its source gave.
 fn told_why(
     result: Result<Outcome, CallError>,
     failed: &FailedQuestion,

@@ -1,9 +1,9 @@
-//! The spine: the one way to do anything.
+//! The spine: the only way to do anything.
 //!
-//! Every operation, whoever asks and over whichever protocol, takes [`Pinned::call`]: resolve the
-//! name in the principal's view, let policy decide, open an audit record, invoke the source under
-//! deadline, limits and breaker, close the record. This crate knows no HTTP, no SQL and no MCP
-//! library; those stand behind the [`Source`] trait and the ports.
+//! Every operation, by any caller over any protocol, takes [`Pinned::call`]: resolve the name in
+//! the principal's view, let policy decide, open an audit record, invoke the source under deadline,
+//! limits and breaker, close the record. This crate knows no HTTP, no SQL and no MCP library; those
+//! are behind the [`Source`] trait and the ports.
 
 mod approvals;
 mod audit;

@@ -3,7 +3,7 @@ use std::time::Duration;
 /// The bounds of one call and of one source. All configurable; these are the defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// From the moment a call is admitted to its result, waiting for a place included.
+    /// From a call's admission to its result, including the wait for a place.
     pub call_deadline: Duration,
     /// The largest result that is passed on, in bytes.
     pub result_bytes: u64,
@@ -11,18 +11,18 @@ pub struct Limits {
     pub calls_in_flight: usize,
     /// Calls that wait for a place at one source; one more is refused as busy.
     pub calls_waiting: usize,
-    /// Failures in a row after which a source is left alone for [`Limits::breaker_pause`].
+    /// Failures in a row after which a source gets no calls for [`Limits::breaker_pause`].
     pub breaker_failures: u32,
     pub breaker_pause: Duration,
     /// How deep calls may nest.
     pub nesting: usize,
-    /// How long a client may take to answer what a source asks of it in the course of a call. The
-    /// call's own time stands still meanwhile.
+    /// How long a client may take to answer a source's question during a call. The call's deadline
+    /// is paused meanwhile.
     pub question: Duration,
     /// How long a suspended call may be resumed.
     pub suspension: Duration,
-    /// How long a request for a person's approval waits where a client cannot ask them, and how
-    /// long their decision then holds.
+    /// How long a request for approval waits if the client cannot ask, and how long the decision is
+    /// then valid.
     pub approval: Duration,
     /// How long a source that a reload removed may finish its calls.
     pub drain: Duration,

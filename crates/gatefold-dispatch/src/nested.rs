@@ -10,9 +10,9 @@ use gatefold_core::{AgentId, CallError, CallId, Domain, Lineage, Outcome, Resume
 use crate::Caller;
 use crate::chain::Chain;
 
-/// The way for a source to make calls of its own in the course of one.
+/// Lets a source make calls of its own during a call.
 ///
-/// It keeps the principal, the runtime, the deadline and the lineage of the call it belongs to.
+/// It keeps the principal, the runtime, the deadline and the lineage of the outer call.
 #[derive(Clone)]
 pub struct Nested(Arc<dyn NestedCalls>);
 
@@ -30,18 +30,19 @@ pub(crate) trait NestedCalls: Send + Sync {
     ) -> BoxFuture<'_, Result<Outcome, CallError>>;
 }
 
-/// How a nested call differs from the one it is made in the course of. Every difference narrows.
+/// How a nested call differs from its outer call. Every difference narrows.
 #[derive(Debug, Default)]
 pub struct NestedOptions {
-    /// How long it has, if that is less than what is left to the outer call.
+    /// Its time, if that is less than what is left of the outer call's.
     pub deadline: Option<Duration>,
-    /// Rights beside these are put down. Those that the principal does not have are not gained.
+    /// The rights to keep; all others are given up. It cannot add rights that the principal does
+    /// not have.
     pub rights: Option<Rights>,
     /// The agent that acts.
     pub agent: Option<AgentId>,
-    /// There is nothing but this domain.
+    /// Restricts the view to this domain.
     pub within: Option<Domain>,
-    /// Goes on with a nested call that was suspended.
+    /// Resumes a nested call that was suspended.
     pub resume: Option<Resume>,
 }
 
@@ -55,12 +56,12 @@ impl Nested {
         self.0.chain().lineage.parent
     }
 
-    /// How many calls deep the call stands; the outermost is at 1.
+    /// How deep the call is nested; the outermost is at 1.
     pub fn depth(&self) -> usize {
         self.0.chain().lineage.depth
     }
 
-    /// What the calls that are made here have above them, for a run that goes on elsewhere.
+    /// The lineage of calls made here, for a run that continues elsewhere.
     pub fn lineage(&self) -> Lineage {
         let chain = self.0.chain();
         Lineage { label: chain.label(), ..chain.lineage.clone() }
@@ -75,7 +76,7 @@ impl Nested {
         self.call_with(request, caller, NestedOptions::default()).await
     }
 
-    /// As [`Nested::call`], with less than the outer call has.
+    /// Like [`Nested::call`], with less than the outer call has.
     pub async fn call_with(
         &self,
         request: impl Into<Request>,

@@ -43,8 +43,8 @@ impl NestedCalls for NestedTurn {
 impl Pinned {
     /// The same turn for the same user with fewer rights, or through an agent.
     ///
-    /// With other rights other rules apply, and a rule may well grant something. So what is seen is
-    /// seen by the principal of before as well, and what is granted is granted to both.
+    /// With other rights other rules apply, and one of them may well grant something. So only what
+    /// the previous principal also sees is seen, and only what is granted to both is granted.
     fn narrowed(&self, rights: Option<&Rights>, agent: Option<AgentId>) -> Self {
         if rights.is_none() && agent.is_none() {
             return self.clone();

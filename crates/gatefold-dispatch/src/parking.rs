@@ -1,4 +1,4 @@
-//! Calls whose sources wait for an answer that their clients bring by making the request again.
+//! Calls whose sources wait for answers that their clients bring by repeating the request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,12 +15,12 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::EventSink;
 use crate::questions::{OpenQuestions, PendingQuestion};
 
-/// Calls that are parked at once. One more is not begun to wait.
+/// The most parked calls. One more is not parked.
 const PARKED: usize = 1024;
-/// Calls of one principal that are parked at once: nobody takes all the places.
+/// The most parked calls of one principal, so that nobody takes all the places.
 const PARKED_EACH: usize = 128;
 
-/// A call at its source, followed from one request of its client's to the next.
+/// A call at its source, followed from one request of its client to the next.
 pub(crate) struct RunningCall {
     call: BoxFuture<'static, Result<Outcome, CallError>>,
     questions: mpsc::Receiver<PendingQuestion>,
@@ -31,10 +31,10 @@ pub(crate) struct RunningCall {
     is_detached: bool,
 }
 
-/// How far a running call has come.
+/// The next step of a running call.
 pub(crate) enum RunningStep {
     Ended(Result<Outcome, CallError>),
-    /// The source waits for answers to these.
+    /// The source waits for answers to these questions.
     Asks(Box<RawValue>),
 }
 
@@ -72,13 +72,13 @@ impl RunningCall {
         }
     }
 
-    /// Goes on with the answers that another request brought, for its listener.
+    /// Continues with the answers of another request, whose listener gets the events.
     pub(crate) fn resume(&mut self, answers: &RawValue, events: &EventSink) {
         self.events.redirect(events);
         self.open.answer(answers);
     }
 
-    /// Lets the call go on by itself while nobody follows it or listens to it.
+    /// Lets the call continue by itself while nobody follows it or listens to it.
     fn detached(self) -> Self {
         self.events.redirect(&EventSink::none());
         if self.is_detached {
@@ -112,14 +112,14 @@ struct ParkedCall {
 /// Why a call was not parked.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotParked {
-    /// As many wait as may.
+    /// The limit is reached.
     Full,
     /// The dispatcher is closing: nobody could come back to it.
     Closed,
 }
 
 impl Parking {
-    /// Keeps a call for so long. Taken up by nobody, it is cancelled.
+    /// Keeps a call for `limit`. If nobody takes it by then, it is cancelled.
     pub(crate) fn park(
         self: &Arc<Self>,
         id: CallId,
@@ -152,17 +152,17 @@ impl Parking {
         Ok(())
     }
 
-    /// Gives a call back to the principal that it belongs to. For anybody else it is not there.
+    /// Returns a call to the principal it belongs to. For anybody else it does not exist.
     pub(crate) fn take(&self, id: CallId, principal: &Principal) -> Option<RunningCall> {
         let mut places = self.lock();
-        // The seal says whose it is already; this holds even for whoever has the key.
+        // The seal already says whose it is; this also protects against a holder of the key.
         let is_own = places.parked.get(&id).is_some_and(|parked| *parked.principal == *principal);
         let parked = if is_own { places.parked.remove(&id) } else { None };
         drop(places);
         parked.map(|parked| parked.running)
     }
 
-    /// Cancels them all, and takes no more.
+    /// Cancels all of them, and accepts no more.
     pub(crate) fn close(&self) {
         let mut places = self.lock();
         places.is_closed = true;

@@ -1,5 +1,5 @@
-//! Learning from use: a search, and then a call that went well of a tool it found, make the
-//! search's words a past query of that tool, by which later searches rank.
+//! Learning from use: when a search is followed by a successful call of a tool it found, the
+//! search's words become a past query of that tool, by which later searches rank.
 
 mod discretion;
 mod overlay;
@@ -16,18 +16,18 @@ pub(crate) use recall::{Asker, Recall};
 ///
 /// They belong to a tenant and stay with it. What is kept is bounded and loses weight with time.
 pub trait PastQueries: Send + Sync + 'static {
-    /// Takes a lesson in. It returns at once, and may lose the lesson: another will follow.
+    /// Takes a lesson. It returns at once, and may lose the lesson: another will follow.
     fn note(&self, lesson: Lesson);
 
-    /// A number that is another one whenever [`PastQueries::kept`] may give something else,
-    /// whichever process changed it.
+    /// A number that changes whenever [`PastQueries::kept`] may return something else, whichever
+    /// process changed it.
     fn version(&self) -> BoxFuture<'_, Result<u64, BoxError>>;
 
-    /// All that is kept for a tenant.
+    /// Everything that is kept for a tenant.
     fn kept<'a>(&'a self, tenant: &'a Tenant) -> BoxFuture<'a, Result<Vec<KeptQuery>, BoxError>>;
 }
 
-/// What one use taught. It has the words of whoever asked, so it does not show in logs.
+/// What one use taught. It contains the user's own words, so it has no `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Lesson {
     pub tenant: Tenant,
@@ -41,11 +41,11 @@ pub struct Lesson {
 pub struct KeptQuery {
     pub tool: ToolId,
     pub query: String,
-    /// How often it served, less for what is long ago.
+    /// How often it led to a use, decayed by age.
     pub weight: f32,
 }
 
-/// Nothing is kept.
+/// Keeps nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPastQueries;
 

@@ -14,20 +14,20 @@ use crate::runtime::Runtime;
 use crate::seal::digest;
 use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Lesson};
 
-/// One principal's turn on one runtime: whatever is reloaded meanwhile, it sees no difference.
+/// One principal's turn on one runtime: a reload in the meantime makes no difference to it.
 #[derive(Clone)]
 pub struct Pinned {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) principal: Arc<Principal>,
     pub(crate) view: View,
-    /// Wider principals for whom this one acts, in whose name nothing may be done that is not theirs
-    /// to do.
+    /// Wider principals on whose behalf this one acts: nothing may be done that is not granted to
+    /// them too.
     pub(crate) on_behalf_of: Vec<Arc<Principal>>,
 }
 
 impl Dispatcher {
-    /// Begins a turn for someone: their view and the runtime behind it, pinned.
+    /// Begins a turn for a principal: their view and its runtime, pinned.
     pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> Pinned {
         let runtime = self.runtime();
         let view = runtime.view(&principal);
@@ -46,8 +46,7 @@ impl Pinned {
         &self.view
     }
 
-    /// The same turn, for which there is nothing but one domain. `None` when the principal sees no
-    /// such domain.
+    /// The same turn, restricted to one domain. `None` if the principal sees no such domain.
     pub fn within(&self, domain: &Domain) -> Option<Self> {
         self.view.domain(domain.as_str())?;
         Some(Self { view: self.view.within(domain), ..self.clone() })
@@ -61,7 +60,7 @@ impl Pinned {
         self.dispatcher.searches.search(&self.view, search).await
     }
 
-    /// Whether the catalogue has anything about a domain that the view shows.
+    /// Whether the catalogue knows anything of a domain that the view shows.
     pub fn knows(&self, domain: &Domain) -> bool {
         self.view.domain(domain.as_str()).is_some_and(|entry| entry.manifest().is_some())
     }
@@ -103,11 +102,11 @@ impl Pinned {
 
     /// Makes one call, or resumes one.
     ///
-    /// A client that can be asked at once answers within the call what the source asks of it. Any
-    /// other is told the questions by [`Outcome::Suspended`], and makes its call again.
+    /// A client that can be asked at once answers the source's questions within the call. Any other
+    /// gets them as [`Outcome::Suspended`], and repeats its call.
     ///
-    /// A request that says already what its name means is not resolved again, if this turn's view
-    /// shows that entry; any other is, once.
+    /// A request that carries its resolved entry is not resolved again, if this turn's view shows
+    /// that entry; any other is resolved once.
     pub async fn call(
         &self,
         request: impl Into<Request>,
@@ -130,24 +129,24 @@ impl Pinned {
         outcome
     }
 
-    /// Finds out what an operation is about, for whoever needs to know it beside the call.
+    /// Finds out what an operation is about, for callers that need to know it besides calling.
     pub fn resolve(&self, operation: Operation) -> Request {
         self.verified(operation.into())
     }
 
-    /// Remembers what a search asked for and which tools it showed: a call of one of them that goes
-    /// well teaches later searches.
+    /// Remembers what a search asked for and which tools it showed: a successful call of one of
+    /// them teaches later searches.
     pub fn found(&self, query: &str, tools: Vec<ToolId>, caller: &Caller) {
         if !self.runtime.learns {
             return;
         }
-        // What may not be kept is not remembered either.
+        // Words that may not be kept are not remembered either.
         if let Some(query) = worth_keeping(query, []) {
             self.dispatcher.recall.found(self.asker(caller), &query, tools, self.now());
         }
     }
 
-    /// Notes what a call that went well has taught, if a search led to it.
+    /// Records what a successful call has taught, if a search led to it.
     fn served(&self, entry: &ResolvedEntry, asker: &Asker) {
         let Some(tool) = self.view.tool_of(entry) else { return };
         let (id, at) = (tool.id().clone(), self.now());

@@ -14,26 +14,26 @@ use crate::bulkhead::BulkheadPlace;
 use crate::timer::Timer;
 use crate::{Answer, AskError, ClientCapabilities, Manner, Peer, Question};
 
-/// Questions of one call that are open at once. One more waits until another is answered.
+/// The most open questions of one call. One more waits until another is answered.
 pub(crate) const OPEN_QUESTIONS: usize = 16;
 
-/// A caller's client as a source sees it: it is asked only what it declared, within a time, and the
-/// call's own clock stands still meanwhile.
+/// A caller's client as a source sees it: it is only asked what it declared, within a time, and the
+/// call's deadline is paused meanwhile.
 pub(crate) struct ClientQuestions {
     pub(crate) peer: Arc<dyn Peer>,
     pub(crate) timer: Arc<Timer>,
-    /// Given free while somebody thinks.
+    /// Freed while somebody thinks.
     pub(crate) place: Arc<BulkheadPlace>,
     pub(crate) limit: Duration,
     pub(crate) failed: FailedQuestion,
-    /// Where questions wait for a client that answers by making its request again.
+    /// Where questions wait for a client that answers by repeating its request.
     pub(crate) parked: Option<mpsc::Sender<PendingQuestion>>,
 }
 
-/// Why a question of a call stayed without an answer, if one did.
+/// Why a question of a call stayed unanswered, if one did.
 pub(crate) type FailedQuestion = Arc<OnceLock<(String, AskError)>>;
 
-/// A question and where its answer is to go.
+/// A question, and the channel for its answer.
 #[derive(Debug)]
 pub(crate) struct PendingQuestion {
     pub(crate) question: Question,
@@ -57,7 +57,7 @@ impl ClientQuestions {
             answered.await.map_err(|_| AskError::Gone)
         };
         let answer = tokio::time::timeout(self.limit, answer).await;
-        // Waiting to get in again is the call's own time.
+        // Waiting for a place again uses the call's own time.
         drop(paused);
         self.place.come_back().await;
         answer.unwrap_or(Err(AskError::Deadline))
@@ -70,8 +70,8 @@ impl Peer for ClientQuestions {
     }
 
     fn manner(&self) -> Manner {
-        // Whoever asks may wait for the answer, however it comes: a call nested in one that is
-        // parked for it is not parked itself.
+        // The asker may wait for the answer, however it comes: a call nested in a parked one is not
+        // parked itself.
         Manner::Live
     }
 
@@ -84,7 +84,7 @@ impl Peer for ClientQuestions {
             let method = question.method.clone();
             let answer = self.put(question).await;
             answer.inspect_err(|error| {
-                // The first one tells why the call came to nothing.
+                // The first one explains why the call failed.
                 let _ = self.failed.set((method, error.clone()));
             })
         })
@@ -98,7 +98,7 @@ struct Written<'a> {
     params: &'a RawValue,
 }
 
-/// Questions that are open, by the keys that their answers come with.
+/// Open questions, by the keys that their answers come with.
 #[derive(Default)]
 pub(crate) struct OpenQuestions {
     asked: BTreeMap<String, PendingQuestion>,
@@ -124,7 +124,7 @@ impl OpenQuestions {
         self.asked.len() < OPEN_QUESTIONS
     }
 
-    /// All of them, as `inputRequests` has them.
+    /// All of them, in the form of `inputRequests`.
     pub(crate) fn written(&self) -> Box<RawValue> {
         let written: BTreeMap<_, _> = self
             .asked
@@ -141,14 +141,14 @@ impl OpenQuestions {
         for (key, answer) in object_fields(answers.get()).unwrap_or_default() {
             let raw = RawValue::from_string(answer.to_owned());
             if let (Some(asked), Ok(raw)) = (self.asked.remove(&*key), raw) {
-                // An asker that gave up meanwhile needs no answer.
+                // An asker that has given up needs no answer.
                 let _ = asked.answer.send(Answer(raw));
             }
         }
     }
 }
 
-/// The questions that a source left, as it wrote them: keys, methods and parameters.
+/// A source's questions as it wrote them: keys, methods and parameters.
 pub(crate) fn read_questions(raw: &RawValue) -> Option<Vec<(String, Question)>> {
     #[derive(serde::Deserialize)]
     struct Read<'a> {

@@ -1,4 +1,4 @@
-//! What a name means for whoever asks: looked up once, for all that follows.
+//! What a name means to its caller: looked up once, for everything that follows.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::chain::Chain;
 use crate::tasks::SealedTask;
 
 impl Pinned {
-    /// The request with what its name means in this view: what it says itself, if this view shows
-    /// that, else what is found now.
+    /// The request with its resolved entry in this view: its own, if this view shows it, otherwise
+    /// looked up now.
     pub(crate) fn verified(&self, request: Request) -> Request {
         let Request { operation, entry } = request;
         let own = entry.filter(|entry| self.view.has(entry) && self.may_ask_for(entry.target()));
@@ -40,7 +40,7 @@ impl Pinned {
         }
     }
 
-    /// The target of a call whose entry was looked for already.
+    /// The target of a call whose entry was looked up already.
     pub(crate) fn target(
         &self,
         call: &mut Call,
@@ -63,8 +63,8 @@ impl Pinned {
         SealedTask::open(&request.task, &self.dispatcher.ports.seal, &self.principal)
     }
 
-    /// A resource that is not listed is judged by how its URI is written. Where rules are about
-    /// resources, it must be written in the one way that they can tell.
+    /// An unlisted resource is judged by the text of its URI. If there are rules about resources,
+    /// the URI must be in normal form, because another spelling could slip past a rule.
     pub(crate) fn resource(&self, uri: &str) -> Option<Arc<Target>> {
         self.view.find_resource(uri).filter(|target| self.may_ask_for(target))
     }
@@ -104,7 +104,7 @@ pub(crate) fn unknown(kind: EntryKind, name: &str) -> CallError {
     }
 }
 
-/// What sort of entry an operation is about.
+/// The kind of entry that an operation is about.
 fn kind_of(operation: &Operation) -> EntryKind {
     match operation {
         Operation::Tool { .. } | Operation::Task(_) => EntryKind::Tool,

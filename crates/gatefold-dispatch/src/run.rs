@@ -1,8 +1,7 @@
 //! The one path that every call takes, from its name to its record's end.
 //!
-//! Each call has a span, `call`, at the level of debugging: the call's id, its source's domain, its
-//! tool's id and how it ended, never its arguments. While nobody listens for it, it costs a look at
-//! one number.
+//! Each call has a span, `call`, at debug level: the call's id, its source's domain, its tool's id
+//! and its outcome, never its arguments. While nobody listens, it costs reading one number.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,19 +22,19 @@ use crate::resolution::unknown;
 use crate::seal::{Sealed, SealedState, digest};
 use crate::{AuditOutcome, CallClosed, CallOpened, Caller, DecidedBy, Pinned};
 
-/// What was decided about a call, and the record that says so.
+/// The decision about a call, and the record that states it.
 struct Decision {
     record: CallOpened,
     sealed: Option<Sealed>,
     admitted: Result<Admitted, CallError>,
 }
 
-/// What admission came to, short of an error.
+/// The outcome of admission, unless it is an error.
 enum Admitted {
     Ready(Permit),
-    /// The source waits for this call's answers already.
+    /// The source is already waiting for this call's answers.
     Parked(Permit, RunningCall),
-    /// Someone must say yes first.
+    /// A person must approve it first.
     NeedsApproval(ResolvedCall),
 }
 
@@ -45,7 +44,7 @@ pub(crate) struct Bound {
     pub(crate) operation: &'static str,
     pub(crate) target: Arc<Target>,
     pub(crate) arguments: Digest,
-    /// Who has said yes to it. It needs no second yes to go on.
+    /// Who has approved it. It needs no second approval to continue.
     pub(crate) approved_by: Option<DecidedBy>,
 }
 
@@ -67,10 +66,10 @@ fn unmet(obligations: &Obligations) -> Option<&'static str> {
     obligations.masks().next().map(|_| "parts of its result hidden")
 }
 
-/// A seal that a call came with.
+/// The opened seal that a call came with.
 struct Unsealed {
     sealed: Sealed,
-    /// What the client's person says, where they were asked for their yes.
+    /// What the client's user said, if they were asked for approval.
     approval: Option<Box<RawValue>>,
 }
 
@@ -116,7 +115,8 @@ impl Pinned {
                 return self.invoke(permit, bound, record, chain, caller).await;
             }
             Ok(Admitted::Parked(permit, running)) => {
-                // The source has the permit of the first time; this one says that it still holds.
+                // The source has the permit from the first time; this one proves that the call is
+                // still allowed.
                 return self.take_up(running, &permit, record, chain, &caller).await;
             }
             Ok(Admitted::NeedsApproval(call)) => {
@@ -141,14 +141,14 @@ impl Pinned {
             Err(error) => self.with_suggestions(error, chain, &caller.cancel).await,
         };
         if matches!(error, CallError::Resume(_)) {
-            // The suspended call's record stays: it may yet be resumed as it was.
+            // The suspended call's record stays: it may still be resumed unchanged.
             record.id = own_id;
         }
         self.record_unsent(record, AuditOutcome::Failed(error.kind())).await;
         Err(error)
     }
 
-    /// Ends the record of a suspended call that its client could not be brought to resume.
+    /// Ends the record of a suspended call that its client could not resume.
     pub(crate) async fn end_suspended(
         &self,
         mut call: Call,
@@ -164,7 +164,7 @@ impl Pinned {
         let Ok(target) = self.target(&mut call, entry) else { return };
         let (record, sealed) = (identified(record, &target), Some(unsealed.sealed));
         let facts = self.facts(chain);
-        // Only for the record, which is to say again what was found out about the call.
+        // Only for the record, which repeats what was found out about the call.
         let decision = self.admit(call, target, sealed, record, &facts, ApprovalFinding::Open);
         let outcome = match error {
             CallError::Cancelled => AuditOutcome::Cancelled,
@@ -193,8 +193,8 @@ impl Pinned {
         }
     }
 
-    /// Opens the seal of a call that resumes. The call takes up its first identity again, and the
-    /// source finds its own state where the sealed one was.
+    /// Opens the seal of a call that resumes. The call gets its first id back, and the source finds
+    /// its own state in place of the sealed one.
     fn unseal(&self, call: &mut Call) -> Result<Option<Unsealed>, ResumeError> {
         let Some(Resume { state: Some(state), answers }) =
             call.resume.take_if(|resume| resume.state.is_some())
@@ -215,7 +215,7 @@ impl Pinned {
         Ok(Some(Unsealed { sealed, approval: None }))
     }
 
-    /// Decides about a call: what it means, then what is known of it, then what policy says.
+    /// Decides about a call: first what it means, then the facts, then policy.
     async fn decide(
         &self,
         mut call: Call,
@@ -268,8 +268,8 @@ impl Pinned {
         }
     }
 
-    /// What policy is told beside the call, but for approvals: those are worth a look only where a
-    /// rule wants one.
+    /// What policy needs to know besides the call, except for approvals: looking for one is only
+    /// worth it if a rule asks for it.
     fn facts(&self, chain: &Chain) -> Facts {
         Facts {
             now: self.now(),
@@ -340,7 +340,7 @@ impl Pinned {
         self.dispatcher.parking.take(id, &self.principal).ok_or(ResumeError::Ended)
     }
 
-    /// Lets go of the live call behind a sealed state that will not be resumed any more.
+    /// Releases the live call behind a sealed state that will not be resumed any more.
     fn let_go(&self, id: CallId, sealed: Option<&Sealed>) {
         if let Some(SealedState::Parked(owner)) = sealed.map(|sealed| &sealed.state) {
             drop(self.parked(id, *owner));
@@ -358,7 +358,7 @@ impl Pinned {
         Ok(())
     }
 
-    /// Keeps the record of a call for which nothing was sent.
+    /// Keeps the record of a call that was never sent.
     async fn record_unsent(&self, opened: CallOpened, outcome: AuditOutcome) {
         self.count(outcome.counted_as());
         let (id, at) = (opened.id, self.now());
@@ -385,7 +385,7 @@ fn identified(record: CallOpened, target: &Target) -> CallOpened {
     }
 }
 
-/// The word for how a call ended, as counters have it.
+/// How a call ended, as counters name it.
 fn outcome_word(result: &Result<Outcome, CallError>) -> &'static str {
     match result {
         Ok(Outcome::Done(payload)) if payload.is_error => "tool_error",

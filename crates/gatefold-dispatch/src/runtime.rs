@@ -12,34 +12,34 @@ use crate::circuit_breaker::{BreakerState, CircuitBreaker};
 use crate::traffic::Traffic;
 use crate::{Limits, Source, SourceStatus, TrafficReport};
 
-/// What a configuration comes to: everything a runtime is made of.
+/// A whole configuration: everything a runtime is made of.
 pub struct Setup {
     pub policy: Policy,
     pub limits: Limits,
     /// Whether searches learn from the calls that follow them.
     pub learns: bool,
-    /// Judges the likeliest tools of a search once more.
+    /// Re-scores the likeliest tools of a search.
     pub encoder: Option<Arc<dyn Encoder>>,
     pub sources: Vec<SourceSetup>,
 }
 
-/// One source and how it is to be shown. Domains are unique within a setup.
+/// One source and how to show it. Domains are unique within a setup.
 #[derive(Clone)]
 pub struct SourceSetup {
     pub source: Arc<dyn Source>,
     pub kind: KindName,
-    /// What the configuration says about the source, instead of its own words.
+    /// The configured description, instead of the source's own.
     pub description: Option<String>,
     pub groups: GroupRules,
     pub identity: IdentityScope,
-    /// How long a call of this source has, in place of [`Limits::call_deadline`].
+    /// The deadline of this source's calls, instead of [`Limits::call_deadline`].
     pub call_deadline: Option<Duration>,
 }
 
 /// Whose sessions a source keeps apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentityScope {
-    /// One credential stands in the configuration, so everybody shares its session.
+    /// The configuration has one credential, so everybody shares its session.
     Shared,
     PerUser,
 }
@@ -51,12 +51,12 @@ pub struct Runtime {
     pub(crate) slots: Arc<Slots>,
     pub(crate) limits: Limits,
     pub(crate) learns: bool,
-    /// The views of this runtime, by the rules that tell one from another.
+    /// The views of this runtime, by the rules that distinguish them.
     views: BoundedCache<ApplicableRules, View>,
 }
 
-/// Views kept at once. All whom the same rules are for share one, so this serves any number of
-/// principals; a view of 100,000 tools takes 25 KB.
+/// The most views kept at once. Principals with the same rules share one, so this serves any number
+/// of them; a view of 100,000 tools takes 25 KB.
 const VIEWS: usize = 1024;
 
 pub(crate) type Slots = BTreeMap<Domain, Arc<Slot>>;
@@ -113,7 +113,7 @@ impl Runtime {
         }
     }
 
-    /// The next runtime for a new setup. Sources that the last one had keep their slots.
+    /// The next runtime for a new setup. Sources that stay keep their slots.
     pub(crate) fn next(&self, setup: Setup) -> Self {
         let limits = setup.limits;
         let keeps_limits = limits == self.limits;
@@ -177,7 +177,7 @@ impl Runtime {
         })
     }
 
-    /// How long a call has that goes to a domain's source.
+    /// The deadline of a call to a domain's source.
     pub(crate) fn call_deadline(&self, domain: Option<&Domain>) -> Duration {
         let slot = domain.and_then(|domain| self.slots.get(domain));
         slot.and_then(|slot| slot.setup.call_deadline).unwrap_or(self.limits.call_deadline)

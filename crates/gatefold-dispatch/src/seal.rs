@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::DecidedBy;
 
-/// The key that seals suspended calls. Replicas that are to resume each other's calls share it.
+/// The key that seals suspended calls. Replicas must share it to resume each other's calls.
 #[derive(Clone)]
 pub struct SealKey([u8; 32]);
 
@@ -31,7 +31,7 @@ impl SealKey {
         format!("{}.{}", URL_SAFE_NO_PAD.encode(&body), URL_SAFE_NO_PAD.encode(tag))
     }
 
-    /// What was sealed with this key; nothing if it was not, or was altered since.
+    /// What was sealed with this key; nothing if it was not, or was altered.
     pub(crate) fn open<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
         let (body, tag) = text.split_once('.')?;
         let decode = |part| URL_SAFE_NO_PAD.decode(part).ok();
@@ -47,19 +47,18 @@ impl fmt::Debug for SealKey {
     }
 }
 
-/// What a suspended call is bound to. It is readable by whoever holds the sealed text and cannot
-/// be altered.
+/// What a suspended call is bound to. The holder of the sealed text can read it but not alter it.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sealed {
     pub(crate) call: CallId,
     pub(crate) principal: Digest,
-    /// The operation's word and the target's id: two sources may define a tool alike.
+    /// The operation's kind and the target's id, because two sources may define a tool alike.
     pub(crate) operation: String,
     pub(crate) target: ToolId,
     pub(crate) definition: Digest,
     pub(crate) arguments: Digest,
     pub(crate) expires_at: Timestamp,
-    /// Who has said yes to it already, where it needed one.
+    /// Who has approved it already, if it needed that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) approved_by: Option<DecidedBy>,
     pub(crate) state: SealedState,
@@ -69,11 +68,11 @@ pub(crate) struct Sealed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SealedState {
-    /// The yes of whoever sits at the client.
+    /// Approval by the person at the client.
     Approval,
     /// Answers for a source that keeps nothing but this state of its own, if it needs any.
     Source(Option<String>),
-    /// Answers for a source that is waiting, in the dispatcher of this number.
+    /// Answers for a source that is waiting, in the dispatcher with this number.
     Parked(u64),
 }
 
@@ -99,7 +98,7 @@ impl Sealed {
         Ok(sealed)
     }
 
-    /// Checks that the call which resumes is the one that was sealed.
+    /// Checks that the resuming call is the one that was sealed.
     pub(crate) fn check(
         &self,
         operation: &str,
@@ -119,8 +118,8 @@ impl Sealed {
     }
 }
 
-/// What tells one principal from another across requests. Rights do not count: they may change
-/// meanwhile, and policy judges a call that resumes by those of the moment.
+/// Identifies a principal across requests. Rights are not included: they may change in the
+/// meantime, and policy judges a resuming call by the current ones.
 pub(crate) fn principal_digest(principal: &Principal) -> Digest {
     let who: (&UserId, _, _) = (&principal.user, &principal.organisation, &principal.agent);
     digest(&serde_json::to_vec(&who).expect("a principal has only string keys"))

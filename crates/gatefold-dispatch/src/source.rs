@@ -14,21 +14,21 @@ use crate::{EventSink, Nested, Peer, RequestMeta};
 
 /// Something that offers tools.
 ///
-/// Dropping the future of [`Source::invoke`] is how a call is cancelled, whether by its caller or
-/// by its deadline; the source tells its upstream.
+/// Dropping the future of [`Source::invoke`] cancels the call, whether its caller or its deadline
+/// does it; the source tells its upstream.
 pub trait Source: Send + Sync + 'static {
     fn domain(&self) -> &Domain;
 
-    /// What the source last said it offers; `None` until it first said anything.
+    /// What the source last offered; `None` until it was first listed.
     fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>>;
 
-    /// The resources that have changed, by their own URIs, of those somebody subscribed to; `None`
-    /// for a source that cannot tell.
+    /// Changed resources that somebody subscribed to, by their own URIs; `None` for a source that
+    /// cannot tell.
     fn updates(&self) -> Option<broadcast::Receiver<Arc<str>>> {
         None
     }
 
-    /// Undoes one subscription of a client that is gone. Nobody is asked whether it may go.
+    /// Undoes one subscription of a client that is gone. No permission is needed for that.
     fn release(self: Arc<Self>, identity: &UpstreamIdentity, uri: &str) {
         let _ = (identity, uri);
     }
@@ -41,8 +41,7 @@ pub trait Source: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Connects, if need be, and asks for the list anew. The manifest follows by
-    /// [`Source::manifests`].
+    /// Connects if necessary, and lists again. The manifest follows through [`Source::manifests`].
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>>;
 
     fn invoke(
@@ -51,22 +50,22 @@ pub trait Source: Send + Sync + 'static {
         context: CallContext,
     ) -> BoxFuture<'static, Result<Outcome, CallError>>;
 
-    /// Lets go of connections and processes. The source is not invoked afterwards.
+    /// Closes connections and processes. The source is not invoked afterwards.
     fn close(self: Arc<Self>) -> BoxFuture<'static, ()>;
 }
 
-/// Keeps what sources said they offer, so that discovery works before any of them runs.
+/// Keeps what sources offer, so that discovery works before any of them runs.
 pub trait Manifests: Send + Sync + 'static {
-    /// Keeps a manifest for as long as the source's configuration has this digest. A manifest
-    /// that could not be kept is logged by the store: the next start merely knows less.
+    /// Keeps a manifest while the source's configuration has this digest. The store logs a failure,
+    /// which is no error: the next start merely knows less.
     fn keep(&self, domain: Domain, config: Digest, manifest: Arc<Manifest>) -> BoxFuture<'_, ()>;
 }
 
-/// Where a source is in its life.
+/// A source's state in its life cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
-    /// In the configuration, never yet reached.
+    /// In the configuration, never reached yet.
     Configured,
     /// Never reached in this run, but a manifest is on disk.
     Known,
@@ -94,23 +93,23 @@ impl fmt::Display for SourceState {
     }
 }
 
-/// A source's state at one moment, for people and probes. Nothing a model sees depends on it.
+/// A source's state right now, for people and probes. Nothing that a model sees depends on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SourceStatus {
     pub state: SourceState,
     pub since: Timestamp,
-    /// Why the last attempt failed, when the state is [`SourceState::Failing`].
+    /// Why the last attempt failed, if the state is [`SourceState::Failing`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The protocol version its sessions speak, once one was open.
+    /// The protocol version of its sessions, once one was open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
     pub sessions: usize,
 }
 
-/// What a call brings along beside its permit.
+/// What a call brings along besides its permit.
 pub struct CallContext {
-    /// When the call's time runs out, if nobody is asked anything meanwhile.
+    /// When the call's time runs out, if nobody is asked anything in the meantime.
     pub deadline: Instant,
     /// Fires when the caller gives up, for work that outlives the future.
     pub cancel: CancellationToken,

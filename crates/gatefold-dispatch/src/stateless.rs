@@ -1,8 +1,9 @@
 //! Sources without sessions: a trait of two methods, and the one adapter that makes a [`Source`] of it.
 //!
-//! An OpenAPI description, a database or a folder of skills says what it offers and answers calls. It has
-//! no connection to keep open, no subscription and no question for the client. The adapter looks after
-//! everything else that a source owes: permits, the manifest and its keeping, status, closing.
+//! An OpenAPI description, a database or a folder of skills describes what it offers and answers
+//! calls. It has no connection to keep open, no subscription and no question for the client. The
+//! adapter does everything else that a source must do: permits, keeping the manifest, status,
+//! closing.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,14 +21,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{CallContext, Manifests, Source, SourceState, SourceStatus};
 
-/// A source that keeps no session: it says what it offers and answers calls.
+/// A source without sessions: it describes what it offers and answers calls.
 pub trait StatelessSource: Send + Sync + 'static {
-    /// What it offers now. Asked for at each refresh, never for a call.
+    /// What it offers now. Called at each refresh, never for a call.
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>>;
 
     /// Answers one call. Dropping the future cancels it.
     ///
-    /// The dispatcher refuses a result of more than `context.result_bytes`, so none should be read further.
+    /// The dispatcher refuses a result of more than `context.result_bytes`, so there is no point in
+    /// reading further.
     fn call(
         &self,
         call: AdmittedCall,
@@ -35,10 +37,10 @@ pub trait StatelessSource: Send + Sync + 'static {
     ) -> BoxFuture<'_, Result<Payload, CallError>>;
 }
 
-/// A call that policy admitted, made of its permit.
+/// A call that policy admitted, made from its permit.
 ///
-/// Nothing but the adapter makes one, so nothing else can call a [`StatelessSource`], and no permit
-/// serves twice.
+/// Only the adapter makes one, so nothing else can call a [`StatelessSource`], and no permit serves
+/// twice.
 #[derive(Debug)]
 pub struct AdmittedCall {
     permit: Permit,
@@ -59,12 +61,12 @@ impl AdmittedCall {
         }
     }
 
-    /// What is called: the source's own name for it, and its definition's digest.
+    /// The called entry: the source's own name for it, and its definition's digest.
     pub fn target(&self) -> &Arc<Target> {
         self.permit.target()
     }
 
-    /// The arguments as the caller wrote them; of a resource, `None`.
+    /// The arguments as the caller wrote them; `None` for a resource.
     pub fn arguments(&self) -> Option<&RawValue> {
         match &*self.permit.call().operation {
             Operation::Tool { arguments, .. } | Operation::Prompt { arguments, .. } => {
@@ -74,7 +76,7 @@ impl AdmittedCall {
         }
     }
 
-    /// On whose behalf.
+    /// The principal that makes the call.
     pub fn principal(&self) -> &Arc<Principal> {
         &self.permit.call().principal
     }
@@ -83,9 +85,9 @@ impl AdmittedCall {
 /// What the adapter needs to know about a source.
 pub struct StatelessSettings {
     pub domain: Domain,
-    /// What its manifests are kept for.
+    /// The digest under which its manifests are kept.
     pub config_digest: Digest,
-    /// How long it may take to say what it offers.
+    /// How long it may take to describe what it offers.
     pub describe_deadline: Duration,
     /// What it offered when it was last asked.
     pub known: Option<Arc<Manifest>>,
@@ -158,7 +160,7 @@ impl<S: StatelessSource> StatelessAdapter<S> {
 
     async fn call(&self, permit: Permit, context: CallContext) -> Result<Outcome, CallError> {
         let call = AdmittedCall::of(permit)?;
-        // A call under way ends with the source: nobody would look after what it does.
+        // A running call ends with the source, because nobody would watch its effects.
         let answer = self.closing.run_until_cancelled(self.inner.call(call, context)).await;
         answer.ok_or_else(|| self.closed())?.map(Outcome::Done)
     }
@@ -167,7 +169,7 @@ impl<S: StatelessSource> StatelessAdapter<S> {
         self.unavailable("it was removed from the configuration".to_owned(), None)
     }
 
-    /// Notes why the source cannot describe itself. What it offered before stays.
+    /// Records why the source cannot describe itself. Its previous offer stays.
     fn failed(&self, reason: String, source: Option<BoxError>) -> CallError {
         let domain = &self.settings.domain;
         tracing::warn!(%domain, reason, "a source did not say what it offers");

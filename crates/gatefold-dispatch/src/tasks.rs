@@ -1,4 +1,4 @@
-//! Tasks: what a source calls them, and the ids under which the gateway gives them out.
+//! Tasks: the sources' own ids, and the ids that the gateway gives out.
 
 use gatefold_catalog::with_fields;
 use gatefold_core::{Digest, Principal, TaskHandle, ToolId};
@@ -8,8 +8,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::SealKey;
 use crate::seal::principal_digest;
 
-/// What the id of a task holds, so that nothing needs to be kept for it: it is understood after a
-/// restart and by every replica, by its owner alone, and always reads the same.
+/// The content of a task's id, so that nothing needs to be stored for it: it works after a restart
+/// and on every replica, only for its owner, and always has the same text.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SealedTask {
     /// The tool whose call became the task.
@@ -27,7 +27,7 @@ impl SealedTask {
     }
 }
 
-/// A source's task under an id of ours, in its description as well.
+/// A source's task with an id of ours, in its description as well.
 pub(crate) fn sealed(
     handle: TaskHandle,
     tool: &ToolId,

@@ -7,11 +7,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// The time a call has. It stands still while somebody is asked something: what a person takes to
-/// think is no fault of the source's, and has a limit of its own.
+/// The time a call has. It is paused while somebody is asked something: the time a person thinks is
+/// not the source's fault, and has a limit of its own.
 #[derive(Debug)]
 pub(crate) struct Timer {
-    /// That of the call in whose course this one is made: it stands still as well.
+    /// The timer of the outer call: it is paused as well.
     parent: Option<Arc<Timer>>,
     state: Mutex<State>,
     changed: Notify,
@@ -20,10 +20,10 @@ pub(crate) struct Timer {
 #[derive(Debug)]
 struct State {
     deadline: Instant,
-    /// Questions that are open, and since when any is.
+    /// The number of open questions, and since when there has been one.
     paused: usize,
     since: Instant,
-    /// How long it has stood still, not counting a pause that lasts.
+    /// How long it was paused, without the current pause.
     stood: Duration,
 }
 
@@ -32,7 +32,7 @@ impl Timer {
         Self::new(deadline, None)
     }
 
-    /// A time of its own within this one, which may end sooner and never ends later.
+    /// A timer within this one, which may end sooner and never later.
     pub(crate) fn within_this(self: &Arc<Self>, deadline: Instant) -> Arc<Self> {
         Self::new(deadline.min(self.deadline()), Some(self.clone()))
     }
@@ -43,17 +43,17 @@ impl Timer {
         Arc::new(Self { parent, state, changed: Notify::new() })
     }
 
-    /// When the time runs out if nobody is asked anything more.
+    /// When the time runs out if there are no more questions.
     pub(crate) fn deadline(&self) -> Instant {
         self.lock().deadline
     }
 
-    /// How long the time has stood still so far.
+    /// How long it was paused so far.
     pub(crate) fn stood(&self) -> Duration {
         self.lock().stood
     }
 
-    /// Stops the time until the guard is dropped.
+    /// Pauses the timer until the guard is dropped.
     pub(crate) fn pause(self: &Arc<Self>) -> TimerPause {
         let mut state = self.lock();
         if state.paused == 0 {
@@ -112,7 +112,7 @@ impl Timer {
 #[derive(Debug)]
 pub(crate) struct TimeOver;
 
-/// While it lives, its timer stands still.
+/// Its timer is paused while it lives.
 #[derive(Debug)]
 pub(crate) struct TimerPause {
     timer: Arc<Timer>,

@@ -5,36 +5,36 @@ use std::time::Duration;
 use gatefold_core::{CallError, Outcome, Timestamp, ToolId};
 use serde::Serialize;
 
-/// How many of the last calls latencies are told of.
+/// How many recent calls the latencies are computed from.
 const LATENCIES: usize = 256;
 
 /// How much of an error's text is kept, in characters.
 const MESSAGE_LIMIT: usize = 300;
 
-/// The calls that one source was given: their number, how long the last ones took, and the last
-/// error. Keeping count allocates nothing, but for the text of an error.
+/// One source's calls: their number, how long the last ones took, and the last error. Counting
+/// allocates nothing, except for the text of an error.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     calls: AtomicU64,
     errors: AtomicU64,
     /// How many calls got a slot of the ring.
     timed: AtomicU64,
-    /// A ring of microseconds, in which zero is a slot that no call was noted in yet.
+    /// A ring of microseconds; zero is a slot that is still empty.
     latencies: [AtomicU32; LATENCIES],
     last_error: Mutex<Option<LastError>>,
 }
 
-/// What a source was given since it is configured as it is, for people and probes.
+/// A source's calls since its configuration last changed, for people and probes.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TrafficReport {
     /// Calls that were sent and have ended.
     pub calls: u64,
-    /// Those that ended without a result, or with an error of the tool's own. Cancelled ones do not
+    /// Those that ended without a result, or with an error from the tool. Cancelled ones do not
     /// count.
     pub errors: u64,
-    /// How long the source took over half of the last 256 calls at most, in microseconds; waiting
-    /// for a place is not part of it, and cancelled calls, which tell when their callers lost
-    /// patience, are not among them.
+    /// The median time that the source took over the last 256 calls, in microseconds, without the
+    /// wait for a place. Cancelled calls are left out, because they show when their callers lost
+    /// patience.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median_us: Option<u32>,
     /// The same for 99 of 100.
@@ -44,8 +44,8 @@ pub struct TrafficReport {
     pub last_error: Option<LastError>,
 }
 
-/// The last call that went wrong. The text is what its caller was told; of an error of the tool's
-/// own, only that there was one is kept.
+/// The last failed call. The text is what its caller was told; for an error from the tool itself,
+/// only the fact is kept.
 #[derive(Debug, Clone, Serialize)]
 pub struct LastError {
     pub at: Timestamp,
@@ -98,7 +98,7 @@ impl Traffic {
         self.slot().store(micros.max(1), Ordering::Relaxed);
     }
 
-    /// The next place of the ring. Until it is written, a report sees what was there before.
+    /// The next slot of the ring. Until it is written, a report sees its old content.
     fn slot(&self) -> &AtomicU32 {
         let number = self.timed.fetch_add(1, Ordering::Relaxed);
         let place = usize::try_from(number % LATENCIES as u64).expect("it is below 256");
@@ -123,7 +123,7 @@ fn shortened(error: &CallError) -> String {
     error.to_string().chars().take(MESSAGE_LIMIT).collect()
 }
 
-/// The smallest value that so many of a hundred do not exceed (the nearest rank).
+/// The smallest value that `percent` of the values do not exceed (the nearest rank).
 fn quantile(sorted: &[u32], percent: usize) -> Option<u32> {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied()

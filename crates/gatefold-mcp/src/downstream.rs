@@ -1,9 +1,9 @@
 //! The gateway as an MCP server.
 //!
 //! The protocol's edge towards clients is written here and not left to a library, because a gateway
-//! hands on what it does not understand: results and arguments stay the text they came as, a
-//! question of a source goes out on the stream of the very request that led to it, and both eras
-//! end in one place, [`server`].
+//! passes on what it does not understand: results and arguments stay the text they came as, a
+//! source's question goes out on the stream of the request that caused it, and both eras meet in
+//! one place, [`server`].
 
 mod client;
 mod endpoint;

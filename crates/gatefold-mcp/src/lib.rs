@@ -1,9 +1,9 @@
 //! The Model Context Protocol, upstream and downstream.
 //!
 //! Upstream, [`McpSource`] makes a source of an MCP server; downstream, [`Server`] shows a
-//! dispatcher to MCP clients; `protocol` holds the words that both sides share. This crate speaks the
-//! protocol itself, over `serde_json`, reqwest and axum: no protocol library is in the product. It
-//! decides nothing about who may call what, words no answer to a model, and keeps nothing on disk.
+//! dispatcher to MCP clients; `protocol` has what both sides share. This crate speaks the protocol
+//! itself, over `serde_json`, reqwest and axum: no protocol library is in the product. It decides
+//! nothing about who may call what, words no answer to a model, and keeps nothing on disk.
 
 mod downstream;
 mod protocol;

@@ -1,31 +1,31 @@
-//! What of somebody's words may be kept. Doubt keeps nothing: a query too many that is not learnt
-//! from costs little, one with a secret in it a leak.
+//! Which of a user's words may be kept. When in doubt, nothing is kept: a lost query costs little,
+//! a kept secret is a leak.
 
 use gatefold_policy::secrecy::{has_secret, is_random, is_secret_noun, is_token_in_any_case};
 
-/// The longest query that is kept, in characters. What is longer is a text, not a request.
+/// The longest query that is kept, in characters. A longer one is a text, not a request.
 const LONGEST: usize = 200;
 
-/// How many digits in a row, or with a separator or two between, are somebody's number.
+/// From this many digits, in a row or with a separator or two between, a number counts as personal.
 const LONG_NUMBER: usize = 7;
 const LONG_PARTED_NUMBER: usize = 9;
 
-/// The least length of what follows `bearer` as a token does, in bytes.
+/// The fewest bytes of a token after `bearer`.
 const BEARER_LENGTH: usize = 6;
 
-/// Names of secrets before which people say the secret itself, even one without digits.
+/// Names of secrets that people follow with the secret itself, even one without digits.
 const SPOKEN_SECRETS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
 
-/// What stands before such a name where the secret itself follows: "log in with password swordfish".
+/// Words before such a name when the secret itself follows: "log in with password swordfish".
 const GIVING: [&str; 5] = ["with", "using", "and", "by", "use"];
 
-/// A query as it is kept, on one line; none when it is too long, says nothing, is merely the name
-/// of a tool, or may hold a secret or somebody's data.
+/// A query in the form to keep, on one line; none if it is too long, says nothing, is only the name
+/// of a tool, or may contain a secret or personal data.
 pub(crate) fn worth_keeping<'a>(
     query: &str,
     names: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
-    // A character more than is kept tells that it is too long, however long it is.
+    // One character too many is enough to reject a query, however long it is.
     if query.chars().nth(LONGEST).is_some() || query.chars().any(is_unprintable) {
         return None;
     }
@@ -45,9 +45,9 @@ fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a text may hold a secret, an address or a number of somebody's.
+/// Whether a text may contain a secret, an address or a personal number.
 fn is_delicate(text: &str) -> bool {
-    // No word of a language has one; addresses and credentials in URLs do.
+    // No word of a language contains one; addresses and credentials in URLs do.
     text.contains('@')
         || has_long_number(text)
         || names_a_secret(text)
@@ -56,7 +56,7 @@ fn is_delicate(text: &str) -> bool {
         || has_secret(text)
 }
 
-/// Whether a URL says more than where: its query and fragment may authorise.
+/// Whether a URL says more than a place: its query and fragment may grant access.
 fn is_url_with_more(word: &str) -> bool {
     word.split_once("://").is_some_and(|(_, rest)| rest.contains(['?', '#']))
 }
@@ -78,7 +78,7 @@ fn has_long_number(text: &str) -> bool {
     false
 }
 
-/// Whether the name of a secret stands before what may be its value.
+/// Whether the name of a secret precedes something that may be its value.
 fn names_a_secret(text: &str) -> bool {
     let lower = text.to_lowercase();
     let spaced = lower.replace(['=', ':'], " = ");
@@ -95,7 +95,7 @@ fn names_a_secret(text: &str) -> bool {
     assigned || valued || given || borne
 }
 
-/// Whether a word has what words of a language have not: a digit, or a sign within.
+/// Whether a word contains what words of a language do not: a digit, or a sign inside.
 fn is_like_a_value(word: &str) -> bool {
     let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
     let is_odd = |c: char| c.is_numeric() || c.is_ascii_punctuation() && !"-'/_".contains(c);
@@ -106,7 +106,7 @@ fn is_assignment(word: &str) -> bool {
     matches!(word, "=" | "is" | "are" | "was")
 }
 
-/// Whether a word is a token: begins as those of well-known services, or is random.
+/// Whether a word is a token: it begins like those of well-known services, or is random.
 fn is_token(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
     is_token_in_any_case(word) || is_random(word)

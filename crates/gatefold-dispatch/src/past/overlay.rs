@@ -1,4 +1,4 @@
-//! What was learnt, ready for ranking: read from where it is kept, a little behind it.
+//! What was learnt, ready for ranking: a cache that is a little behind the store.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,10 +10,10 @@ use tokio::task::spawn_blocking;
 
 use super::{KeptQuery, PastQueries};
 
-/// How far what is held may be behind what is kept, as long as somebody asks.
+/// How far the cache may be behind the store, as long as somebody asks.
 const LAG: Duration = Duration::from_secs(2);
 
-/// Tenants held at once. Past it everything is read anew.
+/// The most tenants in the cache. Beyond that, it is cleared and read again.
 const TENANTS: usize = 256;
 
 /// The past queries of those tenants who asked lately, at most [`TENANTS`].
@@ -22,13 +22,13 @@ pub(crate) struct Overlays(Mutex<HashMap<Tenant, TenantPast>>);
 
 struct TenantPast {
     past: Option<Arc<Past>>,
-    /// The version that it was read at; none before the first time.
+    /// The version that was read; none before the first time.
     version: Option<u64>,
     checked: Timestamp,
 }
 
 impl Overlays {
-    /// What is held of a tenant, and whether it is time to see if it has changed.
+    /// A tenant's cached past queries, and whether it is time to check for changes.
     pub(crate) fn get(&self, tenant: &Tenant, now: Timestamp) -> (Option<Arc<Past>>, bool) {
         let mut tenants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         make_room(&mut tenants, tenant);
@@ -41,14 +41,14 @@ impl Overlays {
         (held.past.clone(), is_due)
     }
 
-    /// Reads what is kept for a tenant, if that has changed.
+    /// Reads what is kept for a tenant, if it has changed.
     pub(crate) async fn refresh(
         &self,
         port: &dyn PastQueries,
         tenant: &Tenant,
         now: Timestamp,
     ) -> Result<(), BoxError> {
-        // Asked for first: what changes in between is read again the next time.
+        // Read first, so that a change in between is found the next time.
         let version = port.version().await?;
         if self.version(tenant) == Some(version) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The last few searches of everybody, until it is known what came of them.
+//! Everybody's last few searches, until they lead to a call or expire.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use gatefold_core::{ClientName, Principal, Timestamp, ToolId};
 
-/// How long a search is remembered. A call that comes later was hardly led to by it.
+/// How long a search is remembered. It has hardly led to a call that comes later.
 const REMEMBERED: Duration = Duration::from_mins(10);
 
-/// The searches that are remembered of one asker.
+/// The most searches that are remembered of one asker.
 const SEARCHES: usize = 8;
 
-/// The tools that are remembered of one search.
+/// The most tools that are remembered of one search.
 const TOOLS: usize = 32;
 
-/// Askers remembered at once. Past it the memory starts anew.
+/// The most askers at once. Beyond that, the memory is cleared.
 const ASKERS: usize = 1024;
 
-/// Whose searches and calls belong together: those of one connected client, or of all clients of
-/// one principal and one name whose requests stand alone.
+/// Whose searches and calls belong together: those of one connected client, or of all stateless
+/// clients with one principal and one name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Asker {
     pub(crate) principal: Arc<Principal>,
@@ -36,7 +36,7 @@ struct Search {
     query: Arc<str>,
     /// The tools that it showed.
     tools: Vec<ToolId>,
-    /// Those that it led to.
+    /// The tools that it led to.
     served: Vec<ToolId>,
 }
 
@@ -68,10 +68,10 @@ impl Recall {
         }
     }
 
-    /// The query that led to a call of a tool which went well, if any did. Each search leads to
-    /// each tool once.
+    /// The query that led to a successful call of a tool, if one did. Each search leads to each
+    /// tool once.
     ///
-    /// It is the latest search that showed the tool, unless it has led to another one and an
+    /// It is the latest search that showed the tool, unless that one has led to another tool and an
     /// earlier search led here: then the tool was known already, and merely shown again.
     pub(crate) fn served(&self, asker: &Asker, tool: &ToolId, at: Timestamp) -> Option<Arc<str>> {
         let mut askers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,7 +91,7 @@ fn is_fresh(search: &Search, now: Timestamp) -> bool {
     now.since(search.at) <= REMEMBERED
 }
 
-/// Makes room: what is long ago goes, and everything when all of it is fresh.
+/// Makes room: old searches go, and all of them if all are fresh.
 fn forget(askers: &mut HashMap<Asker, VecDeque<Search>>, now: Timestamp) {
     askers.retain(|_, searches| searches.back().is_some_and(|last| is_fresh(last, now)));
     if askers.len() >= ASKERS {
@@ -115,7 +115,7 @@ mod tests {
         tools.iter().map(|tool| ToolId::new(*tool)).collect()
     }
 
-    /// What a client of Ann's did, and what it taught.
+    /// What a client of Ann does, and what it teaches.
     #[derive(Default)]
     struct Session(Recall);
 

@@ -1,4 +1,4 @@
-//! Calls that need a person's yes: asked at their client, or elsewhere.
+//! Calls that need a person's approval: asked at their client, or elsewhere.
 
 use std::sync::{Arc, Mutex};
 
@@ -28,7 +28,7 @@ impl MemoryApprovals {
         self.0.lock().unwrap().iter().map(|kept| kept.request.clone()).collect()
     }
 
-    /// Decides about the last request, which holds for some time.
+    /// Decides about the last request, until the given time.
     fn decide(&self, state: ApprovalState, until: Timestamp) {
         let mut all = self.0.lock().unwrap();
         let last = &mut all.last_mut().expect("there is a request").standing;
@@ -74,7 +74,7 @@ impl Approvals for MemoryApprovals {
         _: Timestamp,
     ) -> BoxFuture<'a, Result<bool, BoxError>> {
         Box::pin(async move {
-            // Whoever else found the same yes may come first.
+            // Another call that found the same approval may be faster.
             tokio::task::yield_now().await;
             let mut all = self.0.lock().unwrap();
             let kept = all.iter_mut().find(|kept| kept.standing.id == *id).expect("it is kept");
@@ -101,7 +101,7 @@ fn decided_by(world: &World) -> Option<String> {
     world.log.last().opened.decided_by.map(|by| by.as_str().to_owned())
 }
 
-/// A call through a client that can be asked nothing.
+/// A call through a client that cannot be asked anything.
 async fn call(world: &World, who: &Principal, arguments: &str) -> Result<Outcome, CallError> {
     world.call_by(who, "mail__echo", arguments, Caller::silent()).await
 }
@@ -264,7 +264,7 @@ async fn a_no_from_elsewhere_is_given_with_its_reason() {
         assert_eq!(no, format!("`mail__echo` was not approved: {text}"));
         assert_eq!(decided_by(&world).as_deref(), Some("olga"));
     }
-    // Even a client that could be asked is not, once somebody has said no.
+    // Even a client that could be asked is not, once somebody has denied the call.
     let (caller, client) = live(FORMS, Says::Answer(YES));
     refused(world.call_by(&ann(), "mail__echo", ARGUMENTS, caller).await);
     assert_eq!((client.asked().len(), mail.calls()), (0, 0));

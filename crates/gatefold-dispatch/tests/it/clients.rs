@@ -8,10 +8,10 @@ use gatefold_dispatch::{Answer, AskError, Caller, ClientCapabilities, Manner, Pe
 
 use crate::source::raw;
 
-/// What a client declares that is asked for forms.
+/// The capabilities of a client that can be asked for forms.
 pub(crate) const FORMS: &str = r#"{"elicitation":{}}"#;
 
-/// What a client does that is asked something.
+/// What a client does when it is asked something.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Says {
     Answer(&'static str),

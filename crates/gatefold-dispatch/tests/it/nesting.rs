@@ -29,7 +29,7 @@ async fn a_nested_call_keeps_parent_depth_and_principal_and_has_its_own_record()
     assert_eq!(world.log.ended(), ["done"; 3]);
 }
 
-/// The labels under which calls came to a source.
+/// The labels with which calls reached a source.
 fn labels(source: &FakeSource) -> Vec<Label> {
     source.seen().iter().map(|seen| seen.label).collect()
 }
@@ -85,7 +85,7 @@ async fn a_call_keeps_the_bounds_of_a_lineage_that_began_elsewhere() {
 async fn a_nested_call_has_no_more_than_it_is_given() {
     let (agent, files) = (FakeSource::new("agent"), FakeSource::new("files"));
     let world = World::new(&[&agent, &files]);
-    // Only who has put the right down would be let in by the second rule alone.
+    // By the second rule alone, giving up the right would let the call in.
     let writer = Who { rights: vec![Right::new("write")], ..Who::default() };
     let rules = [Rule { who: writer, ..rule(Effect::Deny, "files", "fail") }];
     world.install(&[&agent, &files], &rules);

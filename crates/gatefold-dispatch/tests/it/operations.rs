@@ -1,4 +1,4 @@
-//! Operations beside tool calls: prompts, resources, completions, subscriptions and tasks.
+//! Operations other than tool calls: prompts, resources, completions, subscriptions and tasks.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn about(task: &str, act: TaskAct) -> Operation {
     Operation::Task(TaskRequest { task: task.to_owned(), act })
 }
 
-/// Makes an operation on what has this name.
+/// Makes an operation on an entry with this name.
 type Makes<'a> = &'a dyn Fn(&str) -> Operation;
 
 fn only(kind: EntryKind, effect: Effect, pattern: &str) -> Rule {
@@ -99,7 +99,7 @@ async fn a_hidden_entry_reads_like_one_that_does_not_exist() {
         ("resource", &|text| Operation::Subscribe(uri(text)), MAIL, "gatefold://post/x"),
         ("resource", &|text| Operation::Unsubscribe(uri(text)), MAIL, "file:///none"),
         ("resource", &|text| completion(Reference::Resource(uri(text))), MAIL, "gatefold://"),
-        // Not listed, so nothing but policy judges it.
+        // Not listed, so only policy judges it.
         (
             "resource",
             &|text| Operation::Resource(uri(text)),
@@ -251,7 +251,7 @@ async fn what_changes_at_a_source_is_told_until_the_source_is_removed() {
     let update = updates.recv().await.unwrap();
     assert_eq!((update.domain.as_str(), &*update.uri), ("mail", "file:///inbox"));
 
-    // Nothing is lost to a reload, whenever it comes.
+    // A reload loses nothing, whenever it comes.
     mail.updates("file:///1");
     world.install(&[&mail, &post], &[]);
     mail.updates("file:///2");
@@ -260,7 +260,7 @@ async fn what_changes_at_a_source_is_told_until_the_source_is_removed() {
     while let Ok(update) = updates.try_recv() {
         told.push(update.uri.to_string());
     }
-    // What falls between two watchers may be told twice: it says no more than to look again.
+    // A change between two watchers may be announced twice, which is harmless.
     told.dedup();
     assert_eq!(told, ["file:///1", "file:///2"]);
 

@@ -1,4 +1,4 @@
-//! What a source asks a client that answers by making its request again.
+//! A source's questions to a client that answers by repeating its request.
 
 use std::sync::atomic::Ordering;
 
@@ -87,7 +87,7 @@ async fn a_second_question_is_asked_in_a_second_round() {
     let first = asked(&world, "mail__twice").await.state.unwrap();
     let second = suspended(answer(&world, "mail__twice", &first, r#"{"question-1":1}"#).await);
     assert_eq!(second.questions.get(), questions(&[2]));
-    // A client that sends its first answer again is told what is open now.
+    // A client that repeats its first answer is told what is open now.
     let again = suspended(answer(&world, "mail__twice", &first, r#"{"question-1":9}"#).await);
     assert_eq!(again.questions.get(), questions(&[2]));
     let state = again.state.unwrap();
@@ -264,7 +264,7 @@ async fn parked_calls_have_a_limit() {
     let mail = FakeSource::new("mail");
     let limits = Limits { calls_in_flight: 2 * PARKED, ..Limits::default() };
     let world = World::with_limits(&[&mail], limits);
-    // Ann's are as many as one principal may have, and others have the rest.
+    // Ann has as many as one principal may have, and others have the rest.
     let mut states = Vec::new();
     for _ in 0..EACH {
         states.push(asked(&world, "mail__ask").await.state.unwrap());
@@ -370,7 +370,7 @@ async fn what_a_nested_call_asks_parks_the_outermost_call_alone() {
         let arguments = format!(r#"["{tool}"]"#);
         let state = asked_with(&world, "agent__nest", &arguments).await.state.unwrap();
         assert_eq!(world.dispatcher.parked(), 1);
-        // The client was told that it has so long, however deep the question came from.
+        // The client was told how long it has, however deep the question came from.
         sleep(world.limits.suspension.saturating_sub(SECOND)).await;
         let resume = (&*state, r#"{"question-1":1}"#);
         let result = world.answer(&ann(), "agent__nest", &arguments, resume, retrying(FORMS)).await;

@@ -1,4 +1,4 @@
-//! Learning from use, and who is taught by whom.
+//! Learning from use, and who learns from whom.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -86,7 +86,7 @@ impl World {
         );
     }
 
-    /// What a search finds once all that was learnt is read.
+    /// What a search finds once everything learnt has been read.
     async fn finds(&self, principal: &Principal, query: &str) -> Vec<String> {
         self.dispatcher.recollect(&principal.tenant()).await.unwrap();
         let pinned = self.dispatcher.pin(Arc::new(principal.clone()));

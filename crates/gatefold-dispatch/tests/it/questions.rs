@@ -1,4 +1,4 @@
-//! What a source asks a client that can be asked at once.
+//! A source's questions to a client that can be asked at once.
 
 use std::time::Duration;
 

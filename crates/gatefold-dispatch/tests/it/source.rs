@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::world::{ASKED, retrying};
 
-/// The tools of a source that nobody gave others.
+/// The default tools of a source.
 pub(crate) const TOOLS: &[&str] = &[
     "again", "ask", "badger", "begin", "big", "both", "brood", "browse", "chat", "cope", "crowd",
     "echo", "fail", "garble", "hang", "hasty", "lose", "mumble", "nap", "nest", "refuse", "rest",
@@ -38,7 +38,7 @@ pub(crate) const NAP: Duration = Duration::from_mins(1);
 /// What `wait` asks.
 pub(crate) const QUESTIONS: &str = r#"{"name":{"method":"elicitation/create","params":{}}}"#;
 
-/// What a source learns of one call.
+/// What a source sees of one call.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) call: CallId,
@@ -68,12 +68,12 @@ pub(crate) struct FakeSource {
     /// How the next nested call differs.
     nested: Mutex<NestedOptions>,
     updates: broadcast::Sender<Arc<str>>,
-    /// What a refresh takes and brings.
+    /// How long a refresh takes and what it brings.
     pub(crate) refresh: Mutex<(Duration, Option<Arc<Manifest>>)>,
 }
 
 impl FakeSource {
-    /// A source that has said it offers [`TOOLS`].
+    /// A source that offers [`TOOLS`].
     pub(crate) fn new(domain: &str) -> Arc<Self> {
         Self::with_tools(domain, TOOLS)
     }
@@ -84,7 +84,7 @@ impl FakeSource {
         source
     }
 
-    /// A source that has said nothing yet.
+    /// A source that was never listed.
     pub(crate) fn silent(domain: &str) -> Arc<Self> {
         Arc::new(Self {
             domain: Domain::parse(domain).unwrap(),
@@ -128,18 +128,18 @@ impl FakeSource {
         source
     }
 
-    /// Says that a resource has changed.
+    /// Announces that a resource has changed.
     pub(crate) fn updates(&self, uri: &str) {
         drop(self.updates.send(uri.into()));
     }
 
-    /// Offers the same tools under other definitions.
+    /// Offers the same tools with other definitions.
     pub(crate) fn redefines(&self, tools: &[&str]) {
         let changed = manifest(tools, "now with a description");
         self.manifest.send_replace(Some(changed));
     }
 
-    /// Waits until so many calls have reached the source.
+    /// Waits until this many calls have reached the source.
     pub(crate) async fn reached(&self, calls: usize) {
         let mut reached = self.reached.subscribe();
         reached.wait_for(|count| *count >= calls).await.unwrap();
@@ -256,13 +256,13 @@ impl FakeSource {
     }
 }
 
-/// What the caller's client says.
+/// What the caller's client answers.
 async fn ask(context: &CallContext) -> Result<String, AskError> {
     let question = Question { method: "elicitation/create".to_owned(), params: raw("{}") };
     context.peer.ask(question).await.map(|answer| answer.0.get().to_owned())
 }
 
-/// What the tools do that ask the caller's client something.
+/// The tools that ask the caller's client something.
 async fn with_answers(tool: &str, context: &CallContext) -> Outcome {
     match tool {
         "both" => {
@@ -300,16 +300,16 @@ async fn with_answers(tool: &str, context: &CallContext) -> Outcome {
     }
 }
 
-/// Answers with what was answered.
+/// Returns the client's answer.
 fn answered(answer: Result<String, AskError>) -> Outcome {
     match answer {
         Ok(answer) => done(&answer),
-        // As servers do, in words of its own.
+        // Servers use words of their own here.
         Err(_) => Outcome::Done(Payload { json: raw(r#""no answer""#), is_error: true }),
     }
 }
 
-/// A task that is under way, as the source knows it.
+/// A running task, as the source knows it.
 fn working(id: &str) -> Outcome {
     let json = raw(&json!({"taskId": id, "status": "working"}).to_string());
     Outcome::Task(TaskHandle { id: id.to_owned(), json })
@@ -331,13 +331,13 @@ fn asks(questions: &str) -> Outcome {
     })
 }
 
-/// One question more than a client is asked at once.
+/// One more question than a client is asked at once.
 fn crowd() -> String {
     let questions = (0..17).map(|number| format!(r#""{number}":{{"method":"roots/list"}}"#));
     format!("{{{}}}", questions.collect::<Vec<_>>().join(","))
 }
 
-/// Calls the first tool of a list, which gets the others for arguments; answers with its answer.
+/// Calls the first tool of a list with the others as arguments, and returns its answer.
 async fn nest(
     context: &CallContext,
     arguments: &str,
@@ -366,7 +366,7 @@ async fn nest_again(context: &CallContext, arguments: &str) -> Result<Outcome, C
     nested(Some(Resume { state, answers })).await
 }
 
-/// Suspends; resumed, answers with its own state and what was answered.
+/// Suspends; when resumed, returns its own state and the answers.
 fn wait(permit: &Permit) -> Outcome {
     match &permit.call().resume {
         None => asks(QUESTIONS),

@@ -19,7 +19,7 @@ use tokio::sync::{Notify, watch};
 use crate::source::raw;
 use crate::world::World;
 
-/// Offers what it is told to, and does what its tools are called.
+/// Offers what it is told to, and does what its tools' names say.
 struct Plain {
     tools: Mutex<Result<Vec<&'static str>, &'static str>>,
     /// The arguments of every call that reached it.
@@ -64,7 +64,7 @@ impl StatelessSource for Plain {
     }
 }
 
-/// Tells when a call was dropped.
+/// Signals that a call was dropped.
 struct Dropped(Arc<Notify>);
 
 impl Drop for Dropped {

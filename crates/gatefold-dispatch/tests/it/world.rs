@@ -120,7 +120,7 @@ impl World {
         self.answer(principal, tool, arguments, (state, answers), retrying(ASKED)).await
     }
 
-    /// Makes a call again, with the answers to what it was suspended for.
+    /// Repeats a call with the answers to its questions.
     pub(crate) async fn answer(
         &self,
         principal: &Principal,
@@ -152,10 +152,10 @@ pub(crate) fn operation(tool: &str, arguments: &str) -> Operation {
     Operation::Tool { name: ToolName::parse(tool).unwrap(), arguments: raw(arguments) }
 }
 
-/// What a client declares that answers what `wait` asks.
+/// The capabilities of a client that answers `wait`.
 pub(crate) const ASKED: &str = r#"{"elicitation":{}}"#;
 
-/// A caller whose client answers by making its request again, and can do what it declares.
+/// A caller whose client answers by repeating its request, with the declared capabilities.
 pub(crate) fn retrying(capabilities: &str) -> Caller {
     let capabilities = ClientCapabilities::read(&raw(capabilities));
     Caller { peer: Arc::new(Retries(capabilities)), ..Caller::silent() }
@@ -216,7 +216,7 @@ pub(crate) fn refused(result: Result<Outcome, CallError>) -> String {
     result.expect_err("the call fails").to_string()
 }
 
-/// Lets other tasks run until something holds, while time stands still.
+/// Lets other tasks run until something holds, while time is paused.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     const TURNS: usize = 100_000;
     for _ in 0..TURNS {
@@ -228,7 +228,7 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     panic!("never came: {what}");
 }
 
-/// Keeps records in memory, and fails or hangs when it is told to.
+/// Keeps records in memory, and fails or hangs when told to.
 #[derive(Default)]
 pub(crate) struct MemoryLog {
     records: Arc<Mutex<Vec<Record>>>,
@@ -244,7 +244,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The word the record ended in, with the kind of a failure; `open` while it has not.
+    /// The record's outcome, with the kind of a failure; `open` until it ends.
     pub(crate) fn ended(&self) -> String {
         match self.closed.as_ref().map(|closed| closed.outcome) {
             None => "open".to_owned(),

@@ -1,4 +1,4 @@
-//! Whoever sent a request, and how its answer begins.
+//! The sender of a request, and how work on a request begins.
 
 use std::sync::Arc;
 
@@ -17,24 +17,24 @@ use super::server::Server;
 use super::sessions::ClientSession;
 use crate::protocol::{Era, LogLevel};
 
-/// Whoever sent a request.
+/// The sender of a request.
 #[derive(Clone)]
 pub(super) struct Client {
     pub(super) principal: Arc<Principal>,
-    /// What it calls itself. Nothing but a claim.
+    /// The name it gives itself. It is only a claim.
     pub(super) name: Option<ClientName>,
     pub(super) standing: ClientState,
-    /// What tells a client without a session from others: its connection, if that belongs to it alone,
-    /// else who it is and what it calls itself.
+    /// Tells clients without a session apart: by the connection if it belongs to one client,
+    /// otherwise by principal and claimed name.
     pub(super) connection: Option<u64>,
 }
 
-/// What is known of a client beside the request.
+/// What is known of a client beyond the request.
 #[derive(Clone)]
 pub(super) enum ClientState {
     /// It began with `initialize`.
     Session(Arc<ClientSession>),
-    /// It says with every request what it can do.
+    /// It declares its capabilities with every request.
     Stateless(Arc<ClientCapabilities>),
 }
 
@@ -67,13 +67,14 @@ impl Client {
         }
     }
 
-    /// What its session has read so far. Requests that stand alone have no session to carry it.
+    /// The label of everything its session has read so far. Stateless requests have no session to
+    /// carry one.
     pub(super) fn label(&self) -> SharedLabel {
         self.session().map_or_else(SharedLabel::default, |session| session.label.clone())
     }
 
-    /// The least severe log messages it wants. A session that never said gets them all, a request
-    /// that stands alone and does not say none.
+    /// The least severe log messages it wants. A session that never set a level gets all of them, a
+    /// stateless request without a level none.
     fn log_level(&self, meta: &MetaMembers) -> Option<LogLevel> {
         match &self.standing {
             ClientState::Session(session) => Some(session.log_level().unwrap_or(LogLevel::Debug)),
@@ -96,7 +97,7 @@ pub(super) fn begin(
     begin_with(server, audience, client, (request, meta), (peer, texts), held)
 }
 
-/// A request on whose way its client can be asked nothing.
+/// Begins a request during which its client cannot be asked anything.
 pub(super) fn begin_unasked(
     server: Arc<Server>,
     audience: Audience,

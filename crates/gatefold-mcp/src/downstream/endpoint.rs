@@ -9,7 +9,8 @@ use super::identity::{Authenticator, SoleUser};
 pub struct HttpEndpoint {
     /// Names by which browsers and clients may address this endpoint (the `Host` header).
     pub allowed_hosts: Vec<String>,
-    /// Web pages that may use it (the `Origin` header). Requests without an origin always may.
+    /// Web pages that may use it (the `Origin` header). Requests without an origin are always
+    /// allowed.
     pub allowed_origins: Vec<String>,
     pub request_body_bytes: usize,
     /// What larger requests may hold in all while they are read and worked on. At least one of the
@@ -26,7 +27,7 @@ pub struct HttpEndpoint {
     pub connection_idle: Duration,
     /// How long a session may be silent.
     pub session_idle: Duration,
-    /// How long calls under way may take to finish once the endpoint is shut down.
+    /// How long running calls may take to finish once the endpoint is shut down.
     pub drain: Duration,
     /// Who makes a request. By default everybody is the local user.
     pub authenticator: Arc<dyn Authenticator>,

@@ -1,4 +1,4 @@
-//! Which era a client's request belongs to, and whether it says of itself what that era wants.
+//! Which era a client's request belongs to, and whether the request carries what that era requires.
 
 use ::http::HeaderMap;
 use ::http::header::HeaderName;
@@ -7,8 +7,8 @@ use super::message::{ClientRequest, MetaMembers};
 use crate::protocol::headers::{METHOD, NAME, PROTOCOL_VERSION, decoded};
 use crate::protocol::{Era, RpcError, STATELESS_VERSION, VERSIONS, methods};
 
-/// The era of a request. Whatever says in its body which version it is of stands by itself; a header
-/// alone says nothing about `initialize`, which is how sessions begin.
+/// The era of a request. A request with a version in its body is stateless; a header alone decides
+/// nothing about `initialize`, which is how sessions begin.
 pub(super) fn of_request(request: &ClientRequest, meta: &MetaMembers, header: Option<&str>) -> Era {
     let stands_alone = match request.method.as_str() {
         methods::INITIALIZE => meta.version.is_some(),
@@ -18,14 +18,14 @@ pub(super) fn of_request(request: &ClientRequest, meta: &MetaMembers, header: Op
     if stands_alone { Era::Stateless } else { Era::Handshake }
 }
 
-/// The version that the headers name.
+/// The version in the headers.
 pub(super) fn version_header(headers: &HeaderMap) -> Result<Option<&str>, RpcError> {
     let unreadable = || RpcError::invalid_request("the header `MCP-Protocol-Version` is not text");
     let header = headers.get(&PROTOCOL_VERSION);
     header.map(|value| value.to_str().map_err(|_| unreadable())).transpose()
 }
 
-/// Checks what a request that stands by itself has to say about itself.
+/// Checks that a stateless request carries the required metadata.
 pub(super) fn check_meta(meta: &MetaMembers) -> Result<(), RpcError> {
     let Some(version) = meta.version.as_deref() else {
         return Err(missing("protocolVersion"));
@@ -46,7 +46,7 @@ fn missing(key: &str) -> RpcError {
     .malformed()
 }
 
-/// Checks that a request that stands by itself says what it has to, and its headers the same.
+/// Checks that a stateless request carries its metadata and that its headers match.
 pub(super) fn check_headers(
     headers: &HeaderMap,
     request: &ClientRequest,
@@ -67,7 +67,7 @@ pub(super) fn check_headers(
     }
 }
 
-/// Checks the headers of a request within a session: what they say, if anything, must be right.
+/// Checks the headers of a request within a session: they are optional but must be right.
 pub(super) fn check_session_headers(headers: &HeaderMap) -> Result<(), RpcError> {
     match version_header(headers)? {
         Some(version) if !VERSIONS[1..].contains(&version) => Err(RpcError::invalid_request(
@@ -77,7 +77,7 @@ pub(super) fn check_session_headers(headers: &HeaderMap) -> Result<(), RpcError>
     }
 }
 
-/// What the header `Mcp-Name` mirrors (SEP-2243).
+/// The value that the header `Mcp-Name` mirrors (SEP-2243).
 fn mirrored_name(request: &ClientRequest) -> Option<&str> {
     let params = &request.params;
     match request.method.as_str() {

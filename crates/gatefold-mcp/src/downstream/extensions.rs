@@ -1,4 +1,4 @@
-//! Extensions of the protocol: what a client has to declare, and the methods of skills.
+//! Extensions of the protocol: what a client must declare, and the methods of skills.
 
 use futures::future::join_all;
 use gatefold_catalog::address;
@@ -23,19 +23,19 @@ pub(super) const SKILLS: &str = "io.modelcontextprotocol/skills";
 /// Pages of tools in their hosts (MCP Apps, SEP-1865).
 const APPS: &str = "io.modelcontextprotocol/ui";
 
-/// Whether the gateway can keep what a source promises by an extension.
+/// Whether the gateway can support what a source promises by an extension.
 pub(super) fn is_relayed(extension: &str, era: Era) -> bool {
     match extension {
-        // Their methods belong to requests that stand alone.
+        // Their methods exist only in the stateless era.
         TASKS => era == Era::Stateless,
         SKILLS | APPS => true,
         _ => false,
     }
 }
 
-/// Where a source's skills are asked for.
+/// The root address of a source's skills.
 const SKILLS_ROOT: &str = "skill://";
-/// Pages of one source's skills that are put together. What follows is left out, with a warning.
+/// The most pages of one source's skills that are joined. The rest is left out, with a warning.
 const PAGES: usize = 50;
 
 /// Refuses a client that did not declare an extension.
@@ -49,7 +49,7 @@ pub(super) fn require(client: &ClientCapabilities, extension: &str) -> Result<()
 }
 
 impl RequestScope {
-    /// One source's skills a page at a time; of several sources, all in one list.
+    /// One source's skills a page at a time; those of several sources in one list.
     pub(super) async fn skills_list(
         &self,
         params: RequestParams,
@@ -67,7 +67,7 @@ impl RequestScope {
         Ok(format!(r#"{{{head}"skills":[{}]}}"#, skills.join(",")))
     }
 
-    /// One skill, or what is in one of its folders.
+    /// One skill, or the content of one of its folders.
     pub(super) async fn skill(
         &self,
         params: RequestParams,
@@ -91,7 +91,7 @@ impl RequestScope {
         domains.map(|entry| entry.domain().clone()).collect()
     }
 
-    /// All skills of one source, under their addresses. One that fails has none.
+    /// All skills of one source, under their addresses. A failing source has none.
     async fn skills_of(&self, domain: &Domain, caller: &Caller) -> Vec<String> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

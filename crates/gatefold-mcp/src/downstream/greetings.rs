@@ -1,6 +1,6 @@
 //! How the gateway introduces itself: by `initialize` or `server/discover`.
 //!
-//! Where one source is shown under its own names, it stands there itself: it speaks for itself, under its own name.
+//! A single source under its own names introduces itself, under its own name.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use super::server::RequestScope;
 use crate::protocol::rpc::to_text;
 use crate::protocol::{Era, VERSIONS};
 
-/// What the gateway hands on of what a source says it can do. Whatever else it says would be a
-/// promise of the gateway's that nobody keeps.
+/// The capabilities of sources that the gateway passes on. Any other would be a promise that the
+/// gateway cannot keep.
 const RELAYED: [&str; 6] =
     ["tools", "prompts", "resources", "completions", "logging", "extensions"];
 
@@ -82,7 +82,7 @@ impl Introduction {
     }
 }
 
-/// What the sources can do together. One that was never reached may offer anything.
+/// The sources' combined capabilities. A source that was never reached may have any.
 fn merged<'a>(domains: impl Iterator<Item = &'a DomainEntry>, era: Era) -> Map<String, Value> {
     let mut together: BTreeMap<&str, Value> = BTreeMap::new();
     together.insert("tools", json!({ "listChanged": true }));
@@ -119,7 +119,7 @@ fn merged<'a>(domains: impl Iterator<Item = &'a DomainEntry>, era: Era) -> Map<S
     together.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// What a source that has no server to declare anything offers: what it lists.
+/// The capabilities of a source without a server to declare them: the lists that it has.
 fn listed(manifest: &Manifest) -> Map<String, Value> {
     let has_resources = !manifest.resources().is_empty() || !manifest.templates().is_empty();
     let listed = [("prompts", !manifest.prompts().is_empty()), ("resources", has_resources)];
@@ -130,12 +130,12 @@ fn listed(manifest: &Manifest) -> Map<String, Value> {
 fn declared(server: &ServerInfo) -> Map<String, Value> {
     let declared = server.capabilities.as_deref().and_then(|text| serde_json::from_str(text).ok());
     declared.unwrap_or_else(|| {
-        // A manifest from before capabilities were kept: it had tools.
+        // A manifest from before capabilities were stored: it had tools.
         Map::from_iter([("tools".to_owned(), json!({ "listChanged": true }))])
     })
 }
 
-/// Which lists whoever is shown says it may change.
+/// Which list changes the audience is promised to be told about.
 pub(super) fn offers(scope: &RequestScope) -> WantedLists {
     let capabilities = Introduction::of(scope).capabilities;
     let has = |key| capabilities.contains_key(key);

@@ -1,4 +1,5 @@
-//! Who may address the endpoint at all: the defence against DNS rebinding and foreign web pages.
+//! Which hosts and origins may address the endpoint: the defence against DNS rebinding and foreign
+//! web pages.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use axum::middleware::Next;
 
 use super::endpoint::HttpEndpoint;
 
-/// The headers that a request may have in all, in bytes.
+/// The most bytes of a request's headers in total.
 const HEADER_BYTES: usize = 64 * 1024;
 
 pub(super) async fn check(
@@ -54,13 +55,13 @@ fn judge(endpoint: &HttpEndpoint, uri: &Uri, headers: &HeaderMap) -> Result<(), 
     Ok(())
 }
 
-/// Whether a host is the allowed one. An allowed host without a port allows every port.
+/// Whether a host matches the allowed one. An allowed host without a port allows every port.
 fn is_host(allowed: &str, host: &Authority) -> bool {
     let bare = |text: &str| text.trim_matches(['[', ']']).to_ascii_lowercase();
     bare(allowed) == bare(host.host()) || allowed.eq_ignore_ascii_case(host.as_str())
 }
 
-/// Whether an origin is the allowed one. `:*` at its end allows every port, or none given.
+/// Whether an origin matches the allowed one. `:*` at its end allows every port, or none.
 fn is_origin(allowed: &str, origin: &str) -> bool {
     let Some(any_port) = allowed.strip_suffix(":*") else {
         return allowed.eq_ignore_ascii_case(origin);

@@ -37,10 +37,10 @@ mod posts;
 
 /// How often silent sessions are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(30);
-/// How long connections may take to end once their calls have.
+/// How long connections may take to end after their calls.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// Who makes a request, and what of the gateway it is for.
+/// Who makes a request, and which part of the gateway it is for.
 struct Access {
     principal: Arc<Principal>,
     audience: Audience,
@@ -56,14 +56,14 @@ struct EndpointState {
     /// How long answers wait for clients whose streams broke off.
     grace: Duration,
     bodies: RequestBodies,
-    /// Counts the requests under way.
+    /// Counts the running requests.
     requests: TaskTracker,
-    /// Fires when streams of notices are to end.
+    /// Fires when streams of notices must end.
     end: CancellationToken,
 }
 
-/// Serves `/mcp` and `/mcp/source/{domain}`, and the routes given beside them, until `shutdown`
-/// fires; then lets the calls under way finish.
+/// Serves `/mcp`, `/mcp/source/{domain}` and the additional routes until `shutdown` fires; then
+/// lets running calls finish.
 pub async fn serve_http(
     server: Arc<Server>,
     listener: TcpListener,
@@ -140,7 +140,7 @@ impl EndpointState {
             Ok(principal) => principal,
             Err(unauthenticated) => return unauthenticated.response(),
         };
-        // A source that this principal may not see is not told from one that is not there.
+        // A source that this principal may not see must look like one that does not exist.
         if let Scope::Source(domain) = &scope
             && !self.server.shows(&principal, domain)
         {
@@ -178,7 +178,8 @@ impl EndpointState {
         }
     }
 
-    /// Opens a session's stream of notices. The session is not silent while its client holds it.
+    /// Opens a session's stream of notices. The session does not count as silent while its client
+    /// holds it.
     fn get(self: &Arc<Self>, access: Access, headers: &HeaderMap) -> Response<Body> {
         if session_id(headers).is_none() {
             return not_allowed();
@@ -231,8 +232,8 @@ impl EndpointState {
         }
     }
 
-    /// The session that a request names. It belongs to one principal and one audience: to any other
-    /// it is not there.
+    /// The session that a request names. It belongs to one principal and one audience; to any other
+    /// it does not exist.
     fn session(
         &self,
         access: &Access,
@@ -261,7 +262,7 @@ fn no_such_source() -> Response<Body> {
     plain(StatusCode::NOT_FOUND, "there is no such source")
 }
 
-/// The disclosure that the query of a request's address asks for, such as `disclosure=flat`.
+/// The disclosure in the query of a request's address, such as `disclosure=flat`.
 fn disclosure_name(query: Option<&str>) -> Option<&str> {
     let mut parts = query?.split('&').filter_map(|part| part.split_once('='));
     parts.find(|(key, _)| *key == "disclosure").map(|(_, name)| name)

@@ -12,10 +12,10 @@ use gatefold_core::Principal;
 use super::streams::json;
 use crate::protocol::{RpcError, rpc};
 
-/// Finds out who makes a request. It is asked for each one, before the body is read.
+/// Finds out who makes a request. It is called for each one, before the body is read.
 ///
-/// Sessions, streams and parked calls belong to the principal it names; to any other they are
-/// unknown.
+/// Sessions, streams and parked calls belong to the returned principal; to any other they do not
+/// exist.
 pub trait Authenticator: Send + Sync + 'static {
     fn authenticate<'a>(
         &'a self,
@@ -23,12 +23,12 @@ pub trait Authenticator: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Arc<Principal>, Unauthenticated>>;
 }
 
-/// Nobody is known who would make this request.
+/// Nobody known makes this request.
 #[derive(Debug, Clone)]
 pub struct Unauthenticated {
-    /// What the client is told, without saying how close it came.
+    /// The message for the client, without hints at how close it came.
     pub message: String,
-    /// The header `WWW-Authenticate`, which tells a client how to prove who it is (RFC 9110, 11.6.1).
+    /// The header `WWW-Authenticate`, which tells a client how to authenticate (RFC 9110, 11.6.1).
     pub challenge: Option<HeaderValue>,
 }
 
@@ -43,7 +43,7 @@ impl Unauthenticated {
     }
 }
 
-/// Takes everybody for the same principal: whoever can reach the endpoint is its user.
+/// Treats everybody as the same principal: whoever can reach the endpoint is its user.
 #[derive(Debug, Clone)]
 pub struct SoleUser(Arc<Principal>);
 
@@ -69,8 +69,8 @@ impl Authenticator for SoleUser {
     }
 }
 
-/// Whether what one principal began is the other's too. Rights do not count: they may change while
-/// a session lasts, and each request is judged by those it has itself.
+/// Whether one principal's sessions and calls are the other's too. Rights are not compared: they
+/// may change during a session, and each request is judged by its own.
 pub(super) fn is_same_caller(one: &Principal, other: &Principal) -> bool {
     let caller = |principal: &Principal| {
         let Principal { user, organisation, agent, .. } = principal.clone();

@@ -17,7 +17,7 @@ use super::subscriptions::SUBSCRIPTIONS;
 use crate::protocol::rpc::{self, notice, to_text};
 use crate::protocol::{Era, RpcError, SubscriptionFilter, methods};
 
-/// An open stream of notices: it says first which of them it brings, and at a shutdown that it is
+/// An open stream of notices: it first says which notices it brings, and at a shutdown that it is
 /// over.
 pub(super) struct ListenStream {
     id: Box<RawValue>,
@@ -59,7 +59,7 @@ impl ListenStream {
         let notices = NoticeFeed::new(server, audience, principal, wanted, held, stream);
         let mut subscribed = Vec::new();
         for uri in uris {
-            // One that cannot be had is left out of what is acknowledged.
+            // A failed subscription is left out of the acknowledgement.
             match scope.subscribe(&subscriptions, &uri, Caller::silent()).await {
                 Ok(()) => subscribed.push(uri),
                 Err(error) => tracing::debug!(error = error.message, "a subscription was refused"),

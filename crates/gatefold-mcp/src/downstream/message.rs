@@ -1,5 +1,5 @@
-//! JSON-RPC as clients send it, read no deeper than the gateway needs: what a request is about stays
-//! the text it came as.
+//! JSON-RPC as clients send it, parsed no deeper than the gateway needs: the content of a request
+//! stays the text it came as.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub(super) enum Message {
     },
 }
 
-/// What a client answered instead of an answer.
+/// An error that a client answered with.
 #[derive(Debug, Deserialize)]
 pub(super) struct ClientError {
     #[serde(default)]
@@ -41,7 +41,7 @@ pub(super) struct ClientRequest {
     pub(super) params: RequestParams,
 }
 
-/// The members of all requests' parameters that the gateway reads.
+/// The parameters that the gateway reads, of all methods.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct RequestParams {
@@ -66,7 +66,7 @@ pub(super) struct RequestParams {
     meta: Option<Box<RawValue>>,
 }
 
-/// What a completion is for: a prompt by its name, or a resource by its URI.
+/// The reference of a completion: a prompt by its name, or a resource by its URI.
 #[derive(Debug, Deserialize)]
 pub(super) struct CompletionReference {
     #[serde(rename = "type")]
@@ -82,7 +82,7 @@ pub(super) struct ClientInfo {
     pub(super) name: String,
 }
 
-/// What a request says about itself.
+/// The metadata of a request.
 #[derive(Debug, Default)]
 pub(super) struct MetaMembers {
     pub(super) progress_token: Option<Box<RawValue>>,
@@ -92,11 +92,11 @@ pub(super) struct MetaMembers {
     pub(super) capabilities: Option<Box<RawValue>>,
     pub(super) client: Option<ClientInfo>,
     pub(super) log_level: Option<String>,
-    /// What is not the protocol's own.
+    /// Members that the protocol does not define.
     pub(super) others: Vec<(String, Box<RawValue>)>,
 }
 
-/// A message that is none, with the id it shows all the same.
+/// An invalid message, and its id if one can be read.
 #[derive(Debug)]
 pub(super) struct Unreadable {
     pub(super) id: Option<Box<RawValue>>,
@@ -109,13 +109,13 @@ impl Unreadable {
     }
 }
 
-/// The messages of a batch, or the one message there is.
+/// The messages of a batch, or a single message.
 pub(super) enum PostedMessages<'a> {
     One(&'a [u8]),
     Batch(Vec<&'a RawValue>),
 }
 
-/// Tells a batch from a message.
+/// Tells a batch from a single message.
 pub(super) fn unpack(text: &[u8]) -> Result<PostedMessages<'_>, RpcError> {
     if !text.trim_ascii_start().starts_with(b"[") {
         return Ok(PostedMessages::One(text));
@@ -176,7 +176,7 @@ fn is_id(id: &RawValue) -> bool {
 }
 
 impl RequestParams {
-    /// What the request says about itself. What cannot be read was not said.
+    /// The request's metadata. An unreadable member counts as absent.
     pub(super) fn take_meta(&mut self) -> MetaMembers {
         let mut meta = MetaMembers::default();
         let Some(raw) = self.meta.take() else {

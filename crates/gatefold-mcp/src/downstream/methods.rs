@@ -24,7 +24,7 @@ use crate::protocol::{Era, LogLevel, RpcError, methods};
 const PROMPT_NAME_BYTES: usize = 512;
 
 impl Server {
-    /// Answers one request. `initialize` and what opens streams is the transports' part.
+    /// Answers one request. The transports handle `initialize` and the methods that open streams.
     pub(super) async fn answer(
         self: Arc<Self>,
         audience: Audience,
@@ -195,7 +195,7 @@ impl RequestScope {
         if let Some((domain, own)) = subscriptions.remove(uri) {
             let operation = Operation::Unsubscribe(Uri::new(address(&domain, &own)));
             if self.turn.operate(operation, None, caller).await.is_err() {
-                // What one may not see any more, one may still let go of.
+                // A client may give up even a subscription to something that it may no longer see.
                 self.turn.release(&domain, &own);
             }
         }
@@ -224,7 +224,7 @@ fn resume(answers: Option<Box<RawValue>>, state: Option<String>) -> Option<Resum
     Some(Resume { state, answers })
 }
 
-/// What an error text repeats and a view looks up has a bound.
+/// Error texts repeat the name and views look it up, so it needs a limit.
 fn tool_name(name: &str) -> Result<ToolName, RpcError> {
     ToolName::parse(name).map_err(|error| RpcError::invalid_params(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! What a client is told beside the answers to its requests: that a list, or a resource, changed.
+//! Notices to a client besides answers: a list or a resource has changed.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::subscriptions::ClientSubscriptions;
 use crate::protocol::rpc::{notice, to_text};
 use crate::protocol::{meta, methods};
 
-/// Which lists a client wants to hear of.
+/// Which lists' changes a client wants to hear of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WantedLists {
     pub(super) tools: bool,
@@ -26,18 +26,18 @@ impl WantedLists {
     pub(super) const ALL: Self = Self { tools: true, prompts: true, resources: true };
 }
 
-/// One thing to tell.
+/// One notice.
 #[derive(Debug, PartialEq, Eq)]
 enum Notice {
     Tools,
     Prompts,
     Resources,
-    /// By the name that the client knows the resource by.
+    /// By the client's name for the resource.
     Updated(String),
 }
 
 impl Notice {
-    /// The notification, which names the stream it is for in the stateless era.
+    /// The notification. In the stateless era it names the stream that it is for.
     fn text(&self, stream: Option<&RawValue>) -> String {
         let method = match self {
             Self::Tools => methods::TOOLS_CHANGED,
@@ -55,12 +55,12 @@ impl Notice {
     }
 }
 
-/// The `_meta` of what is said on a stream of notices (MCP 2026-07-28).
+/// The `_meta` of messages on a stream of notices (MCP 2026-07-28).
 pub(super) fn stream_meta(stream: &RawValue) -> String {
     format!(r#""_meta":{{"{}":{stream}}}"#, meta::SUBSCRIPTION_ID)
 }
 
-/// What there is to tell one client, as it comes. A new epoch that gives the same lists is nothing.
+/// The notices for one client, as they come. A new epoch with the same lists causes none.
 pub(super) struct NoticeFeed {
     server: Arc<Server>,
     audience: Audience,
@@ -71,7 +71,7 @@ pub(super) struct NoticeFeed {
     epochs: watch::Receiver<u64>,
     updates: broadcast::Receiver<ResourceUpdate>,
     seen: Option<ListDigests>,
-    /// To be told before anything else is waited for.
+    /// Sent before waiting for anything else.
     due: Vec<Notice>,
 }
 
@@ -101,7 +101,7 @@ impl NoticeFeed {
         }
     }
 
-    /// The next notification; nothing when there will be none any more.
+    /// The next notification; nothing when there will be no more.
     pub(super) async fn next(&mut self) -> Option<String> {
         loop {
             if let Some(notice) = self.due.pop() {
@@ -116,7 +116,7 @@ impl NoticeFeed {
                     Ok(update) => {
                         self.due.extend(self.subscriptions.called(&update).map(Notice::Updated));
                     }
-                    // Some were missed; the client sees them when it reads the next time.
+                    // Some were missed; the client sees the changes when it next reads.
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return None,
                 },
@@ -126,7 +126,7 @@ impl NoticeFeed {
 
     fn compare(&mut self) {
         let now = self.server.digests(&self.audience, &self.principal);
-        // What one may not see any more, one does not hear of either.
+        // A resource that the client may no longer see must not be announced either.
         self.subscriptions
             .retain(|domain, uri| self.server.sees_resource(&self.principal, domain, uri));
         let of = |seen: Option<ListDigests>, part: fn(ListDigests) -> u64| seen.map(part);

@@ -1,4 +1,4 @@
-//! How clients of either era come in.
+//! How clients of either era begin.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use super::server::Server;
 use super::sessions::ClientSession;
 use crate::protocol::{Era, RpcError, negotiated};
 
-/// The longest name of a client that is kept, in bytes. The client chooses it freely.
+/// The longest client name that is kept, in bytes. The client can choose anything.
 const CLIENT_NAME_BYTES: usize = 64;
 
-/// A session for a client that says `initialize`, and the answer to it.
+/// A session for a client that sent `initialize`, and the answer.
 pub(super) async fn opened(
     server: &Arc<Server>,
     audience: Audience,
@@ -37,7 +37,7 @@ pub(super) async fn opened(
     Ok((session, result))
 }
 
-/// A client whose request says all there is to know about it.
+/// A client whose request carries everything that is known about it.
 pub(super) fn standing_alone(principal: Arc<Principal>, meta: &MetaMembers) -> Client {
     let name = client_name(meta.client.as_ref());
     let capabilities = meta.capabilities.as_deref().map(ClientCapabilities::read);
@@ -47,7 +47,7 @@ pub(super) fn standing_alone(principal: Arc<Principal>, meta: &MetaMembers) -> C
     Client { connection: Some(hasher.finish()), principal, name, standing }
 }
 
-/// What a client calls itself, unless that is too long to be a name.
+/// The name that a client gives itself, unless it is too long.
 fn client_name(client: Option<&ClientInfo>) -> Option<ClientName> {
     let name = client.map(|client| client.name.as_str());
     name.filter(|name| name.len() <= CLIENT_NAME_BYTES).map(ClientName::new)

@@ -10,10 +10,10 @@ use super::server::Server;
 use crate::protocol::headers::{PARAMETER_ANNOTATION, PARAMETER_PREFIX, decoded};
 use crate::protocol::{Era, RpcError, methods};
 
-/// How deep in a schema such properties are looked for.
+/// How deep a schema is searched for such properties.
 const DEPTH: usize = 16;
 
-/// Checks the headers of a call of a tool that stands at the top level against its arguments.
+/// Checks the headers of a top-level tool's call against its arguments.
 pub(super) fn check(
     server: &Server,
     audience: &Audience,
@@ -33,7 +33,7 @@ pub(super) fn check(
         return Ok(());
     };
     let schema = tool.definition().input_schema();
-    // Hardly any schema asks for it.
+    // Hardly any schema asks for it, so this saves the parsing.
     if !schema.contains(PARAMETER_ANNOTATION) {
         return Ok(());
     }

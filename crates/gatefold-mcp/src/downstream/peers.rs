@@ -1,4 +1,4 @@
-//! Clients as sources may ask them something.
+//! Clients, as sources may ask them questions.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,14 +12,14 @@ use tokio::sync::{mpsc, oneshot};
 use super::message::ClientError;
 use crate::protocol::{codes, methods, rpc};
 
-/// Questions that one client may have open at once. A source that asks more is told that the client
-/// does not answer.
+/// The most open questions of one client. A source that asks more is told that the client does not
+/// answer.
 const QUESTIONS: usize = 256;
 
-/// A client that is asked by the answer to its request, and answers by another.
+/// A client that gets questions as the answer to its request, and answers with another request.
 pub(super) struct StatelessPeer {
     pub(super) capabilities: Arc<ClientCapabilities>,
-    /// What tells it from other clients, as far as that can be told.
+    /// Tells it from other clients, as far as possible.
     pub(super) client: Option<u64>,
 }
 
@@ -41,11 +41,11 @@ impl Peer for StatelessPeer {
     }
 }
 
-/// A client with a session, asked on the stream of the request that led to the question.
+/// A client with a session, asked on the stream of the request that caused the question.
 pub(super) struct SessionPeer {
     pub(super) capabilities: Arc<ClientCapabilities>,
     pub(super) questions: Arc<PendingQuestions>,
-    /// What is sent to the client before the request is answered.
+    /// Messages to the client before the request is answered.
     pub(super) stream: mpsc::Sender<String>,
 }
 
@@ -76,7 +76,7 @@ type ClientAnswer = Result<Box<RawValue>, ClientError>;
 
 /// The questions that a client has not answered yet.
 pub(super) struct PendingQuestions {
-    /// Unlike any other client's in this process.
+    /// Unique among the clients of this process.
     pub(super) client: u64,
     /// At most [`QUESTIONS`]; `None` once the client is gone.
     open: Mutex<Option<HashMap<String, oneshot::Sender<ClientAnswer>>>>,
@@ -107,12 +107,12 @@ impl PendingQuestions {
         Ok(PendingQuestion { id, questions: self.clone(), answer: Some(answer), stream })
     }
 
-    /// Gives up on every answer: the client is gone.
+    /// Gives up on every answer, because the client is gone.
     pub(super) fn hang_up(&self) {
         self.lock().take();
     }
 
-    /// Takes a client's answer; false when nobody waits for it.
+    /// Takes a client's answer; false if nobody waits for it.
     pub(super) fn answer(&self, id: &str, answer: ClientAnswer) -> bool {
         let asker = self.lock().as_mut().and_then(|open| open.remove(id));
         asker.is_some_and(|asker| asker.send(answer).is_ok())
@@ -128,7 +128,7 @@ impl PendingQuestions {
     }
 }
 
-/// A question on its way. Dropped unanswered, it tells the client so.
+/// A question to a client. If it is dropped unanswered, the client is told.
 struct PendingQuestion {
     id: String,
     questions: Arc<PendingQuestions>,
@@ -159,7 +159,7 @@ impl Drop for PendingQuestion {
         let id = rpc::to_text(&self.id);
         let params =
             format!(r#"{{"requestId":{id},"reason":"the answer is not needed any more"}}"#);
-        // A client that is gone, or does not read, needs no telling.
+        // A client that is gone or does not read need not be told.
         let _ = self.stream.try_send(rpc::notice(methods::CANCELLED, &params));
     }
 }

@@ -1,5 +1,5 @@
-//! Answers of a session that can be taken up where they broke off (MCP 2025-11-25, "Resumability
-//! and Redelivery").
+//! Answers of a session that a client can resume where they broke off (MCP 2025-11-25,
+//! "Resumability and Redelivery").
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,26 +15,26 @@ use super::request::{RequestInProgress, RequestStep};
 use super::streams::Event;
 use crate::protocol::rpc;
 
-/// How long an answer waits for a client whose stream broke off. Then the request is cancelled.
+/// How long an answer waits for a client whose stream broke off, before the request is cancelled.
 pub(super) const GRACE: Duration = Duration::from_secs(30);
-/// After how long a client should come back, when its source does not say.
+/// When a client should come back, if its source does not say.
 const RETRY: Duration = Duration::from_secs(1);
-/// The longest time after which a client is told to come back: well before it is given up.
+/// The latest time at which a client is told to come back: well before [`GRACE`] ends.
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
-/// Answers of one session that can be taken up at once. One more begins without.
+/// The most resumable answers of one session. Further ones are not resumable.
 const REPLAYS: usize = 64;
-/// What is said before one answer and was not read yet, in bytes. With more, nothing is taken until
-/// somebody has read.
+/// The most unread bytes of one answer. Beyond that, the source's messages wait until somebody
+/// reads.
 const UNREAD_BYTES: usize = 256 * 1024;
-/// The same, counted in messages: each takes room beside its bytes.
+/// The same, counted in messages, because each takes room besides its bytes.
 const UNREAD_MESSAGES: usize = 4096;
-/// What was read of one answer and is kept for a client that comes back, in bytes. A connection that
-/// breaks off loses what was on its way, which is less.
+/// The most bytes of an answer that are kept after they were read, for a client that comes back. A
+/// connection that breaks off loses only what was in flight, which is less.
 const READ_BYTES: usize = 256 * 1024;
 /// The same, counted in messages.
 const READ_MESSAGES: usize = 1024;
 
-/// The answers of one session that are under way, or broke off before they were read.
+/// The answers of one session that are running, or broke off before they were read.
 #[derive(Default)]
 pub(super) struct Replays {
     /// At most [`REPLAYS`].
@@ -43,8 +43,8 @@ pub(super) struct Replays {
 }
 
 impl Replays {
-    /// Works on a request, of which something may have been said, beside whoever reads of it. Gives
-    /// it back where there are too many.
+    /// Works on a request, some of whose messages may be sent already, independently of its
+    /// readers. Returns it if there are too many.
     pub(super) fn begin(
         self: &Arc<Self>,
         said: Option<String>,
@@ -69,11 +69,11 @@ impl Replays {
         Ok(ReplayReader::new(replay, self, number, 0))
     }
 
-    /// What follows the event of an id that was given out, as far as it is kept.
+    /// What follows the event with this id, as far as it is kept.
     ///
-    /// What was read long ago is gone: then the oldest that is kept comes first. The specification
-    /// lets a server choose what it replays, and an answer is worth more than the notices before it:
-    /// told that nothing is there, the client would have to make its call a second time.
+    /// Messages read long ago are gone: then the oldest kept one comes first. The specification
+    /// lets a server choose what it replays, and the answer is worth more than the notices before
+    /// it: a client that gets nothing would have to repeat its call.
     pub(super) fn resume(self: &Arc<Self>, event: &str) -> Option<ReplayReader> {
         let (number, place) = event.split_once('-')?;
         let (number, place) = (number.parse().ok()?, place.parse::<usize>().ok()?);
@@ -82,7 +82,7 @@ impl Replays {
         is_sent.then(|| ReplayReader::new(replay, self, number, place))
     }
 
-    /// Cancels what is under way.
+    /// Cancels everything that is running.
     pub(super) fn clear(&self) {
         let open = std::mem::take(&mut *self.lock());
         for replay in open.into_values() {
@@ -102,37 +102,37 @@ impl Replays {
     }
 }
 
-/// One answer: what was said so far.
+/// One answer: the messages so far.
 struct Replay {
     log: Mutex<ReplayLog>,
-    /// Rung when something was said, and when a reader came or went.
+    /// Rung when there is a new message, and when a reader comes or goes.
     changed: Notify,
     /// How long it waits for a reader.
     grace: Duration,
 }
 
-/// What was said, in places that count from the first piece of all.
+/// The messages so far, at places counted from the first one ever.
 #[derive(Default)]
 struct ReplayLog {
     /// At most [`READ_MESSAGES`] that were read and [`UNREAD_MESSAGES`] that were not.
     pieces: VecDeque<ReplayPiece>,
-    /// The place of the first piece that is kept.
+    /// The place of the oldest kept piece.
     start: usize,
-    /// The first place that nobody has read.
+    /// The first unread place.
     read: usize,
-    /// The bytes of what was read and is kept.
+    /// The bytes of the pieces that were read and are kept.
     read_bytes: usize,
-    /// The bytes of what nobody has read.
+    /// The bytes of the unread pieces.
     unread_bytes: usize,
     is_whole: bool,
     readers: usize,
-    /// Since when nobody reads.
+    /// Since when nobody has been reading.
     deserted_since: Option<Instant>,
     task: Option<AbortOnDropHandle<()>>,
 }
 
 impl ReplayLog {
-    /// The place behind the last piece.
+    /// The place after the last piece.
     fn end(&self) -> usize {
         self.start + self.pieces.len()
     }
@@ -149,7 +149,7 @@ impl ReplayLog {
         }
     }
 
-    /// The piece at a place, or the oldest that is kept, and the place behind it.
+    /// The piece at a place, or the oldest kept one, and the place after it.
     fn read(&mut self, place: usize) -> Option<(ReplayPiece, usize)> {
         let place = place.max(self.start);
         let piece = self.pieces.get(place - self.start)?.clone();
@@ -162,7 +162,7 @@ impl ReplayLog {
         Some((piece, place + 1))
     }
 
-    /// Forgets what was read longest ago, for a call may talk for as long as it runs.
+    /// Forgets what was read longest ago, because a call may send messages for as long as it runs.
     fn trim(&mut self) {
         while self.read_bytes > READ_BYTES || self.read - self.start > READ_MESSAGES {
             let Some(oldest) = self.pieces.pop_front() else { return };
@@ -175,7 +175,7 @@ impl ReplayLog {
 #[derive(Clone)]
 enum ReplayPiece {
     Message(Arc<str>),
-    /// The stream is to end here; the client comes back for the rest.
+    /// The stream must end here; the client comes back for the rest.
     Pause(Duration),
 }
 
@@ -226,7 +226,7 @@ impl Replay {
         replays.forget(number);
     }
 
-    /// Waits until not too much is unread.
+    /// Waits until there is room for more unread messages.
     async fn has_room(&self) {
         loop {
             let changed = self.changed.notified();
@@ -246,7 +246,7 @@ impl Replay {
         self.changed.notify_waiters();
     }
 
-    /// Nothing more will be said.
+    /// Nothing more will be added.
     fn end(&self) {
         self.log().is_whole = true;
         self.changed.notify_waiters();
@@ -270,14 +270,14 @@ impl Replay {
     }
 }
 
-/// Whoever reads an answer, from some place on.
+/// A reader of an answer, from some place on.
 pub(super) struct ReplayReader {
     replay: Arc<Replay>,
     replays: Weak<Replays>,
     number: u64,
     /// How many pieces were read.
     place: usize,
-    /// Whether the stream has begun, with the event that makes it one to be taken up.
+    /// Whether the stream has begun, with the event that makes it resumable.
     has_begun: bool,
     is_over: bool,
 }
@@ -341,7 +341,7 @@ impl ReplayReader {
 
 impl Drop for ReplayReader {
     fn drop(&mut self) {
-        // Read to its end, nothing of it is kept.
+        // An answer that was read to its end is not kept.
         let done = {
             let mut log = self.replay.log();
             log.readers -= 1;
@@ -378,7 +378,7 @@ mod tests {
         const NOTICES: usize = 100_000;
         let (mut log, mut place, mut written) = (ReplayLog::default(), 0, 0);
         while place < NOTICES {
-            // It says all that there is room for, and its reader reads a little.
+            // It writes until there is no room, and its reader reads a little.
             while written < NOTICES && log.has_room() {
                 log.extend([message(&format!("notice {written}"))]);
                 written += 1;

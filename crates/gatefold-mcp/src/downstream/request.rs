@@ -1,4 +1,4 @@
-//! One request being worked on: what is said to its client meanwhile, and its answer at last.
+//! One running request: messages to its client in the meantime, and finally its answer.
 
 use std::time::Duration;
 
@@ -10,39 +10,39 @@ use tokio_util::sync::CancellationToken;
 
 use crate::protocol::{LogLevel, RpcError, methods, rpc};
 
-/// Messages that wait for a client that reads slowly.
+/// Messages that wait for a slow client.
 pub(super) const QUEUE: usize = 64;
 
-/// A request under way. Dropped, it is cancelled.
+/// A running request. Dropping it cancels it.
 pub(super) struct RequestInProgress {
     answer: BoxFuture<'static, Result<String, RpcError>>,
-    /// The answer, while something said before it is still to be sent.
+    /// The answer, while messages before it are still to be sent.
     answered: Option<Result<String, RpcError>>,
     said: Outbox,
     cancel: CancellationToken,
-    /// What is let go of when the request is done with.
+    /// Released when the request is done.
     _held: Box<dyn RequestGuard>,
 }
 
-/// What a request holds while it is worked on, such as its place in a session.
+/// What a request holds while it runs, such as its slot in a session.
 pub(super) trait RequestGuard: Send + 'static {
-    /// Fires when the client does not want the answer any more.
+    /// Fires when the client no longer wants the answer.
     fn cancel(&self) -> CancellationToken;
 }
 
-/// The next thing about a request.
+/// The next step of a request.
 pub(super) enum RequestStep {
     /// To be sent before the answer.
     Message(String),
-    /// The source has ended its own stream, and goes on after this time.
+    /// The source has ended its own stream, and continues after this time.
     Pause(Duration),
     Answer(Result<String, RpcError>),
-    /// The client has taken it back: it expects no answer.
+    /// The client has cancelled it and expects no answer.
     Cancelled,
 }
 
 impl RequestInProgress {
-    /// A request whose answer is being made. `said` is what is told meanwhile.
+    /// A request whose answer is being made. `said` brings the messages in the meantime.
     pub(super) fn new(
         answer: BoxFuture<'static, Result<String, RpcError>>,
         said: Outbox,
@@ -58,16 +58,16 @@ impl RequestInProgress {
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => {
-                    // The call ends and leaves its record; nobody reads what it came to.
+                    // The call ends and leaves its record; nobody reads its result.
                     let _ = (&mut self.answer).await;
                     return RequestStep::Cancelled;
                 }
-                // First, for it holds the call's deadline as well.
+                // Polled first, because it also enforces the call's deadline.
                 answer = &mut self.answer => answer,
                 Some(step) = self.said.next() => return step,
             }
         };
-        // What came in one piece with the answer was said before it.
+        // Messages that arrived together with the answer were sent before it.
         if let Some(text) = self.said.at_hand() {
             self.answered = Some(answer);
             return RequestStep::Message(text);
@@ -75,7 +75,7 @@ impl RequestInProgress {
         RequestStep::Answer(answer)
     }
 
-    /// The answer alone, for a client that can be told nothing before it.
+    /// Only the answer, for a client that cannot receive anything before it.
     pub(super) async fn answered(mut self) -> Option<Result<String, RpcError>> {
         loop {
             match self.next().await {
@@ -87,7 +87,7 @@ impl RequestInProgress {
     }
 }
 
-/// What is said while a request is worked on.
+/// The messages of a request while it runs.
 pub(super) struct Outbox {
     pub(super) events: mpsc::Receiver<Event>,
     pub(super) texts: mpsc::Receiver<String>,
@@ -96,7 +96,7 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// The next message for the client; nothing when nobody can say anything any more.
+    /// The next message for the client; nothing when there can be no more.
     async fn next(&mut self) -> Option<RequestStep> {
         loop {
             tokio::select! {
@@ -112,7 +112,7 @@ impl Outbox {
         }
     }
 
-    /// The next message that is there already. There is no use any more in a pause.
+    /// The next message that is already there. A pause no longer matters.
     fn at_hand(&mut self) -> Option<String> {
         while let Ok(event) = self.events.try_recv() {
             if let Some(RequestStep::Message(text)) = self.step(event) {
@@ -136,7 +136,7 @@ impl Outbox {
     }
 }
 
-/// A progress notification as the source worded it, under the client's own token.
+/// A progress notification in the source's words, under the client's own token.
 fn progress(token: &RawValue, params: &RawValue) -> Option<String> {
     let fields = gatefold_catalog::object_fields(params.get())?;
     let own = fields.iter().filter(|(key, _)| key != "progressToken");

@@ -1,4 +1,4 @@
-//! Results of sources on their way to a client: whole, but for what its era demands.
+//! Sources' results on their way to a client: unchanged, except for what its era requires.
 
 use std::borrow::Cow;
 
@@ -8,20 +8,20 @@ use serde_json::value::RawValue;
 
 use crate::protocol::Era;
 
-/// Which results a client of the stateless era may keep for a while, and says so.
+/// Which results a client of the stateless era may cache, and says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Caching {
     /// Results of calls: never.
     No,
-    /// Lists, and contents of resources: for one's own, until it is old.
+    /// Lists, and contents of resources: for one user, until they expire.
     Private,
 }
 
-/// What a result is, as the stateless era says of each.
+/// The kind of a result, which the stateless era requires each to state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResultKind {
     Complete,
-    /// The call goes on as a task.
+    /// The call continues as a task.
     Task,
 }
 
@@ -34,10 +34,10 @@ impl ResultKind {
     }
 }
 
-/// How long a client may keep what nobody says how long to keep, in milliseconds.
+/// How long a client may cache results without a stated lifetime, in milliseconds.
 const TTL_MS: u64 = 0;
 
-/// The members that decide what is missing.
+/// The members that show what is missing.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ResultHead<'a> {
@@ -49,7 +49,7 @@ struct ResultHead<'a> {
     cache_scope: Option<&'a RawValue>,
 }
 
-/// A source's result as a client of this era is to have it.
+/// A source's result in the form that a client of this era needs.
 pub(super) fn shaped(
     result: &RawValue,
     era: Era,
@@ -67,7 +67,7 @@ pub(super) fn shaped(
     match peek.result_type {
         None => more.push(r#""resultType":"complete""#.to_owned()),
         Some(kind) if kind.get() == kind_of_result.written() => {}
-        // A server that knows no kinds of results may have a member of that name all the same.
+        // A server of the older era may use a member of this name for something else.
         Some(_) => {
             let typed = with_fields(&text, |key, value| match key {
                 "resultType" => kind_of_result.written().into(),
@@ -96,7 +96,7 @@ pub(super) fn shaped(
     extended(&text, &more)
 }
 
-/// An object with more members behind its own.
+/// An object with more members after its own.
 fn extended(object: &str, more: &[String]) -> String {
     if more.is_empty() {
         return object.to_owned();

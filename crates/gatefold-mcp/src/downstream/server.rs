@@ -1,4 +1,4 @@
-//! The gateway as a client sees it, whatever the transport: requests in, results as JSON text out.
+//! The gateway as a client sees it, on any transport: requests in, results as JSON text out.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct Server {
     pub(super) sessions: Arc<Sessions>,
 }
 
-/// What one request is answered in: a turn of its principal's, and its era.
+/// The context of one request: its principal's turn, and its era.
 pub(super) struct RequestScope {
     pub(super) turn: Turn,
     pub(super) era: Era,
@@ -53,12 +53,12 @@ impl Server {
         Arc::new(Self { exchange, sessions: Arc::default() })
     }
 
-    /// Sessions that clients of the handshake era have open over HTTP.
+    /// Open sessions of handshake-era clients over HTTP.
     pub fn session_count(&self) -> usize {
         self.sessions.count()
     }
 
-    /// An audience of the disclosure of this name, or of the usual one.
+    /// An audience for the disclosure of this name, or for the default one.
     pub fn audience(
         &self,
         scope: Scope,
@@ -67,7 +67,7 @@ impl Server {
         self.exchange.audience(scope, disclosure)
     }
 
-    /// Whether there is anything for someone in a domain.
+    /// Whether somebody sees anything in a domain.
     pub(super) fn shows(&self, principal: &Arc<Principal>, domain: &Domain) -> bool {
         let pinned = self.exchange.dispatcher().pin(principal.clone());
         pinned.view().domain(domain.as_str()).is_some()
@@ -95,7 +95,7 @@ impl Server {
         ClientSubscriptions::new(self.exchange.dispatcher().clone(), principal)
     }
 
-    /// A scope for someone's request, if there is anything for them.
+    /// A scope for somebody's request, if they see anything.
     pub(super) fn scope(
         &self,
         audience: &Audience,
@@ -105,8 +105,7 @@ impl Server {
         Some(RequestScope { turn: self.exchange.turn(audience, principal)?, era })
     }
 
-    /// The same; where one source is shown of which nothing is known, it waits until that source
-    /// was asked.
+    /// The same, but for one unknown source it waits until that source was asked.
     pub(super) async fn informed_scope(
         &self,
         audience: &Audience,
@@ -116,7 +115,7 @@ impl Server {
         Some(RequestScope { turn: self.exchange.informed_turn(audience, principal).await?, era })
     }
 
-    /// What tells the lists of an audience from what they were before.
+    /// The digests that tell when an audience's lists have changed.
     pub(super) fn digests(
         &self,
         audience: &Audience,
@@ -135,8 +134,8 @@ impl RequestScope {
         format!(r#"{{{head}"{}":{}}}"#, member(list), lists.get(list))
     }
 
-    /// The result of `tools/call`. To a model behind the gateway nothing that goes wrong with a call
-    /// is an error of the protocol: it is to read it and try again.
+    /// The result of `tools/call`. Behind the gateway, a failed call is never a protocol error: the
+    /// model should read it and try again.
     pub(super) async fn call_tool(
         &self,
         name: &ToolName,
@@ -188,7 +187,7 @@ impl RequestScope {
         }
     }
 
-    /// What a failed operation is in the protocol.
+    /// A failed operation as a protocol error.
     pub(super) fn refusal(&self, error: CallError) -> RpcError {
         RpcError::of(error, self.era)
     }
@@ -204,7 +203,7 @@ const fn member(list: List) -> &'static str {
     }
 }
 
-/// A result that asks the client for input, as the stateless era writes it.
+/// A result that asks the client for input, in the form of the stateless era.
 fn input_required(waiting: &Suspension) -> String {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]

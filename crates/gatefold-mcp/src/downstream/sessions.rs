@@ -17,29 +17,29 @@ use super::request::RequestGuard;
 use super::subscriptions::ClientSubscriptions;
 use crate::protocol::{LogLevel, RpcError, methods};
 
-/// Sessions open at once. With one more, the one that was silent longest is closed; when there is
-/// none, the new one is refused.
+/// The most open sessions. One more closes the session that was silent longest; if none is silent,
+/// the new one is refused.
 const SESSIONS: usize = 10_000;
 
-/// Requests that one client has under way at once. One more is refused: to wait for a place would
-/// be to wait for a client that may have forgotten them.
+/// The most running requests of one client. One more is refused instead of waiting, because the
+/// client may have forgotten the others.
 pub(super) const SESSION_REQUESTS: usize = 512;
 
-/// As many random bits as a session's id has.
+/// The random bytes of a session's id.
 const ID_BYTES: usize = 16;
 
-/// What `initialize` settled with one client, and what has come of it since.
+/// A session: what `initialize` settled with one client, and its state since.
 pub(super) struct ClientSession {
     pub(super) audience: Audience,
     pub(super) principal: Arc<Principal>,
-    /// What its client calls itself.
+    /// The name that its client gives itself.
     pub(super) client: Option<ClientName>,
     pub(super) capabilities: Arc<ClientCapabilities>,
     pub(super) version: &'static str,
     pub(super) questions: Arc<PendingQuestions>,
     pub(super) subscriptions: Arc<ClientSubscriptions>,
     pub(super) replays: Arc<Replays>,
-    /// What its calls have read so far. It rides forward from each to the next.
+    /// The label of everything its calls have read so far. It rides forward from each to the next.
     pub(super) label: SharedLabel,
     state: Mutex<SessionState>,
     /// Fires when the session is over.
@@ -49,10 +49,10 @@ pub(super) struct ClientSession {
 struct SessionState {
     log_level: Option<LogLevel>,
     last_used: Instant,
-    /// The stream of notices that the client holds open. A later one takes its place.
+    /// The stream of notices that the client holds open. A later one replaces it.
     stream: Option<CancellationToken>,
     streams: usize,
-    /// Requests under way, at most [`SESSION_REQUESTS`]. A client may use an id twice.
+    /// Running requests, at most [`SESSION_REQUESTS`]. A client may use an id twice.
     requests: HashMap<u64, (String, CancellationToken)>,
     begun: u64,
 }
@@ -97,7 +97,7 @@ impl ClientSession {
         self.lock().log_level = Some(level);
     }
 
-    /// Notes a request, so that a notification can cancel it.
+    /// Registers a request, so that a notification can cancel it.
     pub(super) fn begin(self: &Arc<Self>, id: &str) -> Result<SessionRequest, TooManyRequests> {
         let cancel = CancellationToken::new();
         let mut state = self.lock();
@@ -110,14 +110,14 @@ impl ClientSession {
         Ok(SessionRequest { session: self.clone(), number, cancel })
     }
 
-    /// Takes a client's notification. Most say nothing that the gateway needs to know.
+    /// Handles a client's notification. Most are of no interest to the gateway.
     pub(super) fn notified(&self, method: &str, params: &RequestParams) {
         if let (methods::CANCELLED, Some(id)) = (method, &params.request_id) {
             self.cancel(id.get());
         }
     }
 
-    /// Cancels the requests of this id.
+    /// Cancels the requests with this id.
     pub(super) fn cancel(&self, id: &str) {
         for (own, cancel) in self.lock().requests.values() {
             if own == id {
@@ -126,7 +126,7 @@ impl ClientSession {
         }
     }
 
-    /// Notes a stream of notices, which ends the one before.
+    /// Registers a stream of notices, which ends the previous one.
     pub(super) fn listen(self: &Arc<Self>) -> NoticeStreamGuard {
         let replaced = CancellationToken::new();
         let mut state = self.lock();
@@ -150,7 +150,7 @@ impl ClientSession {
         self.lock().last_used
     }
 
-    /// Ends whatever goes on in the session.
+    /// Ends everything in the session.
     fn close(&self) {
         self.closed.cancel();
         for (_, cancel) in self.lock().requests.values() {
@@ -165,7 +165,7 @@ impl ClientSession {
     }
 }
 
-/// A client has as many requests under way as it may.
+/// A client has as many running requests as it may.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooManyRequests;
 
@@ -175,7 +175,7 @@ impl From<TooManyRequests> for RpcError {
     }
 }
 
-/// One request under way in a session.
+/// One running request of a session.
 pub(super) struct SessionRequest {
     session: Arc<ClientSession>,
     number: u64,
@@ -215,12 +215,12 @@ impl Drop for NoticeStreamGuard {
 #[derive(Default)]
 pub(super) struct Sessions(Mutex<HashMap<String, Arc<ClientSession>>>);
 
-/// Every session that could be open is, and something goes on in each.
+/// All sessions are in use, and none can be closed for another.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SessionsFull;
 
 impl Sessions {
-    /// Takes up a session under an id that nobody guesses.
+    /// Adds a session under an unguessable id.
     pub(super) fn open(&self, session: Arc<ClientSession>) -> Result<String, SessionsFull> {
         let mut random = [0; ID_BYTES];
         getrandom::fill(&mut random).map_err(|_| SessionsFull)?;
@@ -238,14 +238,14 @@ impl Sessions {
         Ok(id)
     }
 
-    /// Ends a session; false when there is none of this id.
+    /// Ends a session; false if there is none with this id.
     pub(super) fn close(&self, id: &str) -> bool {
         let session = self.lock().remove(id);
         session.inspect(|session| session.close()).is_some()
     }
 
-    /// A session that is open, if it is the caller's own, which counts as a use of it. Nobody else
-    /// keeps it from ending in silence.
+    /// An open session, if it belongs to the caller. This counts as a use; nobody else can keep it
+    /// alive.
     pub(super) fn get(
         &self,
         id: &str,
@@ -263,7 +263,7 @@ impl Sessions {
         self.lock().len()
     }
 
-    /// Ends the sessions that were silent for so long.
+    /// Ends the sessions that were silent for this long.
     pub(super) fn expire(&self, idle: Duration) {
         let is_over =
             |session: &ClientSession| session.is_quiet() && session.last_used().elapsed() >= idle;
@@ -286,7 +286,7 @@ impl Sessions {
     }
 }
 
-/// Takes out the session that was silent longest, if there are as many as may be.
+/// Removes the session that was silent longest, if the limit is reached.
 fn make_room(
     sessions: &mut HashMap<String, Arc<ClientSession>>,
 ) -> Result<Option<Arc<ClientSession>>, SessionsFull> {

@@ -33,13 +33,13 @@ const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 /// Messages that wait to be written.
 const WRITE_QUEUE: usize = 64;
 
-/// How long calls under way may take to finish once a client has both closed its input and had us
-/// told to stop. What it sends next, some clients after a second, cannot be caught.
+/// How long running calls may take to finish once a client has both closed its input and signalled
+/// us to stop. Some clients send SIGKILL a second later, which cannot be caught.
 const LEAVING: Duration = Duration::from_millis(250);
 
-/// Serves one client, whose requests are this principal's, over standard input and output until it closes them or `shutdown` fires; then
-/// nothing more is begun, and calls under way may take as long as `drain` to finish, or a moment
-/// only once it came to both.
+/// Serves one client over standard input and output, whose requests are this principal's, until the
+/// client closes them or `shutdown` fires. Then nothing new begins, and running calls may take up
+/// to `drain` to finish, or only a moment if both happened.
 pub async fn serve_stdio(
     server: Arc<Server>,
     principal: Arc<Principal>,
@@ -94,7 +94,7 @@ async fn write(
     mut texts: mpsc::Receiver<String>,
 ) -> io::Result<()> {
     while let Some(text) = texts.recv().await {
-        // A message is a line; in JSON, a line's end outside of a text is a space.
+        // A message is one line; a line break in JSON outside strings can become a space.
         let mut line =
             if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text };
         line.push('\n');
@@ -104,20 +104,20 @@ async fn write(
     Ok(())
 }
 
-/// The one client, and what goes on for it.
+/// The one client, and everything that runs for it.
 struct StdioClient {
     server: Arc<Server>,
     audience: Audience,
     out: mpsc::Sender<String>,
-    /// What `initialize` began, for a client of the handshake era.
+    /// The session that `initialize` began, for a client of the handshake era.
     session: OnceLock<Arc<ClientSession>>,
-    /// Where requests are noted that stand alone, so that they can be cancelled.
+    /// Where stateless requests are registered, so that they can be cancelled.
     alone: Arc<ClientSession>,
     places: Arc<Semaphore>,
     tasks: TaskTracker,
-    /// Fires when streams of notices are to end.
+    /// Fires when streams of notices must end.
     end: CancellationToken,
-    /// Fires when all else is.
+    /// Fires when everything else must end.
     closed: CancellationToken,
 }
 
@@ -152,7 +152,7 @@ impl StdioClient {
         }
     }
 
-    /// Reads messages until the client has no more. Then it answers nothing any more either.
+    /// Reads messages until the client sends no more. After that it answers nothing.
     async fn read(self: Arc<Self>, mut lines: Lines<impl AsyncBufRead + Unpin>) {
         while let Some(line) = lines.next().await {
             match line {
@@ -179,7 +179,7 @@ impl StdioClient {
                 self.refuse(Some(&request.id), &error).await;
             }
             Message::Request(request) => {
-                // Whoever waited here could not read what would make room.
+                // Waiting here would stop the reading that makes room.
                 let Ok(place) = self.places.clone().try_acquire_owned() else {
                     return self.refuse(Some(&request.id), &TooManyRequests.into()).await;
                 };
@@ -251,7 +251,7 @@ impl StdioClient {
         }
     }
 
-    /// Works on a request beside the reading of others.
+    /// Works on a request without blocking the reading of others.
     fn work(
         self: &Arc<Self>,
         client: Client,
@@ -314,7 +314,7 @@ impl StdioClient {
         }));
     }
 
-    /// Tells a client of the handshake era of what changes.
+    /// Tells a client of the handshake era about changes.
     fn tell_changes(self: &Arc<Self>, session: &Arc<ClientSession>) {
         let (server, audience) = (self.server.clone(), self.audience.clone());
         let (principal, subscriptions) = (session.principal.clone(), session.subscriptions.clone());
@@ -349,7 +349,7 @@ impl StdioClient {
         drop(self.out.send(text).await);
     }
 
-    /// Ends whatever still goes on.
+    /// Ends everything that still runs.
     fn close(&self) {
         self.closed.cancel();
         for session in self.session.get().into_iter().chain([&self.alone]) {

@@ -10,24 +10,24 @@ use axum::body::{Body, Bytes};
 use futures::{Stream, StreamExt as _};
 use tokio::time::timeout;
 
-/// How long a stream may be silent before it says that it is still there, and how long an answer
-/// may take before it becomes a stream: proxies and clients give up on silence.
+/// How long a stream may be silent before it sends a sign of life, and how long an answer may take
+/// before it becomes a stream: proxies and clients give up on silence.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Keeps proxies from holding events back.
+/// Keeps proxies from buffering events.
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// One event of a stream.
 pub(super) struct Event {
-    /// What the client names to go on behind it.
+    /// The id from which the client resumes.
     pub(super) id: Option<String>,
-    /// After how long the client should come back once the stream has ended.
+    /// When the client should come back after the stream has ended.
     pub(super) retry: Option<Duration>,
     pub(super) data: String,
 }
 
 impl Event {
-    /// A message that cannot be had a second time.
+    /// A message that cannot be replayed.
     pub(super) fn once(data: String) -> Self {
         Self { id: None, retry: None, data }
     }
@@ -39,12 +39,12 @@ impl Event {
     }
 }
 
-/// A line's end inside JSON stands outside of its texts, where a space does as well.
+/// A line break in JSON lies outside strings, where a space means the same.
 fn on_one_line(data: &str) -> Cow<'_, str> {
     if data.contains(['\n', '\r']) { data.replace(['\n', '\r'], " ").into() } else { data.into() }
 }
 
-/// A stream of events that lives inside the body, so that a client that goes away ends it.
+/// An event stream inside the body, so that it ends when the client goes away.
 pub(super) fn stream(events: impl Stream<Item = Event> + Send + 'static) -> Response<Body> {
     let events = futures::stream::unfold(Box::pin(events), async |mut events| {
         let event = match timeout(KEEP_ALIVE, events.next()).await {

@@ -1,4 +1,4 @@
-//! The resources that one client wants to hear of.
+//! The resources that one client subscribed to.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use gatefold_core::{Domain, Principal};
 use gatefold_dispatch::{Dispatcher, ResourceUpdate};
 
-/// Resources that one client may be subscribed to at once.
+/// The most subscriptions of one client.
 pub(super) const SUBSCRIPTIONS: usize = 256;
 
-/// What a client is subscribed to. Dropped or released, its sources are told to forget it.
+/// A client's subscriptions. Dropping or releasing them unsubscribes at their sources.
 pub(super) struct ClientSubscriptions {
     /// At most [`SUBSCRIPTIONS`].
     held: Mutex<HashMap<SourceResource, String>>,
-    /// Where they are undone. None where nothing could be held, in tests.
+    /// Where they are undone. None in tests, where nothing is subscribed.
     dispatcher: Option<(Arc<Dispatcher>, Arc<Principal>)>,
 }
 
-/// What came of noting a subscription.
+/// The outcome of adding a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Addition {
     Added,
@@ -46,8 +46,8 @@ impl ClientSubscriptions {
         self.lock().len() >= SUBSCRIPTIONS
     }
 
-    /// Notes a subscription and what the client calls the resource. Requests that ran at the same
-    /// time may all have found room, so the limit is checked once more.
+    /// Adds a subscription under the client's name for the resource. Concurrent requests may all
+    /// have found room, so the limit is checked again.
     pub(super) fn add(&self, domain: Domain, uri: Arc<str>, called: &str) -> Addition {
         let mut held = self.lock();
         let (count, key) = (held.len(), (domain, uri));
@@ -61,7 +61,7 @@ impl ClientSubscriptions {
         Addition::Added
     }
 
-    /// Strikes off the subscription to what the client calls so.
+    /// Removes the subscription to the resource that the client calls `called`.
     pub(super) fn remove(&self, called: &str) -> Option<SourceResource> {
         let mut held = self.lock();
         let own = held.iter().find(|(_, name)| *name == called).map(|(own, _)| own.clone())?;
@@ -69,18 +69,18 @@ impl ClientSubscriptions {
         Some(own)
     }
 
-    /// Undoes those that are not wanted any more.
+    /// Undoes those that are no longer wanted.
     pub(super) fn retain(&self, is_wanted: impl Fn(&Domain, &str) -> bool) {
         let lost: Vec<_> = self.lock().extract_if(|(d, uri), _| !is_wanted(d, uri)).collect();
         self.undo(lost.into_iter().map(|(own, _)| own));
     }
 
-    /// What the client calls the resource that has changed, if it wants to hear of it.
+    /// The client's name for a changed resource, if it subscribed to it.
     pub(super) fn called(&self, update: &ResourceUpdate) -> Option<String> {
         self.lock().get(&(update.domain.clone(), update.uri.clone())).cloned()
     }
 
-    /// Undoes them all, for a client that is gone.
+    /// Undoes all of them, for a client that is gone.
     pub(super) fn release(&self) {
         let held = std::mem::take(&mut *self.lock());
         self.undo(held.into_keys());

@@ -85,7 +85,7 @@ async fn serve_one(
     head_deadline: Duration,
     idle: Duration,
 ) {
-    // Without it, a small answer waits for the acknowledgement of the one before.
+    // Otherwise a small answer waits for the acknowledgement of the one before (Nagle).
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }

@@ -1,4 +1,4 @@
-//! What headers of requests have to say, and the answers to those that do not.
+//! Checks of request headers, and the answers when they fail.
 
 use ::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
 use ::http::{HeaderMap, HeaderValue, Response, StatusCode};
@@ -9,7 +9,7 @@ use crate::downstream::streams::{json, plain};
 use crate::protocol::headers::SESSION_ID;
 use crate::protocol::{Era, RpcError, rpc};
 
-/// An answer that ends the matter before it was begun.
+/// An answer that refuses a request before any work begins.
 pub(super) type RefusedResponse = Box<Response<Body>>;
 
 pub(super) fn check_types(headers: &HeaderMap) -> Result<(), RefusedResponse> {
@@ -29,7 +29,7 @@ pub(super) fn check_types(headers: &HeaderMap) -> Result<(), RefusedResponse> {
     Ok(())
 }
 
-/// Whether the client says that it takes answers of this type, `kind/of`. MCP has clients say so.
+/// Whether the client accepts answers of this type, `kind/of`. MCP requires clients to say so.
 pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
     let mut values =
         headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();

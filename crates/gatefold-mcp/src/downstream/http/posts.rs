@@ -27,7 +27,7 @@ use crate::downstream::{openings, params};
 use crate::protocol::headers::SESSION_ID;
 use crate::protocol::{BATCH_VERSION, Era, RESUMABLE_VERSION, RpcError, methods, rpc};
 
-/// Messages that one batch may hold.
+/// The most messages of a batch.
 const BATCH: usize = 100;
 
 impl EndpointState {
@@ -72,7 +72,7 @@ impl EndpointState {
                 match session_id(headers).map(|_| self.session(&access, headers)) {
                     Some(Err(refused)) => return *refused,
                     Some(Ok(session)) => session.notified(&method, &params),
-                    // In the stateless era a closed connection is what cancels.
+                    // In the stateless era, a client cancels by closing the connection.
                     None => {}
                 }
                 empty(StatusCode::ACCEPTED)
@@ -158,9 +158,9 @@ impl EndpointState {
         response
     }
 
-    /// Works on a request. Behind the gateway's own tools the answer is plain JSON, when it comes first
-    /// and soon. All else is a stream of events, which a session of the latest version can take up
-    /// again where it broke off.
+    /// Works on a request. Behind the gateway's own tools, an answer that comes first and soon is
+    /// plain JSON. Everything else is an event stream, which a session of the latest version can
+    /// resume where it broke off.
     async fn work(
         self: &Arc<Self>,
         audience: Audience,
@@ -216,7 +216,7 @@ impl EndpointState {
         Ok(HttpRequestGuard { noted, _share: share, _counted: self.requests.token() })
     }
 
-    /// Answers several messages as one, which clients of one version may send.
+    /// Answers several messages together, which clients of one version may send.
     async fn batch(
         self: &Arc<Self>,
         access: &Access,
@@ -268,7 +268,7 @@ impl EndpointState {
                     Err(full) => return Some(rpc::refusal(Some(&id), &full.into())),
                 };
                 let server = self.server.clone();
-                // Nothing can be asked on the way: several answers come as one.
+                // Nothing can be asked in between, because all answers come together.
                 let working = begin_unasked(server, audience, client, request, meta, held);
                 Some(rpc::answer(&id, &working.answered().await?))
             }
@@ -290,13 +290,14 @@ impl RequestGuard for HttpRequestGuard {
     }
 }
 
-/// A request of a session is judged by the rights it has now, whatever they were when it began.
+/// A session's request is judged by the rights of its own sender, whatever they were when the
+/// session began.
 fn of_session(session: Arc<ClientSession>, access: &Access) -> Client {
     let (principal, name) = (access.principal.clone(), session.client.clone());
     Client { principal, name, standing: ClientState::Session(session), connection: None }
 }
 
-/// A stream that ends its request when it breaks off.
+/// A stream whose request is cancelled when it breaks off.
 fn unresumable(
     first: Option<String>,
     working: RequestInProgress,
