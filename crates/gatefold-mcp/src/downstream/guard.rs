@@ -28,31 +28,50 @@ pub(super) async fn check(
         *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return response;
     }
-    if let Err(text) = judge(&endpoint, request.uri(), request.headers()) {
+    if let Err((status, text)) = judge(&endpoint, request.uri(), request.headers()) {
         let mut response = Response::new(Body::from(text));
-        *response.status_mut() = StatusCode::FORBIDDEN;
+        *response.status_mut() = status;
         return response;
     }
     next.run(request).await
 }
 
-fn judge(endpoint: &HttpEndpoint, uri: &Uri, headers: &HeaderMap) -> Result<(), &'static str> {
-    let named = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let host = named
+fn judge(
+    endpoint: &HttpEndpoint,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<(), (StatusCode, &'static str)> {
+    let forbidden = |text| (StatusCode::FORBIDDEN, text);
+    let host = sole(headers, &HOST, "the request names two hosts")?;
+    let origin = sole(headers, &ORIGIN, "the request names two origins")?;
+    let host = host.and_then(|host| host.to_str().ok());
+    let host = host
         .and_then(|host| host.parse::<Authority>().ok())
         .or_else(|| uri.authority().cloned())
-        .ok_or("the request names no host")?;
+        .ok_or(forbidden("the request names no host"))?;
     if !endpoint.allowed_hosts.iter().any(|allowed| is_host(allowed, &host)) {
-        return Err("this host is not allowed; add it to `server.allowed_hosts`");
+        return Err(forbidden("this host is not allowed; add it to `server.allowed_hosts`"));
     }
-    let Some(origin) = headers.get(ORIGIN) else {
+    let Some(origin) = origin else {
         return Ok(());
     };
     let origin = origin.to_str().unwrap_or_default();
     if !endpoint.allowed_origins.iter().any(|allowed| is_origin(allowed, origin)) {
-        return Err("this origin is not allowed; add it to `server.allowed_origins`");
+        return Err(forbidden("this origin is not allowed; add it to `server.allowed_origins`"));
     }
     Ok(())
+}
+
+/// A header that may be given once. Given twice it is refused (RFC 9112, section 3.2): whoever stands
+/// before us may have judged the other one.
+fn sole<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+    doubled: &'static str,
+) -> Result<Option<&'a HeaderValue>, (StatusCode, &'static str)> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next();
+    if values.next().is_some() { Err((StatusCode::BAD_REQUEST, doubled)) } else { Ok(value) }
 }
 
 /// Whether a host matches the allowed one. An allowed host without a port allows every port.

@@ -1,12 +1,13 @@
 //! Streamable HTTP: one endpoint for both eras of the protocol, and for every audience of the gateway.
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::{HeaderMap, Method, Request, Response, StatusCode};
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{ConnectInfo, Path, State};
 use futures::stream::unfold;
 use gatefold_core::{Domain, Principal};
 use gatefold_exchange::{Audience, Scope};
@@ -44,6 +45,8 @@ const CLOSING: Duration = Duration::from_secs(2);
 struct Access {
     principal: Arc<Principal>,
     audience: Audience,
+    /// Where it comes from.
+    address: Option<IpAddr>,
 }
 
 #[derive(Clone)]
@@ -150,7 +153,9 @@ impl EndpointState {
             Ok(audience) => audience,
             Err(unknown) => return plain(StatusCode::BAD_REQUEST, unknown.to_string()),
         };
-        let access = Access { principal, audience };
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let address = peer.map(|ConnectInfo(peer)| peer.ip().to_canonical());
+        let access = Access { principal, audience, address };
         match parts.method {
             Method::POST => self.post(access, parts, body).await,
             Method::GET => self.get(access, &parts.headers),
@@ -200,7 +205,7 @@ impl EndpointState {
             return resumable(reader);
         }
         let server = self.server.clone();
-        let (Access { principal, audience }, subscriptions) =
+        let (Access { principal, audience, .. }, subscriptions) =
             (access, session.subscriptions.clone());
         let notices =
             NoticeFeed::new(server, audience, principal, WantedLists::ALL, subscriptions, None);

@@ -1,10 +1,11 @@
 //! The sessions of handshake-era clients over HTTP.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use gatefold_core::{ClientName, Principal};
+use gatefold_core::{AgentId, ClientName, OrganisationId, Principal, UserId};
 use gatefold_dispatch::{ClientCapabilities, SharedLabel};
 use gatefold_exchange::Audience;
 use tokio::time::Instant;
@@ -17,9 +18,12 @@ use super::request::RequestGuard;
 use super::subscriptions::ClientSubscriptions;
 use crate::protocol::{LogLevel, RpcError, methods};
 
-/// The most open sessions. One more closes the session that was silent longest; if none is silent,
-/// the new one is refused.
+/// The most open sessions. One more closes a silent one of whoever has most.
 const SESSIONS: usize = 10_000;
+
+/// The most open sessions of one client: the same principal, address and name. One more closes its own
+/// that was silent longest.
+const SESSIONS_OF_CLIENT: usize = 2_500;
 
 /// The most running requests of one client. One more is refused instead of waiting, because the
 /// client may have forgotten the others.
@@ -150,6 +154,11 @@ impl ClientSession {
         self.lock().last_used
     }
 
+    /// Whether its client has asked for nothing since it opened it.
+    fn is_unused(&self) -> bool {
+        self.lock().begun == 0
+    }
+
     /// Ends everything in the session.
     fn close(&self) {
         self.closed.cancel();
@@ -211,9 +220,51 @@ impl Drop for NoticeStreamGuard {
     }
 }
 
-/// All sessions by their ids, at most [`SESSIONS`].
-#[derive(Default)]
-pub(super) struct Sessions(Mutex<HashMap<String, Arc<ClientSession>>>);
+/// All sessions by their ids.
+pub(super) struct Sessions {
+    /// At most [`SESSIONS`].
+    open: Mutex<HashMap<String, OpenSession>>,
+    limits: SessionLimits,
+}
+
+#[derive(Clone, Copy)]
+struct SessionLimits {
+    in_all: usize,
+    of_client: usize,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        let limits = SessionLimits { in_all: SESSIONS, of_client: SESSIONS_OF_CLIENT };
+        Self { open: Mutex::default(), limits }
+    }
+}
+
+/// Where somebody connects from, and who they are.
+type Opener<'a> = (Option<IpAddr>, &'a UserId, Option<&'a OrganisationId>, Option<&'a AgentId>);
+
+struct OpenSession {
+    session: Arc<ClientSession>,
+    /// Where it was opened from.
+    address: Option<IpAddr>,
+}
+
+impl OpenSession {
+    /// Who opened it, as far as they cannot pass for somebody else: what a client calls itself is only
+    /// claimed.
+    fn opener(&self) -> Opener<'_> {
+        let Principal { user, organisation, agent, .. } = &*self.session.principal;
+        (self.address, user, organisation.as_ref(), agent.as_ref())
+    }
+
+    fn has_same_opener(&self, other: &Self) -> bool {
+        self.opener() == other.opener()
+    }
+
+    fn has_same_client(&self, other: &Self) -> bool {
+        self.session.client == other.session.client && self.has_same_opener(other)
+    }
+}
 
 /// All sessions are in use, and none can be closed for another.
 #[derive(Debug, PartialEq, Eq)]
@@ -221,19 +272,24 @@ pub(super) struct SessionsFull;
 
 impl Sessions {
     /// Adds a session under an unguessable id.
-    pub(super) fn open(&self, session: Arc<ClientSession>) -> Result<String, SessionsFull> {
+    pub(super) fn open(
+        &self,
+        session: Arc<ClientSession>,
+        address: Option<IpAddr>,
+    ) -> Result<String, SessionsFull> {
         let mut random = [0; ID_BYTES];
         getrandom::fill(&mut random).map_err(|_| SessionsFull)?;
         let id = u128::from_ne_bytes(random);
         let id = format!("{id:032x}");
+        let opened = OpenSession { session, address };
         let crowded = {
             let mut sessions = self.lock();
-            let crowded = make_room(&mut sessions)?;
-            sessions.insert(id.clone(), session);
+            let crowded = make_room(&mut sessions, &opened, self.limits)?;
+            sessions.insert(id.clone(), opened);
             crowded
         };
         if let Some(crowded) = crowded {
-            crowded.close();
+            crowded.session.close();
         }
         Ok(id)
     }
@@ -241,7 +297,7 @@ impl Sessions {
     /// Ends a session; false if there is none with this id.
     pub(super) fn close(&self, id: &str) -> bool {
         let session = self.lock().remove(id);
-        session.inspect(|session| session.close()).is_some()
+        session.inspect(|open| open.session.close()).is_some()
     }
 
     /// An open session, if it belongs to the caller. This counts as a use; nobody else can keep it
@@ -251,7 +307,7 @@ impl Sessions {
         id: &str,
         is_own: impl FnOnce(&ClientSession) -> bool,
     ) -> Option<Arc<ClientSession>> {
-        let session = self.lock().get(id).cloned()?;
+        let session = self.lock().get(id).map(|open| open.session.clone())?;
         if !is_own(&session) {
             return None;
         }
@@ -267,36 +323,75 @@ impl Sessions {
     pub(super) fn expire(&self, idle: Duration) {
         let is_over =
             |session: &ClientSession| session.is_quiet() && session.last_used().elapsed() >= idle;
-        let over: Vec<_> = self.lock().extract_if(|_, session| is_over(session)).collect();
-        for (_, session) in over {
-            session.close();
+        let over: Vec<_> = self.lock().extract_if(|_, open| is_over(&open.session)).collect();
+        for (_, open) in over {
+            open.session.close();
         }
     }
 
     /// Ends all of them.
     pub(super) fn clear(&self) {
         let all: Vec<_> = self.lock().drain().collect();
-        for (_, session) in all {
-            session.close();
+        for (_, open) in all {
+            open.session.close();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<ClientSession>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, OpenSession>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Removes the session that was silent longest, if the limit is reached.
+/// Removes a session whose place a new one may take, if the limits are reached. Whoever opens sessions
+/// without end closes their own: those of a client with fewer stay.
 fn make_room(
-    sessions: &mut HashMap<String, Arc<ClientSession>>,
-) -> Result<Option<Arc<ClientSession>>, SessionsFull> {
-    if sessions.len() < SESSIONS {
+    sessions: &mut HashMap<String, OpenSession>,
+    opened: &OpenSession,
+    limits: SessionLimits,
+) -> Result<Option<OpenSession>, SessionsFull> {
+    if sessions.len() < limits.of_client {
         return Ok(None);
     }
-    let quiet = sessions.iter().filter(|(_, session)| session.is_quiet());
-    let silent = quiet.min_by_key(|(_, session)| session.last_used()).ok_or(SessionsFull)?;
-    let id = silent.0.clone();
+    let own = sessions.values().filter(|open| open.has_same_client(opened)).count();
+    let crowded = if own >= limits.of_client {
+        silent(sessions, |open| open.has_same_client(opened))
+    } else if sessions.len() < limits.in_all {
+        return Ok(None);
+    } else {
+        let most = greediest(sessions, opened);
+        silent(sessions, |open| open.has_same_opener(most))
+            .or_else(|| silent(sessions, |open| open.has_same_opener(opened)))
+    };
+    let id = crowded.ok_or(SessionsFull)?;
     Ok(sessions.remove(&id))
+}
+
+/// The session that was silent longest of those that may go. One that was never used goes first: a
+/// client that only opens sessions must not outlast those that work in theirs.
+fn silent(
+    sessions: &HashMap<String, OpenSession>,
+    may_go: impl Fn(&OpenSession) -> bool,
+) -> Option<String> {
+    let quiet = sessions.iter().filter(|(_, open)| may_go(open) && open.session.is_quiet());
+    let silent = quiet.min_by_key(|(_, open)| {
+        let session = &open.session;
+        (!session.is_unused(), session.last_used())
+    });
+    silent.map(|(id, _)| id.clone())
+}
+
+/// A session of whoever has most of them, which is whoever opens one when nobody has more.
+fn greediest<'a>(
+    sessions: &'a HashMap<String, OpenSession>,
+    opened: &'a OpenSession,
+) -> &'a OpenSession {
+    let mut openers: HashMap<Opener<'_>, (usize, &OpenSession)> = HashMap::new();
+    for open in sessions.values() {
+        openers.entry(open.opener()).or_insert((0, open)).0 += 1;
+    }
+    let count = |open: &OpenSession| openers.get(&open.opener()).map_or(0, |(count, _)| *count);
+    let most = openers.values().max_by_key(|(count, _)| *count);
+    most.filter(|(most, _)| *most > count(opened)).map_or(opened, |(_, open)| *open)
 }
 
 #[cfg(test)]
@@ -319,9 +414,24 @@ mod tests {
         ClientSession::new(audience, principal, None, capabilities, "2025-11-25", subscriptions)
     }
 
+    const FEW: SessionLimits = SessionLimits { in_all: 40, of_client: 10 };
+
+    fn few() -> Sessions {
+        Sessions { open: Mutex::default(), limits: FEW }
+    }
+
     fn open(sessions: &Sessions) -> (String, Arc<ClientSession>) {
         let session = session();
-        (sessions.open(session.clone()).unwrap(), session)
+        (sessions.open(session.clone(), None).unwrap(), session)
+    }
+
+    /// A session of a client that calls itself so, from an address.
+    fn opened(sessions: &Sessions, name: &str, address: [u8; 4]) -> Arc<ClientSession> {
+        let mut own = Arc::into_inner(session()).unwrap();
+        own.client = Some(ClientName::new(name));
+        let own = Arc::new(own);
+        sessions.open(own.clone(), Some(address.into())).unwrap();
+        own
     }
 
     #[test]
@@ -396,18 +506,54 @@ mod tests {
 
     #[test]
     fn a_session_too_many_takes_the_place_of_a_silent_one_or_is_refused() {
-        let sessions = Sessions::default();
-        let mut busy: Vec<_> = (0..SESSIONS)
+        let sessions = few();
+        let mut busy: Vec<_> = (0..FEW.of_client)
             .map(|_| {
                 let session = open(&sessions).1;
                 (session.begin("1").unwrap(), session)
             })
             .collect();
-        assert_eq!(sessions.open(session()).unwrap_err(), SessionsFull);
+        assert_eq!(sessions.open(session(), None).unwrap_err(), SessionsFull);
         let (request, silent) = busy.pop().unwrap();
         drop(request);
         open(&sessions);
         assert!(silent.closed.is_cancelled());
-        assert_eq!(sessions.count(), SESSIONS);
+        assert_eq!(sessions.count(), FEW.of_client);
+    }
+
+    const HERE: [u8; 4] = [127, 0, 0, 1];
+    const THERE: [u8; 4] = [10, 0, 0, 9];
+
+    #[test]
+    fn a_client_that_opens_sessions_without_end_closes_its_own() {
+        let sessions = few();
+        let editor = opened(&sessions, "editor", HERE);
+        let first = opened(&sessions, "runaway", HERE);
+        for _ in 0..FEW.of_client {
+            opened(&sessions, "runaway", HERE);
+        }
+        assert!(first.closed.is_cancelled() && !editor.closed.is_cancelled());
+        assert_eq!(sessions.count(), 1 + FEW.of_client);
+        let other = opened(&sessions, "runaway", THERE);
+        assert!(!other.closed.is_cancelled() && !editor.closed.is_cancelled());
+        assert_eq!(sessions.count(), 2 + FEW.of_client, "from elsewhere it is another");
+    }
+
+    #[test]
+    fn names_without_end_push_out_nobody_elsewhere_and_no_session_in_use() {
+        let sessions = few();
+        let (editor, other) =
+            (opened(&sessions, "editor", HERE), opened(&sessions, "editor", THERE));
+        drop(editor.begin("1").unwrap());
+        for number in 0..FEW.in_all + 50 {
+            opened(&sessions, &format!("runaway {number}"), HERE);
+        }
+        assert_eq!(sessions.count(), FEW.in_all);
+        assert!(!other.closed.is_cancelled(), "it connects from elsewhere");
+        assert!(!editor.closed.is_cancelled(), "it was used, and theirs never were");
+        // A newcomer takes the place of one of those who have most.
+        let newcomer = opened(&sessions, "late", THERE);
+        assert!(!newcomer.closed.is_cancelled() && !other.closed.is_cancelled());
+        assert_eq!(sessions.count(), FEW.in_all);
     }
 }

@@ -124,7 +124,7 @@ impl EndpointState {
         if let Err(error) = era::check_headers(headers, &request, &meta) {
             return refused(Some(&id), &error, Era::Stateless);
         }
-        let Access { principal, audience } = access;
+        let Access { principal, audience, .. } = access;
         let client = openings::standing_alone(principal, &meta);
         if let Err(error) = params::check(&self.server, &audience, &client, &request, headers) {
             return refused(Some(&id), &error, Era::Stateless);
@@ -140,6 +140,7 @@ impl EndpointState {
         access: Access,
         request: &ClientRequest,
     ) -> Response<Body> {
+        let address = access.address;
         let opened =
             openings::opened(&self.server, access.audience, access.principal, &request.params)
                 .await;
@@ -147,7 +148,7 @@ impl EndpointState {
             Ok(opened) => opened,
             Err(error) => return refused(Some(&request.id), &error, Era::Handshake),
         };
-        let id = match self.sessions.open(session) {
+        let id = match self.sessions.open(session, address) {
             Ok(id) => id,
             Err(SessionsFull) => return full(),
         };

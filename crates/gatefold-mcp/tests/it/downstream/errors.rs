@@ -6,6 +6,7 @@ use gatefold_policy::Policy;
 use libtest_mimic::Trial;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 use super::edge::{Edge, Reply, STATELESS, request, standing_alone, trial};
@@ -29,6 +30,7 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("a_client_with_too_many_requests_under_way_is_refused_one_more", crowded),
         trial("headers_too_large_are_refused", headers_too_large),
         trial("foreign_hosts_and_pages_are_kept_out", foreign),
+        trial("a_request_with_two_hosts_or_origins_is_refused", doubled),
     ]
 }
 
@@ -362,5 +364,37 @@ async fn foreign() {
             let reply = edge.post(path, &[(header, value)], "7").await;
             assert_eq!(reply.status, status, "{header}: {value} at {path}");
         }
+    }
+}
+
+/// Sends a request letter for letter; the status of its answer.
+async fn status_of(edge: &Edge, headers: &[&str]) -> String {
+    let address = edge.base.strip_prefix("http://").unwrap();
+    let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    let request = format!("GET /mcp HTTP/1.1\r\n{headers}connection: close\r\n\r\n");
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    answer.split(' ').nth(1).unwrap().to_owned()
+}
+
+async fn doubled() {
+    let up = Scripted::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let (host, page) = ("host: localhost", "origin: http://localhost");
+    // Nothing is wrong with the first two but the method.
+    for (headers, expected) in [
+        (&[host][..], "405"),
+        (&[host, page], "405"),
+        (&[host, host], "400"),
+        (&[host, "Host: evil.example"], "400"),
+        (&["host: evil.example", host], "400"),
+        (&[host, page, page], "400"),
+        (&[host, page, "Origin: https://evil.example"], "400"),
+        (&[host, "origin: https://evil.example", page], "400"),
+        (&["host: evil.example"], "403"),
+    ] {
+        assert_eq!(status_of(&edge, headers).await, expected, "{headers:?}");
     }
 }
