@@ -43,51 +43,11 @@ pub(crate) fn is_uri(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_URI && !text.chars().any(char::is_control)
 }
 
-/// Whether a URI has the spelling in which it can be compared (RFC 3986, section 6.2.2): lower-case
-/// scheme, no `.` or `..` between slashes, nothing percent-encoded that need not be, and neither
-/// backslashes nor empty segments, which many servers treat as slashes.
-pub fn is_normal_uri(uri: &str) -> bool {
-    let (scheme, rest) = uri.split_once(':').unwrap_or(("", uri));
-    let rest = rest.strip_prefix("//").unwrap_or(rest);
-    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let mut encoded = rest.match_indices('%').map(|(at, _)| {
-        let digits = rest.get(at + 1..at + 3);
-        digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())
-    });
-    let path = rest.split(['?', '#']).next().unwrap_or_default();
-    !scheme.bytes().any(|byte| byte.is_ascii_uppercase())
-        && !rest.contains('\\')
-        && encoded.all(|byte| byte.is_some_and(|byte| !is_unreserved(byte) && byte != b'/'))
-        && !path.split('/').skip(1).any(|segment| matches!(segment, "." | ".."))
-        && !path.trim_start_matches('/').contains("//")
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn a_uri_is_normal_when_it_is_written_in_the_one_way() {
-        for uri in ["file:///a/b", "file:///a%20b", "test://x/1?a=../b", "note:7", "a://b.c/d..e"] {
-            assert!(is_normal_uri(uri), "{uri}");
-        }
-        for uri in [
-            "file:///a/./b",
-            "file:///a/../b",
-            "file:///a/..",
-            "file:///%61",
-            "file:///a%2fb",
-            "file:///a%2",
-            "file:///%2e%2e/a",
-            "FILE:///a",
-            "file:///a//b",
-            "file:///a\\b",
-        ] {
-            assert!(!is_normal_uri(uri), "{uri}");
-        }
-    }
 
     fn check(domain: &str, uri: &str, expected: &str) {
         let domain = Domain::parse(domain).unwrap();

@@ -30,7 +30,7 @@ mod text;
 mod tokens;
 mod view;
 
-pub use address::{address, is_normal_uri, read_address};
+pub use address::{address, read_address};
 pub use encoder::Encoder;
 pub use entry::Entry;
 pub use gatefold_search::{Mode as SearchMode, Past, PastQuery};

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use gatefold_catalog::{Request, ResolvedEntry, is_normal_uri};
+use gatefold_catalog::{Request, ResolvedEntry, address};
 use gatefold_core::{
     Call, CallError, Completion, EntryKind, Operation, Reference, Target, TaskRequest, ToolName,
 };
+use gatefold_policy::normal_uri;
 use tokio_util::sync::CancellationToken;
 
 use crate::Pinned;
@@ -63,17 +64,31 @@ impl Pinned {
         SealedTask::open(&request.task, &self.dispatcher.ports.seal, &self.principal)
     }
 
-    /// An unlisted resource is judged by the text of its URI. If there are rules about resources,
-    /// the URI must be in normal form, because another spelling could slip past a rule.
-    pub(crate) fn resource(&self, uri: &str) -> Option<Arc<Target>> {
-        self.view.find_resource(uri).filter(|target| self.may_ask_for(target))
+    /// A resource that is not listed is judged by its URI. Where rules are about resources, its
+    /// source is sent what was judged, the normal form; one that has none cannot be asked for.
+    pub fn resource(&self, uri: &str) -> Option<Arc<Target>> {
+        let target = self.view.find_resource(uri)?;
+        if !self.is_judged_by_its_uri(&target) {
+            return Some(target);
+        }
+        let normal = normal_uri(&target.name)?;
+        if *normal == *target.name {
+            return Some(target);
+        }
+        // The normal form may be listed, and hidden.
+        self.view.find_resource(&address(&target.domain, &normal))
     }
 
     fn may_ask_for(&self, target: &Target) -> bool {
         target.kind != EntryKind::Resource
-            || is_normal_uri(&target.name)
-            || self.view.lists_resource(target)
-            || !self.runtime.policy.concerns(&self.principal, target)
+            || !self.is_judged_by_its_uri(target)
+            || normal_uri(&target.name).is_some_and(|normal| *normal == *target.name)
+    }
+
+    fn is_judged_by_its_uri(&self, target: &Target) -> bool {
+        let mut askers = std::iter::once(&self.principal).chain(&self.on_behalf_of);
+        askers.any(|asker| self.runtime.policy.concerns(asker, target))
+            && !self.view.lists_resource(target)
     }
 
     /// An error about an unknown tool with the names that it may have meant; any other as it is.

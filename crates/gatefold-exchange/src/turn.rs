@@ -3,7 +3,7 @@ use std::sync::Arc;
 use gatefold_catalog::{Request, View, address, read_address, token_bound};
 use gatefold_core::{
     CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, ResumeError,
-    SkillAct, SkillRequest, Suspension, TaskHandle, ToolName, Uri,
+    SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolName, Uri,
 };
 use gatefold_disclose::{Mend, Names, Reply, Step};
 use gatefold_dispatch::{Caller, Counters, Pinned};
@@ -184,6 +184,11 @@ impl Turn {
             Some(domain) => Uri::new(address(domain, uri)),
             None => Uri::new(uri),
         }
+    }
+
+    /// The resource that the dispatcher takes an address for, if the principal may ask for it.
+    pub fn resource(&self, uri: &Uri) -> Option<Arc<Target>> {
+        self.pinned.resource(uri.as_str())
     }
 
     /// The error under the name that the client used.

@@ -2,15 +2,17 @@
 //!
 //! Policy is a function of its input. It knows no source, no storage and no clock: facts that
 //! change (approvals given, quotas used, the time) are gathered by dispatch and handed in. It
-//! depends on `gatefold-core` alone.
+//! depends on no other crate of ours than `gatefold-core`.
 
 mod admission;
 mod glob;
 mod rules;
 pub mod secrecy;
+mod uri;
 
 pub use admission::{
     Admission, Approval, ApprovalRequest, Denial, Facts, Obligations, Permit, ResolvedCall,
 };
 pub use glob::Glob;
 pub use rules::{ApplicableRules, Duty, Effect, Entries, Policy, Rule, Scope, Who};
+pub use uri::normal_uri;

@@ -1,11 +1,14 @@
+use std::cell::OnceCell;
+
 use gatefold_core::{
-    AgentId, Domain, EntryKind, OrganisationId, Principal, Right, RuleId, Target, UserId,
+    AgentId, Domain, EntryKind, OrganisationId, Principal, Right, RuleId, Target, ToolId, UserId,
 };
 
 use crate::Glob;
 use crate::admission::{
     Admission, ApprovalRequest, Denial, Facts, Obligations, Permit, ResolvedCall,
 };
+use crate::uri::{Readings, UriPattern};
 
 /// What a rule does to the entries it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,7 +106,8 @@ pub struct Rule {
     pub who: Who,
     pub scope: Scope,
     pub entries: Entries,
-    /// Compared with a tool's or a prompt's name, or a resource's URI.
+    /// Compared with a tool's or a prompt's name, or with a resource's URI in every way that a server may
+    /// read it.
     pub pattern: Glob,
 }
 
@@ -111,10 +115,6 @@ impl Rule {
     /// Whether the rule applies to this kind of entry in this domain at all, for this principal.
     fn concerns(&self, principal: &Principal, target: &Target) -> bool {
         is_about(&self.who, self.entries, &self.scope, principal, target)
-    }
-
-    fn matches(&self, target: &Target) -> bool {
-        matches(&self.scope, &self.pattern, target)
     }
 }
 
@@ -133,10 +133,73 @@ fn is_about(
         }
 }
 
-fn matches(scope: &Scope, pattern: &Glob, target: &Target) -> bool {
-    match scope {
-        Scope::Everywhere => pattern.matches(target.id.as_str()),
-        Scope::Domain(_) => pattern.matches(&target.name),
+/// What patterns are compared with, made when the first needs it.
+struct Subject<'a> {
+    target: &'a Target,
+    /// Of a resource, by its own URI and behind the gateway.
+    own: OnceCell<Readings>,
+    public: OnceCell<Readings>,
+}
+
+impl<'a> Subject<'a> {
+    fn new(target: &'a Target) -> Self {
+        Self { target, own: OnceCell::new(), public: OnceCell::new() }
+    }
+
+    /// Whether a pattern of this effect is about the target.
+    fn is_meant(&self, scope: &Scope, pattern: &EntryPattern, effect: Effect) -> bool {
+        if self.target.kind != EntryKind::Resource {
+            return self.is_named(scope, &pattern.name, effect);
+        }
+        let readings = match scope {
+            Scope::Domain(_) => self.own(),
+            Scope::Everywhere => {
+                self.public.get_or_init(|| self.own().clone().behind_id_of(self.target))
+            }
+        };
+        pattern.uri.as_ref().is_some_and(|uri| match effect {
+            Effect::Allow => uri.means(readings),
+            Effect::Ask | Effect::Deny => uri.may_mean(readings),
+        })
+    }
+
+    /// Whether a tool or a prompt is meant, by its own name or by any of the names that are its domain's
+    /// alone.
+    fn is_named(&self, scope: &Scope, pattern: &Glob, effect: Effect) -> bool {
+        let Target { domain, id, name, .. } = self.target;
+        if let Scope::Domain(_) = scope {
+            return pattern.matches(name);
+        }
+        if pattern.matches(id.as_str()) {
+            return true;
+        }
+        let is_long = id.as_str().len() == domain.as_str().len() + 2 + name.len();
+        if !is_long {
+            // Whoever writes `{domain}__*` means all of it, short ids too.
+            return pattern.matches(ToolId::long(domain, name).as_str());
+        }
+        // A longer domain that is configured later must not lift what was denied.
+        effect != Effect::Allow
+            && name.starts_with(domain.as_str())
+            && pattern.matches(ToolId::of(domain, name).as_str())
+    }
+
+    fn own(&self) -> &Readings {
+        self.own.get_or_init(|| Readings::of(&self.target.name))
+    }
+}
+
+/// A pattern as it is compared with names, and with URIs where it may be about resources.
+#[derive(Debug, Clone)]
+struct EntryPattern {
+    name: Glob,
+    uri: Option<UriPattern>,
+}
+
+impl EntryPattern {
+    fn new(entries: Entries, pattern: &Glob) -> Self {
+        let may_be_uri = matches!(entries, Entries::Every | Entries::Only(EntryKind::Resource));
+        Self { name: pattern.clone(), uri: may_be_uri.then(|| UriPattern::new(pattern)) }
     }
 }
 
@@ -148,11 +211,13 @@ fn matches(scope: &Scope, pattern: &Glob, target: &Target) -> bool {
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     rules: Vec<Rule>,
+    /// The patterns of the rules, in their order.
+    patterns: Vec<EntryPattern>,
     /// The places of the rules that do not apply to everybody.
     narrow: Vec<usize>,
     /// Whether any rule asks for approval.
     asks: bool,
-    duties: Vec<Duty>,
+    duties: Vec<(Duty, EntryPattern)>,
 }
 
 /// What is owed for calls that some entries match, whichever rule admits them.
@@ -166,9 +231,8 @@ pub struct Duty {
 }
 
 impl Duty {
-    fn is_about(&self, principal: &Principal, target: &Target) -> bool {
+    fn concerns(&self, principal: &Principal, target: &Target) -> bool {
         is_about(&self.who, self.entries, &self.scope, principal, target)
-            && matches(&self.scope, &self.pattern, target)
     }
 }
 
@@ -204,14 +268,19 @@ impl Policy {
     pub fn new(rules: Vec<Rule>) -> Self {
         let narrow = (0..rules.len()).filter(|at| !rules[*at].who.is_everybody()).collect();
         let asks = rules.iter().any(|rule| rule.effect == Effect::Ask);
-        Self { rules, narrow, asks, duties: Vec::new() }
+        let patterns = rules.iter().map(|rule| EntryPattern::new(rule.entries, &rule.pattern));
+        Self { patterns: patterns.collect(), rules, narrow, asks, duties: Vec::new() }
     }
 
     /// The same rules, with what is owed for the calls that they admit. Nothing becomes visible or
     /// hidden by it.
     #[must_use]
     pub fn with_duties(self, duties: Vec<Duty>) -> Self {
-        Self { duties, ..self }
+        let with_pattern = |duty: Duty| {
+            let pattern = EntryPattern::new(duty.entries, &duty.pattern);
+            (duty, pattern)
+        };
+        Self { duties: duties.into_iter().map(with_pattern).collect(), ..self }
     }
 
     pub fn rules(&self) -> &[Rule] {
@@ -267,12 +336,16 @@ impl Policy {
     /// All that is owed for a call, by its principal or by one on whose behalf it is made.
     fn owed(&self, call: &ResolvedCall, facts: &Facts, own: Obligations) -> Obligations {
         let target = call.target();
-        let is_owed = |duty: &&Duty| {
+        let subject = Subject::new(target);
+        let is_owed = |(duty, pattern): &&(Duty, EntryPattern)| {
             let others = facts.on_behalf_of.iter();
             let mut all = others.chain([&call.call().principal]);
-            all.any(|principal| duty.is_about(principal, target))
+            // What is owed must not be got round, just as what is denied.
+            all.any(|principal| duty.concerns(principal, target))
+                && subject.is_meant(&duty.scope, pattern, Effect::Deny)
         };
-        self.duties.iter().filter(is_owed).fold(own, |owed, duty| owed.and(&duty.obligations))
+        let owed = self.duties.iter().filter(is_owed);
+        owed.fold(own, |owed, (duty, _)| owed.and(&duty.obligations))
     }
 
     /// What is decided for the principal, unless something stricter is for one on whose behalf it
@@ -287,8 +360,11 @@ impl Policy {
     fn verdict(&self, principal: &Principal, target: &Target) -> Verdict<'_> {
         let mut strongest: Option<&Rule> = None;
         let (mut has_list, mut is_listed) = (false, false);
-        for rule in self.rules.iter().filter(|r| r.concerns(principal, target)) {
-            let (is_list, is_match) = (rule.effect == Effect::Allow, rule.matches(target));
+        let subject = Subject::new(target);
+        let rules = self.rules.iter().zip(&self.patterns);
+        for (rule, pattern) in rules.filter(|(rule, _)| rule.concerns(principal, target)) {
+            let is_match = subject.is_meant(&rule.scope, pattern, rule.effect);
+            let is_list = rule.effect == Effect::Allow;
             has_list |= is_list;
             is_listed |= is_list && is_match;
             if is_match && strongest.is_none_or(|s| s.effect < rule.effect) {

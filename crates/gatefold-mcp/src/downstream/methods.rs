@@ -168,7 +168,7 @@ impl RequestScope {
         caller: Caller,
     ) -> Result<(), RpcError> {
         let public = self.turn.resource_uri(uri);
-        let target = self.turn.view().find_resource(public.as_str());
+        let target = self.turn.resource(&public);
         if target.as_ref().is_some_and(|t| subscriptions.has(&t.domain, &t.name)) {
             return Ok(());
         }

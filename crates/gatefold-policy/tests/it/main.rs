@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 mod rules;
+mod uris;
 
 #[test]
 fn a_permit_cannot_be_made_copied_or_used_twice() {

@@ -177,6 +177,28 @@ fn a_rule_for_everywhere_goes_by_id_and_a_domains_rule_by_own_name() {
 }
 
 #[test]
+fn a_rule_for_everywhere_knows_each_name_that_is_its_domains_alone() {
+    let deny = |pattern| [rule(Effect::Deny, "*", pattern)];
+    check(&deny("bank__*"), "bank", "bank_pay", "denied by deny-bank__*");
+    check(&deny("bank_pay"), "bank", "bank_pay", "denied by deny-bank_pay");
+    check(&deny("bank__*"), "banker", "bank__pay", "granted by default");
+    let allow = [rule(Effect::Allow, "*", "git__*")];
+    check(&allow, "git", "git_status", "granted by allow-git__*");
+    check(&allow, "git_hub", "git__status", "denied by allow-list");
+    // Where `git_hub` is configured, the tool of `git` has the long id, and stays denied.
+    let target = Target {
+        id: ToolId::long(&Domain::parse("git").unwrap(), "git_hub_drop"),
+        ..Target::clone(&target("git", "git_hub_drop"))
+    };
+    let decide = |effect| {
+        let policy = Policy::new(vec![rule(effect, "*", "git_hub_*")]);
+        policy.is_visible(&Principal::local(), &target)
+    };
+    assert!(!decide(Effect::Deny));
+    assert!(!decide(Effect::Allow), "what is allowed is the other domain's");
+}
+
+#[test]
 fn a_rule_for_some_does_not_bind_others() {
     let ann = Principal::user(UserId::new("ann"));
     let bob = Principal {

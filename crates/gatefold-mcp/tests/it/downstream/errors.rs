@@ -371,8 +371,8 @@ async fn foreign() {
 async fn status_of(edge: &Edge, headers: &[&str]) -> String {
     let address = edge.base.strip_prefix("http://").unwrap();
     let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
-    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-    let request = format!("GET /mcp HTTP/1.1\r\n{headers}connection: close\r\n\r\n");
+    let headers = headers.join("\r\n");
+    let request = format!("GET /mcp HTTP/1.1\r\n{headers}\r\nconnection: close\r\n\r\n");
     socket.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
     socket.read_to_string(&mut answer).await.unwrap();

@@ -17,6 +17,8 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("prompts_and_resources_are_completed_under_either_name", completed),
         trial("the_flat_disclosure_lists_and_calls_by_aliases", flat),
         trial("what_is_denied_looks_missing_on_every_path", denied),
+        trial("what_is_denied_reads_like_what_never_was_and_leads_to_no_other_source", no_other),
+        trial("a_resource_is_asked_for_as_it_was_judged_however_it_is_written", judged),
         trial("lists_come_in_one_piece", pages),
     ]
 }
@@ -250,6 +252,132 @@ async fn denied() {
     for method in ["tools/call", "prompts/get", "resources/read", "resources/subscribe"] {
         assert_eq!(up.script.count(method), 0, "{method} reached the source");
     }
+}
+
+/// Asks for the same in two gateways: one denies what its source has, and the other's source never had it. Every
+/// answer is the same word for word, and the source beside it is not called for either.
+async fn no_other() {
+    let evil = || async {
+        Scripted::listing(
+            "evil",
+            &["bank__say", "bank_say", "bank__bank_say", "say", "other"],
+            &["bank__greet", "bank_greet", "greet"],
+            &["scripted://secret", "gatefold://bank/scripted://secret"],
+        )
+        .await
+    };
+    let (some, all) = (["other"], ["say", "bank_say", "other"]);
+    let having =
+        Scripted::listing("bank", &all, &["greet", "bank_greet"], &["scripted://secret"]).await;
+    let lacking = Scripted::listing("bank", &some, &[], &[]).await;
+    let (beside, too) = (evil().await, evil().await);
+    let deny = |kind, pattern: &str| {
+        let scope = Scope::Domain(Domain::parse("bank").unwrap());
+        Rule { scope, ..deny(pattern, kind, pattern) }
+    };
+    let policy = || {
+        Policy::new(vec![
+            deny(EntryKind::Tool, "*say"),
+            deny(EntryKind::Prompt, "*greet"),
+            deny(EntryKind::Resource, "scripted://secret"),
+        ])
+    };
+    let endpoint = HttpEndpoint::default;
+    let denied = Edge::with(&[&having.settings, &beside.settings], policy(), endpoint()).await;
+    let never = Edge::with(&[&lacking.settings, &too.settings], policy(), endpoint()).await;
+    for (path, method, params) in every_entrance() {
+        let hidden = denied.ask(path, method, params.clone()).await;
+        let missing = never.ask(path, method, params.clone()).await;
+        assert_eq!(hidden.body, missing.body, "{path} {method} {params}");
+        assert_eq!(hidden.status, missing.status, "{path} {method} {params}");
+        let is_refused = ["nknown", "there is no"].iter().any(|words| hidden.body.contains(words));
+        assert!(is_refused, "{path} {method} {params}: {}", hidden.body);
+    }
+    for source in [&having, &lacking, &beside, &too] {
+        for method in ["tools/call", "prompts/get", "resources/read", "completion/complete"] {
+            assert_eq!(source.script.count(method), 0, "{method} reached a source");
+        }
+    }
+}
+
+/// Requests for what is denied, by each of its names and through each entrance.
+fn every_entrance() -> Vec<(&'static str, &'static str, Value)> {
+    let mut tried = Vec::new();
+    let one = "/mcp/source/bank";
+    let flat = "/mcp?disclosure=flat";
+    let scoped = "/mcp/source/bank?disclosure=gateway";
+    for name in ["bank__say", "bank_say", "bank__bank_say", "bank__nothing"] {
+        let named = json!({"tool_name": name, "arguments": {"account": 7}});
+        for path in ["/mcp", scoped] {
+            tried.push((path, "tools/call", json!({"name": "execute_tool", "arguments": named})));
+            let schema = json!({"tool_name": name});
+            tried.push((
+                path,
+                "tools/call",
+                json!({"name": "get_tool_schema", "arguments": schema}),
+            ));
+            let schemas = json!({"tool_names": [name, "nothing"]});
+            tried.push((
+                path,
+                "tools/call",
+                json!({"name": "get_tool_schema", "arguments": schemas}),
+            ));
+        }
+        for path in [flat, one, "/mcp"] {
+            tried.push((path, "tools/call", json!({"name": name, "arguments": {"account": 7}})));
+        }
+    }
+    tried.push((one, "tools/call", json!({"name": "say"})));
+    for name in ["bank__greet", "bank_greet", "bank__bank_greet"] {
+        let reference = json!({"type": "ref/prompt", "name": name});
+        let argument = json!({"name": "a", "value": ""});
+        for path in ["/mcp", flat, one] {
+            tried.push((path, "prompts/get", json!({"name": name})));
+            let params = json!({"ref": reference, "argument": argument});
+            tried.push((path, "completion/complete", params));
+        }
+    }
+    for path in ["/mcp", flat] {
+        let uri = json!({"uri": "gatefold://bank/scripted://secret"});
+        tried.push((path, "resources/read", uri));
+    }
+    tried
+}
+
+/// A resource that is not listed reaches its source as rules judged it, from every entrance.
+async fn judged() {
+    let up = Scripted::new("up").await;
+    let policy = Policy::new(vec![deny("resources", EntryKind::Resource, "file:///etc/*")]);
+    let edge = Edge::with(&[&up.settings], policy, HttpEndpoint::default()).await;
+    for own in [
+        "file:/etc/passwd",
+        "file://localhost/etc/passwd",
+        "file:////etc/passwd",
+        "file:///etc%5cpasswd",
+    ] {
+        for (path, uri) in
+            [("/mcp", format!("gatefold://up/{own}")), ("/mcp/source/up", own.to_owned())]
+        {
+            let reply = edge.ask(path, "resources/read", json!({"uri": uri})).await;
+            assert_eq!(reply.code(), Some(-32602), "{uri}: {}", reply.body);
+            let session = edge.session(path).await;
+            let reply = session.ask(1, "resources/subscribe", json!({"uri": uri})).await;
+            assert_eq!(reply.message()["error"]["code"], -32002, "{uri}: {}", reply.body);
+        }
+    }
+    assert_eq!(up.script.count("resources/read") + up.script.count("resources/subscribe"), 0);
+    let session = edge.session("/mcp").await;
+    let uri = json!({"uri": "gatefold://up/file://localhost/pub/x/../a%2emd"});
+    session.result("resources/read", uri.clone()).await;
+    session.result("resources/subscribe", uri.clone()).await;
+    for method in ["resources/read", "resources/subscribe"] {
+        let sent = up.script.received(method).pop().unwrap();
+        assert_eq!(sent["params"]["uri"], "file:///pub/a.md", "{method}");
+    }
+    session.result("resources/unsubscribe", uri).await;
+    up.script.reached("resources/unsubscribe", 1).await;
+    let sent = up.script.received("resources/unsubscribe").pop().unwrap();
+    assert_eq!(sent["params"]["uri"], "file:///pub/a.md");
 }
 
 async fn pages() {

@@ -41,9 +41,27 @@ pub(super) struct Script {
     /// What is said on the session's own stream.
     notices: broadcast::Sender<String>,
     capabilities: Value,
+    /// What it lists in place of the usual tools, prompts and resources, by name and URI.
+    listed: Option<[Vec<String>; 3]>,
 }
 
 impl Script {
+    fn list(&self, method: &str) -> Option<Value> {
+        let [tools, prompts, resources] = self.listed.as_ref()?;
+        let named = |key: &str, all: &[String]| -> Value {
+            let one =
+                |name: &String| json!({key: name, "name": name, "inputSchema": {"type": "object"}});
+            all.iter().map(one).collect()
+        };
+        Some(match method {
+            "tools/list" => json!({"result": {"tools": named("name", tools)}}),
+            "prompts/list" => json!({"result": {"prompts": named("name", prompts)}}),
+            "resources/list" => json!({"result": {"resources": named("uri", resources)}}),
+            "resources/templates/list" => json!({"result": {"resourceTemplates": []}}),
+            _ => return None,
+        })
+    }
+
     pub(super) fn received(&self, method: &str) -> Vec<Value> {
         let received = self.received.lock().unwrap();
         received.iter().filter(|message| message["method"] == method).cloned().collect()
@@ -88,16 +106,34 @@ impl Scripted {
             "completions": {},
             "experimental": {"x": {}},
         });
-        Self::declaring(domain, capabilities).await
+        Self::made(domain, capabilities, None).await
     }
 
     pub(super) async fn declaring(domain: &str, capabilities: Value) -> Self {
+        Self::made(domain, capabilities, None).await
+    }
+
+    /// One that lists these tools, prompts and resources alone.
+    pub(super) async fn listing(
+        domain: &str,
+        tools: &[&str],
+        prompts: &[&str],
+        resources: &[&str],
+    ) -> Self {
+        let owned = |names: &[&str]| names.iter().copied().map(str::to_owned).collect();
+        let capabilities = json!({"tools": {}, "prompts": {}, "resources": {}, "completions": {}});
+        let listed = [owned(tools), owned(prompts), owned(resources)];
+        Self::made(domain, capabilities, Some(listed)).await
+    }
+
+    async fn made(domain: &str, capabilities: Value, listed: Option<[Vec<String>; 3]>) -> Self {
         let script = Arc::new(Script {
             received: Mutex::default(),
             released: watch::Sender::new(false),
             given_up: Mutex::default(),
             notices: broadcast::Sender::new(64),
             capabilities,
+            listed,
         });
         let router = Router::new().route("/mcp", post(take).get(stand)).with_state(script.clone());
         let (url, running) = serve_router(router).await;
@@ -139,7 +175,7 @@ async fn take(State(script): State<Arc<Script>>, body: Bytes) -> Response {
             "chat" => return chat(&script, message),
             name => json!({"result": called(name, &params["arguments"])}),
         },
-        method => answered(method, params),
+        method => script.list(method).unwrap_or_else(|| answered(method, params)),
     };
     let mut answer = answer;
     answer["jsonrpc"] = "2.0".into();
