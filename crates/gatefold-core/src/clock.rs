@@ -1,6 +1,7 @@
 use std::fmt;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,12 @@ fn civil_from_days(days: u64) -> (u64, u64, u64) {
 
 /// The source of time. Nothing else in Gatefold reads the system's clock.
 pub trait Clock: Send + Sync + 'static {
+    /// The date. Somebody may set it at any time, to any other.
     fn now(&self) -> Timestamp;
+
+    /// The time since some moment before now that stays the same: what durations are taken from,
+    /// since nobody sets it.
+    fn uptime(&self) -> Duration;
 }
 
 /// The machine's own clock.
@@ -74,26 +80,45 @@ impl Clock for SystemClock {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp(u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX))
     }
+
+    fn uptime(&self) -> Duration {
+        static FIRST_ASKED: LazyLock<Instant> = LazyLock::new(Instant::now);
+        FIRST_ASKED.elapsed()
+    }
 }
 
 /// A clock for tests that stands still until it is advanced.
 #[derive(Debug, Default)]
-pub struct ManualClock(AtomicU64);
+pub struct ManualClock {
+    now: AtomicU64,
+    uptime: AtomicU64,
+}
 
 impl ManualClock {
     pub fn at(now: Timestamp) -> Self {
-        Self(AtomicU64::new(now.0))
+        Self { now: AtomicU64::new(now.0), uptime: AtomicU64::default() }
     }
 
+    /// Time goes by.
     pub fn advance(&self, by: Duration) {
         let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
-        self.0.fetch_add(millis, Ordering::SeqCst);
+        self.now.fetch_add(millis, Ordering::SeqCst);
+        self.uptime.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// Somebody sets the clock.
+    pub fn set(&self, now: Timestamp) {
+        self.now.store(now.0, Ordering::SeqCst);
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        Timestamp(self.0.load(Ordering::SeqCst))
+        Timestamp(self.now.load(Ordering::SeqCst))
+    }
+
+    fn uptime(&self) -> Duration {
+        Duration::from_millis(self.uptime.load(Ordering::SeqCst))
     }
 }
 

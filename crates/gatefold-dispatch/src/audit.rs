@@ -154,7 +154,8 @@ impl DecidedBy {
 /// An open record. Dropping it without an outcome ends it as cancelled.
 pub(crate) struct OpenRecord {
     id: CallId,
-    opened_at: Timestamp,
+    /// By the clock's uptime: the date may be set while the call is under way.
+    began: Duration,
     clock: Arc<dyn Clock>,
     counters: Arc<Counters>,
     slot: Option<Box<dyn AuditSlot>>,
@@ -167,9 +168,9 @@ impl OpenRecord {
         counters: Arc<Counters>,
         record: CallOpened,
     ) -> Result<Self, AuditError> {
-        let (id, opened_at) = (record.id, record.at);
+        let (id, began) = (record.id, clock.uptime());
         let slot = log.open(record).await?;
-        Ok(Self { id, opened_at, clock, counters, slot: Some(slot) })
+        Ok(Self { id, began, clock, counters, slot: Some(slot) })
     }
 
     /// Ends the record, and waits until the end would outlive a crash: whoever has an answer finds
@@ -189,7 +190,7 @@ impl OpenRecord {
         let slot = self.slot.take()?;
         self.counters.count(outcome.counted_as());
         let at = self.clock.now();
-        let took = at.since(self.opened_at);
+        let took = self.clock.uptime().saturating_sub(self.began);
         Some(slot.close(CallClosed { id: self.id, at, took, outcome, result_bytes }))
     }
 }
@@ -198,5 +199,39 @@ impl Drop for OpenRecord {
     fn drop(&mut self) {
         // Nobody waits for the answer.
         drop(self.end(AuditOutcome::Cancelled, 0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+    use gatefold_core::ManualClock;
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    struct Took(mpsc::Sender<Duration>);
+
+    impl AuditSlot for Took {
+        fn close(self: Box<Self>, record: CallClosed) -> BoxFuture<'static, ()> {
+            self.0.try_send(record.took).unwrap();
+            std::future::ready(()).boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_clock_that_is_set_during_a_call_does_not_change_how_long_it_took() {
+        let (sender, mut took) = mpsc::channel(1);
+        for date in [0, 5_000_000_000_000] {
+            let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_795_255_020_000)));
+            let (began, slot) = (clock.uptime(), Some(Box::new(Took(sender.clone())) as Box<_>));
+            let id = CallId::new(clock.now(), 1);
+            let record =
+                OpenRecord { id, began, clock: clock.clone(), counters: Arc::default(), slot };
+            clock.advance(Duration::from_secs(2));
+            clock.set(Timestamp::from_millis(date));
+            record.close(AuditOutcome::Done, 0).await;
+            assert_eq!(took.recv().await, Some(Duration::from_secs(2)));
+        }
     }
 }

@@ -108,13 +108,13 @@ impl Dispatcher {
     /// this by itself, and does without until it is done.
     pub async fn recollect(&self, tenant: &Tenant) -> Result<(), BoxError> {
         let port = &*self.ports.past;
-        self.overlays.refresh(port, tenant, self.ports.clock.now()).await
+        self.overlays.refresh(port, tenant, self.ports.clock.uptime()).await
     }
 
     /// What was learnt for a tenant, as far as it was read. Newer changes are read in the
     /// background.
     pub(crate) fn past(self: &Arc<Self>, tenant: &Tenant) -> Option<Arc<Past>> {
-        let (past, is_due) = self.overlays.get(tenant, self.ports.clock.now());
+        let (past, is_due) = self.overlays.get(tenant, self.ports.clock.uptime());
         let runtime = Handle::try_current().ok().filter(|_| is_due);
         if let Some(runtime) = runtime {
             let (dispatcher, tenant) = (self.clone(), tenant.clone());

@@ -142,18 +142,19 @@ impl Pinned {
         }
         // Words that may not be kept are not remembered either.
         if let Some(query) = worth_keeping(query, []) {
-            self.dispatcher.recall.found(self.asker(caller), &query, tools, self.now());
+            let at = self.dispatcher.ports.clock.uptime();
+            self.dispatcher.recall.found(self.asker(caller), &query, tools, at);
         }
     }
 
     /// Records what a successful call has taught, if a search led to it.
     fn served(&self, entry: &ResolvedEntry, asker: &Asker) {
         let Some(tool) = self.view.tool_of(entry) else { return };
-        let (id, at) = (tool.id().clone(), self.now());
-        let Some(query) = self.dispatcher.recall.served(asker, &id, at) else { return };
+        let (id, uptime) = (tool.id().clone(), self.dispatcher.ports.clock.uptime());
+        let Some(query) = self.dispatcher.recall.served(asker, &id, uptime) else { return };
         let names = [id.as_str(), tool.alias(), tool.definition().name()];
         if let Some(query) = worth_keeping(&query, names) {
-            let tenant = self.principal.tenant();
+            let (tenant, at) = (self.principal.tenant(), self.now());
             self.dispatcher.ports.past.note(Lesson { tenant, tool: id, query, at });
         }
     }

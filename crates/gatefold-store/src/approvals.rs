@@ -279,7 +279,7 @@ async fn keep_new(
     request: &NewApproval,
 ) -> Result<String, StoreError> {
     let failed = |source| store.error(source);
-    sweep(connection, request.at).await.map_err(failed)?;
+    sweep(connection, store.aging.now()).await.map_err(failed)?;
     let counted = sqlx::query_as(COUNT)
         .bind(&request.key.principal.as_bytes()[..])
         .bind(millis(request.at))
@@ -362,9 +362,9 @@ fn undecidable(record: ApprovalRecord) -> StoreError {
 }
 
 /// Deletes requests that can no longer be decided or used.
-pub(crate) async fn prune(store: &StoreInner) -> Result<u64, StoreError> {
+pub(crate) async fn prune(store: &StoreInner, now: Timestamp) -> Result<u64, StoreError> {
     let mut connection = store.connection().await;
-    sweep(&mut connection, store.clock.now()).await.map_err(|source| store.error(source))
+    sweep(&mut connection, now).await.map_err(|source| store.error(source))
 }
 
 async fn sweep(connection: &mut SqliteConnection, now: Timestamp) -> sqlx::Result<u64> {

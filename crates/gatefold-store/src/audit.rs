@@ -1,5 +1,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -105,7 +106,8 @@ impl Ledger {
         let holder = self.next_holder();
         let row = CallRow::new(opened.id, row::open(&opened, holder));
         let (log, clock) = (self.log.clone(), self.clock.clone());
-        let slot = Box::new(RecordSlot { held: Some((place, opened)), holder, log, clock });
+        let (held, began) = (Some((place, opened)), clock.uptime());
+        let slot = Box::new(RecordSlot { held, holder, log, clock, began });
         let slot = self.ask(|answer| Entry::Open { row, slot, answer }).await?;
         Ok(slot as Box<dyn AuditSlot>)
     }
@@ -163,6 +165,8 @@ struct RecordSlot {
     holder: Holder,
     log: EndingLog,
     clock: Arc<dyn Clock>,
+    /// By the clock's uptime.
+    began: Duration,
 }
 
 impl RecordSlot {
@@ -193,7 +197,7 @@ impl Drop for RecordSlot {
         let closed = CallClosed {
             id: opened.id,
             at,
-            took: at.since(opened.at),
+            took: self.clock.uptime().saturating_sub(self.began),
             outcome: AuditOutcome::Cancelled,
             result_bytes: 0,
         };

@@ -130,7 +130,9 @@ pub(crate) async fn recover(store: &StoreInner) -> Result<(), StoreError> {
 /// Deletes what is too old, too much or no longer useful, in small steps.
 pub(crate) async fn prune(store: &StoreInner) -> Result<u64, StoreError> {
     let age = u64::try_from(store.retention.age.as_millis()).unwrap_or(u64::MAX);
-    let oldest = Timestamp::from_millis(store.clock.now().as_millis().saturating_sub(age));
+    let now = store.aging.look(&mut *store.connection().await).await;
+    let now = now.map_err(|source| store.error(source))?;
+    let oldest = Timestamp::from_millis(now.as_millis().saturating_sub(age));
     let first_id = CallId::new(oldest, 0).to_string();
     let rows = i64::from(store.retention.rows);
     let mut pruned = prune_by(store, PRUNE_CALLS_BY_AGE, Bound::Id(first_id)).await?;
@@ -141,8 +143,8 @@ pub(crate) async fn prune(store: &StoreInner) -> Result<u64, StoreError> {
     if pruned > 0 {
         tracing::info!(pruned, "old records were deleted");
     }
-    approvals::prune(store).await?;
-    past::prune(store).await?;
+    approvals::prune(store, now).await?;
+    past::prune(store, now).await?;
     sources::sweep(store).await?;
     Ok(pruned)
 }

@@ -10,6 +10,7 @@
 //! holds a place from the moment its record opened, waits until the end is in a log beside the
 //! database: an answer tells of a call whose end outlives a crash.
 
+mod aging;
 mod approvals;
 mod audit;
 mod blocking;

@@ -11,6 +11,7 @@ use tokio::sync::{Mutex, Notify, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
+use crate::aging::AgingClock;
 use crate::audit::{EndingFiles, EndingLog, Ledger, Writer};
 use crate::blocking::blocking;
 use crate::database::Database;
@@ -54,6 +55,7 @@ impl Store {
             StoreInner {
                 state_dir: state_dir.to_owned(),
                 retention: options.retention,
+                aging: AgingClock::new(options.clock.clone()),
                 clock: options.clock,
                 owner: owner.id,
                 ledger,
@@ -65,6 +67,10 @@ impl Store {
             }
         });
         housekeeping::recover(&inner).await?;
+        if let Err(error) = inner.aging.look(&mut *inner.connection().await).await {
+            // Nothing grows old before the next look.
+            tracing::warn!(%error, "the date could not be noted");
+        }
         tokio::spawn(Writer::new(database, writing, intake, ends, owner, checkpoint).run());
         Ok(Self { inner })
     }

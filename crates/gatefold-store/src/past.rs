@@ -209,8 +209,8 @@ async fn write(connection: &mut SqliteConnection, lesson: &Lesson) -> sqlx::Resu
 }
 
 /// Deletes what weighs too little by now, and the lightest of what is too much.
-pub(crate) async fn prune(store: &StoreInner) -> Result<u64, StoreError> {
-    let least = strength(LEAST_WEIGHT, store.clock.now());
+pub(crate) async fn prune(store: &StoreInner, now: Timestamp) -> Result<u64, StoreError> {
+    let least = strength(LEAST_WEIGHT, now);
     let prune = sqlx::query(PRUNE).bind(least).bind(IN_ALL);
     let mut connection = store.connection().await;
     delete(&mut connection, prune).await.map_err(|source| store.error(source))

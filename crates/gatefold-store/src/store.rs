@@ -8,6 +8,7 @@ use tokio::sync::{Mutex, MutexGuard, mpsc};
 use tokio::task::JoinSet;
 
 use crate::StoreError;
+use crate::aging::AgingClock;
 use crate::audit::Ledger;
 use crate::database::Database;
 use crate::options::Retention;
@@ -22,6 +23,8 @@ pub(crate) struct StoreInner {
     pub(crate) state_dir: PathBuf,
     pub(crate) retention: Retention,
     pub(crate) clock: Arc<dyn Clock>,
+    /// The time by which things grow old.
+    pub(crate) aging: AgingClock,
     pub(crate) owner: i64,
     pub(crate) ledger: Ledger,
     pub(crate) database: Database,

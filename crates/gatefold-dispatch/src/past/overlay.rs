@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use gatefold_catalog::{Past, PastQuery};
-use gatefold_core::{BoxError, Tenant, Timestamp};
+use gatefold_core::{BoxError, Tenant};
 use tokio::task::spawn_blocking;
 
 use super::{KeptQuery, PastQueries};
@@ -24,19 +24,20 @@ struct TenantPast {
     past: Option<Arc<Past>>,
     /// The version that was read; none before the first time.
     version: Option<u64>,
-    checked: Timestamp,
+    /// By the clock's uptime, like every moment here.
+    checked: Duration,
 }
 
 impl Overlays {
     /// A tenant's cached past queries, and whether it is time to check for changes.
-    pub(crate) fn get(&self, tenant: &Tenant, now: Timestamp) -> (Option<Arc<Past>>, bool) {
+    pub(crate) fn get(&self, tenant: &Tenant, now: Duration) -> (Option<Arc<Past>>, bool) {
         let mut tenants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         make_room(&mut tenants, tenant);
         let Some(held) = tenants.get_mut(tenant) else {
             tenants.insert(tenant.clone(), TenantPast { past: None, version: None, checked: now });
             return (None, true);
         };
-        let is_due = now.since(held.checked) >= LAG;
+        let is_due = now.saturating_sub(held.checked) >= LAG;
         held.checked = if is_due { now } else { held.checked };
         (held.past.clone(), is_due)
     }
@@ -46,7 +47,7 @@ impl Overlays {
         &self,
         port: &dyn PastQueries,
         tenant: &Tenant,
-        now: Timestamp,
+        now: Duration,
     ) -> Result<(), BoxError> {
         // Read first, so that a change in between is found the next time.
         let version = port.version().await?;
@@ -93,7 +94,7 @@ mod tests {
     #[tokio::test]
     async fn no_more_tenants_are_held_than_the_limit() {
         let (asked, read) = (Overlays::default(), Overlays::default());
-        let now = Timestamp::from_millis(0);
+        let now = Duration::ZERO;
         for number in 0..=TENANTS {
             let tenant = Principal::user(UserId::new(format!("user{number}"))).tenant();
             asked.get(&tenant, now);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use gatefold_core::{ClientName, Principal, Timestamp, ToolId};
+use gatefold_core::{ClientName, Principal, ToolId};
 
 /// How long a search is remembered. It has hardly led to a call that comes later.
 const REMEMBERED: Duration = Duration::from_mins(10);
@@ -32,7 +32,8 @@ pub(crate) struct Asker {
 pub(crate) struct Recall(Mutex<HashMap<Asker, VecDeque<Search>>>);
 
 struct Search {
-    at: Timestamp,
+    /// By the clock's uptime, like every moment here.
+    at: Duration,
     query: Arc<str>,
     /// The tools that it showed.
     tools: Vec<ToolId>,
@@ -42,7 +43,7 @@ struct Search {
 
 impl Recall {
     /// Remembers a search and the tools that it showed.
-    pub(crate) fn found(&self, asker: Asker, query: &str, mut tools: Vec<ToolId>, at: Timestamp) {
+    pub(crate) fn found(&self, asker: Asker, query: &str, mut tools: Vec<ToolId>, at: Duration) {
         if tools.is_empty() {
             return;
         }
@@ -73,7 +74,7 @@ impl Recall {
     ///
     /// It is the latest search that showed the tool, unless that one has led to another tool and an
     /// earlier search led here: then the tool was known already, and merely shown again.
-    pub(crate) fn served(&self, asker: &Asker, tool: &ToolId, at: Timestamp) -> Option<Arc<str>> {
+    pub(crate) fn served(&self, asker: &Asker, tool: &ToolId, at: Duration) -> Option<Arc<str>> {
         let mut askers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let searches = askers.get_mut(asker)?;
         searches.retain(|search| is_fresh(search, at));
@@ -87,12 +88,12 @@ impl Recall {
     }
 }
 
-fn is_fresh(search: &Search, now: Timestamp) -> bool {
-    now.since(search.at) <= REMEMBERED
+fn is_fresh(search: &Search, now: Duration) -> bool {
+    now.saturating_sub(search.at) <= REMEMBERED
 }
 
 /// Makes room: old searches go, and all of them if all are fresh.
-fn forget(askers: &mut HashMap<Asker, VecDeque<Search>>, now: Timestamp) {
+fn forget(askers: &mut HashMap<Asker, VecDeque<Search>>, now: Duration) {
     askers.retain(|_, searches| searches.back().is_some_and(|last| is_fresh(last, now)));
     if askers.len() >= ASKERS {
         askers.clear();
@@ -105,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+    const NOW: Duration = Duration::from_secs(1000);
 
     fn asker(user: &str, connection: Option<u64>) -> Asker {
         Asker { principal: Arc::new(Principal::user(UserId::new(user))), client: None, connection }
@@ -130,7 +131,7 @@ mod tests {
         }
 
         #[track_caller]
-        fn call_as(&self, asker: &Asker, tool: &str, at: Timestamp, taught: Option<&str>) {
+        fn call_as(&self, asker: &Asker, tool: &str, at: Duration, taught: Option<&str>) {
             let served = self.0.served(asker, &ToolId::new(tool), at);
             assert_eq!(served.as_deref(), taught, "{tool}");
         }
@@ -183,7 +184,7 @@ mod tests {
     fn what_was_long_ago_teaches_nothing() {
         let session = Session::default();
         session.search("file a bug", &["create"]);
-        let late = NOW.plus(REMEMBERED + Duration::from_millis(1));
+        let late = NOW + REMEMBERED + Duration::from_millis(1);
         session.call_as(&asker("ann", Some(1)), "create", late, None);
     }
 

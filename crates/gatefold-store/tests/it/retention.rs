@@ -1,14 +1,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{CallId, Clock as _, Digest, ManualClock, Principal};
+use gatefold_core::{CallId, Clock as _, Digest, ManualClock, Principal, Timestamp};
 use gatefold_dispatch::{AuditLog as _, AuditOutcome, CallClosed, DiscoveryRecord};
 use gatefold_store::{Retention, Store, StoreOptions};
+use sqlx::Executor as _;
 use tempfile::tempdir;
 
-use crate::fixture::{NOW, at, opened_as, outcomes, records};
+use crate::fixture::{NOW, at, connect, opened_as, outcomes, records};
 
 const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
 
 async fn store(
     directory: &std::path::Path,
@@ -85,4 +87,92 @@ async fn a_suspension_that_ran_out_has_expired() {
     let second = Store::open(directory.path(), at(&clock)).await.unwrap();
     assert_eq!(outcomes(&second).await, ["expired", "suspended"]);
     assert_eq!(records(&second).await[0].closed_at, Some(NOW.plus(HOUR)));
+}
+
+/// A record a day for four weeks, of thirty days that are kept.
+async fn four_weeks(directory: &std::path::Path, clock: &Arc<ManualClock>) -> Store {
+    let store = store(directory, clock, Retention::default()).await;
+    for number in 0..28 {
+        use_once(&store, clock, number).await;
+        clock.advance(DAY);
+        assert_eq!(store.prune().await.unwrap(), 0);
+    }
+    store
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_erases_nothing_before_it_has_lasted() {
+    let directory = tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(NOW));
+    let store = four_weeks(directory.path(), &clock).await;
+    clock.set(clock.now().plus(40 * DAY));
+    for _ in 0..60 {
+        clock.advance(Duration::from_secs(33));
+        assert_eq!(store.prune().await.unwrap(), 0);
+    }
+    assert_eq!(records(&store).await.len(), 28);
+    // It was wrong, and is set right: all is as it was.
+    clock.set(NOW.plus(28 * DAY));
+    clock.advance(HOUR);
+    assert_eq!(store.prune().await.unwrap(), 0);
+    // It was right: what is too old goes within two days.
+    clock.set(NOW.plus(68 * DAY));
+    clock.advance(2 * DAY);
+    store.prune().await.unwrap();
+    assert_eq!(records(&store).await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_clock_that_is_wrong_after_a_restart_erases_nothing() {
+    let directory = tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(NOW));
+    let first = four_weeks(directory.path(), &clock).await;
+    first.close().await.unwrap();
+    drop(first);
+    for wrong in [NOW.plus(68 * DAY), Timestamp::from_millis(0), NOW.plus(30_000 * DAY)] {
+        let clock = Arc::new(ManualClock::at(wrong));
+        let store = store(directory.path(), &clock, Retention::default()).await;
+        clock.advance(Duration::from_secs(33));
+        assert_eq!(store.prune().await.unwrap(), 0, "{wrong}");
+        store.close().await.unwrap();
+    }
+    let clock = Arc::new(ManualClock::at(NOW.plus(28 * DAY)));
+    let store = store(directory.path(), &clock, Retention::default()).await;
+    assert_eq!(records(&store).await.len(), 28);
+}
+
+#[tokio::test]
+async fn a_database_of_before_goes_by_its_latest_record() {
+    let directory = tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(NOW));
+    let first = four_weeks(directory.path(), &clock).await;
+    first.close().await.unwrap();
+    drop(first);
+    let mut other = connect(directory.path()).await;
+    other.execute("DELETE FROM aging").await.unwrap();
+    let clock = Arc::new(ManualClock::at(NOW.plus(68 * DAY)));
+    let store = store(directory.path(), &clock, Retention::default()).await;
+    clock.advance(Duration::from_secs(33));
+    assert_eq!(store.prune().await.unwrap(), 0);
+    assert_eq!(records(&store).await.len(), 28);
+}
+
+#[tokio::test]
+async fn processes_that_share_a_directory_believe_no_faster_than_one() {
+    let directory = tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(NOW));
+    let first = four_weeks(directory.path(), &clock).await;
+    let mut others = Vec::new();
+    for _ in 0..8 {
+        others.push(store(directory.path(), &clock, Retention::default()).await);
+    }
+    clock.set(clock.now().plus(40 * DAY));
+    for _ in 0..6 {
+        clock.advance(Duration::from_mins(10));
+        for store in others.iter().chain([&first]) {
+            store.prune().await.unwrap();
+        }
+    }
+    // An hour has passed, so a day of the step is believed. Nine hours would have erased seven.
+    assert_eq!(records(&first).await.len(), 28);
 }
