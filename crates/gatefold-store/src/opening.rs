@@ -55,6 +55,7 @@ impl Store {
             StoreInner {
                 state_dir: state_dir.to_owned(),
                 retention: options.retention,
+                manifest_bytes: options.manifest_bytes,
                 aging: AgingClock::new(options.clock.clone()),
                 clock: options.clock,
                 owner: owner.id,

@@ -8,6 +8,9 @@ use gatefold_core::{Clock, SystemClock};
 pub struct StoreOptions {
     pub durability: Durability,
     pub retention: Retention,
+    /// How many bytes the manifests of one source may take, of all its configurations together. The
+    /// latest is kept whatever its size, which has a bound where it is read.
+    pub manifest_bytes: u64,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -16,6 +19,7 @@ impl Default for StoreOptions {
         Self {
             durability: Durability::Process,
             retention: Retention::default(),
+            manifest_bytes: 128 * 1024 * 1024,
             clock: Arc::new(SystemClock),
         }
     }

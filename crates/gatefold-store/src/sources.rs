@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use futures::future::join_all;
 use gatefold_catalog::Manifest;
 use gatefold_core::{Digest, Domain, Timestamp};
+use sqlx::{Connection as _, SqliteConnection};
 use tempfile::NamedTempFile;
 
 use crate::blocking::blocking;
@@ -16,7 +17,7 @@ use crate::{Store, StoreError, tokens};
 
 /// How many configurations of one domain are remembered: gateways with different settings may share
 /// a state directory.
-const KEPT_PER_DOMAIN: u32 = 8;
+const KEPT_PER_DOMAIN: usize = 8;
 
 /// How many threads read manifests when a gateway starts: most of the work is hashing.
 const READERS: usize = 4;
@@ -50,10 +51,13 @@ const SAVE_MANIFEST: &str = "
     ON CONFLICT DO UPDATE
     SET manifest_digest = excluded.manifest_digest, seen_at = excluded.seen_at";
 
-const KEEP_LATEST: &str = "
-    DELETE FROM sources WHERE domain = ?1 AND config_digest NOT IN (
-        SELECT config_digest FROM sources WHERE domain = ?1 ORDER BY seen_at DESC LIMIT ?2
-    )";
+/// What is remembered of a domain, the latest first. A clock may have gone back, so the one that was
+/// just saved is named.
+const OF_DOMAIN: &str = "
+    SELECT lower(hex(config_digest)), lower(hex(manifest_digest)) FROM sources WHERE domain = ?1
+    ORDER BY config_digest = unhex(?2) DESC, seen_at DESC";
+
+const IS_REFERRED_TO: &str = "SELECT count(*) FROM sources WHERE manifest_digest = unhex(?1)";
 
 const FORGET: &str = "DELETE FROM sources WHERE domain = ?1 AND config_digest = unhex(?2)";
 
@@ -103,23 +107,15 @@ impl Store {
         let (directory, manifest) = (store.manifests(), manifest.clone());
         let (digest, seen_at) = (manifest.digest().to_string(), manifest.fetched_at());
         let path = path_of(&directory, &digest);
-        let written = blocking(move || write(&directory, &manifest)).await;
-        written.map_err(|source| StoreError::unusable(&path, source))?;
-        let mut connection = store.connection().await;
-        let saved = sqlx::query(SAVE_MANIFEST)
-            .bind(key.domain.as_str())
-            .bind(key.config.to_string())
-            .bind(digest)
-            .bind(millis(seen_at))
-            .execute(&mut *connection)
-            .await;
-        saved.map_err(|source| store.error(source))?;
-        let kept = sqlx::query(KEEP_LATEST)
-            .bind(key.domain.as_str())
-            .bind(KEPT_PER_DOMAIN)
-            .execute(&mut *connection)
-            .await;
-        kept.map(drop).map_err(|source| store.error(source))
+        let write = move || write(&directory, &manifest);
+        let unusable = |source| StoreError::unusable(&path, source);
+        blocking(write.clone()).await.map_err(unusable)?;
+        refer(store, key, &digest, seen_at).await.map_err(|source| store.error(source))?;
+        if path.exists() {
+            return Ok(());
+        }
+        // Another process had the same list, and forgot it before this one referred to it.
+        blocking(write).await.map_err(unusable)
     }
 
     /// Forgets a source in this configuration.
@@ -135,6 +131,72 @@ impl Store {
     }
 }
 
+/// Refers to a manifest that was just written. What it replaces and what is too much of its domain
+/// goes at once, files included: a source may change its list for as long as it likes.
+async fn refer(
+    store: &StoreInner,
+    key: &SourceKey,
+    digest: &str,
+    seen_at: Timestamp,
+) -> sqlx::Result<()> {
+    let mut connection = store.connection().await;
+    // Immediate: nobody refers to a file while this finds that nobody does.
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let mut forgotten = of_domain(&mut transaction, key).await?;
+    sqlx::query(SAVE_MANIFEST)
+        .bind(key.domain.as_str())
+        .bind(key.config.to_string())
+        .bind(digest)
+        .bind(millis(seen_at))
+        .execute(&mut *transaction)
+        .await?;
+    let kept = of_domain(&mut transaction, key).await?;
+    let (directory, quota) = (store.manifests(), store.manifest_bytes);
+    for (config, manifest) in blocking(move || past_quota(&directory, kept, quota)).await {
+        let forget = sqlx::query(FORGET).bind(key.domain.as_str()).bind(&config);
+        forget.execute(&mut *transaction).await?;
+        forgotten.push((config, manifest));
+    }
+    let mut files = Vec::new();
+    for (_, manifest) in forgotten {
+        let referred = sqlx::query_scalar::<_, i64>(IS_REFERRED_TO).bind(&manifest);
+        if referred.fetch_one(&mut *transaction).await? == 0 {
+            files.extend(files_of(&store.manifests(), &manifest));
+        }
+    }
+    blocking(move || {
+        for file in files {
+            // One that is left behind goes when it is old.
+            let _ = fs::remove_file(file);
+        }
+    })
+    .await;
+    transaction.commit().await
+}
+
+/// The configurations of a domain that are remembered, with their manifests.
+async fn of_domain(
+    connection: &mut SqliteConnection,
+    key: &SourceKey,
+) -> sqlx::Result<Vec<(String, String)>> {
+    let rows = sqlx::query_as(OF_DOMAIN).bind(key.domain.as_str()).bind(key.config.to_string());
+    rows.fetch_all(connection).await
+}
+
+/// Of what is remembered of a domain, the latest first, what is too much.
+fn past_quota(directory: &Path, kept: Vec<(String, String)>, quota: u64) -> Vec<(String, String)> {
+    let mut bytes = 0;
+    let mut past = Vec::new();
+    for (place, (config, manifest)) in kept.into_iter().enumerate() {
+        let file = fs::metadata(path_of(directory, &manifest));
+        bytes += file.map_or(0, |file| file.len());
+        if place >= KEPT_PER_DOMAIN || (place > 0 && bytes > quota) {
+            past.push((config, manifest));
+        }
+    }
+    past
+}
+
 /// Removes manifest files that nothing refers to any more.
 pub(crate) async fn sweep(store: &StoreInner) -> Result<(), StoreError> {
     let rows: Vec<KnownRow> = sqlx::query_as(KNOWN)
@@ -142,9 +204,7 @@ pub(crate) async fn sweep(store: &StoreInner) -> Result<(), StoreError> {
         .await
         .map_err(|source| store.error(source))?;
     let directory = store.manifests();
-    let files = |(_, _, manifest): KnownRow| {
-        [path_of(&directory, &manifest), directory.join(tokens::file_name(&manifest))]
-    };
+    let files = |(_, _, manifest): KnownRow| files_of(&directory, &manifest);
     let referred = rows.into_iter().flat_map(files);
     let (referred, now) = (referred.collect(), store.clock.now());
     let removed = blocking({
@@ -198,6 +258,11 @@ fn write(directory: &Path, manifest: &Manifest) -> io::Result<()> {
 /// Makes a new name in a directory survive a power cut.
 fn sync(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { fs::File::open(directory)?.sync_all() } else { Ok(()) }
+}
+
+/// Everything that is kept of a manifest.
+fn files_of(directory: &Path, digest: &str) -> [PathBuf; 2] {
+    [path_of(directory, digest), directory.join(tokens::file_name(digest))]
 }
 
 fn path_of(directory: &Path, digest: &str) -> PathBuf {

@@ -22,6 +22,7 @@ pub struct Store {
 pub(crate) struct StoreInner {
     pub(crate) state_dir: PathBuf,
     pub(crate) retention: Retention,
+    pub(crate) manifest_bytes: u64,
     pub(crate) clock: Arc<dyn Clock>,
     /// The time by which things grow old.
     pub(crate) aging: AgingClock,

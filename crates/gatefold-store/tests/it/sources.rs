@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gatefold_catalog::{Manifest, ServerInfo};
 use gatefold_core::{Clock as _, Digest, Domain, ManualClock, SystemClock, Timestamp};
-use gatefold_store::{SourceKey, Store};
+use gatefold_store::{SourceKey, Store, StoreOptions};
 use serde_json::value::RawValue;
 use tempfile::{TempDir, tempdir};
 
@@ -16,6 +16,10 @@ fn key(domain: &str, config: u8) -> SourceKey {
 }
 
 fn manifest(tool: &str, fetched_at: Timestamp) -> Manifest {
+    described("", tool, fetched_at)
+}
+
+fn described(description: &str, tool: &str, fetched_at: Timestamp) -> Manifest {
     let server = ServerInfo {
         name: "server".to_owned(),
         version: "1".to_owned(),
@@ -24,7 +28,10 @@ fn manifest(tool: &str, fetched_at: Timestamp) -> Manifest {
         protocol: "2025-06-18".to_owned(),
         capabilities: None,
     };
-    let page = format!(r#"{{"tools":[{{"name":"{tool}","inputSchema":{{"type":"object"}}}}]}}"#);
+    let tool = format!(
+        r#"{{"name":"{tool}","description":"{description}","inputSchema":{{"type":"object"}}}}"#
+    );
+    let page = format!(r#"{{"tools":[{tool}]}}"#);
     Manifest::from_pages(server, &[RawValue::from_string(page).unwrap()], fetched_at)
 }
 
@@ -109,14 +116,60 @@ async fn only_the_latest_configurations_of_a_domain_are_remembered() {
 }
 
 #[tokio::test]
-async fn a_file_that_nothing_refers_to_is_removed_once_it_is_old() {
+async fn a_list_that_keeps_changing_takes_the_room_of_one() {
     let directory = tempdir().unwrap();
+    let store = open(directory.path()).await;
+    let files = || fs::read_dir(directory.path().join("manifests")).unwrap().count();
+    for number in 0..200 {
+        let manifest = manifest(&format!("tool_{number}"), NOW);
+        store.save_manifest(&key("a", 1), &manifest).await.unwrap();
+        store.keep_token_counts(manifest.digest(), &[3]).await.unwrap();
+        assert_eq!(files(), 2);
+    }
+    assert_eq!(known(&store, &[key("a", 1)]).await[0].1, "tool_199");
+}
+
+#[tokio::test]
+async fn a_manifest_that_another_source_has_too_stays() {
+    let (_directory, store, file) = with_manifest().await;
+    store.save_manifest(&key("b", 1), &manifest("search", NOW)).await.unwrap();
+    store.save_manifest(&key("a", 1), &manifest("find", NOW)).await.unwrap();
+    assert!(file.exists());
+    store.save_manifest(&key("b", 1), &manifest("find", NOW)).await.unwrap();
+    assert!(!file.exists());
+    let expected = [("a".to_owned(), "find".to_owned()), ("b".to_owned(), "find".to_owned())];
+    assert_eq!(known(&store, &[key("a", 1), key("b", 1)]).await, expected);
+}
+
+#[tokio::test]
+async fn the_manifests_of_a_domain_have_a_quota() {
+    const QUOTA: u64 = 120_000;
+    let directory = tempdir().unwrap();
+    let options = StoreOptions { manifest_bytes: QUOTA, ..StoreOptions::default() };
+    let store = Store::open(directory.path(), options).await.unwrap();
+    for config in 1..=4 {
+        // A clock that goes back does not make the latest the one to go.
+        let at = NOW.plus(Duration::from_secs(100 - u64::from(config)));
+        let described = described(&"a long text ".repeat(4_000), &format!("tool_{config}"), at);
+        store.save_manifest(&key("a", config), &described).await.unwrap();
+    }
+    let kept = fs::read_dir(directory.path().join("manifests")).unwrap();
+    let kept: Vec<_> = kept.map(|file| file.unwrap().metadata().unwrap().len()).collect();
+    assert!(kept.len() == 2 && kept.iter().sum::<u64>() <= QUOTA, "{kept:?}");
+    assert_eq!(known(&store, &[key("a", 4)]).await.len(), 1);
+    store.save_manifest(&key("b", 1), &manifest("search", NOW)).await.unwrap();
+    assert_eq!(known(&store, &[key("b", 1)]).await[0].1, "search");
+}
+
+#[tokio::test]
+async fn a_file_that_nothing_refers_to_is_removed_once_it_is_old() {
     // Files bear the system's time, whatever a test's clock says.
+    let directory = tempdir().unwrap();
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let store = Store::open(directory.path(), at(&clock)).await.unwrap();
-    for tool in ["search", "find"] {
-        store.save_manifest(&key("a", 1), &manifest(tool, NOW)).await.unwrap();
-    }
+    store.save_manifest(&key("a", 1), &manifest("find", NOW)).await.unwrap();
+    // What a process that was killed leaves behind.
+    fs::write(directory.path().join("manifests/.tmp123"), "half a manifest").unwrap();
     let files = || fs::read_dir(directory.path().join("manifests")).unwrap().count();
     store.prune().await.unwrap();
     assert_eq!(files(), 2);
