@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use futures::future::{BoxFuture, join_all};
+use futures::future::{BoxFuture, OptionFuture, join_all};
 use gatefold_catalog::Manifest;
 use gatefold_core::{
     BoxError, BusyWith, CallError, Clock, Domain, Outcome, Secret, UpstreamIdentity,
@@ -15,7 +15,7 @@ use gatefold_dispatch::{
 };
 use gatefold_policy::Permit;
 use tokio::sync::{broadcast, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -33,13 +33,12 @@ mod lists;
 mod pool;
 mod subscriptions;
 
+use self::lists::ListPace;
 use self::pool::{SessionPool, SessionSlot};
 use self::subscriptions::ResourceListeners;
 
 /// A session that ends sooner than this after it began counts as a failed start.
 const SETTLED: Duration = Duration::from_secs(10);
-/// How long changes of a list are gathered before it is asked for again.
-const GATHERING: Duration = Duration::from_millis(50);
 
 /// Changes of resources that wait for whoever is slow to hear of them.
 const UPDATES: usize = 256;
@@ -279,24 +278,34 @@ impl McpSource {
         if let Err(error) = listed {
             self.listing_failed(&identity, &session, &error);
         }
+        let mut pace = ListPace::default();
+        let mut list_at = None;
+        let (mut uses, mut idle_at) = (session.uses(), Instant::now() + self.settings.idle_stop);
         loop {
-            let uses = session.uses();
+            let list_is_due: OptionFuture<_> = list_at.map(sleep_until).into();
             tokio::select! {
                 () = session.wire.when_ended() => {
                     self.lost(&identity, &session);
                     return;
                 }
-                () = session.notices.list_changed.notified() => {
-                    tokio::time::sleep(GATHERING).await;
+                () = session.notices.list_changed.notified(), if list_at.is_none() => {
+                    list_at = Some(pace.next(Instant::now()));
+                }
+                Some(()) = list_is_due => {
+                    list_at = None;
+                    // Whatever was told until now is in the list that is asked for now.
+                    let _ = session.notices.list_changed.notified().now_or_never();
                     if let Err(error) = self.list(&session).await {
                         self.listing_failed(&identity, &session, &error);
                     }
                 }
-                () = tokio::time::sleep(self.settings.idle_stop) => {
+                () = sleep_until(idle_at) => {
                     if session.uses() == uses && self.retire(&identity, &session) {
                         session.close().await;
                         return;
                     }
+                    uses = session.uses();
+                    idle_at = Instant::now() + self.settings.idle_stop;
                 }
             }
         }

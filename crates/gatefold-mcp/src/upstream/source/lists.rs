@@ -1,13 +1,44 @@
 //! What a source lists: asked for once a session, and again when it has changed.
 
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::super::mirrored_arguments;
 use super::super::session::{ListError, UpstreamSession};
 use super::McpSource;
 use crate::protocol::methods;
+
+/// How long changes of a list are gathered before it is asked for again, and how long at the most
+/// while they keep coming.
+const GATHERING: Duration = Duration::from_millis(50);
+const LONGEST_GATHERING: Duration = Duration::from_secs(30);
+
+/// For how many of its own pauses a source must be quiet to be asked soon again.
+const QUIET_PAUSES: u32 = 2;
+
+/// When to ask for a list that has changed.
+///
+/// A list that keeps changing is asked for less and less often: each one is a catalogue to build and
+/// a file to write. One that changes now and then, or in a burst, is up to date soon after.
+#[derive(Default)]
+pub(super) struct ListPace {
+    pause: Duration,
+    last: Option<Instant>,
+}
+
+impl ListPace {
+    /// When to ask, after a change that was told of now.
+    pub(super) fn next(&mut self, now: Instant) -> Instant {
+        let quiet = self.pause * QUIET_PAUSES;
+        let is_quiet = self.last.is_none_or(|last| now.saturating_duration_since(last) >= quiet);
+        self.pause = if is_quiet { GATHERING } else { (self.pause * 2).min(LONGEST_GATHERING) };
+        let at = now + self.pause;
+        self.last = Some(at);
+        at
+    }
+}
 
 impl McpSource {
     /// Asks for the list unless this session gave it already.
@@ -55,5 +86,32 @@ impl McpSource {
             self.keeper.keep(self.settings.domain.clone(), digest, manifest).await;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_keeps_changing_is_asked_for_twice_a_minute() {
+        let (mut pace, began) = (ListPace::default(), Instant::now());
+        let (mut now, mut lists) = (began, 0);
+        while now < began + Duration::from_hours(1) {
+            now = pace.next(now);
+            lists += 1;
+        }
+        assert!((120..135).contains(&lists), "{lists}");
+        now += LONGEST_GATHERING * QUIET_PAUSES;
+        assert_eq!(pace.next(now), now + GATHERING, "it was quiet");
+    }
+
+    #[test]
+    fn a_list_that_changes_now_and_then_is_asked_for_at_once() {
+        let (mut pace, mut now) = (ListPace::default(), Instant::now());
+        for _ in 0..100 {
+            assert_eq!(pace.next(now), now + GATHERING);
+            now += Duration::from_secs(1);
+        }
     }
 }

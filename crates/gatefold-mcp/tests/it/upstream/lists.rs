@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use gatefold_dispatch::SourceState;
 use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
@@ -9,6 +11,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let each_way = [
         trials_each_way("a_list_in_pages_is_read_to_its_end", pages),
         trials_each_way("a_changed_list_is_taken_up", changes),
+        trials_each_way("a_list_that_keeps_changing_is_asked_for_less_and_less", storm),
         trials_each_way("a_list_is_never_asked_for_again_for_a_call", calls),
         trials_each_way("a_malformed_tool_costs_only_itself", malformed),
     ];
@@ -43,6 +46,25 @@ async fn changes(wire: Wire, era: Era) {
     assert!(wait_until(LONG, grown).await);
     assert!(epochs.has_changed().unwrap());
     assert_eq!(world.text("up__echo", "{}").await, "{}");
+}
+
+/// How often a list may be asked for in three seconds in which it changes all the time.
+const LISTS_IN_A_STORM: usize = 8;
+
+async fn storm(wire: Wire, era: Era) {
+    let upstream = Upstream::new("up", wire, era, &[]);
+    let world = World::connected(&upstream.settings).await;
+    let (began, mut grown) = (Instant::now(), 0);
+    while began.elapsed() < Duration::from_secs(3) {
+        world.call("up__grow", "{}").await.unwrap();
+        grown += 1;
+        // Often enough, and not as often as the fixture can grow.
+        tokio::time::sleep(Duration::from_millis(60)).await;
+    }
+    let lists = upstream.count("tools/list");
+    assert!((2..=LISTS_IN_A_STORM).contains(&lists), "{lists} lists, {grown} changes");
+    let last = format!("up__grown_{grown}");
+    assert!(wait_until(LONG, || world.tools().contains(&last)).await, "the last is not missed");
 }
 
 async fn calls(wire: Wire, era: Era) {
