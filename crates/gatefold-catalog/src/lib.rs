@@ -49,7 +49,7 @@ pub use similarity::nearest_texts;
 pub use snapshot::{DomainEntry, Snapshot, SourceEntry, Tool};
 pub use text::{LINE_LIMIT, one_line};
 pub use tokens::token_bound;
-pub use view::{GroupCount, Miss, View};
+pub use view::{GroupCount, Miss, View, ViewKey};
 
 #[cfg(test)]
 mod tests;

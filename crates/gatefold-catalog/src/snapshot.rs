@@ -153,6 +153,13 @@ impl Snapshot {
         Self { encoder: Some(encoder), ..self }
     }
 
+    /// The same catalogue, whose searches ask the encoder of another one. What that one did not give
+    /// it to read counts as average.
+    #[must_use]
+    pub fn with_encoder_of(self, other: &Self) -> Self {
+        Self { encoder: other.encoder.clone(), ..self }
+    }
+
     pub fn encoder(&self) -> Option<&Arc<dyn Encoder>> {
         self.encoder.as_ref()
     }

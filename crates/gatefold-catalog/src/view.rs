@@ -1,5 +1,6 @@
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use gatefold_core::{Domain, Target, ToolId, ToolName};
 use gatefold_search::Past;
@@ -32,6 +33,40 @@ pub struct View {
     tool_count: usize,
     /// What its searches have learnt from use. It is not part of what the view shows.
     past: Option<Arc<Past>>,
+}
+
+/// What a view shows, as a key. It does not keep the catalogue alive.
+#[derive(Debug, Clone)]
+pub struct ViewKey {
+    snapshot: Weak<Snapshot>,
+    epoch: u64,
+    tool_count: usize,
+    shown: [BitSet; 6],
+}
+
+impl ViewKey {
+    /// The epoch of the catalogue.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+}
+
+/// A catalogue that is gone is equal to none that came later: its address is not given out again
+/// while a key has it.
+impl PartialEq for ViewKey {
+    fn eq(&self, other: &Self) -> bool {
+        Weak::ptr_eq(&self.snapshot, &other.snapshot) && self.shown == other.shown
+    }
+}
+
+impl Eq for ViewKey {}
+
+impl Hash for ViewKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.epoch.hash(state);
+        // Hashing every bit would cost more than it saves.
+        self.tool_count.hash(state);
+    }
 }
 
 /// The reason why a name means no tool in a view: nothing has it, or several do.
@@ -104,11 +139,18 @@ impl View {
 
     /// Whether both views show the same entries of the same catalogue.
     pub fn is_same(&self, other: &Self) -> bool {
-        let parts = |view: &Self| {
-            let Self { scope, tools, app_tools, prompts, resources, templates, .. } = view.clone();
-            [scope, tools, app_tools, prompts, resources, templates]
-        };
-        Arc::ptr_eq(&self.snapshot, &other.snapshot) && parts(self) == parts(other)
+        self.key() == other.key()
+    }
+
+    /// What is equal to that of every view that shows the same of the same catalogue.
+    pub fn key(&self) -> ViewKey {
+        let Self { snapshot, scope, tools, app_tools, prompts, resources, templates, .. } = self;
+        ViewKey {
+            snapshot: Arc::downgrade(snapshot),
+            epoch: snapshot.epoch(),
+            tool_count: self.tool_count,
+            shown: [scope, tools, app_tools, prompts, resources, templates].map(Clone::clone),
+        }
     }
 
     pub fn snapshot(&self) -> &Arc<Snapshot> {

@@ -12,6 +12,7 @@ mod error;
 mod lineage;
 mod name;
 mod principal;
+mod recent;
 mod secret;
 mod target;
 
@@ -28,5 +29,6 @@ pub use name::{ApprovalId, Domain, NameError, PromptName, RuleId, ToolId, ToolNa
 pub use principal::{
     AgentId, ClientName, OrganisationId, Principal, Right, Rights, Tenant, UserId,
 };
+pub use recent::RecentMap;
 pub use secret::Secret;
 pub use target::{EntryKind, Hints, Target};

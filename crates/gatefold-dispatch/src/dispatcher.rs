@@ -11,6 +11,7 @@ use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use crate::first_lists::FirstLists;
 use crate::parking::Parking;
 use crate::past::{Overlays, Recall};
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
@@ -43,6 +44,8 @@ pub struct Dispatcher {
     overlays: Overlays,
     /// Where searches run that take long.
     pub(crate) searches: SearchPlaces,
+    /// The sources that are being asked what they offer somebody.
+    pub(crate) first_lists: FirstLists,
     /// Tells this dispatcher from others with the same seal key.
     pub(crate) owner: u64,
     updates: broadcast::Sender<ResourceUpdate>,
@@ -81,6 +84,7 @@ impl Dispatcher {
             recall: Recall::default(),
             overlays: Overlays::default(),
             searches: SearchPlaces::default(),
+            first_lists: FirstLists::default(),
             owner: fastrand::u64(..),
             updates: broadcast::Sender::new(UPDATES),
             stale: Arc::default(),
@@ -127,7 +131,8 @@ impl Dispatcher {
         past
     }
 
-    /// Fires with the new epoch whenever the catalogue or the policy was replaced.
+    /// Fires with the new epoch whenever the catalogue or the policy was replaced, and with the same
+    /// one when a source offers something else to one identity.
     pub fn epochs(&self) -> watch::Receiver<u64> {
         self.epochs.subscribe()
     }
@@ -183,6 +188,16 @@ impl Dispatcher {
         self.replace(Runtime::renewed);
     }
 
+    /// As [`Dispatcher::renew`], when a source has said that something is different. Where what
+    /// everybody is offered is the same, it may be that of one identity: whoever watches looks again.
+    fn renew_for_all(&self) {
+        let before = *self.epochs.borrow();
+        self.renew();
+        if *self.epochs.borrow() == before && self.runtime.load().is_personal() {
+            self.epochs.send_modify(|_| {});
+        }
+    }
+
     pub(crate) fn next_call_id(&self) -> CallId {
         CallId::new(self.ports.clock.now(), fastrand::u128(..))
     }
@@ -192,7 +207,7 @@ impl Dispatcher {
         let _guard = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.runtime.load_full();
         if let Some(next) = next(&current) {
-            let epoch = next.snapshot.epoch();
+            let epoch = next.snapshot().epoch();
             self.runtime.store(Arc::new(next));
             self.epochs.send_replace(epoch);
         }
@@ -250,7 +265,7 @@ async fn renew_when_stale(stale: Arc<Notify>, dispatcher: Weak<Dispatcher>) {
             return;
         };
         // Thousands of tools take a while to name and group: not on a thread that serves calls.
-        let renewed = tokio::task::spawn_blocking(move || dispatcher.renew()).await;
+        let renewed = tokio::task::spawn_blocking(move || dispatcher.renew_for_all()).await;
         if let Err(error) = renewed {
             tracing::error!(%error, "building the catalogue failed");
         }

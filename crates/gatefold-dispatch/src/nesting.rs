@@ -56,7 +56,7 @@ impl Pinned {
             ..Principal::clone(own)
         };
         let mut narrowed = self.clone();
-        narrowed.view = self.view.intersected(&self.runtime.view(&principal));
+        narrowed.view = self.view.intersected(&self.view_of(&principal));
         narrowed.on_behalf_of.push(own.clone());
         narrowed.principal = Arc::new(principal);
         narrowed

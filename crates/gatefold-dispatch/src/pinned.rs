@@ -3,16 +3,18 @@ use std::sync::Arc;
 use gatefold_catalog::{Request, ResolvedEntry, View};
 use gatefold_core::{
     CallError, CallId, Domain, Operation, Outcome, Payload, Principal, Resume, Timestamp, ToolId,
+    UpstreamIdentity,
 };
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use crate::audit::RECORD_WAIT;
+use crate::catalogues::Catalogue;
 use crate::chain::Chain;
 use crate::past::{Asker, worth_keeping};
 use crate::runtime::Runtime;
 use crate::seal::digest;
-use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Lesson};
+use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Lesson, Offer};
 
 /// One principal's turn on one runtime: a reload in the meantime makes no difference to it.
 #[derive(Clone)]
@@ -20,6 +22,8 @@ pub struct Pinned {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) principal: Arc<Principal>,
+    /// What the view is of.
+    catalogue: Arc<Catalogue>,
     pub(crate) view: View,
     /// Wider principals on whose behalf this one acts: nothing may be done that is not granted to
     /// them too.
@@ -30,13 +34,18 @@ impl Dispatcher {
     /// Begins a turn for a principal: their view and its runtime, pinned.
     pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> Pinned {
         let runtime = self.runtime();
-        let view = runtime.view(&principal);
+        let (catalogue, unasked) = runtime.catalogue(&principal);
+        for slot in unasked {
+            self.first_lists.ask(&slot.setup.source, &slot.identity(&principal));
+        }
+        let view = catalogue.view(&runtime.policy, &principal);
         let past = runtime.learns.then(|| self.past(&principal.tenant())).flatten();
         let view = match past {
             Some(past) => view.with_past(past),
             None => view,
         };
-        Pinned { dispatcher: self.clone(), runtime, principal, view, on_behalf_of: Vec::new() }
+        let dispatcher = self.clone();
+        Pinned { dispatcher, runtime, principal, catalogue, view, on_behalf_of: Vec::new() }
     }
 }
 
@@ -44,6 +53,11 @@ impl Pinned {
     /// What the principal sees.
     pub fn view(&self) -> &View {
         &self.view
+    }
+
+    /// What another principal for the same user sees of the same catalogue.
+    pub(crate) fn view_of(&self, principal: &Principal) -> View {
+        self.catalogue.view(&self.runtime.policy, principal)
     }
 
     /// The same turn, restricted to one domain. `None` if the principal sees no such domain.
@@ -71,9 +85,18 @@ impl Pinned {
             return Ok(());
         };
         let source = slot.setup.source.clone();
-        let is_known = source.manifests().borrow().is_some();
-        if !is_known {
-            source.refresh().await?;
+        match slot.identity(&self.principal) {
+            UpstreamIdentity::Shared => {
+                let is_known = source.manifests().borrow().is_some();
+                if !is_known {
+                    source.refresh().await?;
+                }
+            }
+            identity @ UpstreamIdentity::User(_) => {
+                if matches!(source.offer(&identity), Offer::Unasked) {
+                    source.refresh_for(identity).await?;
+                }
+            }
         }
         self.dispatcher.renew();
         Ok(())

@@ -2,15 +2,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_catalog::{Encoder, GroupRules, KindName, Manifest, Snapshot, SourceEntry, View};
-use gatefold_core::{BoundedCache, Domain, Principal, UpstreamIdentity};
-use gatefold_policy::{ApplicableRules, Policy};
+use gatefold_catalog::{Encoder, GroupRules, KindName, Manifest, Snapshot, SourceEntry};
+use gatefold_core::{Domain, Principal, UpstreamIdentity};
+use gatefold_policy::Policy;
 use serde::Serialize;
 
 use crate::bulkhead::Bulkhead;
+use crate::catalogues::{Catalogue, Catalogues};
 use crate::circuit_breaker::{BreakerState, CircuitBreaker};
 use crate::traffic::Traffic;
-use crate::{Limits, Source, SourceStatus, TrafficReport};
+use crate::{Limits, Offer, Source, SourceStatus, TrafficReport};
 
 /// A whole configuration: everything a runtime is made of.
 pub struct Setup {
@@ -46,18 +47,14 @@ pub enum IdentityScope {
 
 /// Snapshot, policy, sources and limits, swapped as one. A call pins the one it began with.
 pub struct Runtime {
-    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) catalogues: Catalogues,
     pub(crate) policy: Arc<Policy>,
     pub(crate) slots: Arc<Slots>,
+    /// Those that may offer different things to different users.
+    personal: Vec<Arc<Slot>>,
     pub(crate) limits: Limits,
     pub(crate) learns: bool,
-    /// The views of this runtime, by the rules that distinguish them.
-    views: BoundedCache<ApplicableRules, View>,
 }
-
-/// The most views kept at once. Principals with the same rules share one, so this serves any number
-/// of them; a view of 100,000 tools takes 25 KB.
-const VIEWS: usize = 1024;
 
 pub(crate) type Slots = BTreeMap<Domain, Arc<Slot>>;
 
@@ -70,6 +67,10 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    fn is_personal(&self) -> bool {
+        self.setup.identity == IdentityScope::PerUser
+    }
+
     pub(crate) fn identity(&self, principal: &Principal) -> UpstreamIdentity {
         match self.setup.identity {
             IdentityScope::Shared => UpstreamIdentity::Shared,
@@ -104,12 +105,12 @@ impl Runtime {
     /// A runtime before anything is configured.
     pub(crate) fn empty() -> Self {
         Self {
-            snapshot: Arc::new(Snapshot::build(Vec::new(), 0)),
+            catalogues: Catalogues::new(Snapshot::build(Vec::new(), 0)),
             policy: Arc::default(),
             slots: Arc::default(),
+            personal: Vec::new(),
             limits: Limits::default(),
             learns: false,
-            views: BoundedCache::new(VIEWS),
         }
     }
 
@@ -134,34 +135,38 @@ impl Runtime {
         });
         let slots = Arc::new(slots.collect::<Slots>());
         Self {
-            snapshot: Arc::new(build_snapshot(&slots, &self.snapshot, setup.encoder.as_ref())),
+            catalogues: Catalogues::new(next_snapshot(
+                &slots,
+                self.snapshot(),
+                setup.encoder.as_ref(),
+            )),
             policy: Arc::new(setup.policy),
+            personal: slots.values().filter(|slot| slot.is_personal()).cloned().collect(),
             slots,
             limits,
             learns: setup.learns,
-            views: BoundedCache::new(VIEWS),
         }
     }
 
     /// The next runtime for the same setup, if a source offers something else by now.
     pub(crate) fn renewed(&self) -> Option<Self> {
         self.is_stale().then(|| Self {
-            snapshot: Arc::new(build_snapshot(
+            catalogues: Catalogues::new(next_snapshot(
                 &self.slots,
-                &self.snapshot,
-                self.snapshot.encoder(),
+                self.snapshot(),
+                self.snapshot().encoder(),
             )),
             policy: self.policy.clone(),
             slots: self.slots.clone(),
+            personal: self.personal.clone(),
             limits: self.limits,
             learns: self.learns,
-            views: BoundedCache::new(VIEWS),
         })
     }
 
     fn is_stale(&self) -> bool {
         let digest = |manifest: &Arc<Manifest>| manifest.digest();
-        self.snapshot.domains().iter().any(|entry| {
+        self.snapshot().domains().iter().any(|entry| {
             let slot = self.slots.get(entry.domain());
             let offered = slot.and_then(|slot| {
                 let manifests = slot.setup.source.manifests();
@@ -171,10 +176,54 @@ impl Runtime {
         })
     }
 
-    pub(crate) fn view(&self, principal: &Principal) -> View {
-        self.views.get_or_make(&self.policy.applicable(principal), || {
-            View::new(self.snapshot.clone(), |target| self.policy.is_visible(principal, target))
-        })
+    /// What everybody is offered.
+    pub(crate) fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.catalogues.shared.snapshot
+    }
+
+    /// Whether any source may offer different things to different users.
+    pub(crate) fn is_personal(&self) -> bool {
+        !self.personal.is_empty()
+    }
+
+    /// The catalogue that a principal sees something of, and the sources that were never asked what
+    /// they offer this principal.
+    pub(crate) fn catalogue(&self, principal: &Principal) -> (Arc<Catalogue>, Vec<&Arc<Slot>>) {
+        let (mut own, mut unasked) = (Vec::new(), Vec::new());
+        for slot in &self.personal {
+            let source = &slot.setup.source;
+            match source.offer(&slot.identity(principal)) {
+                Offer::Own(manifest) if self.shares(source.domain(), &manifest) => {}
+                Offer::Own(manifest) => own.push((source.domain().clone(), manifest)),
+                Offer::Unasked => unasked.push(slot),
+                Offer::Shared => {}
+            }
+        }
+        let catalogue = self.catalogues.of(&own, || self.own_snapshot(&own));
+        (catalogue, unasked)
+    }
+
+    /// Whether everybody is offered the same.
+    fn shares(&self, domain: &Domain, manifest: &Manifest) -> bool {
+        let mut domains = self.snapshot().domains().iter();
+        let shared = domains.find(|entry| entry.domain() == domain);
+        let shared = shared.and_then(|entry| entry.manifest());
+        shared.is_some_and(|shared| shared.digest() == manifest.digest())
+    }
+
+    /// The shared snapshot with other manifests in the place of some. It is of the same epoch.
+    fn own_snapshot(&self, own: &[(Domain, Arc<Manifest>)]) -> Snapshot {
+        let shared = self.snapshot();
+        let entries = self.slots.values().map(|slot| {
+            let domain = slot.setup.source.domain();
+            let other = own.iter().find(|(other, _)| other == domain);
+            // What the shared snapshot has, whatever its source says by now.
+            let known = || shared.domains().iter().find(|entry| entry.domain() == domain);
+            let manifest = other.map(|(_, manifest)| manifest);
+            let manifest = manifest.or_else(|| known()?.manifest());
+            entry(slot, manifest.cloned())
+        });
+        Snapshot::build_after(shared, entries.collect(), shared.epoch()).with_encoder_of(shared)
     }
 
     /// The deadline of a call to a domain's source.
@@ -209,18 +258,23 @@ fn report(slot: &Slot) -> SourceReport {
     }
 }
 
-fn build_snapshot(
-    slots: &Slots,
-    previous: &Snapshot,
-    encoder: Option<&Arc<dyn Encoder>>,
-) -> Snapshot {
-    let entries = slots.values().map(|slot| SourceEntry {
+fn entry(slot: &Slot, manifest: Option<Arc<Manifest>>) -> SourceEntry {
+    SourceEntry {
         domain: slot.setup.source.domain().clone(),
         kind: slot.setup.kind,
         description: slot.setup.description.clone(),
         groups: slot.setup.groups.clone(),
-        manifest: slot.setup.source.manifests().borrow().clone(),
-    });
+        manifest,
+    }
+}
+
+fn next_snapshot(
+    slots: &Slots,
+    previous: &Snapshot,
+    encoder: Option<&Arc<dyn Encoder>>,
+) -> Snapshot {
+    let entries =
+        slots.values().map(|slot| entry(slot, slot.setup.source.manifests().borrow().clone()));
     let snapshot = Snapshot::build_after(previous, entries.collect(), previous.epoch() + 1);
     match encoder {
         Some(encoder) => snapshot.with_encoder(Arc::clone(encoder)),

@@ -19,8 +19,15 @@ use crate::{EventSink, Nested, Peer, RequestMeta};
 pub trait Source: Send + Sync + 'static {
     fn domain(&self) -> &Domain;
 
-    /// What the source last offered; `None` until it was first listed.
+    /// What the source last offered; `None` until it was first listed. It fires when that changes, and
+    /// when the offer to a single identity does.
     fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>>;
+
+    /// What one identity is offered. It is asked at each turn of a principal, so it must be at hand.
+    fn offer(&self, identity: &UpstreamIdentity) -> Offer {
+        let _ = identity;
+        Offer::Shared
+    }
 
     /// Changed resources that somebody subscribed to, by their own URIs; `None` for a source that
     /// cannot tell.
@@ -44,6 +51,15 @@ pub trait Source: Send + Sync + 'static {
     /// Connects if necessary, and lists again. The manifest follows through [`Source::manifests`].
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>>;
 
+    /// As [`Source::refresh`], for one identity.
+    fn refresh_for(
+        self: Arc<Self>,
+        identity: UpstreamIdentity,
+    ) -> BoxFuture<'static, Result<(), CallError>> {
+        let _ = identity;
+        self.refresh()
+    }
+
     fn invoke(
         self: Arc<Self>,
         permit: Permit,
@@ -52,6 +68,18 @@ pub trait Source: Send + Sync + 'static {
 
     /// Closes connections and processes. The source is not invoked afterwards.
     fn close(self: Arc<Self>) -> BoxFuture<'static, ()>;
+}
+
+/// What a source offers to one identity.
+#[derive(Debug, Clone)]
+pub enum Offer {
+    /// The same as to everybody: see [`Source::manifests`].
+    Shared,
+    /// This, whatever others are offered.
+    Own(Arc<Manifest>),
+    /// The source has not been asked for this identity yet. Until then, the identity sees what
+    /// everybody is offered.
+    Unasked,
 }
 
 /// Keeps what sources offer, so that discovery works before any of them runs.

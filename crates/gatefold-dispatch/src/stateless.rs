@@ -11,7 +11,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
 use gatefold_core::{
-    BoxError, CallError, Clock, Digest, Domain, Operation, Outcome, Payload, Principal, Target,
+    BoxError, CallError, Clock, Digest, Domain, Operation, Outcome, Payload, Principal, RecentMap,
+    Target, UpstreamIdentity,
 };
 use gatefold_policy::Permit;
 use serde_json::value::RawValue;
@@ -19,12 +20,26 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::{CallContext, Manifests, Source, SourceState, SourceStatus};
+use crate::{CallContext, Manifests, Offer, Source, SourceState, SourceStatus};
+
+/// Identities of which one source knows what it offers them. One more takes the place of the one that
+/// was used longest ago, of whom it is asked anew.
+const OWN_MANIFESTS: usize = 1024;
 
 /// A source without sessions: it describes what it offers and answers calls.
 pub trait StatelessSource: Send + Sync + 'static {
     /// What it offers now. Called at each refresh, never for a call.
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>>;
+
+    /// What it offers one identity now, for a source that keeps identities apart
+    /// ([`IdentityScope::PerUser`](crate::IdentityScope)).
+    fn describe_to<'a>(
+        &'a self,
+        identity: &'a UpstreamIdentity,
+    ) -> BoxFuture<'a, Result<Manifest, BoxError>> {
+        let _ = identity;
+        self.describe()
+    }
 
     /// Answers one call. Dropping the future cancels it.
     ///
@@ -100,6 +115,8 @@ pub struct StatelessAdapter<S> {
     manifests: Arc<dyn Manifests>,
     clock: Arc<dyn Clock>,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
+    /// What it offers to identities of their own, the latest [`OWN_MANIFESTS`].
+    own: Mutex<RecentMap<UpstreamIdentity, Arc<Manifest>>>,
     status: Mutex<SourceStatus>,
     /// Held while the source describes itself, so that an older answer never replaces a newer one.
     describing: tokio::sync::Mutex<()>,
@@ -123,6 +140,7 @@ impl<S: StatelessSource> StatelessAdapter<S> {
         Arc::new(Self {
             inner,
             manifest: watch::Sender::new(settings.known.clone()),
+            own: Mutex::new(RecentMap::new(OWN_MANIFESTS)),
             settings,
             manifests,
             clock,
@@ -134,17 +152,7 @@ impl<S: StatelessSource> StatelessAdapter<S> {
 
     async fn describe(&self) -> Result<(), CallError> {
         let _describing = self.describing.lock().await;
-        let described = timeout(self.settings.describe_deadline, self.inner.describe());
-        let described = self.closing.run_until_cancelled(described).await;
-        let manifest = match described.ok_or_else(|| self.closed())? {
-            Ok(Ok(manifest)) => Arc::new(manifest),
-            Ok(Err(error)) => return Err(self.failed(error.to_string(), Some(error))),
-            Err(_) => {
-                let limit = self.settings.describe_deadline.as_secs_f32();
-                return Err(self.failed(format!("it did not answer within {limit} s"), None));
-            }
-        };
-        self.set_status(SourceState::Running, None);
+        let manifest = self.described(self.inner.describe()).await?;
         let is_new = self.manifest.send_if_modified(|current| {
             let is_new = current.as_ref().is_none_or(|old| old.digest() != manifest.digest());
             *current = Some(manifest.clone());
@@ -156,6 +164,36 @@ impl<S: StatelessSource> StatelessAdapter<S> {
             self.manifests.keep(domain.clone(), *config_digest, manifest).await;
         }
         Ok(())
+    }
+
+    /// Takes up what one identity is offered. It is not kept on disk: it is soon had again, and a
+    /// person's list is nobody else's to find there.
+    async fn describe_to(&self, identity: UpstreamIdentity) -> Result<(), CallError> {
+        let manifest = self.described(self.inner.describe_to(&identity)).await?;
+        let digest = manifest.digest();
+        let former = self.own().insert(identity, manifest);
+        if former.is_none_or(|former| former.digest() != digest) {
+            self.manifest.send_modify(|_| {});
+        }
+        Ok(())
+    }
+
+    async fn described(
+        &self,
+        description: BoxFuture<'_, Result<Manifest, BoxError>>,
+    ) -> Result<Arc<Manifest>, CallError> {
+        let described = timeout(self.settings.describe_deadline, description);
+        let described = self.closing.run_until_cancelled(described).await;
+        let manifest = match described.ok_or_else(|| self.closed())? {
+            Ok(Ok(manifest)) => Arc::new(manifest),
+            Ok(Err(error)) => return Err(self.failed(error.to_string(), Some(error))),
+            Err(_) => {
+                let limit = self.settings.describe_deadline.as_secs_f32();
+                return Err(self.failed(format!("it did not answer within {limit} s"), None));
+            }
+        };
+        self.set_status(SourceState::Running, None);
+        Ok(manifest)
     }
 
     async fn call(&self, permit: Permit, context: CallContext) -> Result<Outcome, CallError> {
@@ -190,6 +228,10 @@ impl<S: StatelessSource> StatelessAdapter<S> {
         }
     }
 
+    fn own(&self) -> MutexGuard<'_, RecentMap<UpstreamIdentity, Arc<Manifest>>> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn status(&self) -> MutexGuard<'_, SourceStatus> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -204,12 +246,33 @@ impl<S: StatelessSource> Source for StatelessAdapter<S> {
         self.manifest.subscribe()
     }
 
+    fn offer(&self, identity: &UpstreamIdentity) -> Offer {
+        match identity {
+            UpstreamIdentity::Shared => Offer::Shared,
+            UpstreamIdentity::User(_) => {
+                self.own().get(identity).cloned().map_or(Offer::Unasked, Offer::Own)
+            }
+        }
+    }
+
     fn status(&self) -> SourceStatus {
         self.status().clone()
     }
 
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {
         Box::pin(async move { self.describe().await })
+    }
+
+    fn refresh_for(
+        self: Arc<Self>,
+        identity: UpstreamIdentity,
+    ) -> BoxFuture<'static, Result<(), CallError>> {
+        Box::pin(async move {
+            match identity {
+                UpstreamIdentity::Shared => self.describe().await,
+                identity @ UpstreamIdentity::User(_) => self.describe_to(identity).await,
+            }
+        })
     }
 
     fn invoke(

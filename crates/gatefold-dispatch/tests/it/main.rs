@@ -6,6 +6,7 @@ mod approvals;
 mod cancellation;
 mod catalogue;
 mod clients;
+mod identities;
 mod limits;
 mod nesting;
 mod obligations;

@@ -1,11 +1,53 @@
+use std::collections::HashMap;
 use std::time::Duration;
 
+use gatefold_core::UpstreamIdentity;
 use tokio::time::Instant;
 
-/// How long to wait before a source that failed to start is tried again. The wait doubles with each
+/// Identities whose failures one source remembers. Those of more are not paused.
+const FAILING_LIMIT: usize = 256;
+
+/// How long each identity waits before a session of its own is tried again: one whose credentials
+/// are refused must not keep the others out.
+#[derive(Debug, Default)]
+pub(crate) struct Backoffs {
+    /// At most [`FAILING_LIMIT`].
+    failing: HashMap<UpstreamIdentity, Backoff>,
+}
+
+impl Backoffs {
+    pub(crate) fn failed(&mut self, identity: &UpstreamIdentity) {
+        self.note(identity, Backoff::failed);
+    }
+
+    /// See [`Backoff::ended_early`].
+    pub(crate) fn ended_early(&mut self, identity: &UpstreamIdentity) {
+        self.note(identity, Backoff::ended_early);
+    }
+
+    pub(crate) fn succeeded(&mut self, identity: &UpstreamIdentity) {
+        self.failing.remove(identity);
+    }
+
+    /// How long to wait still, or nothing.
+    pub(crate) fn wait(&self, identity: &UpstreamIdentity) -> Option<Duration> {
+        self.failing.get(identity)?.wait()
+    }
+
+    fn note(&mut self, identity: &UpstreamIdentity, change: fn(&mut Backoff)) {
+        if self.failing.len() >= FAILING_LIMIT && !self.failing.contains_key(identity) {
+            self.failing.retain(|_, own| own.wait().is_some());
+        }
+        if self.failing.len() < FAILING_LIMIT || self.failing.contains_key(identity) {
+            change(self.failing.entry(identity.clone()).or_default());
+        }
+    }
+}
+
+/// How long to wait before a session that failed to start is tried again. The wait doubles with each
 /// failure in a row.
 #[derive(Debug, Default)]
-pub(crate) struct Backoff {
+struct Backoff {
     failures: u32,
     until: Option<Instant>,
 }
@@ -14,14 +56,14 @@ impl Backoff {
     const FIRST: Duration = Duration::from_millis(500);
     const LONGEST: Duration = Duration::from_secs(60);
 
-    pub(crate) fn failed(&mut self) {
+    fn failed(&mut self) {
         let pause = Self::FIRST.saturating_mul(1 << self.failures.min(16)).min(Self::LONGEST);
         self.failures = self.failures.saturating_add(1);
         self.until = Some(Instant::now() + pause);
     }
 
     /// Notes a start that succeeded and did not last. Once is no reason to wait: servers do die.
-    pub(crate) fn ended_early(&mut self) {
+    fn ended_early(&mut self) {
         if self.failures == 0 {
             self.failures = 1;
         } else {
@@ -29,12 +71,8 @@ impl Backoff {
         }
     }
 
-    pub(crate) fn succeeded(&mut self) {
-        *self = Self::default();
-    }
-
     /// How long to wait still, or nothing.
-    pub(crate) fn wait(&self) -> Option<Duration> {
+    fn wait(&self) -> Option<Duration> {
         let wait = self.until?.saturating_duration_since(Instant::now());
         (!wait.is_zero()).then_some(wait)
     }
@@ -42,6 +80,8 @@ impl Backoff {
 
 #[cfg(test)]
 mod tests {
+    use gatefold_core::UserId;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]
@@ -56,13 +96,29 @@ mod tests {
             assert_eq!(backoff.wait(), None);
         }
         assert_eq!(pauses, [500, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000]);
-        backoff.succeeded();
+        let mut backoff = Backoff::default();
         backoff.ended_early();
         assert_eq!(backoff.wait(), None, "the first time is free");
         backoff.ended_early();
         assert_eq!(backoff.wait(), Some(2 * Backoff::FIRST));
-        backoff.succeeded();
-        backoff.failed();
-        assert_eq!(backoff.wait(), Some(Backoff::FIRST));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_failures_of_one_identity_pause_no_other() {
+        let user = |n: usize| UpstreamIdentity::User(UserId::new(format!("user-{n}")));
+        let mut backoffs = Backoffs::default();
+        backoffs.failed(&user(0));
+        assert!(backoffs.wait(&user(0)).is_some());
+        assert_eq!(backoffs.wait(&user(1)), None);
+        assert_eq!(backoffs.wait(&UpstreamIdentity::Shared), None);
+        backoffs.succeeded(&user(0));
+        assert_eq!(backoffs.wait(&user(0)), None);
+        for n in 0..=FAILING_LIMIT {
+            backoffs.failed(&user(n));
+        }
+        assert_eq!(backoffs.failing.len(), FAILING_LIMIT);
+        tokio::time::advance(Backoff::LONGEST).await;
+        backoffs.failed(&user(FAILING_LIMIT));
+        assert_eq!(backoffs.failing.len(), 1, "those that wait no more make room");
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct UpstreamSession {
     /// Calls made so far, so that whoever watches sees whether the session was used meanwhile.
     uses: AtomicU64,
     listed: AtomicBool,
+    /// Held while its list is asked for, so that two never cross.
+    pub(crate) listing: tokio::sync::Mutex<()>,
     /// Until when the tasks that it gave out may be asked for.
     tasks_until: Mutex<Option<Instant>>,
     /// When its era was last doubted.
@@ -102,6 +104,7 @@ impl UpstreamSession {
             in_flight: AtomicUsize::new(0),
             uses: AtomicU64::new(0),
             listed: AtomicBool::new(false),
+            listing: tokio::sync::Mutex::default(),
             tasks_until: Mutex::default(),
             doubted: Mutex::default(),
             _ends: ends.clone().drop_guard(),

@@ -10,7 +10,7 @@ use gatefold_core::{
     BoxError, BusyWith, CallError, Clock, Domain, Outcome, Secret, UpstreamIdentity,
 };
 use gatefold_dispatch::{
-    CallContext, Credential, CredentialSet, Credentials, Manifests, Source, SourceState,
+    CallContext, Credential, CredentialSet, Credentials, Manifests, Offer, Source, SourceState,
     SourceStatus, StaticCredentials,
 };
 use gatefold_policy::Permit;
@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::backoff::Backoff;
+use super::backoff::Backoffs;
 use super::ladder::{self, ConnectContext, ConnectError};
 use super::mirrored_arguments::{self, MirroringTools};
 use super::notices::ServerNotices;
@@ -30,10 +30,12 @@ use crate::protocol::Era;
 
 mod calls;
 mod lists;
+mod own_lists;
 mod pool;
 mod subscriptions;
 
 use self::lists::ListPace;
+use self::own_lists::{OWN_LISTS, OwnLists};
 use self::pool::{SessionPool, SessionSlot};
 use self::subscriptions::ResourceListeners;
 
@@ -52,6 +54,8 @@ pub struct McpSource {
     clock: Arc<dyn Clock>,
     keeper: Arc<dyn Manifests>,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
+    /// What it offers to identities of their own.
+    own_lists: Mutex<OwnLists>,
     /// The resources that have changed.
     updates: broadcast::Sender<Arc<str>>,
     subscriptions: ResourceListeners,
@@ -59,8 +63,6 @@ pub struct McpSource {
     mirroring: RwLock<Arc<MirroringTools>>,
     /// Held while a subscription is made or undone, so that two never cross.
     subscribing: tokio::sync::Mutex<()>,
-    /// Held while a list is asked for, so that two never cross.
-    listing: tokio::sync::Mutex<()>,
     state: Mutex<SourceInner>,
     /// Fires when the source is closed.
     closing: CancellationToken,
@@ -75,7 +77,7 @@ struct SourceInner {
     last_lines: Arc<[String]>,
     /// Why its list could not be taken up the last time, if it could not.
     list_failure: Option<String>,
-    backoff: Backoff,
+    backoffs: Backoffs,
     era: Option<Era>,
     is_closed: bool,
 }
@@ -117,17 +119,17 @@ impl McpSource {
             clock: ports.clock,
             keeper: ports.keeper,
             manifest: watch::Sender::new(known),
+            own_lists: Mutex::new(OwnLists::new(OWN_LISTS)),
             updates: broadcast::Sender::new(UPDATES),
             subscriptions: ResourceListeners::default(),
             mirroring: RwLock::new(Arc::new(mirroring)),
             subscribing: tokio::sync::Mutex::default(),
-            listing: tokio::sync::Mutex::default(),
             state: Mutex::new(SourceInner {
                 sessions: SessionPool::default(),
                 status,
                 last_lines: Arc::default(),
                 list_failure: None,
-                backoff: Backoff::default(),
+                backoffs: Backoffs::default(),
                 era,
                 is_closed: false,
             }),
@@ -172,7 +174,7 @@ impl McpSource {
         if state.is_closed {
             return Err(self.unavailable("it was removed from the configuration".to_owned(), None));
         }
-        if let Some(wait) = state.backoff.wait() {
+        if let Some(wait) = state.backoffs.wait(identity) {
             let error = state.status.error.as_deref().unwrap_or("it ended soon after its start");
             let reason = format!("{error} (tried again in {} s)", wait.as_secs() + 1);
             return Err(CallError::CircuitOpen { domain: self.settings.domain.clone(), reason });
@@ -246,7 +248,7 @@ impl McpSource {
                     tracing::warn!(%domain, reason = error.reason, "connecting failed");
                 }
                 state.sessions.remove(&identity);
-                state.backoff.failed();
+                state.backoffs.failed(&identity);
                 self.set_status(&mut state, SourceState::Failing, Some(error.reason.clone()));
                 state.last_lines = error.last_lines.as_slice().into();
                 Err(Arc::new(error))
@@ -273,8 +275,10 @@ impl McpSource {
 
     /// Looks after an open session until it ends or nobody uses it any more.
     async fn attend(self: Arc<Self>, identity: UpstreamIdentity, session: Arc<UpstreamSession>) {
-        let (listed, ()) =
-            tokio::join!(self.list_once(&session), self.resubscribe(&identity, &session));
+        let (listed, ()) = tokio::join!(
+            self.list_once(&identity, &session),
+            self.resubscribe(&identity, &session)
+        );
         if let Err(error) = listed {
             self.listing_failed(&identity, &session, &error);
         }
@@ -295,7 +299,7 @@ impl McpSource {
                     list_at = None;
                     // Whatever was told until now is in the list that is asked for now.
                     let _ = session.notices.list_changed.notified().now_or_never();
-                    if let Err(error) = self.list(&session).await {
+                    if let Err(error) = self.list(&identity, &session).await {
                         self.listing_failed(&identity, &session, &error);
                     }
                 }
@@ -321,7 +325,7 @@ impl McpSource {
             return !session.is_in_use();
         }
         state.sessions.remove(identity);
-        state.backoff.succeeded();
+        state.backoffs.succeeded(identity);
         if state.sessions.is_empty() {
             self.set_status(&mut state, SourceState::Idle, None);
         }
@@ -376,9 +380,9 @@ impl McpSource {
         }
         state.sessions.remove(identity);
         if session.began.elapsed() < SETTLED {
-            state.backoff.ended_early();
+            state.backoffs.ended_early(identity);
         } else {
-            state.backoff.succeeded();
+            state.backoffs.succeeded(identity);
         }
         if state.sessions.is_empty() {
             self.set_status(state, SourceState::Failing, Some(reason));
@@ -390,22 +394,6 @@ impl McpSource {
             tokio::spawn(self.clone().revive(identity.clone()));
         }
         true
-    }
-
-    /// Shows a refusal of the server's, until a call is answered again.
-    fn note_refusal(&self, reason: &str) {
-        let error = &mut self.lock().status.error;
-        if error.as_deref() != Some(reason) {
-            tracing::warn!(domain = %self.settings.domain, reason, "a call was refused");
-            *error = Some(reason.to_owned());
-        }
-    }
-
-    fn note_answer(&self) {
-        let status = &mut self.lock().status;
-        if status.state == SourceState::Running {
-            status.error = None;
-        }
     }
 
     fn set_status(&self, state: &mut SourceInner, to: SourceState, error: Option<String>) {
@@ -468,13 +456,30 @@ impl Source for McpSource {
         self.lock().last_lines.to_vec()
     }
 
+    fn offer(&self, identity: &UpstreamIdentity) -> Offer {
+        match identity {
+            UpstreamIdentity::Shared => Offer::Shared,
+            UpstreamIdentity::User(_) => {
+                let own = self.own_list(identity);
+                own.map_or(Offer::Unasked, |own| Offer::Own(own.manifest))
+            }
+        }
+    }
+
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {
+        self.refresh_for(UpstreamIdentity::Shared)
+    }
+
+    fn refresh_for(
+        self: Arc<Self>,
+        identity: UpstreamIdentity,
+    ) -> BoxFuture<'static, Result<(), CallError>> {
         Box::pin(async move {
-            let session = self.session(&UpstreamIdentity::Shared).await?;
+            let session = self.session(&identity).await?;
             let listed = if session.is_listed() {
-                self.list(&session).await
+                self.list(&identity, &session).await
             } else {
-                self.list_once(&session).await
+                self.list_once(&identity, &session).await
             };
             listed.map_err(|error| self.unavailable(error.to_string(), None))
         })

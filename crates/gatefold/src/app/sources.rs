@@ -33,10 +33,12 @@ impl ConfiguredSource {
         }
     }
 
-    /// The source, unless nothing can be learned from it: it is disabled, or its configuration
-    /// cannot be used.
+    /// The source, unless nothing can be learned from it before somebody uses it: it is disabled, its
+    /// configuration cannot be used, or what it offers depends on who asks.
     pub(super) fn learnable(&self) -> Option<&Arc<dyn Source>> {
-        self.source.as_ref().filter(|_| self.config.section.usable().is_some())
+        let is_shared = self.identity == IdentityScope::Shared;
+        let is_usable = self.config.section.usable().is_some();
+        self.source.as_ref().filter(|_| is_shared && is_usable)
     }
 
     pub(super) fn setup(&self) -> Option<SourceSetup> {

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use gatefold_core::{BusyWith, CallError, Operation, Outcome, Target, UpstreamIdentity};
-use gatefold_dispatch::CallContext;
+use gatefold_dispatch::{CallContext, SourceState};
 use gatefold_policy::Permit;
 
 use super::super::back_channel::BackChannel;
@@ -82,7 +82,7 @@ impl McpSource {
         let request = SessionCall {
             method: asked.method,
             name: asked.name,
-            headers: self.mirrored(session, &call.operation, target),
+            headers: self.mirrored(&context.identity, session, &call.operation, target),
             params: asked.params,
             caller: &context.meta,
             capabilities: context.peer.capabilities().raw(),
@@ -124,6 +124,7 @@ impl McpSource {
     /// The headers that mirror arguments of a tool.
     fn mirrored(
         &self,
+        identity: &UpstreamIdentity,
         session: &UpstreamSession,
         operation: &Operation,
         target: &Target,
@@ -132,7 +133,9 @@ impl McpSource {
         if session.era() == Era::Handshake || !session.wire.has_headers() {
             return Vec::new();
         }
-        let mirroring = self.mirroring.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let own = self.own_list(identity).map(|own| own.mirroring);
+        let shared = || self.mirroring.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mirroring = own.unwrap_or_else(shared);
         mirroring.get(&target.name).map_or_else(Vec::new, |tool| tool.headers(arguments.get()))
     }
 
@@ -179,6 +182,22 @@ impl McpSource {
             WireError::NotSent(_) | WireError::Forgotten => {
                 self.unavailable(error.to_string(), None)
             }
+        }
+    }
+
+    /// Shows a refusal of the server's, until a call is answered again.
+    fn note_refusal(&self, reason: &str) {
+        let error = &mut self.lock().status.error;
+        if error.as_deref() != Some(reason) {
+            tracing::warn!(domain = %self.settings.domain, reason, "a call was refused");
+            *error = Some(reason.to_owned());
+        }
+    }
+
+    fn note_answer(&self) {
+        let status = &mut self.lock().status;
+        if status.state == SourceState::Running {
+            status.error = None;
         }
     }
 }

@@ -3,11 +3,13 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use gatefold_core::UpstreamIdentity;
 use tokio::time::{Instant, timeout};
 
 use super::super::mirrored_arguments;
 use super::super::session::{ListError, UpstreamSession};
 use super::McpSource;
+use super::own_lists::OwnList;
 use crate::protocol::methods;
 
 /// How long changes of a list are gathered before it is asked for again, and how long at the most
@@ -42,28 +44,45 @@ impl ListPace {
 
 impl McpSource {
     /// Asks for the list unless this session gave it already.
-    pub(super) async fn list_once(&self, session: &UpstreamSession) -> Result<(), ListError> {
-        let _listing = self.listing.lock().await;
-        if session.is_listed() { Ok(()) } else { self.fetch_list(session).await }
+    pub(super) async fn list_once(
+        &self,
+        identity: &UpstreamIdentity,
+        session: &UpstreamSession,
+    ) -> Result<(), ListError> {
+        let _listing = session.listing.lock().await;
+        if session.is_listed() { Ok(()) } else { self.fetch_list(identity, session).await }
     }
 
-    pub(super) async fn list(&self, session: &UpstreamSession) -> Result<(), ListError> {
-        let _listing = self.listing.lock().await;
-        self.fetch_list(session).await
+    pub(super) async fn list(
+        &self,
+        identity: &UpstreamIdentity,
+        session: &UpstreamSession,
+    ) -> Result<(), ListError> {
+        let _listing = session.listing.lock().await;
+        self.fetch_list(identity, session).await
     }
 
     /// Asks for the list. What went wrong is shown until one is taken up.
-    async fn fetch_list(&self, session: &UpstreamSession) -> Result<(), ListError> {
-        let fetched = self.take_up_list(session).await;
+    async fn fetch_list(
+        &self,
+        identity: &UpstreamIdentity,
+        session: &UpstreamSession,
+    ) -> Result<(), ListError> {
+        let fetched = self.take_up_list(identity, session).await;
         let failure = fetched.as_ref().err();
         let failure = failure.map(|error| format!("its list could not be taken up: {error}"));
         self.lock().list_failure = failure;
         fetched
     }
 
-    async fn take_up_list(&self, session: &UpstreamSession) -> Result<(), ListError> {
+    async fn take_up_list(
+        &self,
+        identity: &UpstreamIdentity,
+        session: &UpstreamSession,
+    ) -> Result<(), ListError> {
         let limit = self.settings.connect_deadline;
-        let former = self.manifest.borrow().clone();
+        let own = self.own_list(identity).map(|own| own.manifest);
+        let former = own.or_else(|| self.manifest.borrow().clone());
         let listing = session.list(former.as_deref(), self.clock.now(), limit / 2);
         let listed = timeout(limit, listing).await;
         let manifest = Arc::new(listed.map_err(|_| ListError::Late(methods::TOOLS_LIST))??);
@@ -72,6 +91,10 @@ impl McpSource {
             tracing::warn!(domain = %self.settings.domain, %alteration, "a definition was altered");
         }
         let mirroring = Arc::new(mirrored_arguments::of_manifest(&manifest));
+        if *identity != UpstreamIdentity::Shared {
+            self.take_own_list(identity, OwnList { manifest, mirroring });
+            return Ok(());
+        }
         *self.mirroring.write().unwrap_or_else(PoisonError::into_inner) = mirroring;
         let digest = self.settings.config_digest;
         let is_new = self.manifest.send_if_modified(|current| {

@@ -215,7 +215,7 @@ impl McpSource {
     pub(super) async fn revive(self: Arc<Self>, identity: UpstreamIdentity) {
         let reviving = async {
             loop {
-                let wait = self.lock().backoff.wait().unwrap_or_default().max(REVIVAL);
+                let wait = self.lock().backoffs.wait(&identity).unwrap_or_default().max(REVIVAL);
                 sleep(wait).await;
                 if self.subscriptions.of(&identity).is_empty()
                     || self.session(&identity).await.is_ok()

@@ -1,0 +1,75 @@
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The values that were used most recently, by key. One too many takes the place of the one that was
+/// used longest ago.
+#[derive(Debug)]
+pub struct RecentMap<K, V> {
+    limit: usize,
+    entries: HashMap<K, Entry<V>>,
+    /// Counts uses, to tell which one was longest ago.
+    uses: u64,
+}
+
+#[derive(Debug)]
+struct Entry<V> {
+    value: V,
+    last_use: u64,
+}
+
+impl<K: Clone + Eq + Hash, V> RecentMap<K, V> {
+    /// A map of at most `limit` values, and of one if that is zero.
+    pub fn new(limit: usize) -> Self {
+        Self { limit: limit.max(1), entries: HashMap::new(), uses: 0 }
+    }
+
+    /// The value of a key, which counts as used now.
+    pub fn get(&mut self, key: &K) -> Option<&V> {
+        self.uses += 1;
+        let entry = self.entries.get_mut(key)?;
+        entry.last_use = self.uses;
+        Some(&entry.value)
+    }
+
+    /// Puts a value in the place of the one that the key had.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        self.uses += 1;
+        if self.entries.len() >= self.limit && !self.entries.contains_key(&key) {
+            // Looking at all of them is rare: only a key that is new to a full map does.
+            let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.last_use);
+            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
+                self.entries.remove(&oldest);
+            }
+        }
+        let entry = Entry { value, last_use: self.uses };
+        self.entries.insert(key, entry).map(|former| former.value)
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_too_many_takes_the_place_of_the_one_used_longest_ago() {
+        let mut map = RecentMap::new(2);
+        assert_eq!(map.insert('a', 1), None);
+        assert_eq!(map.insert('b', 2), None);
+        assert_eq!(map.get(&'a'), Some(&1));
+        assert_eq!(map.insert('c', 3), None);
+        assert_eq!(map.len(), 2);
+        assert_eq!(map.get(&'b'), None);
+        assert_eq!(map.get(&'a'), Some(&1));
+        assert_eq!(map.insert('a', 4), Some(1), "the same key needs no other place");
+        assert_eq!(map.get(&'c'), Some(&3));
+        assert_eq!(map.len(), 2);
+    }
+}
