@@ -6,11 +6,8 @@ use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
 use crate::arguments::{json_text, object};
-use crate::surface::{Disclosure, Mend, Reply, Step, Surface, ToolSurface};
+use crate::surface::{ClientLimits, Disclosure, Mend, Reply, Step, Surface, ToolSurface};
 use crate::wording::listed;
-
-/// The longest instructions, in bytes: some clients cut them there.
-const INSTRUCTIONS_BYTES: usize = 2048;
 
 /// Every tool with its full definition, as if there were no gateway.
 ///
@@ -30,11 +27,11 @@ pub enum Names {
 }
 
 impl Disclosure for Flat {
-    fn surface(&self, view: &View) -> Surface {
+    fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
         let mut tools: Vec<_> = view.tools().chain(view.tools_of_apps()).collect();
         tools.sort_by(|a, b| self.name(a).cmp(self.name(b)));
         let tools: Vec<_> = tools.into_iter().map(|tool| self.top_level(tool)).collect();
-        let instructions = self.instructions(view);
+        let instructions = self.instructions(view, *limits);
         let definitions: usize = tools.iter().map(|tool| token_bound(tool.definition.get())).sum();
         let tokens = definitions + token_bound(&instructions);
         Surface { tools, instructions, tokens }
@@ -95,7 +92,7 @@ impl Flat {
     }
 
     /// A single source speaks for itself; several are listed by name.
-    fn instructions(self, view: &View) -> String {
+    fn instructions(self, view: &View, limits: ClientLimits) -> String {
         match self.names {
             Names::Own => {
                 let manifest = view.domains().find_map(|entry| entry.manifest());
@@ -105,7 +102,8 @@ impl Flat {
             Names::Public => {
                 let start = "Tools of these sources: ";
                 let names = view.domains().map(|entry| entry.domain().as_str());
-                let names = listed(names, INSTRUCTIONS_BYTES - start.len(), str::len);
+                let room = limits.instructions_bytes.saturating_sub(start.len());
+                let names = listed(names, room, str::len);
                 if names.is_empty() { names } else { format!("{start}{names}") }
             }
         }

@@ -2,7 +2,7 @@ use gatefold_catalog::{Pattern, Request, Tool, View};
 use gatefold_core::{CallError, Outcome, ToolName};
 use serde_json::value::RawValue;
 
-use crate::surface::{Disclosure, Mend, Reply, Step, Surface};
+use crate::surface::{ClientLimits, Disclosure, Mend, Reply, Step, Surface};
 use crate::wording::quoted;
 
 mod definitions;
@@ -64,8 +64,8 @@ impl Gateway {
 }
 
 impl Disclosure for Gateway {
-    fn surface(&self, view: &View) -> Surface {
-        definitions::surface(view, self.pinned(view))
+    fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
+        definitions::surface(view, *limits, self.pinned(view))
     }
 
     fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {

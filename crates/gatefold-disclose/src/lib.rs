@@ -13,4 +13,4 @@ mod wording;
 
 pub use flat::{Flat, Names};
 pub use gateway::{Gateway, GatewayLimits};
-pub use surface::{Disclosure, Found, Mend, Reply, Step, Surface, ToolSurface};
+pub use surface::{ClientLimits, Disclosure, Found, Mend, Reply, Step, Surface, ToolSurface};

@@ -6,8 +6,9 @@ use serde_json::value::RawValue;
 
 /// A way to show a view to a model.
 pub trait Disclosure: Send + Sync {
-    /// What the model is given at first. The same view gives the same bytes.
-    fn surface(&self, view: &View) -> Surface;
+    /// What the model is given at first, within the limits of its client. The same view and limits give
+    /// the same bytes.
+    fn surface(&self, view: &View, limits: &ClientLimits) -> Surface;
 
     /// What a call of one of the surface's tools means. Absent arguments are `null`.
     fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend>;
@@ -35,6 +36,21 @@ pub trait Disclosure: Send + Sync {
     /// [`Disclosure::render`] words only the gateway's own messages.
     fn is_transparent(&self) -> bool {
         false
+    }
+}
+
+/// What a client can take of a surface.
+///
+/// The default is what every client that is known can take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClientLimits {
+    /// The longest instructions, in bytes. Some clients cut them there.
+    pub instructions_bytes: usize,
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self { instructions_bytes: 2048 }
     }
 }
 

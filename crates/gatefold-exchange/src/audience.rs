@@ -3,7 +3,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use gatefold_core::Domain;
-use gatefold_disclose::{Disclosure, Names};
+use gatefold_disclose::{ClientLimits, Disclosure, Names};
 
 /// Which part of the catalogue a turn is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -43,6 +43,17 @@ pub struct Audience {
     name: DisclosureName,
     names: Names,
     disclosure: Arc<dyn Disclosure>,
+    limits: ClientLimits,
+    choice: Choice,
+}
+
+/// How an audience came to its disclosure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// It was asked for by its name.
+    Named,
+    /// Nobody asked for another.
+    Usual,
 }
 
 impl Audience {
@@ -51,8 +62,14 @@ impl Audience {
         name: DisclosureName,
         names: Names,
         disclosure: Arc<dyn Disclosure>,
+        choice: Choice,
     ) -> Self {
-        Self { scope, name, names, disclosure }
+        Self { scope, name, names, disclosure, limits: ClientLimits::default(), choice }
+    }
+
+    /// The same, for a client with such limits.
+    pub(crate) fn within(self, limits: ClientLimits) -> Self {
+        Self { limits, ..self }
     }
 
     pub fn scope(&self) -> &Scope {
@@ -76,15 +93,24 @@ impl Audience {
         self.names
     }
 
+    pub(crate) fn limits(&self) -> &ClientLimits {
+        &self.limits
+    }
+
+    pub(crate) fn choice(&self) -> Choice {
+        self.choice
+    }
+
     pub(crate) fn disclosure(&self) -> &Arc<dyn Disclosure> {
         &self.disclosure
     }
 }
 
-/// Two audiences of one registry are equal if they were requested by the same names.
+/// Two audiences of one registry are equal if they were requested by the same names, for clients
+/// with the same limits.
 impl PartialEq for Audience {
     fn eq(&self, other: &Self) -> bool {
-        self.scope == other.scope && self.name == other.name
+        self.scope == other.scope && self.name == other.name && self.limits == other.limits
     }
 }
 
@@ -94,6 +120,7 @@ impl Hash for Audience {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.scope.hash(state);
         self.name.hash(state);
+        self.limits.hash(state);
     }
 }
 

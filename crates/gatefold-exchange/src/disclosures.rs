@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use gatefold_disclose::{Disclosure, Flat, Names};
 
+use crate::audience::Choice;
 use crate::{Audience, DisclosureName, Scope};
 
 /// A request for a disclosure that nobody registered.
@@ -98,6 +99,7 @@ impl Disclosures {
             Scope::Everything => &self.usual,
             Scope::Source(_) => &self.usual_for_source,
         };
+        let choice = if name.is_some() { Choice::Named } else { Choice::Usual };
         let name = name.unwrap_or(usual.as_str());
         let registration = self.registered.iter().find(|other| other.name.as_str() == name);
         let Registration { name, public, own } = registration.ok_or_else(|| self.unknown(name))?;
@@ -105,7 +107,7 @@ impl Disclosures {
             (Scope::Source(_), Some(own)) => (Names::Own, own),
             _ => (Names::Public, public),
         };
-        Ok(Audience::new(scope, name.clone(), names, disclosure.clone()))
+        Ok(Audience::new(scope, name.clone(), names, disclosure.clone(), choice))
     }
 
     fn unknown(&self, name: &str) -> UnknownDisclosure {

@@ -1,22 +1,25 @@
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use gatefold_catalog::address;
-use gatefold_core::{Domain, Principal};
+use gatefold_core::{ClientName, Domain, Principal};
 use gatefold_dispatch::Dispatcher;
 
 use crate::surfaces::Surfaces;
-use crate::{Audience, Disclosures, ListDigests, Scope, Turn, UnknownDisclosure};
+use crate::{Audience, ClientProfiles, Disclosures, ListDigests, Scope, Turn, UnknownDisclosure};
 
 /// State that all turns share: the dispatcher, the disclosures, and the surfaces made so far.
 pub struct Exchange {
     dispatcher: Arc<Dispatcher>,
     disclosures: Disclosures,
     surfaces: Arc<Surfaces>,
+    clients: ArcSwap<ClientProfiles>,
 }
 
 impl Exchange {
     pub fn new(dispatcher: Arc<Dispatcher>, disclosures: Disclosures) -> Arc<Self> {
-        Arc::new(Self { dispatcher, disclosures, surfaces: Arc::default() })
+        let clients = ArcSwap::default();
+        Arc::new(Self { dispatcher, disclosures, surfaces: Arc::default(), clients })
     }
 
     pub fn dispatcher(&self) -> &Arc<Dispatcher> {
@@ -34,6 +37,17 @@ impl Exchange {
         disclosure: Option<&str>,
     ) -> Result<Audience, UnknownDisclosure> {
         self.disclosures.audience(scope, disclosure)
+    }
+
+    /// Replaces the profiles of clients.
+    pub fn set_clients(&self, profiles: ClientProfiles) {
+        self.clients.store(Arc::new(profiles));
+    }
+
+    /// The audience for a client that gives itself this name. The claim may choose a disclosure if
+    /// the request named none. What can be seen depends on the principal alone.
+    pub fn for_client(&self, audience: &Audience, client: Option<&ClientName>) -> Audience {
+        self.clients.load().audience(audience, client, &self.disclosures)
     }
 
     /// Begins a turn. `None` if the principal sees nothing of the audience's part.

@@ -7,12 +7,14 @@
 
 mod addresses;
 mod audience;
+mod clients;
 mod disclosures;
 mod exchange;
 mod surfaces;
 mod turn;
 
 pub use audience::{Audience, DisclosureName, Scope};
+pub use clients::{ClientProfile, ClientProfiles};
 pub use disclosures::{Disclosures, Naming, UnknownDisclosure};
 pub use exchange::Exchange;
 pub use surfaces::{List, ListDigests, Lists};

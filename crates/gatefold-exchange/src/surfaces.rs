@@ -4,15 +4,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gatefold_catalog::{Entry, View, address, with_fields};
+use gatefold_catalog::{Entry, View, ViewKey, address, with_fields};
 use gatefold_core::BoundedCache;
-use gatefold_disclose::{Disclosure, Names, Surface};
+use gatefold_disclose::{ClientLimits, Names, Surface};
 
 use crate::addresses::to_text;
 use crate::{Audience, DisclosureName};
 
-/// The most surfaces kept at once: one for each combination of rights, disclosure and scope in use.
-/// A new one replaces the least recently used.
+/// The most surfaces kept at once: one for each combination of rights, disclosure and client limits
+/// in use. A new one replaces the least recently used.
 const SURFACES: usize = 512;
 
 /// One of the four lists that a client can ask for.
@@ -46,8 +46,9 @@ pub struct ListDigests {
 }
 
 impl Lists {
-    fn new(view: &View, disclosure: &dyn Disclosure, names: Names) -> Self {
-        let surface = disclosure.surface(view);
+    fn new(view: &View, audience: &Audience) -> Self {
+        let names = audience.names();
+        let surface = audience.disclosure().surface(view, audience.limits());
         let tools = array(surface.tools.iter().map(|tool| tool.definition.get()));
         let prompts = array(view.prompts().map(|entry| named(entry, "name", names)));
         let resources = array(view.resources().map(|entry| named(entry, "uri", names)));
@@ -119,28 +120,10 @@ pub(crate) struct Surfaces {
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct SurfaceKey {
-    rights: SameView,
+    rights: ViewKey,
     disclosure: DisclosureName,
     names: Names,
-}
-
-/// A view as a key: equal to every other that shows the same of the same catalogue.
-#[derive(Clone)]
-struct SameView(View);
-
-impl PartialEq for SameView {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.is_same(&other.0)
-    }
-}
-
-impl Eq for SameView {}
-
-impl Hash for SameView {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.snapshot().epoch().hash(state);
-        self.0.tool_count().hash(state);
-    }
+    limits: ClientLimits,
 }
 
 impl Default for Surfaces {
@@ -151,13 +134,13 @@ impl Default for Surfaces {
 
 impl Surfaces {
     pub(crate) fn get(&self, view: &View, audience: &Audience) -> Arc<Lists> {
-        let names = audience.names();
         let key = SurfaceKey {
-            rights: SameView(view.clone()),
+            rights: view.key(),
             disclosure: audience.disclosure_name().clone(),
-            names,
+            names: audience.names(),
+            limits: *audience.limits(),
         };
-        let make = || Arc::new(Lists::new(view, &**audience.disclosure(), names));
+        let make = || Arc::new(Lists::new(view, audience));
         let epoch = view.snapshot().epoch();
         let latest = self.latest_epoch.fetch_max(epoch, Ordering::Relaxed);
         if epoch < latest {
@@ -166,7 +149,7 @@ impl Surfaces {
             return make();
         }
         if epoch > latest {
-            self.lists.retain(|key| key.rights.0.snapshot().epoch() >= epoch);
+            self.lists.retain(|key| key.rights.epoch() >= epoch);
         }
         self.lists.get_or_make(&key, make)
     }
@@ -177,7 +160,7 @@ mod tests {
         GroupRules, KindName, Listing, Manifest, ServerInfo, Snapshot, SourceEntry,
     };
     use gatefold_core::{Domain, Timestamp};
-    use gatefold_disclose::Gateway;
+    use gatefold_disclose::{Disclosure, Gateway};
     use serde_json::value::RawValue;
 
     use super::*;

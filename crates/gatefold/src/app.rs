@@ -17,12 +17,12 @@ use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
-use gatefold_disclose::{Disclosure as _, Surface};
+use gatefold_disclose::{ClientLimits, Disclosure as _, Surface};
 use gatefold_dispatch::{
     BreakerState, Dispatcher, Pinned, Setup, SourceReport, SourceState, SourceStatus, TrafficReport,
 };
 use gatefold_egress::EgressError;
-use gatefold_exchange::Exchange;
+use gatefold_exchange::{ClientProfiles, Exchange, UnknownDisclosure};
 use gatefold_mcp::{Authenticator, HttpEndpoint, Server};
 use gatefold_store::{Store, StoreError};
 
@@ -49,6 +49,8 @@ pub enum AppError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Disclosure(#[from] UnknownDisclosure),
     #[error(transparent)]
     Egress(#[from] EgressError),
 }
@@ -172,7 +174,7 @@ impl App {
 
     /// What a model sees first, and its cost in o200k tokens.
     pub fn surface(&self, pinned: &Pinned) -> Surface {
-        self.disclosure.surface(pinned.view())
+        self.disclosure.surface(pinned.view(), &ClientLimits::default())
     }
 
     /// The settings of the HTTP endpoint under the configuration in force.
@@ -350,7 +352,10 @@ impl App {
             encoder: encoder.clone().map(|encoder| encoder as Arc<dyn Encoder>),
             sources: sources.iter().filter_map(ConfiguredSource::setup).collect(),
         };
+        let clients = config.clients.clone();
+        let clients = ClientProfiles::new(clients, self.exchange.disclosures())?;
         self.disclosure.replace(&config);
+        self.exchange.set_clients(clients);
         self.dispatcher.install(setup);
         self.applied.store(Arc::new(AppliedConfig {
             config,

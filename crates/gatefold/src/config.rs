@@ -15,6 +15,7 @@ pub mod keys;
 pub mod kinds;
 mod load;
 mod locate;
+mod profiles;
 mod resolve;
 mod schema;
 mod sections;
@@ -22,6 +23,7 @@ mod shown;
 mod sources;
 mod texts;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -29,9 +31,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_catalog::{GroupRules, KindName, Pattern};
-use gatefold_core::{Digest, Domain};
+use gatefold_core::{ClientName, Digest, Domain};
 use gatefold_disclose::GatewayLimits;
 use gatefold_dispatch::Limits;
+use gatefold_exchange::ClientProfile;
 use gatefold_policy::Policy;
 
 use kinds::{KindSection, Need};
@@ -45,6 +48,7 @@ pub use gatefold_config::{Fault, Faults};
 pub use keys::sections;
 pub use load::{Inputs, load};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
+pub use profiles::DisclosureNames;
 pub use schema::schema;
 pub use sections::listen_address;
 pub use shown::{Setting, settings, source_settings};
@@ -63,6 +67,8 @@ pub struct Config {
     pub sources: Vec<SourceConfig>,
     pub policy: Policy,
     pub disclosure: DisclosureConfig,
+    /// How clients are shown tools, by the names that they give themselves.
+    pub clients: BTreeMap<ClientName, ClientProfile>,
     pub search: SearchConfig,
     pub limits: Limits,
     /// Limits of every source without limits of its own.

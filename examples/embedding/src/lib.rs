@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gatefold::config::kinds::Kinds;
-use gatefold::config::{Inputs, load};
+use gatefold::config::{DisclosureNames, Inputs, load};
 use gatefold::{App, AppError, Environment};
 use gatefold_core::{Principal, UserId};
 use gatefold_exchange::Naming;
@@ -30,6 +30,9 @@ use menu::Menu;
 use tokens::BearerTokens;
 use vault::Vault;
 
+/// The name that clients ask for the disclosure by.
+const MENU: &str = "menu";
+
 /// Puts a gateway together out of a configuration file and all of these parts.
 pub async fn gateway(
     config: &Path,
@@ -37,8 +40,12 @@ pub async fn gateway(
     desk: Arc<Desk>,
     vault: Arc<Vault>,
 ) -> Result<App, AppError> {
-    let kinds = Kinds::default().with(Greetings);
-    let inputs = Inputs { config: Some(config.to_owned()), kinds, ..Inputs::default() };
+    let inputs = Inputs {
+        config: Some(config.to_owned()),
+        kinds: Kinds::default().with(Greetings),
+        disclosures: DisclosureNames::default().with(MENU),
+        ..Inputs::default()
+    };
     let config = load(&inputs, &Environment::of_process())?;
     let user = |name| Principal::user(UserId::new(name));
     let tokens =
@@ -47,7 +54,7 @@ pub async fn gateway(
         .authenticator(Arc::new(tokens))
         .approvals(desk)
         .credentials(vault)
-        .disclosure("menu", Naming::Public, |_| Arc::new(Menu))
+        .disclosure(MENU, Naming::Public, |_| Arc::new(Menu))
         .build()
         .await
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use gatefold_catalog::{DomainEntry, Request, View, token_bound};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
-use gatefold_disclose::{Disclosure, Mend, Reply, Step, Surface, ToolSurface};
+use gatefold_disclose::{ClientLimits, Disclosure, Mend, Reply, Step, Surface, ToolSurface};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -28,7 +28,7 @@ struct Order<'a> {
 impl Disclosure for Menu {
     /// Everything here is sorted and free of times and states: the same view gives the same bytes,
     /// and models' caches stay warm.
-    fn surface(&self, view: &View) -> Surface {
+    fn surface(&self, view: &View, _: &ClientLimits) -> Surface {
         let tools: Vec<_> = view.domains().map(|domain| entry(view, domain)).collect();
         let instructions =
             "Each tool is a menu: name one of its tools and its arguments.".to_owned();

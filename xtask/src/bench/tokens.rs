@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use gatefold_catalog::{GroupRules, KindName, Manifest, ServerInfo, Snapshot, SourceEntry, View};
 use gatefold_core::{Domain, Timestamp, ToolName};
-use gatefold_disclose::{Disclosure as _, Gateway, Reply, Step};
+use gatefold_disclose::{ClientLimits, Disclosure as _, Gateway, Reply, Step};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tiktoken_rs::CoreBPE;
@@ -36,11 +36,12 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let view = View::whole(Arc::new(Snapshot::build(entries, 1)));
     let mut rows = vec![row("every tool with its schema", flat_tokens, flat_tokens)];
     let gateway = Gateway::default();
-    let surface = gateway.surface(&view);
+    let surface = gateway.surface(&view, &ClientLimits::default());
     let definitions: usize =
         surface.tools.iter().map(|tool| count(&vocabulary, tool.definition.get())).sum();
     rows.push(row("the three definitions", definitions, flat_tokens));
-    let empty = gateway.surface(&View::whole(Arc::new(Snapshot::build(Vec::new(), 1))));
+    let empty = gateway
+        .surface(&View::whole(Arc::new(Snapshot::build(Vec::new(), 1))), &ClientLimits::default());
     let bare: usize =
         empty.tools.iter().map(|tool| count(&vocabulary, tool.definition.get())).sum();
     rows.push(row("... without the names of domains", bare, flat_tokens));

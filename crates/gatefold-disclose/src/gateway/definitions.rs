@@ -3,14 +3,11 @@ use serde_json::value::RawValue;
 
 use super::{DISCOVER, EXECUTE, SCHEMA};
 use crate::arguments::{json_text, object};
-use crate::surface::{Surface, ToolSurface};
+use crate::surface::{ClientLimits, Surface, ToolSurface};
 use crate::wording::listed;
 
 /// The most o200k tokens of the domain names in the description of `discover_tools`.
 const DOMAIN_TOKENS: usize = 120;
-
-/// The longest instructions, in bytes: some clients cut them there.
-const INSTRUCTIONS_BYTES: usize = 2048;
 
 /// The lengths of domain descriptions in the instructions, in characters, from the best to the
 /// shortest.
@@ -37,7 +34,11 @@ const SCHEMA_DEFINITION: &str = r#"{"name":"get_tool_schema","description":"Get 
 
 const EXECUTE_DEFINITION: &str = r#"{"name":"execute_tool","description":"Execute a tool by name. Use discover_tools to find it, then get_tool_schema to see its arguments.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object"}},"required":["tool_name"]},"annotations":{"readOnlyHint":false,"idempotentHint":false,"openWorldHint":true}}"#;
 
-pub(super) fn surface<'a>(view: &View, pinned: impl Iterator<Item = &'a Tool>) -> Surface {
+pub(super) fn surface<'a>(
+    view: &View,
+    limits: ClientLimits,
+    pinned: impl Iterator<Item = &'a Tool>,
+) -> Surface {
     let gateway = [
         (DISCOVER, discover(view)),
         (SCHEMA, definition(SCHEMA_DEFINITION.to_owned())),
@@ -49,7 +50,7 @@ pub(super) fn surface<'a>(view: &View, pinned: impl Iterator<Item = &'a Tool>) -
         .into_iter()
         .map(|(name, definition)| ToolSurface { name: name.to_owned(), definition });
     tools.splice(..0, gateway);
-    let instructions = instructions(view);
+    let instructions = instructions(view, limits);
     let definitions: usize = tools.iter().map(|tool| token_bound(tool.definition.get())).sum();
     let tokens = definitions + token_bound(&instructions);
     Surface { tools, instructions, tokens }
@@ -96,7 +97,7 @@ fn top_level(tool: &Tool) -> ToolSurface {
 
 /// The seed's text, then the domains with their descriptions: shorter ones if room runs out, then
 /// names alone, then as many as fit.
-fn instructions(view: &View) -> String {
+fn instructions(view: &View, limits: ClientLimits) -> String {
     let domains: Vec<_> = view.domains().collect();
     if domains.is_empty() {
         return INSTRUCTIONS.to_owned();
@@ -106,10 +107,11 @@ fn instructions(view: &View) -> String {
         format!("{INSTRUCTIONS}\n\nDomains:{lines}")
     };
     let mut described = DESCRIPTION_LIMITS.into_iter().map(described);
-    described.find(|text| text.len() <= INSTRUCTIONS_BYTES).unwrap_or_else(|| {
+    described.find(|text| text.len() <= limits.instructions_bytes).unwrap_or_else(|| {
         let start = format!("{INSTRUCTIONS}\n\nDomains: ");
         let names = domains.iter().map(|entry| entry.domain().as_str());
-        format!("{start}{}", listed(names, INSTRUCTIONS_BYTES - start.len(), str::len))
+        let room = limits.instructions_bytes.saturating_sub(start.len());
+        format!("{start}{}", listed(names, room, str::len))
     })
 }
 

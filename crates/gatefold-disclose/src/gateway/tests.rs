@@ -452,7 +452,7 @@ fn an_error_of_the_gateways_is_one_sentence_to_act_on() {
 
 #[test]
 fn the_surface_is_three_tools_and_the_pinned_ones() {
-    let surface = gateway().surface(&view());
+    let surface = gateway().surface(&view(), &ClientLimits::default());
     let names: Vec<_> = surface.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, [DISCOVER, SCHEMA, EXECUTE, "apollo_org_enrich", "apollo_org_search"]);
     assert_snapshot!(surface.tools[0].definition.get(), @r#"{"name":"discover_tools","description":"Browse available tools by domain, group, or keyword.\n\nNo arguments: all domains. domain: its groups and tools. group: its tools. query: search.\n\nDomains: apollo, hubspot, sec_edgar","inputSchema":{"type":"object","properties":{"domain":{"type":"string"},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string","description":"What to do, in which service."},"search_mode":{"enum":["hybrid","keyword","semantic"]},"cursor":{"type":"string","description":"The last next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#);
@@ -483,7 +483,7 @@ fn exact(text: &str) -> usize {
 
 fn definitions(entries: Vec<SourceEntry>) -> usize {
     let view = View::whole(Arc::new(Snapshot::build(entries, 1)));
-    let surface = Gateway::default().surface(&view);
+    let surface = Gateway::default().surface(&view, &ClientLimits::default());
     let definitions: Vec<_> = surface.tools.iter().map(|tool| tool.definition.get()).collect();
     assert!(surface.instructions.len() <= 2048);
     exact(&format!("[{}]", definitions.join(",")))

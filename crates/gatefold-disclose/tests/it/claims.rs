@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use gatefold_catalog::{Manifest, Scope, SearchMode, View, compact_signature, search, token_bound};
 use gatefold_core::Domain;
-use gatefold_disclose::{Disclosure, Gateway};
+use gatefold_disclose::{ClientLimits, Disclosure, Gateway};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -122,7 +122,7 @@ fn every_line_and_signature_is_short(catalogue: &Catalogue) {
 }
 
 fn the_definitions_stay_within_their_budget(catalogue: &Catalogue) {
-    let surface = Gateway::default().surface(&catalogue.view);
+    let surface = Gateway::default().surface(&catalogue.view, &ClientLimits::default());
     let definitions: Vec<_> = surface.tools.iter().map(|tool| tool.definition.get()).collect();
     let tokens = exact(&format!("[{}]", definitions.join(",")));
     assert!(tokens <= 420, "{tokens}");
@@ -210,7 +210,7 @@ fn a_shuffled_catalogue_reads_the_same(catalogue: &Catalogue) {
 type Seen = BTreeMap<String, Vec<String>>;
 
 fn browsed(view: &View, domains: &[&Domain]) -> Seen {
-    let surface = Gateway::default().surface(view);
+    let surface = Gateway::default().surface(view, &ClientLimits::default());
     let mut seen = Seen::from([("instructions".to_owned(), vec![surface.instructions])]);
     let definitions = surface.tools.iter();
     seen.extend(definitions.map(|tool| (tool.name.clone(), vec![tool.definition.to_string()])));

@@ -2,11 +2,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use gatefold_catalog::{Request, View};
-use gatefold_core::{CallError, Outcome, Principal, ToolName, UserId};
-use gatefold_disclose::{Disclosure, Gateway, Mend, Reply, Step, Surface};
+use gatefold_core::{CallError, ClientName, Outcome, Principal, ToolName, UserId};
+use gatefold_disclose::{ClientLimits, Disclosure, Gateway, Mend, Reply, Step, Surface};
 use gatefold_dispatch::Caller;
 use gatefold_exchange::{
-    Audience, Disclosures, Exchange, List, Naming, Scope, TaskSupport, ToolAnswer, ToolCall, Turn,
+    Audience, ClientProfile, ClientProfiles, Disclosures, Exchange, List, Naming, Scope,
+    TaskSupport, ToolAnswer, ToolCall, Turn,
 };
 use serde_json::value::RawValue;
 
@@ -79,9 +80,9 @@ struct Counting {
 }
 
 impl Disclosure for Counting {
-    fn surface(&self, view: &View) -> Surface {
+    fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
         self.built.fetch_add(1, Ordering::SeqCst);
-        self.gateway.surface(view)
+        self.gateway.surface(view, limits)
     }
 
     fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
@@ -139,4 +140,30 @@ async fn one_source_is_shown_under_its_own_names_and_a_hidden_one_not_at_all() {
     assert!(turn.lists().get(List::Tools).contains(r#""name":"echo""#));
     assert!(text(call(&turn, "echo", r#"{"number":1}"#).await).contains("number"));
     assert!(exchange.turn(&of("down"), someone("ann")).is_none());
+}
+
+#[tokio::test]
+async fn a_clients_limits_make_a_surface_of_their_own() {
+    let world = World::new();
+    let exchange = Exchange::new(world.dispatcher.clone(), standard());
+    let short = ClientLimits { instructions_bytes: 10 };
+    let profile = ClientProfile { disclosure: Some("flat".to_owned()), limits: short };
+    let profiles = [(ClientName::new("terse"), profile)];
+    exchange.set_clients(ClientProfiles::new(profiles, exchange.disclosures()).unwrap());
+    let flat = exchange.audience(Scope::Everything, Some("flat")).unwrap();
+    let instructions = |name: &str| {
+        let audience = exchange.for_client(&flat, Some(&ClientName::new(name)));
+        let turn = exchange.turn(&audience, someone("ann")).unwrap();
+        turn.lists().surface().instructions.clone()
+    };
+    assert_eq!(instructions("other"), "Tools of these sources: up");
+    assert_eq!(instructions("terse"), "Tools of these sources: +1 more");
+    assert_eq!(instructions("other"), "Tools of these sources: up");
+}
+
+#[tokio::test]
+async fn a_profile_of_a_disclosure_that_nobody_registered_is_refused() {
+    let profile = ClientProfile { disclosure: Some("loud".to_owned()), ..ClientProfile::default() };
+    let error = ClientProfiles::new([(ClientName::new("x"), profile)], &standard()).unwrap_err();
+    assert_eq!(error.to_string(), "there is no disclosure `loud`: use `gateway` or `flat`");
 }

@@ -205,8 +205,9 @@ impl EndpointState {
             return resumable(reader);
         }
         let server = self.server.clone();
-        let (Access { principal, audience, .. }, subscriptions) =
-            (access, session.subscriptions.clone());
+        let Access { principal, audience, .. } = access;
+        let audience = server.for_client(&audience, session.client.as_ref());
+        let subscriptions = session.subscriptions.clone();
         let notices =
             NoticeFeed::new(server, audience, principal, WantedLists::ALL, subscriptions, None);
         let (held, end) = (session.listen(), self.end.clone());

@@ -38,6 +38,7 @@ impl ListenStream {
         end: CancellationToken,
     ) -> Result<Self, RpcError> {
         let principal = client.principal.clone();
+        let audience = server.for_client(&audience, client.name.as_ref());
         let scope = server.informed_scope(&audience, principal.clone(), Era::Stateless).await;
         let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
         let offers = greetings::offers(&scope);

@@ -37,6 +37,7 @@ impl Server {
         if let (methods::PING, ClientState::Session(_)) = (method.as_str(), &client.standing) {
             return Ok("{}".to_owned());
         }
+        let audience = self.for_client(&audience, client.name.as_ref());
         let scope = self.informed_scope(&audience, client.principal.clone(), era).await;
         let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
         match (method.as_str(), &client.standing) {

@@ -25,7 +25,8 @@ pub(super) async fn opened(
     params: &RequestParams,
 ) -> Result<(Arc<ClientSession>, String), RpcError> {
     let name = client_name(params.client_info.as_ref());
-    let scope = server.informed_scope(&audience, principal.clone(), Era::Handshake).await;
+    let shown = server.for_client(&audience, name.as_ref());
+    let scope = server.informed_scope(&shown, principal.clone(), Era::Handshake).await;
     let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
     let version = negotiated(params.protocol_version.as_deref());
     let result = greetings::initialized(&scope, version);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gatefold_core::{
-    CallError, Domain, Operation, Outcome, Principal, Resume, Suspension, ToolName,
+    CallError, ClientName, Domain, Operation, Outcome, Principal, Resume, Suspension, ToolName,
 };
 use gatefold_disclose::Reply;
 use gatefold_dispatch::{Caller, ResourceUpdate};
@@ -65,6 +65,11 @@ impl Server {
         disclosure: Option<&str>,
     ) -> Result<Audience, UnknownDisclosure> {
         self.exchange.audience(scope, disclosure)
+    }
+
+    /// The audience for a client that gives itself this name.
+    pub(super) fn for_client(&self, audience: &Audience, name: Option<&ClientName>) -> Audience {
+        self.exchange.for_client(audience, name)
     }
 
     /// Whether somebody sees anything in a domain.

@@ -316,7 +316,8 @@ impl StdioClient {
 
     /// Tells a client of the handshake era about changes.
     fn tell_changes(self: &Arc<Self>, session: &Arc<ClientSession>) {
-        let (server, audience) = (self.server.clone(), self.audience.clone());
+        let server = self.server.clone();
+        let audience = server.for_client(&self.audience, session.client.as_ref());
         let (principal, subscriptions) = (session.principal.clone(), session.subscriptions.clone());
         let mut notices =
             NoticeFeed::new(server, audience, principal, WantedLists::ALL, subscriptions, None);

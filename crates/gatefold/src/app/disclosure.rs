@@ -1,7 +1,9 @@
 use arc_swap::ArcSwap;
 use gatefold_catalog::{Request, View};
 use gatefold_core::{CallError, Outcome, ToolName};
-use gatefold_disclose::{Disclosure, Gateway, GatewayLimits, Mend, Reply, Step, Surface};
+use gatefold_disclose::{
+    ClientLimits, Disclosure, Gateway, GatewayLimits, Mend, Reply, Step, Surface,
+};
 use serde_json::value::RawValue;
 
 use crate::config::Config;
@@ -34,8 +36,8 @@ fn gateway(config: &Config) -> Gateway {
 }
 
 impl Disclosure for ReloadableGateway {
-    fn surface(&self, view: &View) -> Surface {
-        self.0.load().surface(view)
+    fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
+        self.0.load().surface(view, limits)
     }
 
     fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {

@@ -31,6 +31,7 @@ pub fn sections(kinds: &Kinds) -> Vec<Section> {
 pub(super) const FIXED: &[FixedSection] = &[
     sections::POLICY,
     sections::DISCLOSURE,
+    sections::CLIENTS,
     sections::SEARCH,
     sections::LIMITS,
     sections::SERVER,
@@ -102,6 +103,11 @@ impl Section {
         let needs = key.needs.map(|other| format!("only together with `{other}`"));
         let own = key.kind.constraint().map(str::to_owned);
         own.into_iter().chain(needs).chain(excludes).collect()
+    }
+
+    /// Whether this is the section of the sources.
+    pub(super) fn is_source(&self) -> bool {
+        !self.ways.is_empty()
     }
 
     /// Whether the user names such sections.

@@ -4,7 +4,8 @@ use gatefold_config::{Dialect, Document, Faults, ForeignKey, parse_toml};
 
 use super::file_text::read;
 use super::kinds::{Kinds, SourceKind};
-use super::sections::{Draft, FOREIGN_KEYS};
+use super::profiles::DisclosureNames;
+use super::sections::{Draft, FOREIGN_KEYS, Known};
 use super::{Config, ConfigError, clients, locate, resolve, sections};
 use crate::Environment;
 
@@ -17,6 +18,8 @@ pub struct Inputs {
     pub mcp_configs: Vec<PathBuf>,
     /// The kinds that sources may have.
     pub kinds: Kinds,
+    /// The disclosures that they may choose.
+    pub disclosures: DisclosureNames,
 }
 
 impl Inputs {
@@ -43,7 +46,8 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
         let document = Document::new(path, text, environment, Dialect::Gatefold);
         let document = document.with_foreign_keys(foreign_keys(&inputs.kinds));
         if let Some(root) = document.parsed(parse_toml(text)) {
-            draft = sections::read(&document, &root, &inputs.kinds);
+            let known = Known { kinds: &inputs.kinds, disclosures: &inputs.disclosures };
+            draft = sections::read(&document, &root, &known);
         }
         faults.extend(document.take_faults());
         files.push(environment.directory().join(path));

@@ -32,6 +32,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
         sources,
         policy: Policy::new(rules),
         disclosure: draft.disclosure,
+        clients: draft.clients,
         search: draft.search,
         limits: draft.limits,
         source_limits: draft.source_limits,

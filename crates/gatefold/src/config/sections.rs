@@ -1,5 +1,6 @@
 //! `gatefold.toml`, section by section.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -7,13 +8,16 @@ use gatefold_catalog::Pattern;
 use gatefold_config::{
     Count, Document, FilePath, ForeignKey, Node, Size, Table, Text, Time, parsed,
 };
+use gatefold_core::ClientName;
 use gatefold_dispatch::Limits;
+use gatefold_exchange::ClientProfile;
 use gatefold_policy::Effect;
 use gatefold_store::Durability;
 use serde::{Deserialize, Deserializer};
 
 use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
 use super::kinds::Kinds;
+use super::profiles::{self, DisclosureNames};
 use super::sources::{self, SourceDraft};
 use super::{AuditConfig, DisclosureConfig, SearchConfig, ServerConfig};
 
@@ -24,6 +28,7 @@ pub(super) struct Draft {
     /// The effects on entries of all sources.
     pub(super) effects: Vec<(Effect, EntrySelection)>,
     pub(super) disclosure: DisclosureConfig,
+    pub(super) clients: BTreeMap<ClientName, ClientProfile>,
     pub(super) search: SearchConfig,
     pub(super) limits: Limits,
     pub(super) source_limits: SourceLimits,
@@ -56,8 +61,14 @@ pub(super) const FOREIGN_KEYS: &[ForeignKey] = &[
 
 const LISTEN: &str = "write `listen = \"ADDRESS:PORT\"`";
 
+/// Names that a file may use and that differ between builds.
+pub(super) struct Known<'k> {
+    pub(super) kinds: &'k Kinds,
+    pub(super) disclosures: &'k DisclosureNames,
+}
+
 /// Reads the whole file. Faults are noted in the document; the rest is used.
-pub(super) fn read<'a>(document: &'a Document<'a>, root: &'a Node, kinds: &Kinds) -> Draft {
+pub(super) fn read<'a>(document: &'a Document<'a>, root: &'a Node, known: &Known<'_>) -> Draft {
     let mut draft = Draft::default();
     let Some(mut root) = document.root(root) else {
         return draft;
@@ -66,6 +77,9 @@ pub(super) fn read<'a>(document: &'a Document<'a>, root: &'a Node, kinds: &Kinds
     section(&mut root, "limits", |table| limits(table, &mut draft));
     section(&mut root, "policy", |table| draft.effects = effects(table));
     section(&mut root, "disclosure", |table| disclosure(table, &mut draft.disclosure));
+    if let Some(field) = root.field("clients") {
+        draft.clients = profiles::read(&field, known.disclosures);
+    }
     section(&mut root, "search", |table| search(table, &mut draft.search));
     section(&mut root, "server", |table| server(table, &mut draft.server));
     section(&mut root, "state", |table| {
@@ -78,7 +92,7 @@ pub(super) fn read<'a>(document: &'a Document<'a>, root: &'a Node, kinds: &Kinds
     });
     root.finish();
     if let Some(sources) = sources {
-        draft.sources = sources::read(&sources, draft.source_limits, kinds);
+        draft.sources = sources::read(&sources, draft.source_limits, known.kinds);
     }
     draft
 }

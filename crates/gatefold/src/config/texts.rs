@@ -24,10 +24,12 @@ pub fn template(sections: &[Section]) -> String {
     for section in sections {
         text.push('\n');
         comment(&mut text, &[&section.summary, &section.details]);
-        if section.is_named() {
+        if section.is_source() {
             sources(&mut text, section);
         } else {
-            let _ = writeln!(text, "\n[{}]", section.path);
+            // A header in force would be a section that nobody has named.
+            let mark = if section.is_named() { "#" } else { "" };
+            let _ = writeln!(text, "\n{mark}[{}]", section.path);
             keys(&mut text, section.keys.iter().copied());
         }
     }

@@ -26,8 +26,8 @@ fn template() -> String {
 /// A file with the example of one key, and with the keys that it needs.
 fn with_example(section: &Section, key: &Key) -> String {
     let header = section.path.replace("NAME", "a");
-    let is_named = section.path.contains('.');
-    let beside = match (is_named, key.name, key.needs) {
+    let is_source = section.path == "sources.NAME";
+    let beside = match (is_source, key.name, key.needs) {
         (false, ..) | (true, "command" | "url", _) => "",
         (true, _, Some("url")) => "url = \"http://host.example\"\n",
         (true, ..) => "command = \"x\"\n",
@@ -65,7 +65,7 @@ fn every_key_that_is_read_is_described() {
     assert_eq!(asked_for(&format!("{STRANGE} = 1")), roots.collect());
     for section in &sections {
         let header = section.path.replace("NAME", "a");
-        let reached = if section.path.contains('.') { "command = 'x'\n" } else { "" };
+        let reached = if section.path == "sources.NAME" { "command = 'x'\n" } else { "" };
         let described = section.keys.iter().map(|key| key.name.to_owned()).collect();
         let text = format!("[{header}]\n{reached}{STRANGE} = 1");
         assert_eq!(asked_for(&text), described, "{}", section.path);

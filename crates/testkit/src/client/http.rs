@@ -66,6 +66,13 @@ impl RawClient {
         self
     }
 
+    /// Calls itself so, from its first message on.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.speaker.name);
+        self
+    }
+
     /// Answers every request of the server with this result, JSON text.
     #[must_use]
     pub fn with_answer(mut self, result: &str) -> Self {

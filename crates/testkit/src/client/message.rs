@@ -12,11 +12,17 @@ pub(super) struct Speaker {
     pub(super) era: Era,
     /// What the client offers, JSON text.
     pub(super) capabilities: String,
+    /// What it calls itself.
+    pub(super) name: String,
 }
 
 impl Default for Speaker {
     fn default() -> Self {
-        Self { era: Era::Stateless, capabilities: r#"{"elicitation":{}}"#.to_owned() }
+        Self {
+            era: Era::Stateless,
+            capabilities: r#"{"elicitation":{}}"#.to_owned(),
+            name: "gatefold-raw-client".to_owned(),
+        }
     }
 }
 
@@ -33,9 +39,9 @@ impl Speaker {
     }
 
     pub(super) fn initialize_params(&self) -> String {
-        let capabilities = &self.capabilities;
+        let (capabilities, name) = (&self.capabilities, quoted(&self.name));
         format!(
-            r#"{{"protocolVersion":"{HANDSHAKE_VERSION}","capabilities":{capabilities},"clientInfo":{{"name":"gatefold-raw-client","version":"1"}}}}"#
+            r#"{{"protocolVersion":"{HANDSHAKE_VERSION}","capabilities":{capabilities},"clientInfo":{{"name":{name},"version":"1"}}}}"#
         )
     }
 
@@ -49,9 +55,9 @@ impl Speaker {
         if self.era == Era::Handshake {
             return params.to_owned();
         }
-        let capabilities = &self.capabilities;
+        let (capabilities, name) = (&self.capabilities, quoted(&self.name));
         let meta = format!(
-            r#""io.modelcontextprotocol/protocolVersion":"{STATELESS_VERSION}","io.modelcontextprotocol/clientInfo":{{"name":"gatefold-raw-client","version":"1"}},"io.modelcontextprotocol/clientCapabilities":{capabilities}"#
+            r#""io.modelcontextprotocol/protocolVersion":"{STATELESS_VERSION}","io.modelcontextprotocol/clientInfo":{{"name":{name},"version":"1"}},"io.modelcontextprotocol/clientCapabilities":{capabilities}"#
         );
         let given =
             serde_json::from_str::<MessageParams<'_>>(params).ok().and_then(|params| params.meta);

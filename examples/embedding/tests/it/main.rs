@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
 
+mod claims;
 mod desk;
 mod greetings;
 mod menu;

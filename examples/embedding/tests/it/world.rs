@@ -62,6 +62,11 @@ impl World {
         self.client("").with_bearer("token-of-bob")
     }
 
+    /// Where one source is shown by itself.
+    pub(crate) fn url_of(&self, domain: &str) -> String {
+        format!("{}/source/{domain}", self.url)
+    }
+
     /// A client that nobody knows. `query` goes behind the address.
     pub(crate) fn client(&self, query: &str) -> RawClient {
         RawClient::new(format!("{}{query}", self.url)).unwrap()

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gatefold_catalog::{GroupRules, KindName, Tool, View};
 use gatefold_core::{Domain, Principal, ToolName};
-use gatefold_disclose::{Disclosure, Gateway, Step};
+use gatefold_disclose::{ClientLimits, Disclosure, Gateway, Step};
 use gatefold_dispatch::{IdentityScope, Limits, Setup, SourceSetup};
 use gatefold_mcp::{McpSettings, McpSource, StdioSettings, Transport};
 use gatefold_policy::Policy;
@@ -141,7 +141,7 @@ fn sorted(tools: &[Value]) -> Vec<String> {
 /// What a model sees before it asks for anything in particular.
 fn shown(view: &View) -> Vec<String> {
     let gateway = Gateway::default();
-    let surface = gateway.surface(view);
+    let surface = gateway.surface(view, &ClientLimits::default());
     let nothing = RawValue::from_string("{}".to_owned()).unwrap();
     let discover = ToolName::parse("discover_tools").unwrap();
     let Ok(Step::Reply(summary)) = gateway.interpret(view, &discover, &nothing) else {

@@ -70,6 +70,30 @@ pub(super) const DISCLOSURE: FixedSection = FixedSection {
     ],
 };
 
+pub(super) const CLIENTS: FixedSection = FixedSection {
+    path: "clients.NAME",
+    summary: "How one client is shown tools.",
+    details: "`NAME` is what the client calls itself when it connects, such as `claude-code`: `gatefold status` \
+              and the records have it. Any client can call itself anything, so this decides how \
+              tools are shown and never which.",
+    keys: &[
+        Key {
+            details: "A request that names a disclosure in its address, as `/mcp?disclosure=flat` does, \
+                      gets that one.",
+            unset: "`gateway`",
+            example: "\"flat\"",
+            ..Key::new("disclosure", Kind::Text, "The disclosure that it gets.")
+        },
+        Key {
+            details: "Where they would be longer, domains are described in fewer words, then by their \
+                      names alone. What the instructions say beside that stays.",
+            unset: "2 KiB, which every known client takes",
+            example: "\"8 KiB\"",
+            ..Key::new("instructions_size", Kind::Size, "The longest instructions that it takes.")
+        },
+    ],
+};
+
 pub(super) const SEARCH: FixedSection = FixedSection {
     path: "search",
     summary: "How tools are found.",

@@ -1,0 +1,63 @@
+//! `[clients.NAME]` of `gatefold.toml`.
+
+use std::collections::BTreeMap;
+
+use gatefold_config::{Field, Size, Text};
+use gatefold_core::ClientName;
+use gatefold_disclose::ClientLimits;
+use gatefold_exchange::{ClientProfile, Disclosures};
+use serde::Deserialize;
+
+/// The names of the disclosures that a configuration may choose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisclosureNames(Vec<String>);
+
+impl Default for DisclosureNames {
+    /// Those that Gatefold has.
+    fn default() -> Self {
+        Self([Disclosures::GATEWAY, Disclosures::FLAT].map(str::to_owned).to_vec())
+    }
+}
+
+impl DisclosureNames {
+    /// The same with one that an embedder adds to the app.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>) -> Self {
+        self.0.push(name.into());
+        self
+    }
+}
+
+#[derive(Deserialize, Default)]
+struct ProfileKeys {
+    disclosure: Option<Text>,
+    instructions_size: Option<Size>,
+}
+
+pub(super) fn read(
+    clients: &Field<'_>,
+    disclosures: &DisclosureNames,
+) -> BTreeMap<ClientName, ClientProfile> {
+    let Some(table) = clients.table() else {
+        return BTreeMap::new();
+    };
+    let mut profiles = BTreeMap::new();
+    for (name, field) in table.fields() {
+        let Some(mut table) = field.table() else { continue };
+        let keys: ProfileKeys = table.read().unwrap_or_default();
+        let disclosure = keys.disclosure.map(|name| name.0);
+        let unknown = disclosure.as_ref().filter(|name| !disclosures.0.contains(name));
+        if let Some((name, field)) = unknown.zip(table.peek("disclosure")) {
+            let known: Vec<_> = disclosures.0.iter().map(|name| format!("`{name}`")).collect();
+            let message = format!("is not a disclosure: {name}");
+            field.fault(message, format!("use one of {}", known.join(", ")));
+        }
+        table.finish();
+        let mut limits = ClientLimits::default();
+        if let Some(Size(bytes)) = keys.instructions_size {
+            limits.instructions_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        }
+        profiles.insert(ClientName::new(name), ClientProfile { disclosure, limits });
+    }
+    profiles
+}
