@@ -12,10 +12,11 @@ use gatefold_dispatch::{
     Caller, Credential, CredentialError, CredentialSet, Credentials, IdentityScope,
 };
 use gatefold_mcp::Transport;
+use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use super::support::{http, trial};
+use super::support::{LONG, http, trial};
 use super::world::{Made, World};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -23,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("each_request_carries_the_token_that_is_good_then", changing),
         trial("credentials_that_cannot_be_had_make_a_source_unavailable", lacking),
         trial("credentials_are_those_of_the_identity", own),
+        trial("each_user_sees_and_calls_what_the_server_lists_for_them", listed),
         trial("headers_of_the_configuration_go_beside_credentials", beside),
     ]
 }
@@ -72,7 +74,7 @@ async fn serve() -> (String, Arc<Mutex<Vec<(String, String)>>>) {
         let sent = ["x-tenant", "authorization"].map(|name| headers.get(name));
         let sent: Vec<_> =
             sent.into_iter().flatten().map(|value| value.to_str().unwrap()).collect();
-        let (method, response) = answer(&body);
+        let (method, response) = answer(&body, &sent.join(" "));
         noted.lock().unwrap().push((method, sent.join(" ")));
         response
     });
@@ -82,14 +84,19 @@ async fn serve() -> (String, Arc<Mutex<Vec<(String, String)>>>) {
     (url, seen)
 }
 
-fn answer(body: &[u8]) -> (String, Response) {
+/// Every token is offered `echo`, and one tool that has its name.
+fn answer(body: &[u8], token: &str) -> (String, Response) {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
     let method = request["method"].as_str().unwrap_or_default().to_owned();
     let result = match method.as_str() {
         "server/discover" => {
             json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
         }
-        "tools/list" => json!({"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}),
+        "tools/list" => {
+            let own = token.rsplit(' ').next().unwrap_or_default();
+            let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+            json!({"tools": [tool("echo"), tool(&format!("of_{own}"))]})
+        }
         "tools/call" => json!({"content": [{"type": "text", "text": "done"}]}),
         _ => return (method, StatusCode::METHOD_NOT_ALLOWED.into_response()),
     };
@@ -173,4 +180,25 @@ async fn beside() {
     assert_eq!(world.refresh().await[0].1, Ok(()));
     world.text("up__echo", "{}").await;
     assert_eq!(calls(&seen), ["acme Bearer good"]);
+}
+
+async fn listed() {
+    let (url, seen) = serve().await;
+    let made = Made { identity: IdentityScope::PerUser, ..Made::default() };
+    let world = world(&url, &Arc::default(), &made);
+    let user = |name: &str| Principal::user(UserId::new(name));
+    let tools = |name: &str| {
+        let pinned = world.dispatcher.pin(Arc::new(user(name)));
+        let tools = pinned.view().tools().map(|tool| tool.id().to_string());
+        tools.collect::<Vec<_>>()
+    };
+    for name in ["ann", "bob"] {
+        assert!(wait_until(LONG, || !tools(name).is_empty()).await, "{name} is asked about");
+        assert_eq!(tools(name), ["up__echo".to_owned(), format!("up__of_{name}")]);
+    }
+    let call = async |tool: &str| world.call_with(tool, "{}", &user("ann"), Caller::silent()).await;
+    call("up__of_ann").await.unwrap();
+    let error = call("up__of_bob").await.unwrap_err();
+    assert_eq!(error.to_string(), "unknown tool `up__of_bob`");
+    assert_eq!(calls(&seen), ["Bearer ann"]);
 }
