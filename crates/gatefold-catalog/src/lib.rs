@@ -13,6 +13,7 @@ mod canonical;
 mod encoder;
 mod entry;
 mod groups;
+mod hidden;
 mod kind;
 mod lookup;
 mod manifest;
@@ -35,6 +36,7 @@ pub use encoder::Encoder;
 pub use entry::Entry;
 pub use gatefold_search::{Mode as SearchMode, Past, PastQuery};
 pub use groups::{GroupRules, is_group_name};
+pub use hidden::{HiddenText, is_hidden, marked};
 pub use kind::KindName;
 pub use manifest::{
     Alteration, Change, EntryDefinition, Listing, Manifest, ManifestBuilder, ManifestError,

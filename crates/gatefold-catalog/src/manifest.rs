@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use crate::canonical;
+use crate::hidden::HiddenText;
 
 mod alteration;
 mod builder;
@@ -156,6 +157,20 @@ impl Manifest {
     /// What had to be changed in the listing, for reports.
     pub fn alterations(&self) -> &[Alteration] {
         &self.alterations
+    }
+
+    /// The definitions with characters that people do not see, for reports. All texts are read anew.
+    pub fn hidden_texts(&self) -> Vec<HiddenText> {
+        let tools = self.tools.iter().map(|tool| ("tool", tool.name(), tool.raw()));
+        let others = [
+            ("prompt", &self.prompts),
+            ("resource", &self.resources),
+            ("resource template", &self.templates),
+        ];
+        let others = others.into_iter().flat_map(|(noun, entries)| {
+            entries.iter().map(move |entry| (noun, entry.key(), entry.raw()))
+        });
+        tools.chain(others).filter_map(|(noun, key, raw)| HiddenText::of(noun, key, raw)).collect()
     }
 
     /// The identity of what is offered. Order of arrival, paging, key order and time of fetching do

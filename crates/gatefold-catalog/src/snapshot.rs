@@ -8,6 +8,7 @@ use gatefold_search::{Index, passage, words};
 use crate::encoder::Encoder;
 use crate::entry::{Entries, Entry, EntryRanges};
 use crate::groups::{self, GroupMember, GroupRules};
+use crate::hidden::marked;
 use crate::kind::KindName;
 use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ServerInfo, ToolDefinition};
@@ -303,6 +304,11 @@ impl Tool {
         &self.line
     }
 
+    /// As [`Tool::line`], for people: what it leaves out because nobody sees it is marked.
+    pub fn marked_line(&self) -> String {
+        line(self.definition(), |text| one_line(&marked(text), LINE_LIMIT))
+    }
+
     pub fn definition(&self) -> &ToolDefinition {
         &self.manifest.tools()[self.place]
     }
@@ -331,7 +337,7 @@ fn tools_of(entry: &SourceEntry, domains: &Domains, ids: &mut AssignedNames) -> 
             }),
             alias: None,
             group: Arc::clone(shared.entry(group).or_insert_with(|| group.as_ref().into())),
-            line: line(definition).into(),
+            line: line(definition, |text| one_line(text, LINE_LIMIT)).into(),
             manifest: Arc::clone(manifest),
             place,
         })
@@ -340,12 +346,11 @@ fn tools_of(entry: &SourceEntry, domains: &Domains, ids: &mut AssignedNames) -> 
     tools
 }
 
-fn line(definition: &ToolDefinition) -> String {
+fn line(definition: &ToolDefinition, short: impl Fn(&str) -> String) -> String {
     let described = definition.description().map(first_sentence).unwrap_or_default();
-    let line = one_line(described, LINE_LIMIT);
+    let line = short(described);
     if line.is_empty() {
-        let title = definition.title().map(|title| one_line(title, LINE_LIMIT));
-        return title.unwrap_or_default();
+        return definition.title().map(short).unwrap_or_default();
     }
     line
 }

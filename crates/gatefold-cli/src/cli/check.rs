@@ -15,6 +15,9 @@ use super::table::{Table, grouped};
 use super::tokens::ChildCounter;
 use super::{session, stop, visible};
 
+/// Definitions with characters that nobody sees that are named to people, of one source.
+const HIDDEN_TEXTS: usize = 20;
+
 /// What `check --json` prints.
 #[derive(Serialize)]
 struct Findings {
@@ -30,6 +33,9 @@ struct Findings {
 struct Finding {
     #[serde(flatten)]
     report: SourceReport,
+    /// Definitions with characters that nobody sees, one line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hidden_texts: Vec<String>,
     origin: String,
     tokens: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,11 +73,18 @@ async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<F
     let config = app.config();
     let origins: HashMap<_, _> =
         config.sources.iter().map(|source| (&source.domain, &source.origin)).collect();
+    let pinned = app.pin();
+    let hidden = |domain: &Domain| -> Vec<String> {
+        let entry = pinned.view().domain(domain.as_str());
+        let texts = entry.and_then(|entry| entry.manifest()).map(|known| known.hidden_texts());
+        texts.iter().flatten().map(ToString::to_string).collect()
+    };
     let finding = |mut report: SourceReport| {
         let connected = connected.remove(&report.domain);
         let failure = connected.as_ref().and_then(|one| one.result.as_ref().err());
         report.status.error = failure.map(|error| reason(&error.to_string(), &report.domain));
         Finding {
+            hidden_texts: hidden(&report.domain),
             origin: origins.get(&report.domain).map(ToString::to_string).unwrap_or_default(),
             tokens: tokens.get(&report.domain).copied().unwrap_or_default(),
             took_ms: connected.as_ref().map(|one| one.took.as_millis()),
@@ -192,6 +205,27 @@ fn details(finding: &Finding, is_verbose: bool, style: Style) -> Vec<String> {
     for alteration in &report.alterations {
         lines.extend(style.sentence(&format!("  {alteration}"), 4));
     }
+    lines.extend(concealments(finding, style));
+    lines
+}
+
+/// What of a source's definitions people do not see, and models read.
+fn concealments(finding: &Finding, style: Style) -> Vec<String> {
+    let texts = &finding.hidden_texts;
+    if texts.is_empty() {
+        return Vec::new();
+    }
+    let text =
+        format!("{}: some definitions hold characters that nobody sees", finding.report.domain);
+    let mut lines = vec![String::new()];
+    lines.extend(style.sentence(&text, 2));
+    for text in texts.iter().take(HIDDEN_TEXTS) {
+        lines.extend(style.sentence(&format!("  {text}"), 4));
+    }
+    let more = texts.len().saturating_sub(HIDDEN_TEXTS);
+    if more > 0 {
+        lines.extend(style.sentence(&format!("  and {more} more; `--json` has all"), 4));
+    }
     lines
 }
 
@@ -225,7 +259,14 @@ mod tests {
             traffic: TrafficReport::default(),
         };
         let hint = error.map(|_| "`command` is only the program; put its arguments in `args`");
-        Finding { report, origin: "gatefold.toml:9".into(), tokens: 6540, took_ms: Some(35), hint }
+        Finding {
+            report,
+            hidden_texts: Vec::new(),
+            origin: "gatefold.toml:9".into(),
+            tokens: 6540,
+            took_ms: Some(35),
+            hint,
+        }
     }
 
     #[test]
@@ -240,6 +281,19 @@ mod tests {
         let nothing =
             Findings { ok: true, sources: Vec::new(), tools: 0, tokens: 0, warnings: Vec::new() };
         assert_eq!(lines(&nothing, false, Style::plain()), ["no tools"]);
+    }
+
+    #[test]
+    fn definitions_with_characters_that_nobody_sees_are_named() {
+        let mut evil = finding("evil", None);
+        evil.hidden_texts = vec!["tool `x` hides <U+202E>".to_owned(); HIDDEN_TEXTS + 2];
+        let lines = concealments(&evil, Style::plain());
+        assert_eq!(lines[1], "evil: some definitions hold characters that nobody sees");
+        assert_eq!(lines[2], "  tool `x` hides <U+202E>");
+        assert_eq!(lines[lines.len() - 2], lines[2]);
+        assert_eq!(lines.last().unwrap(), "  and 2 more; `--json` has all");
+        assert_eq!(lines.len(), HIDDEN_TEXTS + 3);
+        assert_eq!(concealments(&finding("good", None), Style::plain()), [""; 0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold_catalog::{Scope, Tool, View, search};
+use gatefold_catalog::{Scope, Tool, View, marked, search};
 use gatefold_core::Domain;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -20,6 +20,9 @@ struct Line<'a> {
     domain: &'a str,
     group: &'a str,
     description: &'a str,
+    /// The description as people are shown it.
+    #[serde(skip)]
+    shown: String,
 }
 
 /// A tool with its schemas, as `--json` prints it and as models are shown it.
@@ -73,6 +76,7 @@ fn line(tool: &Tool) -> Line<'_> {
         domain: tool.domain().as_str(),
         group: tool.group(),
         description: tool.line(),
+        shown: tool.marked_line(),
     }
 }
 
@@ -121,8 +125,8 @@ fn table(lines: &[Line<'_>], style: Style) -> Vec<String> {
     }
     let mut table = Table::new(&["tool", "domain", "group", "what it does"]).spare(&[1, 2]);
     for line in lines {
-        let texts = [line.domain, line.group, line.description].map(str::to_owned);
-        table.row(std::iter::once(style.strong(line.name)).chain(texts));
+        let texts = [line.domain, line.group, &line.shown].map(str::to_owned);
+        table.row(std::iter::once(style.strong(&marked(line.name))).chain(texts));
     }
     table.lines(style)
 }
@@ -175,7 +179,13 @@ mod tests {
 
     #[test]
     fn a_list_of_tools_fits_every_width() {
-        let line = |name, domain, description| Line { name, domain, group: "general", description };
+        let line = |name, domain, description: &'static str| Line {
+            name,
+            domain,
+            group: "general",
+            description,
+            shown: description.to_owned(),
+        };
         let lines = [
             line("issues__create", "issues", "Creates an issue."),
             line(

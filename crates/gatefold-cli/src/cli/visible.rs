@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use gatefold_catalog::{is_hidden, marked};
+
 /// Ends a colour.
 const END: char = '\u{fdd0}';
 
@@ -63,9 +65,10 @@ fn unmarked(text: &str) -> String {
     text.chars().filter(|c| !is_mark(*c)).collect()
 }
 
-/// The text as printed: marks become colours or disappear, control characters become visible. Line
-/// feeds and tabs stay.
+/// The text as printed: marks become colours or disappear, control characters and those that nobody sees
+/// become visible. Line feeds and tabs stay.
 pub(super) fn shown(text: &str, has_colour: bool) -> String {
+    let text = marked(text);
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -82,21 +85,24 @@ pub(super) fn shown(text: &str, has_colour: bool) -> String {
     shown
 }
 
-/// The text on one line: white space becomes spaces, other control characters become visible.
+/// The text on one line: white space becomes spaces, what else is not seen becomes visible.
 pub(super) fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    for c in text.trim().chars() {
+    for c in marked(text.trim()).chars() {
         if matches!(c, '\n' | '\r' | '\t') { line.push(' ') } else { push_visible(&mut line, c) }
     }
     line
 }
 
-/// JSON with terminal control characters escaped, which keeps its meaning (RFC 8259, section 7).
+/// JSON with terminal control characters and characters that nobody sees escaped, which keeps its
+/// meaning (RFC 8259, section 7).
 pub(super) fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
-        if c == '\x7f' || is_steering(c) {
-            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
+        if c == '\x7f' || is_steering(c) || is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
         } else {
             escaped.push(c);
         }
@@ -141,6 +147,7 @@ mod tests {
             ("a\rb\x08\x7f", "a␍b␈␡"),
             ("\u{9b}31m", "<U+009B>31m"),
             ("evil\u{202e}txt.exe", "evil<U+202E>txt.exe"),
+            ("pay\u{200b}pal \u{e0041}", "pay<U+200B>pal <U+E0041>"),
             ("two\nlines\tand a tab", "two\nlines\tand a tab"),
             ("\u{fdd4}not ours\u{fdd0}", "not ours"),
         ] {
@@ -150,9 +157,12 @@ mod tests {
 
     #[test]
     fn json_with_what_would_steer_a_terminal_escaped_is_the_same_json() {
-        let value = serde_json::json!({"a\u{9b}31m": ["evil\u{202e}txt", "\x7f\x1b[2J", "工具"]});
+        let value = serde_json::json!({"a\u{9b}31m": ["evil\u{202e}txt", "\x7f\x1b[2J", "工具\u{200b}\u{e0041}"]});
         let text = escaped(&value.to_string());
-        assert!(!text.chars().any(|c| c.is_control() || is_steering(c)), "{text:?}");
+        assert!(
+            !text.chars().any(|c| c.is_control() || is_steering(c) || is_hidden(c)),
+            "{text:?}"
+        );
         assert!(text.contains("\\u009b") && text.contains("工具"), "{text}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }

@@ -75,6 +75,7 @@ pub(super) async fn look(
     });
     let judged: Vec<_> = judged.collect();
     let mut findings = join_all(judged).await.concat();
+    findings.extend(sources.iter().filter_map(|source| concealing(source, &app)));
     if is_whole {
         findings.extend(pinned.iter().filter(|pattern| is_idle(pattern, &app)).map(|pattern| {
             let what = format!("`disclosure.pinned` matches no tool: {pattern}");
@@ -88,6 +89,24 @@ pub(super) async fn look(
 
 fn is_idle(pattern: &gatefold_catalog::Pattern, app: &App) -> bool {
     !app.pin().view().tools().any(|tool| pattern.matches(tool.id().as_str()))
+}
+
+/// Whether a source's definitions hold what people do not see and models read.
+fn concealing(source: &SourceConfig, app: &App) -> Option<Finding> {
+    let pinned = app.pin();
+    let manifest = pinned.view().domain(source.domain.as_str())?.manifest()?;
+    let texts = manifest.hidden_texts();
+    let first = texts.first()?;
+    let what = match texts.len() {
+        1 => format!("a definition holds characters that nobody sees: {first}"),
+        count => {
+            format!("{count} definitions hold characters that nobody sees; the first: {first}")
+        }
+    };
+    Some(
+        found(source, Level::Warning, what)
+            .fix("see all, and what they say: gatefold check, gatefold tools schema"),
+    )
 }
 
 async fn asked(source: &SourceConfig) -> Option<ProbeOutcome> {
