@@ -108,6 +108,12 @@ async fn a_deadline_of_its_own_binds_one_source_and_no_other() {
         let call = format!(r#"{{"tool_name":"{domain}__slow","arguments":{{"ms":{ms}}}}}"#);
         client.call("execute_tool", &call).await.unwrap().text()
     };
+    // A list is in the catalogue shortly after it was taken up.
+    let is_known = async |domain| !slow(domain, 0).await.contains("Unknown tool");
+    let known_by = Instant::now() + LIMIT;
+    while !(is_known("hasty").await && is_known("patient").await) {
+        assert!(Instant::now() < known_by);
+    }
     let began = Instant::now();
     let late = slow("hasty", 60_000).await;
     assert!(late.contains("Tool 'hasty__slow' did not answer within 0.3 s"), "{late}");

@@ -124,7 +124,7 @@ fn an_import_leaves_what_the_keyring_has() {
     let written = std::fs::read_to_string(&config).unwrap();
     assert!(written.contains("${secret:GH_IT_GITHUB_TOKEN}"), "{written}");
     let (_, said) = run(&import, "");
-    assert!(said.contains("it is `sources.gh` already"), "{said}");
+    assert!(said.contains("it is already `sources.gh`"), "{said}");
 
     // The same value again is the same secret.
     std::fs::remove_file(&config).unwrap();
