@@ -6,13 +6,13 @@ use std::hash::Hash;
 #[derive(Debug)]
 pub struct RecentMap<K, V> {
     limit: usize,
-    entries: HashMap<K, Entry<V>>,
+    entries: HashMap<K, RecentEntry<V>>,
     /// Counts uses, to tell which one was longest ago.
     uses: u64,
 }
 
 #[derive(Debug)]
-struct Entry<V> {
+struct RecentEntry<V> {
     value: V,
     last_use: u64,
 }
@@ -41,7 +41,7 @@ impl<K: Clone + Eq + Hash, V> RecentMap<K, V> {
                 self.entries.remove(&oldest);
             }
         }
-        let entry = Entry { value, last_use: self.uses };
+        let entry = RecentEntry { value, last_use: self.uses };
         self.entries.insert(key, entry).map(|former| former.value)
     }
 

@@ -24,7 +24,7 @@ use super::ladder::{self, ConnectContext, ConnectError};
 use super::mirrored_arguments::{self, MirroringTools};
 use super::notices::ServerNotices;
 use super::request::WireError;
-use super::session::{ListError, UpstreamSession};
+use super::session::UpstreamSession;
 use super::settings::{McpSettings, Transport};
 use crate::protocol::Era;
 
@@ -331,19 +331,6 @@ impl McpSource {
         }
         tracing::info!(domain = %self.settings.domain, "stopped for want of use");
         true
-    }
-
-    fn listing_failed(
-        &self,
-        identity: &UpstreamIdentity,
-        session: &Arc<UpstreamSession>,
-        error: &ListError,
-    ) {
-        // The code that ended the session, or saw it end, has logged that already.
-        let state = self.lock();
-        if !state.is_closed && state.sessions.holds(identity, session) {
-            tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
-        }
     }
 
     /// Notes that a session has ended by itself.

@@ -62,6 +62,20 @@ impl McpSource {
         self.fetch_list(identity, session).await
     }
 
+    /// Logs why the list of a session could not be taken up.
+    pub(super) fn listing_failed(
+        &self,
+        identity: &UpstreamIdentity,
+        session: &Arc<UpstreamSession>,
+        error: &ListError,
+    ) {
+        // The code that ended the session, or saw it end, has logged that already.
+        let state = self.lock();
+        if !state.is_closed && state.sessions.holds(identity, session) {
+            tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
+        }
+    }
+
     /// Asks for the list. What went wrong is shown until one is taken up.
     async fn fetch_list(
         &self,
