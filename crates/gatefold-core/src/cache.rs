@@ -1,6 +1,7 @@
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::RecentMap;
 
 /// A bounded cache of values that are expensive to make.
 ///
@@ -8,30 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// and nobody else waits. When the cache is full, the least recently used value is evicted.
 #[derive(Debug)]
 pub struct BoundedCache<K, V> {
-    limit: usize,
-    entries: Mutex<Entries<K, V>>,
-}
-
-#[derive(Debug)]
-struct Entries<K, V> {
-    /// At most [`BoundedCache::limit`].
-    by_key: HashMap<K, Entry<V>>,
-    /// Counts uses, to find the least recently used entry.
-    uses: u64,
-}
-
-#[derive(Debug)]
-struct Entry<V> {
-    /// Empty while the value is being made.
-    value: Arc<OnceLock<V>>,
-    last_use: u64,
+    /// The values by key; one is empty while it is being made.
+    entries: Mutex<RecentMap<K, Arc<OnceLock<V>>>>,
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> BoundedCache<K, V> {
     /// A cache of at most `limit` values, or of one if that is zero.
     pub fn new(limit: usize) -> Self {
-        let entries = Entries { by_key: HashMap::new(), uses: 0 };
-        Self { limit: limit.max(1), entries: Mutex::new(entries) }
+        Self { entries: Mutex::new(RecentMap::new(limit)) }
     }
 
     /// The value of a key, made now if it is missing.
@@ -39,46 +24,35 @@ impl<K: Clone + Eq + Hash, V: Clone> BoundedCache<K, V> {
     /// This blocks the thread while another one makes the value, so `make` must not ask the cache
     /// for the same key.
     pub fn get_or_make(&self, key: &K, make: impl FnOnce() -> V) -> V {
-        let value = self.lock().slot(key, self.limit);
+        let value = self.slot(key);
         value.get_or_init(make).clone()
     }
 
     /// Removes the values whose keys do not hold.
-    pub fn retain(&self, mut holds: impl FnMut(&K) -> bool) {
-        self.lock().by_key.retain(|key, _| holds(key));
+    pub fn retain(&self, holds: impl FnMut(&K) -> bool) {
+        self.lock().retain(holds);
     }
 
     pub fn len(&self) -> usize {
-        self.lock().by_key.len()
+        self.lock().len()
     }
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<K: Clone + Eq + Hash, V> Entries<K, V> {
-    fn slot(&mut self, key: &K, limit: usize) -> Arc<OnceLock<V>> {
-        self.uses += 1;
-        if let Some(entry) = self.by_key.get_mut(key) {
-            entry.last_use = self.uses;
-            return entry.value.clone();
-        }
-        if self.by_key.len() >= limit {
-            // A linear scan is cheap compared with the value about to be made.
-            let oldest = self.by_key.iter().min_by_key(|(_, entry)| entry.last_use);
-            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
-                self.by_key.remove(&oldest);
-            }
+    fn slot(&self, key: &K) -> Arc<OnceLock<V>> {
+        let mut entries = self.lock();
+        if let Some(value) = entries.get(key) {
+            return value.clone();
         }
         let value = Arc::default();
-        let entry = Entry { value: Arc::clone(&value), last_use: self.uses };
-        self.by_key.insert(key.clone(), entry);
+        entries.insert(key.clone(), Arc::clone(&value));
         value
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RecentMap<K, Arc<OnceLock<V>>>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

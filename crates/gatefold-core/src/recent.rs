@@ -6,13 +6,14 @@ use std::hash::Hash;
 #[derive(Debug)]
 pub struct RecentMap<K, V> {
     limit: usize,
-    entries: HashMap<K, RecentEntry<V>>,
+    /// At most [`RecentMap::limit`].
+    entries: HashMap<K, Entry<V>>,
     /// Counts uses, to tell which one was longest ago.
     uses: u64,
 }
 
 #[derive(Debug)]
-struct RecentEntry<V> {
+struct Entry<V> {
     value: V,
     last_use: u64,
 }
@@ -41,8 +42,13 @@ impl<K: Clone + Eq + Hash, V> RecentMap<K, V> {
                 self.entries.remove(&oldest);
             }
         }
-        let entry = RecentEntry { value, last_use: self.uses };
+        let entry = Entry { value, last_use: self.uses };
         self.entries.insert(key, entry).map(|former| former.value)
+    }
+
+    /// Removes the values whose keys do not hold.
+    pub fn retain(&mut self, mut holds: impl FnMut(&K) -> bool) {
+        self.entries.retain(|key, _| holds(key));
     }
 
     pub fn len(&self) -> usize {
