@@ -1,7 +1,7 @@
 # The gateway in an image that holds one static binary and nothing else, or, with `--target node`, one
 # that can start servers written for Node and Python too.
 #
-#   docker build -t gatefold .
+#   docker build --build-arg GATEFOLD_COMMIT="$(git rev-parse HEAD)" -t gatefold .
 #   docker build -t gatefold:node --target node .
 #   docker run --rm -p 127.0.0.1:8420:8420 -v gatefold:/var/lib/gatefold \
 #     -v ./gatefold.toml:/etc/gatefold/gatefold.toml:ro -e TICKETS_TOKEN gatefold
@@ -14,6 +14,8 @@ ARG NODE_VERSION=22
 FROM rust:${RUST_VERSION}-bookworm AS build
 WORKDIR /source
 COPY . .
+# The repository is not in the context: `gatefold --version` names the commit that is given here.
+ARG GATEFOLD_COMMIT
 RUN packaging/binary --static /build/gatefold && mkdir -p /build/state
 
 

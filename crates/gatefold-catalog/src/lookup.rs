@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use gatefold_core::{Domain, Target, ToolId};
 
-use crate::naming::{Domains, Owner};
+use crate::naming::{Domains, NameOwner};
 
 /// Which entries of a list a name may mean, by their places.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(crate) struct NameTable {
 }
 
 /// What of a list somebody sees.
-pub(crate) trait Sight {
+pub(crate) trait VisibleEntries {
     /// Whether the entry at a place can be asked for by its id.
     fn knows(&self, at: usize) -> bool;
 
@@ -57,15 +57,20 @@ impl NameTable {
     /// An id never means an entry of another domain than its own, whatever can be seen of that. An
     /// own name that others have too means none of them, even where they are hidden: else it would
     /// turn to another entry when the one that was meant is denied.
-    pub(crate) fn find(&self, name: &str, domains: &Domains, sight: &impl Sight) -> Option<usize> {
+    pub(crate) fn find(
+        &self,
+        name: &str,
+        domains: &Domains,
+        sight: &impl VisibleEntries,
+    ) -> Option<usize> {
         if let Some(at) = self.exact(name) {
             return Some(at).filter(|at| sight.knows(*at));
         }
         let owner = domains.owner(name);
         let mut meant = self.own(name).filter(|at| match owner {
-            Owner::Domain(domain) => sight.domain(*at) == domain,
-            Owner::Stranger => false,
-            Owner::Nobody => sight.covers(sight.domain(*at)),
+            NameOwner::Domain(domain) => sight.domain(*at) == domain,
+            NameOwner::Stranger => false,
+            NameOwner::Nobody => sight.covers(sight.domain(*at)),
         });
         meant.next().filter(|at| meant.next().is_none() && sight.shows(*at))
     }

@@ -30,6 +30,9 @@ pub struct ServerInfo {
     pub version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// What the server says of itself beside its name, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// The protocol version that was negotiated.
@@ -37,6 +40,9 @@ pub struct ServerInfo {
     /// The JSON text of the object `capabilities`, as the server wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<String>,
+    /// The JSON text of the object `serverInfo`, as the server wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<String>,
 }
 
 /// The raw `result` objects of the four lists that a server has, page by page.
@@ -55,8 +61,7 @@ pub struct Listing<'a> {
 /// What a source last offered.
 ///
 /// All texts lie in one allocation and the definitions point into it. They are sorted by name or
-/// URI, then digest, so that neither the order of arrival nor the paging of a listing shows
-/// anywhere.
+/// URI, then digest. The texts lie in the order in which they were listed.
 #[derive(Debug, Clone)]
 pub struct Manifest {
     server: Option<ServerInfo>,
@@ -236,6 +241,10 @@ fn hash_server(hash: &mut Sha256, server: &ServerInfo) {
     ] {
         hash.update(text.len().to_le_bytes());
         hash.update(text);
+    }
+    // Stored manifests that do not have it keep their digests.
+    if let Some(whole) = &server.whole {
+        hash.update(canonical::digest(whole).as_bytes());
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Domains(Vec<Domain>);
 
 /// Whose id a name would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owner<'a> {
+pub(crate) enum NameOwner<'a> {
     Domain(&'a Domain),
     /// A domain that is not in the catalogue. A name of it means nothing, as if its domain were
     /// there and hidden.
@@ -37,13 +37,13 @@ impl Domains {
 
     /// What stands before the first `__` owns a name. One without belongs to the longest domain that
     /// it begins with, whether or not that domain has such an entry.
-    pub(crate) fn owner(&self, name: &str) -> Owner<'_> {
+    pub(crate) fn owner(&self, name: &str) -> NameOwner<'_> {
         match name.split_once("__") {
             Some((domain, _)) if Domain::parse(domain).is_ok() => {
-                self.get(domain).map_or(Owner::Stranger, Owner::Domain)
+                self.get(domain).map_or(NameOwner::Stranger, NameOwner::Domain)
             }
-            Some(_) => Owner::Nobody,
-            None => self.claimant(name).map_or(Owner::Nobody, Owner::Domain),
+            Some(_) => NameOwner::Nobody,
+            None => self.claimant(name).map_or(NameOwner::Nobody, NameOwner::Domain),
         }
     }
 
@@ -75,7 +75,7 @@ impl AssignedNames {
         definition: Digest,
     ) -> ToolId {
         let (own, long) = (ToolId::of(domain, name), ToolId::long(domain, name));
-        let is_own = domains.owner(own.as_str()) == Owner::Domain(domain);
+        let is_own = domains.owner(own.as_str()) == NameOwner::Domain(domain);
         let plain = if is_own { &own } else { &long };
         let salt = format!("{domain}\0{name}\0{definition}");
         let id = self.claim(plain.as_str(), |suffix| format!("{long}_{suffix}"), &salt);
@@ -88,18 +88,21 @@ impl AssignedNames {
     /// given out before.
     ///
     /// It begins with `{domain}__` even where the id does not: a short id whose letters were
-    /// replaced might begin with another domain.
+    /// replaced might begin with another domain. A short id and the long form that takes its place
+    /// where a longer domain claims it have the same alias.
     pub(crate) fn alias(&mut self, domain: &Domain, id: &ToolId) -> Option<ToolId> {
         if is_alias(id.as_str()) {
             return None;
         }
-        let behind = id.as_str().strip_prefix(domain.as_str()).unwrap_or(id.as_str());
-        let own = behind.trim_start_matches('_');
+        let prefix = format!("{domain}__");
+        let behind = id.as_str().strip_prefix(&prefix).unwrap_or(id.as_str());
+        let own = behind.strip_prefix(domain.as_str()).unwrap_or(behind).trim_start_matches('_');
         let legal = |c: char| if is_legal(c) { c } else { '_' };
         let own: String = own.chars().map(legal).collect();
-        let kept: String = format!("{domain}__{own}").chars().take(MAX_ALIAS - 9).collect();
-        let first = format!("{kept}_{}", short(id.as_str(), 0));
-        Some(self.claim(&first, |suffix| format!("{kept}_{suffix}"), id.as_str()))
+        let kept: String = format!("{prefix}{own}").chars().take(MAX_ALIAS - 9).collect();
+        let salt = format!("{prefix}{behind}");
+        let first = format!("{kept}_{}", short(&salt, 0));
+        Some(self.claim(&first, |suffix| format!("{kept}_{suffix}"), &salt))
     }
 
     fn claim(&mut self, first: &str, next: impl Fn(&str) -> String, salt: &str) -> ToolId {
@@ -163,6 +166,19 @@ mod tests {
     }
 
     #[test]
+    fn an_alias_outlives_the_short_id_that_it_stands_for() {
+        let domain = Domain::parse("a").unwrap();
+        let alias = |domains: &[&str]| {
+            let mut names = AssignedNames::default();
+            let id = names.id(&self::domains(domains), &domain, "a_2_ 2", digest(1));
+            (id.to_string(), names.alias(&domain, &id).unwrap())
+        };
+        let ((short, before), (long, after)) = (alias(&["a"]), alias(&["a", "a_2"]));
+        assert_eq!((short.as_str(), long.as_str()), ("a_2_ 2", "a__a_2_ 2"));
+        assert_eq!(before, after);
+    }
+
+    #[test]
     fn domains_alone_say_whose_a_name_is() {
         let domains = domains(&["git", "git_hub", "time", "time_2"]);
         for (name, expected) in [
@@ -176,14 +192,14 @@ mod tests {
             ("time_20", Some("time")),
         ] {
             let domain = expected.map(|domain| Domain::parse(domain).unwrap());
-            let owner = domain.as_ref().map_or(Owner::Nobody, Owner::Domain);
+            let owner = domain.as_ref().map_or(NameOwner::Nobody, NameOwner::Domain);
             assert_eq!(domains.owner(name), owner, "{name}");
         }
         for name in ["git", "status", "__x", "Git__x", "git-hub__x", "gitx_y", "_git_x", ""] {
-            assert_eq!(domains.owner(name), Owner::Nobody, "{name}");
+            assert_eq!(domains.owner(name), NameOwner::Nobody, "{name}");
         }
         for name in ["bank__pay", "git_lab__x", "x__"] {
-            assert_eq!(domains.owner(name), Owner::Stranger, "{name}");
+            assert_eq!(domains.owner(name), NameOwner::Stranger, "{name}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gatefold_search::{Judge, Mode, PastJudge, SearchEvidence};
+use gatefold_search::{Mode, PastJudge, SearchEvidence, SimilarityFn};
 
 use crate::nearest;
 use crate::snapshot::{Snapshot, Tool};
@@ -77,7 +77,7 @@ pub fn search<'a>(
 }
 
 /// The encoder's judgement of the tools at some places.
-fn judge<'a>(snapshot: &'a Snapshot, request: &'a str) -> Option<Box<Judge<'a>>> {
+fn judge<'a>(snapshot: &'a Snapshot, request: &'a str) -> Option<Box<SimilarityFn<'a>>> {
     let encoder = snapshot.encoder()?;
     Some(Box::new(move |places: &[usize]| {
         let passages: Vec<_> = places.iter().map(|place| snapshot.passage(*place)).collect();

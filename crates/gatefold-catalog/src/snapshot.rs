@@ -11,9 +11,10 @@ use crate::groups::{self, GroupMember, GroupRules};
 use crate::hidden::marked;
 use crate::kind::KindName;
 use crate::lookup::NameTable;
-use crate::manifest::{Manifest, ServerInfo, ToolDefinition};
+use crate::manifest::{Manifest, ToolDefinition};
 use crate::naming::{AssignedNames, Domains};
-use crate::text::{LINE_LIMIT, first_sentence, one_line};
+use crate::summary::{deed, summary};
+use crate::text::{LINE_LIMIT, one_line};
 
 mod name_index;
 mod search_index;
@@ -34,8 +35,8 @@ pub(crate) const QUICK_TOOLS: usize = 500;
 pub struct SourceEntry {
     pub domain: Domain,
     pub kind: KindName,
-    /// The configured description. Without one, the source's title is used, or the first sentence
-    /// of its instructions, or its name.
+    /// The configured description. Without one, what the source says that it does is used, or its
+    /// title.
     pub description: Option<String>,
     pub groups: GroupRules,
     /// `None` while the source has never been listed.
@@ -347,8 +348,8 @@ fn tools_of(entry: &SourceEntry, domains: &Domains, ids: &mut AssignedNames) -> 
 }
 
 fn line(definition: &ToolDefinition, short: impl Fn(&str) -> String) -> String {
-    let described = definition.description().map(first_sentence).unwrap_or_default();
-    let line = short(described);
+    let described = definition.description().map(summary).unwrap_or_default();
+    let line = short(&described);
     if line.is_empty() {
         return definition.title().map(short).unwrap_or_default();
     }
@@ -360,20 +361,21 @@ fn description(entry: &SourceEntry) -> String {
         return one_line(configured, CONFIGURED_LIMIT);
     }
     let Some(manifest) = &entry.manifest else { return String::new() };
-    let Some(ServerInfo { name, title, instructions, .. }) = manifest.server() else {
-        return String::new();
-    };
-    let said = [title.as_deref(), instructions.as_deref().map(first_sentence)];
-    let mut lines = said.into_iter().flatten().map(|text| one_line(text, LINE_LIMIT));
-    lines.find(|line| !line.is_empty()).unwrap_or_else(|| {
-        if says_more(name, &entry.domain) { one_line(name, LINE_LIMIT) } else { String::new() }
-    })
+    let Some(server) = manifest.server() else { return String::new() };
+    let named = |title: &&str| says_more(title, &entry.domain);
+    let said = [
+        server.description.as_deref().map(summary),
+        server.instructions.as_deref().and_then(deed),
+        server.title.as_deref().filter(named).map(str::to_owned),
+    ];
+    let mut lines = said.into_iter().flatten().map(|text| one_line(&text, LINE_LIMIT));
+    lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// Whether a server's name says more than its domain does, apart from being a server.
-fn says_more(name: &str, domain: &Domain) -> bool {
+/// Whether a server's title says more than its domain does, apart from being a server.
+fn says_more(title: &str, domain: &Domain) -> bool {
     let own = words::split(domain.as_str());
-    words::split(name)
+    words::split(title)
         .iter()
         .any(|word| !own.contains(word) && !matches!(word.as_str(), "mcp" | "server"))
 }

@@ -7,6 +7,7 @@ use super::*;
 
 mod apps;
 mod builders;
+mod descriptions;
 mod encoders;
 mod entries;
 mod ids;
@@ -19,9 +20,11 @@ fn server() -> ServerInfo {
         name: "a-server".to_owned(),
         version: "1".to_owned(),
         title: None,
+        description: None,
         instructions: None,
         protocol: "2025-11-25".to_owned(),
         capabilities: None,
+        whole: None,
     }
 }
 
@@ -410,28 +413,6 @@ mod views {
                 .collect()
         };
         assert_eq!(shown(&one), shown(&other));
-    }
-
-    #[test]
-    fn a_domain_describes_itself_unless_it_was_configured() {
-        let mut entry = named("a", &[]);
-        let described = |entry: &SourceEntry| {
-            Snapshot::build(vec![entry.clone()], 1).domains()[0].description().to_owned()
-        };
-        assert_eq!(described(&entry), "");
-        let named = ServerInfo { name: "big-a-mcp".to_owned(), ..server() };
-        let told = Manifest::from_pages(named, &[], Timestamp::from_millis(0));
-        entry.manifest = Some(Arc::new(told));
-        assert_eq!(described(&entry), "big-a-mcp");
-        let instructions = Some("# Title\n\nUse it  wisely. Or not.".to_owned());
-        let server = ServerInfo { instructions, ..server() };
-        let told = Manifest::from_pages(server, &[], Timestamp::from_millis(0));
-        entry.manifest = Some(Arc::new(told));
-        assert_eq!(described(&entry), "Use it wisely.");
-        entry.description = Some("Mine".to_owned());
-        assert_eq!(described(&entry), "Mine");
-        entry = SourceEntry { manifest: None, description: None, ..entry };
-        assert_eq!(described(&entry), "");
     }
 }
 

@@ -48,30 +48,6 @@ fn is_invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The first sentence of a text's first paragraph that is not a heading, white space kept.
-pub(crate) fn first_sentence(text: &str) -> &str {
-    let text = text.trim_start();
-    let body = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    let start = body.map_or(0, |line| line.as_ptr() as usize - text.as_ptr() as usize);
-    let paragraph = text[start..].split("\n\n").next().unwrap_or_default();
-    let end = paragraph
-        .match_indices(['.', '!', '?', '。'])
-        .map(|(at, mark)| (at, at + mark.len()))
-        .find(|(at, end)| ends_sentence(&paragraph[..*at], &paragraph[*end..]))
-        .map_or(paragraph.len(), |(_, end)| end);
-    paragraph[..end].trim()
-}
-
-/// Whether a full stop between these texts ends a sentence: not in `e.g. this`, `v1.2` or `U.S.
-/// law`.
-fn ends_sentence(before: &str, after: &str) -> bool {
-    let last_word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
-    let abbreviation = last_word.contains('.')
-        || matches!(last_word, "vs" | "etc" | "approx" | "incl" | "Inc" | "No" | "St" | "Dr");
-    let goes_on = after.trim_start().starts_with(|c: char| c.is_lowercase());
-    (after.is_empty() || after.starts_with(char::is_whitespace)) && !abbreviation && !goes_on
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,20 +73,5 @@ mod tests {
     fn a_line_hides_nothing() {
         let text = "one\r\n\ttwo\u{0}\u{1b}[31m \u{202e}eerht\u{200b}\u{e0041}";
         assert_eq!(one_line(text, 80), "one two [31m eerht");
-    }
-
-    #[test]
-    fn the_first_sentence_ends_where_it_ends() {
-        for (text, sentence) in [
-            ("Get it. Then go.", "Get it."),
-            ("Use e.g. this one. No more", "Use e.g. this one."),
-            ("Version 1.2 of it", "Version 1.2 of it"),
-            ("# Heading\n\nThe body\ngoes on. And on.", "The body\ngoes on."),
-            ("First\n\nArgs: x", "First"),
-            ("# Only a heading", "# Only a heading"),
-            ("  ", ""),
-        ] {
-            assert_eq!(first_sentence(text), sentence);
-        }
     }
 }

@@ -3,16 +3,19 @@ use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 use gatefold_core::{Domain, Target, ToolId, ToolName};
-use gatefold_search::Past;
+use gatefold_search::PastIndex;
 
 use crate::bits::BitSet;
 use crate::entry::Entry;
-use crate::lookup::Sight;
+use crate::lookup::VisibleEntries;
 use crate::nearest::{self, Visibility};
 use crate::snapshot::{DomainEntry, Snapshot, Tool};
 
 mod entries;
 mod resolved;
+mod unlisted;
+
+pub use unlisted::{UnlistedSource, UnlistedState};
 
 /// A snapshot with the sets of what a principal may see of it.
 ///
@@ -32,7 +35,9 @@ pub struct View {
     templates: BitSet,
     tool_count: usize,
     /// What its searches have learnt from use. It is not part of what the view shows.
-    past: Option<Arc<Past>>,
+    past: Option<Arc<PastIndex>>,
+    /// Sources that have listed nothing so far. They are not part of what the view shows either.
+    unlisted: Arc<[UnlistedSource]>,
 }
 
 /// What a view shows, as a key. It does not keep the catalogue alive.
@@ -71,7 +76,7 @@ impl Hash for ViewKey {
 
 /// The reason why a name means no tool in a view: nothing has it, or several do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Miss {
+pub struct UnresolvedTool {
     /// The likeliest meanings, best first. The first is never a destructive tool.
     pub nearest: Vec<ToolId>,
 }
@@ -101,13 +106,14 @@ impl View {
             tools: listed,
             snapshot,
             past: None,
+            unlisted: Arc::default(),
         }
     }
 
     /// The same view, whose searches also rank by past queries. It shows the same entries, and
     /// [`View::is_same`] still holds.
     #[must_use]
-    pub fn with_past(self, past: Arc<Past>) -> Self {
+    pub fn with_past(self, past: Arc<PastIndex>) -> Self {
         Self { past: Some(past), ..self }
     }
 
@@ -134,6 +140,7 @@ impl View {
             tool_count: tools.count(),
             tools,
             past: self.past.clone(),
+            unlisted: self.unlisted.clone(),
         }
     }
 
@@ -204,16 +211,17 @@ impl View {
     /// The one tool that a name means: by id or function alias, by `{domain}__{name}`, or by its
     /// source's own name when no other tool has it, hidden ones included. A name that names a domain
     /// means no tool of another.
-    pub fn resolve(&self, name: &ToolName) -> Result<&Tool, Miss> {
-        self.find(name.as_str())
-            .ok_or_else(|| Miss { nearest: nearest::tools(&self.snapshot, self, name.as_str()) })
+    pub fn resolve(&self, name: &ToolName) -> Result<&Tool, UnresolvedTool> {
+        self.find(name.as_str()).ok_or_else(|| UnresolvedTool {
+            nearest: nearest::tools(&self.snapshot, self, name.as_str()),
+        })
     }
 
     /// Like [`View::resolve`], without looking for suggestions. A tool for apps only is found by
     /// its id, its alias or `{domain}__{name}`.
     pub fn find(&self, name: &str) -> Option<&Tool> {
         let (names, domains) = (self.snapshot.tool_names(), self.snapshot.domain_names());
-        let found = names.find(name, domains, &ToolSight(self));
+        let found = names.find(name, domains, &VisibleTools(self));
         found.map(|at| &self.snapshot.tools()[at])
     }
 
@@ -231,7 +239,7 @@ impl View {
         found.map(|at| &self.snapshot.tools()[at])
     }
 
-    pub(crate) fn past(&self) -> Option<&Past> {
+    pub(crate) fn past(&self) -> Option<&PastIndex> {
         self.past.as_deref()
     }
 
@@ -276,9 +284,9 @@ impl View {
 }
 
 /// A view's tools, as names mean them.
-struct ToolSight<'a>(&'a View);
+struct VisibleTools<'a>(&'a View);
 
-impl Sight for ToolSight<'_> {
+impl VisibleEntries for VisibleTools<'_> {
     fn knows(&self, at: usize) -> bool {
         self.0.knows(at)
     }

@@ -3,11 +3,14 @@
 mod approvals;
 mod arguments;
 mod call;
+mod calls;
 mod catalogue;
 mod check;
 mod command_line;
+mod completions;
 mod config;
 mod connect;
+mod control;
 mod demo;
 mod descriptors;
 mod disconnect;
@@ -16,6 +19,8 @@ mod eval;
 mod failure;
 mod import;
 mod init;
+mod log;
+mod logs;
 mod loopback;
 mod manual;
 mod memory;
@@ -26,16 +31,19 @@ mod progress;
 mod prompt;
 mod prose;
 mod queries;
+mod recorded_state;
 mod reload;
 mod secret;
 mod serve;
 mod session;
+mod sources;
 mod status;
 mod stderr;
 mod stdio;
 mod stop;
 mod table;
 mod tokens;
+mod tool_answers;
 mod tools;
 mod visible;
 
@@ -44,11 +52,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use gatefold::Environment;
-use gatefold_setup::secrets;
+use gatefold_setup::{SourceSwitch, secrets};
 use tokio::runtime::Builder;
 use tracing_subscriber::EnvFilter;
 
 use command_line::{Command, CommandLine};
+use log::LogQueue;
 use output::Output;
 
 /// How long threads that wait for input or a lookup may delay the end of the process.
@@ -61,6 +70,7 @@ const QUIET: &str = "rmcp=off";
 /// Runs the command line and returns the exit code: 0 if all went well, 1 if something failed, 2 if
 /// the command line or the configuration is wrong.
 pub(crate) fn run() -> ExitCode {
+    completions::answer();
     let arguments = manual::parse();
     let environment = Environment::of_process().with_secrets(secrets::system());
     let is_json = arguments.command.is_json();
@@ -74,7 +84,7 @@ fn on_a_runtime(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    start_logs(arguments, environment)?;
+    let log = start_logs(arguments, environment)?;
     let mut builder = match arguments.command {
         Command::DemoServer { .. } | Command::CountTokens => Builder::new_current_thread(),
         _ => Builder::new_multi_thread(),
@@ -82,9 +92,12 @@ fn on_a_runtime(
     let runtime = builder.enable_all().build().context("no runtime could be started")?;
     let result = runtime.block_on(async {
         stop::outlive_full_files().context("a signal could not be handled")?;
-        dispatch(arguments, environment, output).await
+        Box::pin(dispatch(arguments, environment, output)).await
     });
     runtime.shutdown_timeout(ENDING);
+    if let Some(log) = log {
+        log.flush();
+    }
     result
 }
 
@@ -97,6 +110,15 @@ async fn dispatch(
     match &arguments.command {
         Command::Serve(serve) => serve::run(serve, shared, environment).await,
         Command::Stdio(arguments) => stdio::run(arguments, shared, environment).await,
+        Command::Add(it) => sources::add(it, shared, environment, output).await,
+        Command::List(_) => sources::list(shared, environment, output),
+        Command::Remove(it) => sources::remove(it, shared, environment, output).await,
+        Command::Enable(it) => {
+            sources::switch(it, SourceSwitch::On, shared, environment, output).await
+        }
+        Command::Disable(it) => {
+            sources::switch(it, SourceSwitch::Off, shared, environment, output).await
+        }
         Command::Import(import) => import::run(import, shared, environment, output),
         Command::Connect(connect) => connect::run(connect, shared, environment, output).await,
         Command::Disconnect(it) => disconnect::run(it, shared, environment, output),
@@ -106,9 +128,11 @@ async fn dispatch(
         Command::Eval(eval) => eval::run(eval, shared, environment, output).await,
         Command::Model(it) => model::run(it, shared, environment, output).await,
         Command::Approvals(it) => approvals::run(it, shared, environment, output).await,
+        Command::Calls(it) => calls::run(it, shared, environment, output).await,
+        Command::Logs(it) => logs::run(it, shared, environment, output).await,
         Command::Queries(it) => queries::run(it, shared, environment, output).await,
         Command::Status(status) => status::run(status, shared, environment, output).await,
-        Command::Secret(secret) => secret::run(secret, output).await,
+        Command::Secret(secret) => secret::run(secret, shared, environment, output).await,
         Command::Init(init) => init::run(init, shared, environment, output),
         Command::Config(command) => config::run(command, shared, environment, output),
         Command::Demo(demo) => demo::run(demo, shared, environment, output).await,
@@ -117,13 +141,18 @@ async fn dispatch(
             Ok(ExitCode::SUCCESS)
         }
         Command::CountTokens => tokens::count_lines(),
-        Command::Completions { shell } => Ok(manual::completions(*shell)),
+        Command::Completions { shell } => completions::script(*shell),
         Command::Man { dir } => manual::pages(dir.as_deref(), environment),
     }
 }
 
-/// Sends logs to standard error, because standard output is for results and the protocol.
-fn start_logs(arguments: &CommandLine, environment: &Environment) -> anyhow::Result<()> {
+/// Sends logs to standard error, because standard output is for results and the protocol. A command
+/// that serves gets a queue for them; the others write where they are, so that what they print stays in
+/// order.
+fn start_logs(
+    arguments: &CommandLine,
+    environment: &Environment,
+) -> anyhow::Result<Option<LogQueue>> {
     let filter = arguments.shared.log.as_deref();
     let filter = filter.unwrap_or_else(|| arguments.command.default_log());
     let with_default = format!("{QUIET},{filter}");
@@ -133,10 +162,13 @@ fn start_logs(arguments: &CommandLine, environment: &Environment) -> anyhow::Res
              `gatefold_mcp=debug,warn`"
         ))
     })?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(|| stderr::Log)
-        .with_ansi(output::allows_colour(arguments.shared.color, environment, &std::io::stderr()))
-        .init();
-    Ok(())
+    let has_colour = output::allows_colour(arguments.shared.color, environment, &std::io::stderr());
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(has_colour);
+    if !arguments.command.serves() {
+        log.with_writer(|| stderr::Log).init();
+        return Ok(None);
+    }
+    let queue = LogQueue::start().context("the log's thread could not be started")?;
+    log.with_writer(queue.clone()).init();
+    Ok(Some(queue))
 }

@@ -159,7 +159,7 @@ fn change(
             after = insert(file, &after, name, insertion, position)?;
         }
     }
-    prove(file, tree, &after, take_out, &[entry])?;
+    prove(file.format, &file.servers, tree, &after, take_out, &[entry])?;
     let written = format!("{mark}{after}");
     let undo = Undo {
         original: text.map(str::to_owned),
@@ -233,7 +233,7 @@ pub fn remove(file: &ConfigFile, text: &str, name: &str) -> Result<String, EditE
 
 fn taken_out(file: &ConfigFile, text: &str, tree: Tree, name: &str) -> Result<String, EditError> {
     let (after, _) = take(file.format, text, &file.servers, name)?;
-    prove(file, tree, &after, &[name.to_owned()], &[])?;
+    prove(file.format, &file.servers, tree, &after, &[name.to_owned()], &[])?;
     Ok(after)
 }
 
@@ -248,7 +248,7 @@ fn put_back(
     }
     let position = Position::After(&taken.before);
     let after = insert(file, text, &taken.name, Insertion::Restored(&taken.pieces), position)?;
-    prove(file, tree.clone(), &after, &[], &[&taken.name])?;
+    prove(file.format, &file.servers, tree.clone(), &after, &[], &[&taken.name])?;
     Ok(after)
 }
 
@@ -278,19 +278,20 @@ fn without_empty(file: &ConfigFile, text: String, found: usize) -> Result<String
 
 /// Proves an edit by parsing its result: the `new` servers must be there, the `gone` ones must not,
 /// and everything else must have the same value as before.
-fn prove(
-    file: &ConfigFile,
+pub(crate) fn prove(
+    format: Format,
+    path: &[String],
     before: Tree,
     after: &str,
     gone: &[String],
     new: &[&str],
 ) -> Result<(), EditError> {
     let broken = |fault: &str| EditError::Unsafe(fault.to_owned());
-    let after = parse(file.format, after).map_err(|error| match error {
+    let after = parse(format, after).map_err(|error| match error {
         EditError::Syntax { fault, .. } => broken(&format!("the result has a fault, {fault}")),
         other => other,
     })?;
-    let names = after.names(&file.servers)?;
+    let names = after.names(path)?;
     let is_there = |name: &str| names.iter().any(|known| known == name);
     if !new.iter().all(|name| is_there(name)) {
         return Err(broken("the entry does not show"));
@@ -299,14 +300,14 @@ fn prove(
         return Err(broken("a server that is to go stays"));
     }
     let gone: Vec<_> = gone.iter().map(String::as_str).collect();
-    if before.rest(&file.servers, &gone) == after.rest(&file.servers, new) {
+    if before.rest(path, &gone) == after.rest(path, new) {
         return Ok(());
     }
     Err(broken("something else would change with it"))
 }
 
 /// The byte order mark and the text after it.
-fn split_mark(text: &str) -> Result<(&str, &str), EditError> {
+pub(crate) fn split_mark(text: &str) -> Result<(&str, &str), EditError> {
     if text.len() > FILE_BYTES {
         return Err(EditError::TooLarge);
     }
@@ -316,7 +317,7 @@ fn split_mark(text: &str) -> Result<(&str, &str), EditError> {
     })
 }
 
-fn parse(format: Format, text: &str) -> Result<Tree, EditError> {
+pub(crate) fn parse(format: Format, text: &str) -> Result<Tree, EditError> {
     match format {
         Format::Json => json::tree(text),
         Format::Toml => toml::tree(text),

@@ -1,5 +1,6 @@
 //! Where MCP clients keep their configuration, and how to put an entry into it and take entries out
-//! without changing any other byte.
+//! without changing any other byte. Gatefold's own file is edited in the same way ([`add_table`],
+//! [`remove_table`], [`set_switch`]).
 //!
 //! Everything here is a function of texts and paths. The crate opens no file, reads no environment,
 //! prints nothing and knows no other crate of Gatefold. It never rewrites a text: the text is
@@ -14,6 +15,7 @@ mod error;
 mod json;
 mod piece;
 mod places;
+mod tables;
 mod text;
 mod toml;
 mod tree;
@@ -24,6 +26,7 @@ pub use edit::{Change, Restoration, Undo, connect, disconnect, remove, repeat, r
 pub use entry::{Entry, Launch};
 pub use error::EditError;
 pub use places::{ConfigFile, Format, Machine, Os, Scope, Variables, config_files};
+pub use tables::{Switch, TableText, add_table, remove_table, set_switch, table_names};
 pub use toml::toml_key;
 
 /// The largest configuration file that is edited, in bytes.

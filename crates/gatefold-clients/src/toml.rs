@@ -14,18 +14,19 @@ use crate::piece::{Insertion, Piece, PieceKind, Position};
 use crate::text::{is_blank, line_start, newline, next_line, place, quoted};
 use crate::tree::Tree;
 
-const NOTATION: Notation = Notation { key: toml_key, colon: " = ", comma: ", ", pad: " " };
+pub(crate) const NOTATION: Notation =
+    Notation { key: toml_key, colon: " = ", comma: ", ", pad: " " };
 
 /// A header, or a key with its value.
-struct Statement {
+pub(crate) struct Statement {
     /// From the root, including the header's part.
-    path: Vec<String>,
+    pub(crate) path: Vec<String>,
     /// The table under whose header it stands.
-    section: Vec<String>,
-    is_header: bool,
+    pub(crate) section: Vec<String>,
+    pub(crate) is_header: bool,
     /// Where it begins within its first line.
-    start: usize,
-    end: usize,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
     /// The value, when it is an inline table.
     inline: Option<Braces>,
 }
@@ -80,12 +81,32 @@ pub(crate) fn take(
     name: &str,
 ) -> Result<(String, Vec<Piece>), EditError> {
     let known = statements(text)?;
-    let own: Vec<String> = path.iter().cloned().chain([name.to_owned()]).collect();
     let inline = known.iter().find(|statement| statement.path == path && !statement.is_header);
     if let Some(braces) = inline.and_then(|statement| statement.inline.as_ref()) {
         return braces.take(text, name);
     }
-    let mut runs: Vec<(usize, usize, PieceKind)> = Vec::new();
+    let runs = runs(&known, text, path, name);
+    if runs.is_empty() {
+        return Err(EditError::NoSuchServer(name.to_owned()));
+    }
+    let mut after = text.to_owned();
+    for (run, _) in runs.iter().rev() {
+        let start = without_blank_line(&after, run.start, run.end);
+        after.replace_range(start..run.end, "");
+    }
+    let pieces = runs.into_iter().map(|(run, kind)| Piece { text: text[run].to_owned(), kind });
+    Ok((after, pieces.collect()))
+}
+
+/// The lines of the table `name` at `path`, in as many runs as other lines divide them into.
+pub(crate) fn runs(
+    known: &[Statement],
+    text: &str,
+    path: &[String],
+    name: &str,
+) -> Vec<(Range<usize>, PieceKind)> {
+    let own: Vec<String> = path.iter().cloned().chain([name.to_owned()]).collect();
+    let mut runs: Vec<(Range<usize>, PieceKind)> = Vec::new();
     let mut last = None;
     for (index, statement) in known.iter().enumerate() {
         if !statement.path.starts_with(&own) {
@@ -96,34 +117,21 @@ pub(crate) fn take(
         let goes_on = last == Some(index.wrapping_sub(1));
         last = Some(index);
         match runs.last_mut() {
-            Some((_, stop, kind))
-                if goes_on && is_pair == matches!(kind, PieceKind::Pairs { .. }) =>
-            {
-                *stop = end;
+            Some((run, kind)) if goes_on && is_pair == matches!(kind, PieceKind::Pairs { .. }) => {
+                run.end = end;
             }
             _ => {
                 let home = statement.section.clone();
                 let kind = if is_pair { PieceKind::Pairs { home } } else { PieceKind::Sections };
-                runs.push((line_start(text, statement.start), end, kind));
+                runs.push((line_start(text, statement.start)..end, kind));
             }
         }
     }
-    if runs.is_empty() {
-        return Err(EditError::NoSuchServer(name.to_owned()));
-    }
-    let mut after = text.to_owned();
-    for (start, end, _) in runs.iter().rev() {
-        let start = without_blank_line(&after, *start, *end);
-        after.replace_range(start..*end, "");
-    }
-    let pieces = runs
-        .into_iter()
-        .map(|(start, end, kind)| Piece { text: text[start..end].to_owned(), kind });
-    Ok((after, pieces.collect()))
+    runs
 }
 
 /// Where to cut so that of two blank lines around the cut one remains.
-fn without_blank_line(text: &str, start: usize, end: usize) -> usize {
+pub(crate) fn without_blank_line(text: &str, start: usize, end: usize) -> usize {
     let after_is_blank = end == text.len() || is_blank(&text[end..next_line(text, end)]);
     if !after_is_blank || start == 0 {
         return start;
@@ -155,7 +163,12 @@ fn insert_section(
 }
 
 /// Puts keys and values at the end of the table `home`, which is created if it is gone.
-fn insert_pairs(text: &str, known: &[Statement], home: &[String], lines: &str) -> String {
+pub(crate) fn insert_pairs(
+    text: &str,
+    known: &[Statement],
+    home: &[String],
+    lines: &str,
+) -> String {
     let last = known.iter().rposition(|statement| statement.section == home);
     match last {
         Some(last) => insert_lines(text, next_line(text, known[last].end), lines, None),
@@ -171,7 +184,7 @@ fn insert_pairs(text: &str, known: &[Statement], home: &[String], lines: &str) -
 
 /// Inserts whole lines at the beginning of a line; with `blank`, a blank line separates them from
 /// what is there.
-fn insert_lines(text: &str, at: usize, lines: &str, blank: Option<&str>) -> String {
+pub(crate) fn insert_lines(text: &str, at: usize, lines: &str, blank: Option<&str>) -> String {
     let line = newline(text);
     let (before, after) = text.split_at(at);
     let lines = lines.trim_end_matches(['\n', '\r']);
@@ -241,8 +254,26 @@ fn of_value(value: &TomlValue) -> Tree {
     })
 }
 
+/// The table in braces at `path`, if it is one.
+pub(crate) fn braces_at(text: &str, path: &[String]) -> Result<Option<Braces>, EditError> {
+    let document = parse(text)?;
+    let table = item_at(&document, path).and_then(Item::as_inline_table);
+    let table = table.filter(|table| !table.is_dotted());
+    Ok(table.and_then(|table| Some(braces(table, table.span()?))))
+}
+
+/// Where the value at `path` is.
+pub(crate) fn span_at(text: &str, path: &[String]) -> Result<Option<Range<usize>>, EditError> {
+    let document = parse(text)?;
+    Ok(item_at(&document, path).and_then(Item::span))
+}
+
+fn item_at<'d>(document: &'d Document<&str>, path: &[String]) -> Option<&'d Item> {
+    path.iter().try_fold(document.as_item(), |item, key| item.get(key.as_str()))
+}
+
 /// The text's statements in order.
-fn statements(text: &str) -> Result<Vec<Statement>, EditError> {
+pub(crate) fn statements(text: &str) -> Result<Vec<Statement>, EditError> {
     let mut all = Vec::new();
     collect(parse(text)?.as_table(), &[], &mut all);
     all.sort_by_key(|statement| statement.start);

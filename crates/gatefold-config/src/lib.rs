@@ -22,6 +22,7 @@ mod json_file;
 mod key_paths;
 mod names;
 mod notation;
+mod text_format;
 mod toml_file;
 mod tree;
 mod units;
@@ -37,10 +38,11 @@ pub use notation::{
     Dialect, ExpandedText, Part, SECRET, Surroundings, UnresolvedReference, is_name, parts,
     references, resolved, variable_of_input,
 };
+pub use text_format::TextFormat;
 pub use toml_file::parse as parse_toml;
 pub use tree::{Entry, Node, Value};
 pub use units::{duration_text, size_text};
 pub use values::{
-    Count, ExpectedValue, FilePath, Limited, LooseText, Pairs, Size, Text, Time, fault, parsed,
+    Count, ExpectedValue, FilePath, LimitedItems, LooseText, Pairs, Size, Text, Time, fault, parsed,
 };
 pub use yaml_file::parse as parse_yaml;

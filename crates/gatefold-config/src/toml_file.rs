@@ -1,27 +1,124 @@
 use toml::de::{DeTable, DeValue};
 
-use crate::{Entry, Node, SyntaxFault, Value};
+use crate::{Entry, Lines, Node, SyntaxFault, TextFormat, Value};
 
-/// Reads a TOML text, or returns all its syntax errors.
+/// What to do with a text in another format that is given as a `gatefold.toml`.
+const FOREIGN_HINT: &str = "write it as TOML, as `gatefold init` and `gatefold add` do; pass the \
+                            configuration of an MCP client as `--mcp-config FILE`";
+
+/// Reads a TOML text, or returns its syntax errors, one for each slip.
 pub fn parse(text: &str) -> Result<Node, Vec<SyntaxFault>> {
-    if text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
-        let message = "this is JSON, not TOML".to_owned();
-        let hint = "pass the configuration of an MCP client as `--mcp-config FILE`";
-        return Err(vec![SyntaxFault { offset: 0, message, hint }]);
+    let format = TextFormat::of(text);
+    if format == Some(TextFormat::Json) {
+        return Err(vec![foreign(TextFormat::Json)]);
     }
     let (table, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        return Err(errors.into_iter().map(|error| fault(&error)).collect());
+    if errors.is_empty() {
+        let span = table.span();
+        return Ok(Node { span, value: table_value(table.into_inner()) });
     }
-    let span = table.span();
-    Ok(Node { span, value: table_value(table.into_inner()) })
+    if format == Some(TextFormat::Yaml) {
+        return Err(vec![foreign(TextFormat::Yaml)]);
+    }
+    Err(faults(text, &errors))
 }
 
-fn fault(error: &toml::de::Error) -> SyntaxFault {
+fn foreign(format: TextFormat) -> SyntaxFault {
+    let message = format!("this is {}, not TOML", format.name());
+    SyntaxFault { offset: 0, message, hint: FOREIGN_HINT }
+}
+
+/// The faults in the order of the text. The parser stumbles more than once over most slips: one
+/// fault a line is kept, and what a repeated header repeats is not counted again.
+fn faults(text: &str, errors: &[toml::de::Error]) -> Vec<SyntaxFault> {
+    let lines = Lines::of(text);
+    let mut found: Vec<_> = errors.iter().map(|error| fault(text, error)).collect();
+    found.sort_by_key(|fault| fault.offset);
+    let mut kept: Vec<SyntaxFault> = Vec::new();
+    for fault in found {
+        let Some(last) = kept.last_mut() else {
+            kept.push(fault);
+            continue;
+        };
+        if lines.line(last.offset) == lines.line(fault.offset) {
+            // A bracket that is missing says more than what follows from it.
+            if last.message.contains("missing comma") && is_of_bracket(&fault) {
+                *last = SyntaxFault { offset: last.offset, ..fault };
+            }
+            continue;
+        }
+        let between = &text[last.offset..fault.offset];
+        let follows =
+            is_repetition(last) && is_repetition(&fault) && is_in_header(text, last.offset);
+        if !follows || between.contains("\n[") {
+            kept.push(fault);
+        }
+    }
+    kept
+}
+
+fn is_of_bracket(fault: &SyntaxFault) -> bool {
+    ["in array", "unclosed"].iter().any(|part| fault.message.contains(part))
+}
+
+fn is_repetition(fault: &SyntaxFault) -> bool {
+    fault.message.contains("duplicate key")
+}
+
+fn is_in_header(text: &str, offset: usize) -> bool {
+    let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+    text[start..].trim_start().starts_with('[')
+}
+
+fn fault(text: &str, error: &toml::de::Error) -> SyntaxFault {
+    let offset = error.span().map_or(0, |span| span.start);
+    if let Some(fault) = text_without_quotes(text, offset) {
+        return fault;
+    }
     let message = error.message().lines().collect::<Vec<_>>().join("; ");
+    if message.contains("string values must be quoted") {
+        let message = "a string has no quotes".to_owned();
+        return SyntaxFault { offset, message, hint: "put it in quotes" };
+    }
     let hint = HINTS.iter().find(|(part, _)| message.contains(part));
     let hint = hint.map_or("see https://toml.io for how TOML is written", |(_, hint)| hint);
-    SyntaxFault { offset: error.span().map_or(0, |span| span.start), message, hint }
+    SyntaxFault { offset, message, hint }
+}
+
+/// The fault of a line `key = text`, if an error is in its text.
+fn text_without_quotes(text: &str, offset: usize) -> Option<SyntaxFault> {
+    let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
+    let line = text[start..].lines().next()?;
+    let (key, value) = line.split_once('=')?;
+    let begin = start + line.len() - value.trim_start().len();
+    let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '"' | '\'');
+    let key = key.trim();
+    if key.is_empty() || !key.chars().all(is_key) || offset < begin || !is_bare(value.trim()) {
+        return None;
+    }
+    let message = format!("the value of `{key}` has no quotes");
+    Some(SyntaxFault { offset: begin, message, hint: "put it in quotes: `key = \"value\"`" })
+}
+
+/// Whether somebody meant this as a string: a word, a path, an address, a number with a unit.
+fn is_bare(value: &str) -> bool {
+    let Some(first) = value.chars().next() else { return false };
+    let digits = value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'));
+    match first {
+        '0'..='9' if value.len() == digits.len() => false,
+        '0'..='9' => {
+            let is_address = value.matches('.').count() > 1;
+            let is_unit = digits.starts_with(|c: char| c.is_ascii_alphabetic())
+                && !value.starts_with("0x")
+                && !value.starts_with("0o")
+                && !value.starts_with("0b")
+                && !digits.starts_with(['e', 'E']);
+            is_address || is_unit
+        }
+        '-' => value[1..].starts_with(|c: char| c.is_alphabetic() || c == '-'),
+        '~' | '/' | '.' | '@' | '$' | '*' => true,
+        _ => first.is_alphabetic(),
+    }
 }
 
 /// How to fix a fault, by a part of the parser's message.
@@ -31,7 +128,6 @@ const HINTS: &[(&str, &str)] = &[
         "remove the control character, or write it as `\\u....` in double quotes",
     ),
     ("duplicate key", "it is already set further up; remove one, or merge the two"),
-    ("string values must be quoted", "give the key a value, a string in quotes"),
     ("unclosed table", "close the header: `[section]`"),
     ("unclosed array", "close the list with `]`"),
     ("unexpected `=` in array", "close the list with `]`"),

@@ -259,18 +259,18 @@ impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for PairsVisito
 
 /// A list or table of at most [`ITEM_LIMIT`](crate::ITEM_LIMIT) entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Limited<T>(pub T);
+pub struct LimitedItems<T>(pub T);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Limited<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for LimitedItems<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let visitor = LimitedVisitor(PhantomData);
+        let visitor = LimitedItemsVisitor(PhantomData);
         deserializer.deserialize_newtype_struct(names::LIMITED, visitor).map(Self)
     }
 }
 
-struct LimitedVisitor<T>(PhantomData<T>);
+struct LimitedItemsVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for LimitedVisitor<T> {
+impl<'de, T: Deserialize<'de>> Visitor<'de> for LimitedItemsVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -59,7 +59,7 @@ pub enum CallError {
     Lost { tool: ToolId, reason: String },
     /// Nothing was sent: the source has no room for one more.
     #[error("`{domain}` {}; {}", of.reason(), of.advice())]
-    Busy { domain: Domain, of: BusyWith },
+    Busy { domain: Domain, of: BusyResource },
     #[error("`{tool}` did not answer within {} s", limit.as_secs_f32())]
     Deadline { tool: ToolId, limit: Duration },
     #[error("the call was cancelled")]
@@ -100,29 +100,36 @@ pub enum CallError {
 
 /// What a source has so much of that there is no room for one more call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BusyWith {
+pub enum BusyResource {
     /// Calls, under way and waiting.
     Calls,
+    /// Calls under way, so many that none ended within the deadline of the one that waited.
+    Places,
     /// Connections, each for a user of its own, all of them in use.
     Connections,
     /// Calls of one user that wait for the user's answers.
     Questions,
+    /// Its first start, which downloads what it needs.
+    Download,
 }
 
-impl BusyWith {
+impl BusyResource {
     pub fn reason(self) -> &'static str {
         match self {
             Self::Calls => "has too many calls waiting",
+            Self::Places => "had no place free before the call's deadline, and nothing was sent",
             Self::Connections => "has all its connections in use by other users",
             Self::Questions => "has too many calls waiting for your answers",
+            Self::Download => "is still downloading what it needs to start, and nothing was sent",
         }
     }
 
     /// What whoever made the call can do.
     pub fn advice(self) -> &'static str {
         match self {
-            Self::Calls => "try again shortly",
+            Self::Calls | Self::Places => "try again shortly",
             Self::Connections => "try again in a minute, when one of them may be free",
+            Self::Download => "try again in a minute",
             Self::Questions => "answer one of them first, then try again",
         }
     }
@@ -169,6 +176,26 @@ impl ErrorKind {
 }
 
 impl CallError {
+    /// What was called, where the error names it.
+    pub fn tool_mut(&mut self) -> Option<&mut ToolId> {
+        match self {
+            Self::Denied { tool, .. }
+            | Self::Unmet { tool, .. }
+            | Self::NeedsApproval { tool, .. }
+            | Self::NotApproved { tool, .. }
+            | Self::Approvals { tool, .. }
+            | Self::Lost { tool, .. }
+            | Self::Deadline { tool, .. }
+            | Self::Refused { tool, .. }
+            | Self::InvalidArguments { tool, .. }
+            | Self::Unasked { tool, .. }
+            | Self::Unanswered { tool, .. }
+            | Self::TooLarge { tool, .. }
+            | Self::Cycle { tool } => Some(tool),
+            _ => None,
+        }
+    }
+
     pub fn kind(&self) -> ErrorKind {
         ErrorKind(match self {
             Self::UnknownTool { .. } | Self::Unknown { .. } => "unknown",

@@ -23,7 +23,7 @@ pub use call::{
 };
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
-pub use error::{BoxError, BusyWith, CallError, ErrorKind, ResumeError};
+pub use error::{BoxError, BusyResource, CallError, ErrorKind, ResumeError};
 pub use lineage::{Label, Lineage};
 pub use name::{ApprovalId, Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
 pub use principal::{

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use gatefold_catalog::object_fields;
 use serde_json::value::RawValue;
 
-use crate::surface::Mend;
+use crate::surface::UsageError;
 use crate::wording::quoted;
 
 /// The arguments of one call, keys decoded and values raw.
@@ -16,7 +16,7 @@ pub(crate) struct Arguments<'a> {
 
 impl<'a> Arguments<'a> {
     /// Absent arguments are empty; an object in a string is unpacked.
-    pub(crate) fn parse(tool: &'static str, raw: &'a RawValue) -> Result<Self, Mend> {
+    pub(crate) fn parse(tool: &'static str, raw: &'a RawValue) -> Result<Self, UsageError> {
         let text = raw.get();
         if text == "null" {
             return Ok(Self { tool, fields: Vec::new() });
@@ -31,7 +31,9 @@ impl<'a> Arguments<'a> {
             (None, Some(inner)) if object_fields(&inner).is_some() => {
                 object_fields(&inner).into_iter().flatten().map(own).collect()
             }
-            _ => return Err(Mend::new(format!("The arguments of {tool} must be an object."))),
+            _ => {
+                return Err(UsageError::new(format!("The arguments of {tool} must be an object.")));
+            }
         };
         Ok(Self { tool, fields })
     }
@@ -43,10 +45,10 @@ impl<'a> Arguments<'a> {
     }
 
     /// A string, or `None` if it is absent, null or blank: models fill in optional parameters.
-    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Mend> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, UsageError> {
         let Some(raw) = self.get(name) else { return Ok(None) };
         let text = unquoted(raw).ok_or_else(|| {
-            Mend::new(format!("Parameter '{name}' of {} must be a string.", self.tool))
+            UsageError::new(format!("Parameter '{name}' of {} must be a string.", self.tool))
         })?;
         Ok(Some(text).filter(|text| !text.trim().is_empty()))
     }
@@ -58,10 +60,10 @@ impl<'a> Arguments<'a> {
     }
 
     /// Refuses parameters other than these.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<(), Mend> {
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), UsageError> {
         match self.others(known).first() {
             None => Ok(()),
-            Some((name, _)) => Err(Mend::new(format!(
+            Some((name, _)) => Err(UsageError::new(format!(
                 "Unknown parameter {} of {}. Parameters: {}",
                 quoted(name),
                 self.tool,

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::surface::Mend;
+use crate::surface::UsageError;
 use crate::wording::quoted;
 
 /// The pages of one list: `{offset}-{tag}`, where the tag identifies the request and the names in
@@ -35,17 +35,22 @@ impl Pages {
     }
 
     /// Where the page of a cursor starts; without one, at the first.
-    pub(crate) fn start(&self, cursor: Option<&str>) -> Result<usize, Mend> {
+    pub(crate) fn start(&self, cursor: Option<&str>) -> Result<usize, UsageError> {
         let Some(cursor) = cursor else { return Ok(0) };
         let offset = cursor.trim().split_once('-').filter(|(_, tag)| *tag == self.tag);
         let offset = offset.and_then(|(offset, _)| offset.parse().ok());
         offset.filter(|offset| (1..self.length).contains(offset)).ok_or_else(|| {
-            Mend::new(format!(
+            UsageError::new(format!(
                 "Unknown cursor {}. Pass next_cursor of the last answer along with the same \
                  arguments, or leave it out to start over.",
                 quoted(cursor)
             ))
         })
+    }
+
+    /// How many entries are left from `offset`, unless the list ends there.
+    pub(crate) fn left(&self, offset: usize) -> Option<usize> {
+        self.length.checked_sub(offset).filter(|left| *left > 0)
     }
 
     /// The cursor of the page that starts at `offset`, unless the list ends there.

@@ -6,30 +6,34 @@ use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
 use crate::arguments::{json_text, object};
-use crate::surface::{ClientLimits, Disclosure, Mend, Reply, Step, Surface, ToolSurface};
+use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, ToolSurface, UsageError};
 use crate::wording::listed;
 
 /// Every tool with its full definition, as if there were no gateway.
 ///
 /// Results of its tools pass unchanged, including protocol errors.
 #[derive(Debug, Clone, Copy)]
-pub struct Flat {
+pub struct FlatDisclosure {
     pub names: Names,
 }
 
 /// Which names are used at the top level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Names {
-    /// The source's own; the view has only one. Definitions are the source's, letter for letter.
+    /// The source's own; the view has only one. Definitions are the source's, letter for letter, in its
+    /// own order.
     Own,
     /// The gateway's, unique among all sources.
     Public,
 }
 
-impl Disclosure for Flat {
+impl Disclosure for FlatDisclosure {
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
         let mut tools: Vec<_> = view.tools().chain(view.tools_of_apps()).collect();
-        tools.sort_by(|a, b| self.name(a).cmp(self.name(b)));
+        match self.names {
+            Names::Own => tools.sort_by_key(|tool| tool.definition().listed_at()),
+            Names::Public => tools.sort_by(|a, b| a.alias().cmp(b.alias())),
+        }
         let tools: Vec<_> = tools.into_iter().map(|tool| self.top_level(tool)).collect();
         let instructions = self.instructions(view, *limits);
         let definitions: usize = tools.iter().map(|tool| token_bound(tool.definition.get())).sum();
@@ -37,7 +41,12 @@ impl Disclosure for Flat {
         Surface { tools, instructions, tokens }
     }
 
-    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
+    fn interpret(
+        &self,
+        view: &View,
+        name: &ToolName,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError> {
         let tool = match self.names {
             Names::Own => {
                 view.domains().find_map(|entry| view.tool_named(entry.domain(), name.as_str()))
@@ -60,11 +69,11 @@ impl Disclosure for Flat {
     fn render(
         &self,
         view: &View,
-        _name: &ToolName,
+        name: &ToolName,
         request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {
-        crate::gateway::untouched(view, request, result)
+        crate::gateway::untouched(view, name, request, result)
     }
 
     fn is_transparent(&self) -> bool {
@@ -72,7 +81,7 @@ impl Disclosure for Flat {
     }
 }
 
-impl Flat {
+impl FlatDisclosure {
     fn name(self, tool: &Tool) -> &str {
         match self.names {
             Names::Own => &tool.target().name,

@@ -2,7 +2,7 @@ use gatefold_catalog::{Pattern, Request, Tool, View};
 use gatefold_core::{CallError, Outcome, ToolName};
 use serde_json::value::RawValue;
 
-use crate::surface::{ClientLimits, Disclosure, Mend, Reply, Step, Surface};
+use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, UsageError};
 use crate::wording::quoted;
 
 mod definitions;
@@ -68,7 +68,12 @@ impl Disclosure for Gateway {
         definitions::surface(view, *limits, self.pinned(view))
     }
 
-    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
+    fn interpret(
+        &self,
+        view: &View,
+        name: &ToolName,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError> {
         match name.as_str() {
             DISCOVER => discover::answer(view, &self.limits, arguments),
             SCHEMA => schema::answer(view, &self.limits, arguments).map(Step::Reply),
@@ -103,15 +108,16 @@ impl Disclosure for Gateway {
 /// The answer for a tool that is at the top level.
 pub(crate) fn untouched(
     view: &View,
+    name: &ToolName,
     request: &Request,
     result: Result<Outcome, CallError>,
 ) -> Reply {
     let limits = GatewayLimits::default();
-    result::Rendering::new(view, request, &limits).untouched(result)
+    result::Rendering::new(view, request, &limits).called(name.as_str()).untouched(result)
 }
 
-fn not_at_the_top(view: &View, name: &str) -> Mend {
-    Mend::new(match view.find(name) {
+fn not_at_the_top(view: &View, name: &str) -> UsageError {
+    UsageError::new(match view.find(name) {
         Some(tool) => {
             format!("Call {} through {EXECUTE}, with the tool_name '{}'.", quoted(name), tool.id())
         }

@@ -11,6 +11,8 @@ mod gateway;
 mod surface;
 mod wording;
 
-pub use flat::{Flat, Names};
+pub use flat::{FlatDisclosure, Names};
 pub use gateway::{Gateway, GatewayLimits};
-pub use surface::{ClientLimits, Disclosure, Found, Mend, Reply, Step, Surface, ToolSurface};
+pub use surface::{
+    ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
+};

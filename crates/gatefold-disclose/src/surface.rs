@@ -11,7 +11,12 @@ pub trait Disclosure: Send + Sync {
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface;
 
     /// What a call of one of the surface's tools means. Absent arguments are `null`.
-    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend>;
+    fn interpret(
+        &self,
+        view: &View,
+        name: &ToolName,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError>;
 
     /// Whether [`Disclosure::interpret`] may search the catalogue for a call of this tool, which is
     /// then interpreted where a search holds up nobody.
@@ -77,7 +82,7 @@ pub enum Step {
     /// An answer.
     Reply(Reply),
     /// An answer from a search, and what it found.
-    Found(Reply, Found),
+    Found(Reply, SearchAnswer),
     /// An operation, whose result is to be rendered. The entry that the disclosure resolved travels
     /// with it.
     Call(Request),
@@ -85,7 +90,7 @@ pub enum Step {
 
 /// A search's request, and the tools in its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchAnswer {
     /// As the model wrote it.
     pub query: String,
     /// The shown tools that fit, best first. Stand-ins are left out.
@@ -106,25 +111,25 @@ pub struct Reply {
 
 /// What is wrong with a call of a surface's tool, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mend(String);
+pub struct UsageError(String);
 
-impl Mend {
+impl UsageError {
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 }
 
-impl fmt::Display for Mend {
+impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Mend {}
+impl std::error::Error for UsageError {}
 
-impl From<Mend> for Reply {
+impl From<UsageError> for Reply {
     /// `{"error": "..."}`, marked as an error.
-    fn from(Mend(error): Mend) -> Self {
+    fn from(UsageError(error): UsageError) -> Self {
         #[derive(serde::Serialize)]
         struct Body {
             error: String,

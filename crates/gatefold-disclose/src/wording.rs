@@ -1,10 +1,17 @@
 //! Turns of phrase that several answers share.
 
-use gatefold_catalog::one_line;
+use std::cmp::Reverse;
+
+use gatefold_catalog::{DomainEntry, LINE_LIMIT, UnlistedSource, UnlistedState, View, one_line};
 use gatefold_core::ToolId;
 
 /// How much of a text is repeated to its sender, in characters.
 const REPEATED: usize = 100;
+
+/// How much of the reason is shown why a source listed nothing, in characters.
+const SHOWN_FAILURE: usize = 120;
+/// How many such sources an answer names.
+const TOLD_UNLISTED: usize = 8;
 
 /// The hint that ends an answer to an unknown name.
 pub(crate) const BROWSE: &str = "Use discover_tools to browse available tools.";
@@ -48,9 +55,28 @@ pub(crate) fn listed<'a>(
     with_rest(most)
 }
 
-/// `Unknown tool 'x'. Did you mean 'a' or 'b'?`
-pub(crate) fn unknown_tool(name: &str, nearest: &[ToolId]) -> String {
+/// A domain's description. One that has none is described by what its visible tools are about.
+pub(crate) fn described(view: &View, entry: &DomainEntry) -> String {
+    if !entry.description().is_empty() {
+        return entry.description().to_owned();
+    }
+    let mut groups = view.groups(entry);
+    groups.sort_by_key(|group| (Reverse(group.tool_count), group.name));
+    if groups.len() > 1 {
+        let names = groups.iter().map(|group| group.name);
+        return listed(names, LINE_LIMIT, |text| text.chars().count());
+    }
+    let names = view.tools_in(entry).map(|tool| tool.definition().name());
+    listed(names, LINE_LIMIT, |text| text.chars().count())
+}
+
+/// `Unknown tool 'x'. Did you mean 'a' or 'b'?` If it may be a tool of a source that listed nothing so
+/// far, that is said instead: a guess at another tool would lead astray.
+pub(crate) fn unknown_tool(view: &View, name: &str, nearest: &[ToolId]) -> String {
     let unknown = format!("Unknown tool {}.", quoted(name));
+    if let Some(source) = view.unlisted_owner(name) {
+        return format!("{unknown} {}", nothing_known(source.domain.as_str(), Some(source)));
+    }
     if nearest.is_empty() {
         return unknown;
     }
@@ -58,10 +84,47 @@ pub(crate) fn unknown_tool(name: &str, nearest: &[ToolId]) -> String {
 }
 
 /// The message about a source that never listed its tools.
-pub(crate) fn nothing_known(domain: &str) -> String {
-    format!(
-        "The tools of '{domain}' are not known yet: upstream server '{domain}' has not answered so far."
-    )
+pub(crate) fn nothing_known(domain: &str, source: Option<&UnlistedSource>) -> String {
+    let not_known =
+        format!("The tools of '{domain}' are not known yet: upstream server '{domain}'");
+    match source.map(|source| &source.state) {
+        None => format!("{not_known} has not answered so far."),
+        Some(UnlistedState::Starting) => {
+            format!("{not_known} is still starting. Try again in a few seconds.")
+        }
+        Some(UnlistedState::Downloading(took)) => format!(
+            "{not_known} is downloading what it needs to start, {} s so far. Try again in a minute.",
+            took.as_secs()
+        ),
+        Some(UnlistedState::Failed(failure)) => {
+            format!("{not_known} is unreachable ({}).", one_line(failure, SHOWN_FAILURE))
+        }
+    }
+}
+
+/// `git is starting`, for each source of a view that never listed its tools.
+pub(crate) fn unlisted(view: &View) -> Vec<String> {
+    let mut told: Vec<_> = view
+        .unlisted()
+        .take(TOLD_UNLISTED)
+        .map(|source| {
+            let domain = &source.domain;
+            match &source.state {
+                UnlistedState::Starting => format!("{domain} is starting"),
+                UnlistedState::Downloading(took) => {
+                    format!("{domain} is downloading, {} s so far", took.as_secs())
+                }
+                UnlistedState::Failed(failure) => {
+                    format!("{domain} is unreachable: {}", one_line(failure, SHOWN_FAILURE))
+                }
+            }
+        })
+        .collect();
+    let others = view.unlisted().count() - told.len();
+    if others > 0 {
+        told.push(format!("+{others} more"));
+    }
+    told
 }
 
 /// The message when no tool fits a search and `stand_ins` are shown instead.

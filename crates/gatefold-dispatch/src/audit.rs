@@ -210,9 +210,9 @@ mod tests {
 
     use super::*;
 
-    struct Took(mpsc::Sender<Duration>);
+    struct DurationRecorder(mpsc::Sender<Duration>);
 
-    impl AuditSlot for Took {
+    impl AuditSlot for DurationRecorder {
         fn close(self: Box<Self>, record: CallClosed) -> BoxFuture<'static, ()> {
             self.0.try_send(record.took).unwrap();
             std::future::ready(()).boxed()
@@ -224,7 +224,8 @@ mod tests {
         let (sender, mut took) = mpsc::channel(1);
         for date in [0, 5_000_000_000_000] {
             let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_795_255_020_000)));
-            let (began, slot) = (clock.uptime(), Some(Box::new(Took(sender.clone())) as Box<_>));
+            let (began, slot) =
+                (clock.uptime(), Some(Box::new(DurationRecorder(sender.clone())) as Box<_>));
             let id = CallId::new(clock.now(), 1);
             let record =
                 OpenRecord { id, began, clock: clock.clone(), counters: Arc::default(), slot };

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::timer::{Timer, TimerPause};
 use crate::{ClientCapabilities, Question};
 
 /// How a caller follows its call, and how it can be reached in the meantime. Cheap to clone.
@@ -20,7 +21,7 @@ pub struct Caller {
     pub peer: Arc<dyn Peer>,
     pub cancel: CancellationToken,
     pub meta: Arc<RequestMeta>,
-    /// The calls elsewhere that led to this one. Calls made by [`Nested`](crate::Nested) have their
+    /// The calls elsewhere that led to this one. Calls made by [`NestedCaller`](crate::Nested) have their
     /// own.
     pub lineage: Lineage,
     /// The label of everything the session or run has read so far, shared by its calls.
@@ -148,20 +149,38 @@ fn lock(own: &Mutex<Option<mpsc::Sender<Event>>>) -> MutexGuard<'_, Option<mpsc:
 pub trait Peer: Send + Sync + 'static {
     fn capabilities(&self) -> &ClientCapabilities;
 
-    fn manner(&self) -> Manner;
+    fn question_mode(&self) -> QuestionMode;
 
     /// Tells connected clients apart. `None` for a stateless client, which may be anybody.
     fn client(&self) -> Option<u64> {
         None
     }
 
-    /// Asks now. Only a client that is asked [`Manner::Live`] can answer.
+    /// Stops the clock of the call behind it for as long as the pause lives: its client is being asked
+    /// something that may be about another of its calls.
+    fn pause(&self) -> CallPause {
+        CallPause::default()
+    }
+
+    /// Asks now. Only a client that is asked [`QuestionMode::Live`] can answer.
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>>;
+}
+
+/// The clock of a call stands still while this lives.
+#[derive(Debug, Default)]
+pub struct CallPause {
+    _timer: Option<TimerPause>,
+}
+
+impl CallPause {
+    pub(crate) fn of(timer: &Arc<Timer>) -> Self {
+        Self { _timer: Some(timer.pause()) }
+    }
 }
 
 /// How a client is asked something during a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum QuestionMode {
     /// Over its connection, while its request waits.
     Live,
     /// By ending its request with the question; it repeats the request with the answer.
@@ -196,8 +215,8 @@ impl Peer for NoPeer {
         &NONE
     }
 
-    fn manner(&self) -> Manner {
-        Manner::Live
+    fn question_mode(&self) -> QuestionMode {
+        QuestionMode::Live
     }
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {

@@ -25,7 +25,7 @@ pub struct ClientCapabilities {
 }
 
 #[derive(Deserialize, Default)]
-struct Declared<'a> {
+struct DeclaredCapabilities<'a> {
     #[serde(borrow, default)]
     elicitation: Option<Elicitation<'a>>,
     #[serde(borrow, default)]
@@ -51,7 +51,8 @@ struct Sampling<'a> {
 impl ClientCapabilities {
     /// Reads what a client declared. Unreadable members count as not declared.
     pub fn read(raw: &RawValue) -> Self {
-        let declared: Declared<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
+        let declared: DeclaredCapabilities<'_> =
+            serde_json::from_str(raw.get()).unwrap_or_default();
         let elicitation = declared.elicitation.as_ref();
         let url = elicitation.is_some_and(|modes| modes.url.is_some());
         Self {

@@ -39,12 +39,12 @@ impl Catalogue {
 pub(crate) struct Catalogues {
     pub(crate) shared: Arc<Catalogue>,
     /// By what their identities are offered, so that those who are offered the same share one.
-    own: BoundedCache<Box<[OwnOffer]>, Arc<Catalogue>>,
+    own: BoundedCache<Box<[IdentityOffer]>, Arc<Catalogue>>,
 }
 
 /// That a source offers an identity something else than everybody.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct OwnOffer {
+pub(crate) struct IdentityOffer {
     pub(crate) domain: Domain,
     pub(crate) manifest: Digest,
 }
@@ -64,7 +64,7 @@ impl Catalogues {
         if own.is_empty() {
             return self.shared.clone();
         }
-        let key = own.iter().map(|(domain, manifest)| OwnOffer {
+        let key = own.iter().map(|(domain, manifest)| IdentityOffer {
             domain: domain.clone(),
             manifest: manifest.digest(),
         });

@@ -36,10 +36,10 @@ impl CircuitBreaker {
     }
 
     /// Lets a call through, or returns how long to wait. The pass must be told how the call went.
-    pub(crate) fn pass(&self) -> Result<Pass<'_>, Duration> {
+    pub(crate) fn pass(&self) -> Result<BreakerPass<'_>, Duration> {
         let mut inner = self.lock();
         let Some(until) = inner.open_until else {
-            return Ok(Pass { breaker: self, is_probe: false, told: false });
+            return Ok(BreakerPass { breaker: self, is_probe: false, told: false });
         };
         let now = Instant::now();
         if now < until {
@@ -49,7 +49,7 @@ impl CircuitBreaker {
             return Err(Duration::ZERO);
         }
         inner.probing = true;
-        Ok(Pass { breaker: self, is_probe: true, told: false })
+        Ok(BreakerPass { breaker: self, is_probe: true, told: false })
     }
 
     pub(crate) fn state(&self) -> BreakerState {
@@ -68,13 +68,13 @@ impl CircuitBreaker {
 ///
 /// While the breaker is open only the probe counts. Calls from before say nothing new.
 #[derive(Debug)]
-pub(crate) struct Pass<'a> {
+pub(crate) struct BreakerPass<'a> {
     breaker: &'a CircuitBreaker,
     is_probe: bool,
     told: bool,
 }
 
-impl Pass<'_> {
+impl BreakerPass<'_> {
     pub(crate) fn succeeded(mut self) {
         self.told = true;
         let mut inner = self.breaker.lock();
@@ -98,7 +98,7 @@ impl Pass<'_> {
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for BreakerPass<'_> {
     fn drop(&mut self) {
         if self.is_probe && !self.told {
             self.breaker.lock().probing = false;

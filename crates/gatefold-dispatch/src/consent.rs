@@ -8,8 +8,8 @@ use gatefold_policy::{Approval, ResolvedCall};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::seal::{Sealed, principal_digest};
-use crate::{ApprovalKey, ApprovalState, CallOpened, DecidedBy, NewApproval, Pinned, Question};
+use crate::seal::{SealedCall, principal_digest};
+use crate::{ApprovalKey, ApprovalState, CallOpened, DecidedBy, NewApproval, PinnedTurn, Question};
 
 /// The key of the question that asks a client for approval.
 const QUESTION: &str = "approval";
@@ -36,14 +36,14 @@ pub(crate) enum ApprovalFinding {
     },
 }
 
-impl Pinned {
+impl PinnedTurn {
     /// Finds out whether a person has approved exactly this call. An approval that is found is used
     /// up.
     pub(crate) async fn find_approval(
         &self,
         record: &CallOpened,
         target: &Target,
-        sealed: Option<&Sealed>,
+        sealed: Option<&SealedCall>,
         answers: Option<&RawValue>,
     ) -> Result<(ApprovalFinding, Option<Approval>), CallError> {
         let given = |by, expires_at| {

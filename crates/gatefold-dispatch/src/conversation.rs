@@ -8,12 +8,12 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::chain::Chain;
 use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS, read_questions};
-use crate::{AskError, Caller, Manner, Peer, Pinned};
+use crate::{AskError, Caller, Peer, PinnedTurn, QuestionMode};
 
 /// How often in a row a source may suspend one call to ask its client something.
 const ROUNDS: usize = 16;
 
-impl Pinned {
+impl PinnedTurn {
     /// Makes a call, and answers its source's questions if its client can be asked at once.
     pub(crate) async fn converse(
         &self,
@@ -28,7 +28,9 @@ impl Pinned {
             let call = self.made(&operation, resume.take(), &chain);
             let outcome = self.run(call, entry.as_ref(), &chain, caller.clone()).await?;
             match outcome {
-                Outcome::Suspended(suspension) if caller.peer.manner() == Manner::Live => {
+                Outcome::Suspended(suspension)
+                    if caller.peer.question_mode() == QuestionMode::Live =>
+                {
                     let state = suspension.state.clone();
                     let answered = self.answers(&operation, suspension, round, &caller, &chain);
                     let answered = caller.cancel.run_until_cancelled(answered).await;

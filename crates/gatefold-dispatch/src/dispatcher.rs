@@ -1,9 +1,9 @@
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures::future::join_all;
-use gatefold_catalog::Past;
+use gatefold_catalog::PastIndex;
 use gatefold_core::{BoxError, CallError, CallId, Clock, Domain, Tenant};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast::error::RecvError;
@@ -12,11 +12,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use crate::first_lists::FirstLists;
-use crate::parking::Parking;
-use crate::past::{Overlays, Recall};
+use crate::parking::ParkedCalls;
+use crate::past::{Overlays, RecentSearches};
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
 use crate::searching::SearchPlaces;
-use crate::{Approvals, AuditLog, Counters, PastQueries, SealKey};
+use crate::{Approvals, AuditLog, Counters, PastQueries, Peer, SealKey};
 
 /// What dispatch needs from outside.
 #[derive(Clone)]
@@ -37,9 +37,9 @@ pub struct Dispatcher {
     replacing: Mutex<()>,
     epochs: watch::Sender<u64>,
     /// The calls that wait for their clients' answers.
-    pub(crate) parking: Arc<Parking>,
+    pub(crate) parking: Arc<ParkedCalls>,
     /// Recent searches that may still lead to a call.
-    pub(crate) recall: Recall,
+    pub(crate) recall: RecentSearches,
     /// Past queries of tenants, ready for ranking.
     overlays: Overlays,
     /// Where searches run that take long.
@@ -49,6 +49,8 @@ pub struct Dispatcher {
     /// Tells this dispatcher from others with the same seal key.
     pub(crate) owner: u64,
     updates: broadcast::Sender<ResourceUpdate>,
+    /// The only client, where there is only one.
+    sole_client: OnceLock<Arc<dyn Peer>>,
     /// Rung when a source has a new manifest.
     stale: Arc<Notify>,
     watchers: Mutex<Option<DropGuard>>,
@@ -81,12 +83,13 @@ impl Dispatcher {
             replacing: Mutex::default(),
             epochs: watch::Sender::new(0),
             parking: Arc::default(),
-            recall: Recall::default(),
+            recall: RecentSearches::default(),
             overlays: Overlays::default(),
             searches: SearchPlaces::default(),
             first_lists: FirstLists::default(),
             owner: fastrand::u64(..),
             updates: broadcast::Sender::new(UPDATES),
+            sole_client: OnceLock::new(),
             stale: Arc::default(),
             watchers: Mutex::default(),
             retiring: TaskTracker::new(),
@@ -102,10 +105,27 @@ impl Dispatcher {
         let old = self.replace(|current| Some(current.next(setup)));
         let slots = self.runtime.load().slots.clone();
         self.watch(&slots);
+        if let Some(client) = self.sole_client.get() {
+            slots.values().for_each(|slot| slot.setup.source.meet(client));
+        }
         for gone in removed(&old.slots, &slots) {
             let retired = retire(gone, old.limits.drain, self.closing.clone());
             self.retiring.spawn(retired);
         }
+    }
+
+    /// Introduces the only client that there will be to all sources, later ones too. They may ask it
+    /// outside of its calls. Only the first counts.
+    pub fn meet(&self, client: Arc<dyn Peer>) {
+        let client = self.sole_client.get_or_init(|| client);
+        let slots = self.runtime.load().slots.clone();
+        slots.values().for_each(|slot| slot.setup.source.meet(client));
+    }
+
+    /// Tells the sources that were given a client's roots that these have changed.
+    pub fn roots_changed(&self, client: u64) {
+        let slots = self.runtime.load().slots.clone();
+        slots.values().for_each(|slot| slot.setup.source.roots_changed(client));
     }
 
     /// Reads what was learnt for a tenant, so that their next turn ranks by it. A turn also starts
@@ -117,7 +137,7 @@ impl Dispatcher {
 
     /// What was learnt for a tenant, as far as it was read. Newer changes are read in the
     /// background.
-    pub(crate) fn past(self: &Arc<Self>, tenant: &Tenant) -> Option<Arc<Past>> {
+    pub(crate) fn past(self: &Arc<Self>, tenant: &Tenant) -> Option<Arc<PastIndex>> {
         let (past, is_due) = self.overlays.get(tenant, self.ports.clock.uptime());
         let runtime = Handle::try_current().ok().filter(|_| is_due);
         if let Some(runtime) = runtime {
@@ -162,13 +182,13 @@ impl Dispatcher {
 
     /// Connects every source now, all at once, each under its own deadline, and returns the
     /// outcomes. New manifests are part of the snapshot when this returns.
-    pub async fn refresh(&self) -> Vec<(Domain, Result<(), CallError>)> {
+    pub async fn refresh(self: &Arc<Self>) -> Vec<(Domain, Result<(), CallError>)> {
         let slots = self.runtime.load().slots.clone();
         let refreshed = join_all(slots.iter().map(async |(domain, slot)| {
             (domain.clone(), slot.setup.source.clone().refresh().await)
         }))
         .await;
-        self.renew();
+        self.renew().await;
         refreshed
     }
 
@@ -183,16 +203,21 @@ impl Dispatcher {
         self.retiring.wait().await;
     }
 
-    /// Rebuilds the catalogue at once, if a source offers something else by now.
-    pub fn renew(&self) {
-        self.replace(Runtime::renewed);
+    /// Rebuilds the catalogue if a source offers something else by now.
+    pub(crate) async fn renew(self: &Arc<Self>) {
+        // Thousands of tools take a while to name and group: not on a thread that serves calls.
+        let dispatcher = self.clone();
+        let renewed = tokio::task::spawn_blocking(move || dispatcher.replace(Runtime::renewed));
+        if let Err(error) = renewed.await {
+            tracing::error!(%error, "building the catalogue failed");
+        }
     }
 
     /// As [`Dispatcher::renew`], when a source has said that something is different. Where what
     /// everybody is offered is the same, it may be that of one identity: whoever watches looks again.
-    fn renew_for_all(&self) {
+    async fn renew_for_all(self: &Arc<Self>) {
         let before = *self.epochs.borrow();
-        self.renew();
+        self.renew().await;
         if *self.epochs.borrow() == before && self.runtime.load().is_personal() {
             self.epochs.send_modify(|_| {});
         }
@@ -264,11 +289,7 @@ async fn renew_when_stale(stale: Arc<Notify>, dispatcher: Weak<Dispatcher>) {
         let Some(dispatcher) = dispatcher.upgrade() else {
             return;
         };
-        // Thousands of tools take a while to name and group: not on a thread that serves calls.
-        let renewed = tokio::task::spawn_blocking(move || dispatcher.renew_for_all()).await;
-        if let Err(error) = renewed {
-            tracing::error!(%error, "building the catalogue failed");
-        }
+        dispatcher.renew_for_all().await;
     }
 }
 

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{BusyWith, CallError, Outcome, ResumeError, Suspension, Target, Timestamp};
+use gatefold_catalog::{object_fields, with_fields};
+use gatefold_core::{
+    BusyResource, CallError, Outcome, Payload, ResumeError, Suspension, Target, Timestamp,
+};
 use gatefold_policy::Permit;
+use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -15,17 +19,18 @@ use crate::bulkhead::{BulkheadPlace, BulkheadRefusal};
 use crate::chain::{Chain, label_of};
 use crate::conversation::unanswered;
 use crate::nesting::NestedTurn;
-use crate::parking::{NotParked, RunningCall, RunningStep};
+use crate::parking::{ParkingRefusal, RunningCall, RunningStep};
 use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS};
 use crate::run::Bound;
 use crate::runtime::Slot;
-use crate::seal::{Sealed, SealedState, principal_digest};
+use crate::seal::{SealedCall, SealedState, principal_digest};
 use crate::tasks;
 use crate::{
-    AuditError, AuditOutcome, CallContext, CallOpened, Caller, Dispatcher, Manner, Nested, Pinned,
+    AuditError, AuditOutcome, CallContext, CallOpened, Caller, Dispatcher, NestedCaller,
+    PinnedTurn, QuestionMode,
 };
 
-impl Pinned {
+impl PinnedTurn {
     /// Sends an admitted call to its source, once its record is open.
     pub(crate) async fn invoke(
         &self,
@@ -91,7 +96,8 @@ impl Pinned {
         let Caller { events, peer, cancel, meta, lineage, label } = caller;
         let (sender, questions) = mpsc::channel(OPEN_QUESTIONS);
         let limits = &self.runtime.limits;
-        let waits = peer.manner() == Manner::ByRetry && peer.capabilities().answers_anything();
+        let waits =
+            peer.question_mode() == QuestionMode::ByRetry && peer.capabilities().answers_anything();
         let mut chain = chain.clone();
         let mut abandoned = None;
         let (mut events, mut cancel) = (events, cancel);
@@ -144,19 +150,19 @@ impl Pinned {
         result
     }
 
-    fn park(&self, running: RunningCall, bound: &Bound, questions: Box<RawValue>) -> Settled {
+    fn park(&self, running: RunningCall, bound: &Bound, questions: Box<RawValue>) -> SettledCall {
         let Dispatcher { parking, owner, .. } = &*self.dispatcher;
         let domain = || bound.target.domain.clone();
         let limit = self.runtime.limits.suspension;
         match parking.park(bound.call, &self.principal, running, limit) {
             Ok(()) => {}
-            Err(NotParked::Full) => {
+            Err(ParkingRefusal::Full) => {
                 return self.settle(
-                    Err(CallError::Busy { domain: domain(), of: BusyWith::Questions }),
+                    Err(CallError::Busy { domain: domain(), of: BusyResource::Questions }),
                     bound,
                 );
             }
-            Err(NotParked::Closed) => {
+            Err(ParkingRefusal::Closed) => {
                 let reason = "Gatefold is stopping".to_owned();
                 let error = CallError::Unavailable { domain: domain(), reason, source: None };
                 return self.settle(Err(error), bound);
@@ -206,12 +212,12 @@ impl Pinned {
         let pass = slot.breaker.pass().map_err(|wait| paused(slot, wait))?;
         let place = chain.timer.within(slot.bulkhead.enter()).await;
         let place = place
-            .map_err(|_| Self::late(&target, chain))?
+            .map_err(|_| without_place(&target))?
             .map_err(|shut| turned_away(&target, &shut))?;
         let _inside = chain.place.take(slot.bulkhead.clone(), place);
         if chain.timer.is_over() {
             // The place came free too late: nothing is sent any more.
-            return Err(Self::late(&target, chain));
+            return Err(without_place(&target));
         }
         let context = self.context(&permit, slot, chain, caller);
         let (sent, stood) = (Instant::now(), chain.timer.stood());
@@ -249,7 +255,7 @@ impl Pinned {
             peer: caller.peer,
             identity: slot.identity(&self.principal),
             meta: caller.meta,
-            nested: Nested::new(NestedTurn { pinned: self.clone(), chain }),
+            nested: NestedCaller::new(NestedTurn { pinned: self.clone(), chain }),
             result_bytes: self.result_limit(permit),
         }
     }
@@ -261,7 +267,7 @@ impl Pinned {
     }
 
     /// Seals a suspension, and decides what the record says of the outcome.
-    fn settle(&self, result: Result<Outcome, CallError>, bound: &Bound) -> Settled {
+    fn settle(&self, result: Result<Outcome, CallError>, bound: &Bound) -> SettledCall {
         match result {
             Ok(Outcome::Done(payload)) => {
                 let outcome =
@@ -297,7 +303,7 @@ impl Pinned {
         state: SealedState,
     ) -> (Suspension, Timestamp) {
         let expires_at = self.now().plus(self.runtime.limits.suspension);
-        let sealed = Sealed {
+        let sealed = SealedCall {
             call: bound.call,
             principal: principal_digest(&self.principal),
             operation: bound.operation.to_owned(),
@@ -328,9 +334,10 @@ fn check_size(outcome: Outcome, target: &Target, limit: u64) -> Result<Outcome, 
 }
 
 /// The caller's result, the record's outcome, and the bytes of the result.
-type Settled = (Result<Outcome, CallError>, AuditOutcome, usize);
+type SettledCall = (Result<Outcome, CallError>, AuditOutcome, usize);
 
-/// A call that failed because a question went unanswered says so, whatever error its source gave.
+/// A call that failed after a question went unanswered says so behind its source's own error. The
+/// question may have nothing to do with it: many servers ask for roots when they start, and cope.
 fn told_why(
     result: Result<Outcome, CallError>,
     failed: &FailedQuestion,
@@ -339,26 +346,62 @@ fn told_why(
     let Some((method, error)) = failed.get() else {
         return result;
     };
+    let note = || unanswered(target.id.clone(), method.clone(), error).to_string();
     match result {
-        Ok(Outcome::Done(payload)) if !payload.is_error => Ok(Outcome::Done(payload)),
-        Ok(Outcome::Done(_))
-        | Err(CallError::Refused { .. } | CallError::InvalidArguments { .. }) => {
-            Err(unanswered(target.id.clone(), method.clone(), error))
+        Ok(Outcome::Done(payload)) if payload.is_error => {
+            Ok(Outcome::Done(with_note(payload, &note())))
+        }
+        Err(CallError::Refused { tool, code, message, data }) => {
+            let message = format!("{message} ({})", note());
+            Err(CallError::Refused { tool, code, message, data })
+        }
+        Err(CallError::InvalidArguments { tool, message, data }) => {
+            let message = format!("{message} ({})", note());
+            Err(CallError::InvalidArguments { tool, message, data })
         }
         other => other,
     }
 }
 
+/// The result with one more text behind its content.
+fn with_note(payload: Payload, note: &str) -> Payload {
+    let block = json!({ "type": "text", "text": note }).to_string();
+    let text = payload.json.get();
+    let fields = object_fields(text).unwrap_or_default();
+    let noted = if fields.iter().any(|(key, _)| key == "content") {
+        with_fields(text, |key, value| match value.strip_suffix(']') {
+            Some(items) if key == "content" => {
+                let comma = if items.trim_end() == "[" { "" } else { "," };
+                format!("{items}{comma}{block}]").into()
+            }
+            _ => value.into(),
+        })
+    } else {
+        text.strip_prefix('{').map(|rest| {
+            let comma = if fields.is_empty() { "" } else { "," };
+            format!(r#"{{"content":[{block}]{comma}{rest}"#)
+        })
+    };
+    let noted = noted.and_then(|json| RawValue::from_string(json).ok());
+    Payload { json: noted.unwrap_or(payload.json), ..payload }
+}
+
 fn turned_away(target: &Target, shut: &BulkheadRefusal) -> CallError {
     let domain = target.domain.clone();
     match shut {
-        BulkheadRefusal::Full => CallError::Busy { domain, of: BusyWith::Calls },
+        BulkheadRefusal::Full => CallError::Busy { domain, of: BusyResource::Calls },
         BulkheadRefusal::Removed => CallError::Unavailable {
             domain,
             reason: "it was removed from the configuration".to_owned(),
             source: None,
         },
     }
+}
+
+/// What a call is told whose deadline passed while it waited for others: it can be made again without
+/// harm, unlike one that was sent.
+fn without_place(target: &Target) -> CallError {
+    CallError::Busy { domain: target.domain.clone(), of: BusyResource::Places }
 }
 
 fn paused(slot: &Slot, wait: Duration) -> CallError {

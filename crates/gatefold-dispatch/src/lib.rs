@@ -1,6 +1,6 @@
 //! The spine: the only way to do anything.
 //!
-//! Every operation, by any caller over any protocol, takes [`Pinned::call`]: resolve the name in
+//! Every operation, by any caller over any protocol, takes [`PinnedTurn::call`]: resolve the name in
 //! the principal's view, let policy decide, open an audit record, invoke the source under deadline,
 //! limits and breaker, close the record. This crate knows no HTTP, no SQL and no MCP library; those
 //! are behind the [`Source`] trait and the ports.
@@ -37,6 +37,7 @@ mod stateless;
 mod tasks;
 mod timer;
 mod traffic;
+mod unlisted;
 
 pub use approvals::{
     ApprovalKey, ApprovalState, Approvals, NewApproval, NoApprovals, StandingApproval,
@@ -46,7 +47,8 @@ pub use audit::{
     DiscoveryRecord,
 };
 pub use caller::{
-    Answer, AskError, Caller, Event, EventSink, Manner, NoPeer, Peer, RequestMeta, SharedLabel,
+    Answer, AskError, CallPause, Caller, Event, EventSink, NoPeer, Peer, QuestionMode, RequestMeta,
+    SharedLabel,
 };
 pub use capabilities::{ClientCapabilities, Question};
 pub use circuit_breaker::BreakerState;
@@ -56,11 +58,13 @@ pub use credentials::{
 };
 pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
 pub use limits::Limits;
-pub use nested::{Nested, NestedOptions};
-pub use past::{KeptQuery, Lesson, NoPastQueries, PastQueries};
-pub use pinned::Pinned;
+pub use nested::{NestedCaller, NestedOptions};
+pub use past::{KeptQuery, NoPastQueries, PastQueries, PastUse};
+pub use pinned::PinnedTurn;
 pub use runtime::{IdentityScope, Runtime, Setup, SourceReport, SourceSetup};
 pub use seal::SealKey;
-pub use source::{CallContext, Manifests, Offer, Source, SourceState, SourceStatus};
+pub use source::{
+    CallContext, Manifests, Offer, Source, SourceLogLine, SourceState, SourceStatus, SpokenWhere,
+};
 pub use stateless::{AdmittedCall, StatelessAdapter, StatelessSettings, StatelessSource};
 pub use traffic::{LastError, TrafficReport};

@@ -14,7 +14,7 @@ use crate::chain::Chain;
 ///
 /// It keeps the principal, the runtime, the deadline and the lineage of the outer call.
 #[derive(Clone)]
-pub struct Nested(Arc<dyn NestedCalls>);
+pub struct NestedCaller(Arc<dyn NestedCalls>);
 
 /// What makes nested calls. A source is handed this and not the turn behind it, because turns know
 /// sources and not the other way round.
@@ -46,7 +46,7 @@ pub struct NestedOptions {
     pub resume: Option<Resume>,
 }
 
-impl Nested {
+impl NestedCaller {
     pub(crate) fn new(calls: impl NestedCalls + 'static) -> Self {
         Self(Arc::new(calls))
     }
@@ -76,7 +76,7 @@ impl Nested {
         self.call_with(request, caller, NestedOptions::default()).await
     }
 
-    /// Like [`Nested::call`], with less than the outer call has.
+    /// Like [`NestedCaller::call`], with less than the outer call has.
     pub async fn call_with(
         &self,
         request: impl Into<Request>,

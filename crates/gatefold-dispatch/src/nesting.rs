@@ -8,11 +8,11 @@ use gatefold_core::{AgentId, CallError, Outcome, Principal, Rights};
 
 use crate::chain::Chain;
 use crate::nested::NestedCalls;
-use crate::{Caller, NestedOptions, Pinned};
+use crate::{Caller, NestedOptions, PinnedTurn};
 
 /// The turn of a call under way, and what led to the calls that are made in the course of it.
 pub(crate) struct NestedTurn {
-    pub(crate) pinned: Pinned,
+    pub(crate) pinned: PinnedTurn,
     pub(crate) chain: Chain,
 }
 
@@ -40,7 +40,7 @@ impl NestedCalls for NestedTurn {
     }
 }
 
-impl Pinned {
+impl PinnedTurn {
     /// The same turn for the same user with fewer rights, or through an agent.
     ///
     /// With other rights other rules apply, and one of them may well grant something. So only what

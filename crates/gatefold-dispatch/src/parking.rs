@@ -92,7 +92,7 @@ impl RunningCall {
 
 /// The calls that wait for their clients.
 #[derive(Default)]
-pub(crate) struct Parking(Mutex<ParkingPlaces>);
+pub(crate) struct ParkedCalls(Mutex<ParkingPlaces>);
 
 #[derive(Default)]
 struct ParkingPlaces {
@@ -111,14 +111,14 @@ struct ParkedCall {
 
 /// Why a call was not parked.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum NotParked {
+pub(crate) enum ParkingRefusal {
     /// The limit is reached.
     Full,
     /// The dispatcher is closing: nobody could come back to it.
     Closed,
 }
 
-impl Parking {
+impl ParkedCalls {
     /// Keeps a call for `limit`. If nobody takes it by then, it is cancelled.
     pub(crate) fn park(
         self: &Arc<Self>,
@@ -126,17 +126,17 @@ impl Parking {
         principal: &Arc<Principal>,
         running: RunningCall,
         limit: Duration,
-    ) -> Result<(), NotParked> {
+    ) -> Result<(), ParkingRefusal> {
         let mut places = self.lock();
         if places.is_closed {
-            return Err(NotParked::Closed);
+            return Err(ParkingRefusal::Closed);
         }
         if places.parked.len() >= PARKED {
-            return Err(NotParked::Full);
+            return Err(ParkingRefusal::Full);
         }
         let own = places.parked.values().filter(|parked| parked.principal == *principal);
         if own.count() >= PARKED_EACH {
-            return Err(NotParked::Full);
+            return Err(ParkingRefusal::Full);
         }
         places.count += 1;
         let (number, parking) = (places.count, Arc::downgrade(self));
@@ -195,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_parked_call_is_not_there_for_another_principal() {
-        let parking = Arc::<Parking>::default();
+        let parking = Arc::<ParkedCalls>::default();
         let [ann, bob] = ["ann", "bob"].map(|user| Arc::new(Principal::user(UserId::new(user))));
         let id = CallId::new(Timestamp::from_millis(1), 7);
         let (_asks, questions) = mpsc::channel(1);

@@ -10,14 +10,14 @@ use gatefold_core::{BoxError, Tenant, Timestamp, ToolId};
 
 pub(crate) use discretion::worth_keeping;
 pub(crate) use overlay::Overlays;
-pub(crate) use recall::{Asker, Recall};
+pub(crate) use recall::{RecentSearches, Searcher};
 
 /// Keeps past queries.
 ///
 /// They belong to a tenant and stay with it. What is kept is bounded and loses weight with time.
 pub trait PastQueries: Send + Sync + 'static {
-    /// Takes a lesson. It returns at once, and may lose the lesson: another will follow.
-    fn note(&self, lesson: Lesson);
+    /// Takes the use of a tool. It returns at once, and may lose the use: another will follow.
+    fn note(&self, used: PastUse);
 
     /// A number that changes whenever [`PastQueries::kept`] may return something else, whichever
     /// process changed it.
@@ -29,7 +29,7 @@ pub trait PastQueries: Send + Sync + 'static {
 
 /// What one use taught. It contains the user's own words, so it has no `Debug`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Lesson {
+pub struct PastUse {
     pub tenant: Tenant,
     pub tool: ToolId,
     pub query: String,
@@ -50,7 +50,7 @@ pub struct KeptQuery {
 pub struct NoPastQueries;
 
 impl PastQueries for NoPastQueries {
-    fn note(&self, _: Lesson) {}
+    fn note(&self, _: PastUse) {}
 
     fn version(&self) -> BoxFuture<'_, Result<u64, BoxError>> {
         Box::pin(async { Ok(0) })

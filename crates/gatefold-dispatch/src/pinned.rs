@@ -11,14 +11,14 @@ use tokio::time::timeout;
 use crate::audit::RECORD_WAIT;
 use crate::catalogues::Catalogue;
 use crate::chain::Chain;
-use crate::past::{Asker, worth_keeping};
+use crate::past::{Searcher, worth_keeping};
 use crate::runtime::Runtime;
 use crate::seal::digest;
-use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Lesson, Offer};
+use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Offer, PastUse};
 
 /// One principal's turn on one runtime: a reload in the meantime makes no difference to it.
 #[derive(Clone)]
-pub struct Pinned {
+pub struct PinnedTurn {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) principal: Arc<Principal>,
@@ -32,7 +32,7 @@ pub struct Pinned {
 
 impl Dispatcher {
     /// Begins a turn for a principal: their view and its runtime, pinned.
-    pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> Pinned {
+    pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> PinnedTurn {
         let runtime = self.runtime();
         let (catalogue, unasked) = runtime.catalogue(&principal);
         for slot in unasked {
@@ -44,12 +44,13 @@ impl Dispatcher {
             Some(past) => view.with_past(past),
             None => view,
         };
+        let view = view.with_unlisted(runtime.unlisted());
         let dispatcher = self.clone();
-        Pinned { dispatcher, runtime, principal, catalogue, view, on_behalf_of: Vec::new() }
+        PinnedTurn { dispatcher, runtime, principal, catalogue, view, on_behalf_of: Vec::new() }
     }
 }
 
-impl Pinned {
+impl PinnedTurn {
     /// What the principal sees.
     pub fn view(&self) -> &View {
         &self.view
@@ -98,7 +99,7 @@ impl Pinned {
                 }
             }
         }
-        self.dispatcher.renew();
+        self.dispatcher.renew().await;
         Ok(())
     }
 
@@ -171,14 +172,14 @@ impl Pinned {
     }
 
     /// Records what a successful call has taught, if a search led to it.
-    fn served(&self, entry: &ResolvedEntry, asker: &Asker) {
+    fn served(&self, entry: &ResolvedEntry, asker: &Searcher) {
         let Some(tool) = self.view.tool_of(entry) else { return };
         let (id, uptime) = (tool.id().clone(), self.dispatcher.ports.clock.uptime());
         let Some(query) = self.dispatcher.recall.served(asker, &id, uptime) else { return };
         let names = [id.as_str(), tool.alias(), tool.definition().name()];
         if let Some(query) = worth_keeping(&query, names) {
             let (tenant, at) = (self.principal.tenant(), self.now());
-            self.dispatcher.ports.past.note(Lesson { tenant, tool: id, query, at });
+            self.dispatcher.ports.past.note(PastUse { tenant, tool: id, query, at });
         }
     }
 
@@ -207,8 +208,8 @@ impl Pinned {
         }
     }
 
-    fn asker(&self, caller: &Caller) -> Asker {
-        Asker {
+    fn asker(&self, caller: &Caller) -> Searcher {
+        Searcher {
             principal: self.principal.clone(),
             client: caller.meta.client.clone(),
             connection: caller.peer.client(),

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::bulkhead::BulkheadPlace;
 use crate::timer::Timer;
-use crate::{Answer, AskError, ClientCapabilities, Manner, Peer, Question};
+use crate::{Answer, AskError, CallPause, ClientCapabilities, Peer, Question, QuestionMode};
 
 /// The most open questions of one call. One more waits until another is answered.
 pub(crate) const OPEN_QUESTIONS: usize = 16;
@@ -69,14 +69,18 @@ impl Peer for ClientQuestions {
         self.peer.capabilities()
     }
 
-    fn manner(&self) -> Manner {
+    fn question_mode(&self) -> QuestionMode {
         // The asker may wait for the answer, however it comes: a call nested in a parked one is not
         // parked itself.
-        Manner::Live
+        QuestionMode::Live
     }
 
     fn client(&self) -> Option<u64> {
         self.peer.client()
+    }
+
+    fn pause(&self) -> CallPause {
+        CallPause::of(&self.timer)
     }
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
@@ -93,7 +97,7 @@ impl Peer for ClientQuestions {
 
 /// A question as the protocol's stateless era writes it.
 #[derive(Serialize)]
-struct Written<'a> {
+struct WireQuestion<'a> {
     method: &'a str,
     params: &'a RawValue,
 }
@@ -130,7 +134,7 @@ impl OpenQuestions {
             .asked
             .iter()
             .map(|(key, PendingQuestion { question, .. })| {
-                (key, Written { method: &question.method, params: &question.params })
+                (key, WireQuestion { method: &question.method, params: &question.params })
             })
             .collect();
         to_raw_value(&written).expect("questions have only text keys")
@@ -151,7 +155,7 @@ impl OpenQuestions {
 /// A source's questions as it wrote them: keys, methods and parameters.
 pub(crate) fn read_questions(raw: &RawValue) -> Option<Vec<(String, Question)>> {
     #[derive(serde::Deserialize)]
-    struct Read<'a> {
+    struct SourceQuestion<'a> {
         method: String,
         #[serde(borrow, default)]
         params: Option<&'a RawValue>,
@@ -159,7 +163,7 @@ pub(crate) fn read_questions(raw: &RawValue) -> Option<Vec<(String, Question)>> 
     let fields = object_fields(raw.get())?;
     let mut questions = Vec::with_capacity(fields.len());
     for (key, question) in fields {
-        let Read { method, params } = serde_json::from_str(question).ok()?;
+        let SourceQuestion { method, params } = serde_json::from_str(question).ok()?;
         let params = params.map_or_else(empty_object, ToOwned::to_owned);
         questions.push((key.into_owned(), Question { method, params }));
     }

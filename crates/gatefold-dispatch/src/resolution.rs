@@ -9,11 +9,11 @@ use gatefold_core::{
 use gatefold_policy::normal_uri;
 use tokio_util::sync::CancellationToken;
 
-use crate::Pinned;
+use crate::PinnedTurn;
 use crate::chain::Chain;
 use crate::tasks::SealedTask;
 
-impl Pinned {
+impl PinnedTurn {
     /// The request with its resolved entry in this view: its own, if this view shows it, otherwise
     /// looked up now.
     pub(crate) fn verified(&self, request: Request) -> Request {
@@ -111,7 +111,7 @@ impl Pinned {
 }
 
 /// A hidden entry and a missing one read alike. What a tool's name may have meant is looked for by
-/// [`Pinned::with_suggestions`].
+/// [`PinnedTurn::with_suggestions`].
 pub(crate) fn unknown(kind: EntryKind, name: &str) -> CallError {
     match ToolName::parse(name) {
         Ok(name) if kind == EntryKind::Tool => CallError::UnknownTool { name, nearest: Vec::new() },

@@ -19,18 +19,18 @@ use crate::chain::Chain;
 use crate::consent::{self, ApprovalFinding};
 use crate::parking::RunningCall;
 use crate::resolution::unknown;
-use crate::seal::{Sealed, SealedState, digest};
-use crate::{AuditOutcome, CallClosed, CallOpened, Caller, DecidedBy, Pinned};
+use crate::seal::{SealedCall, SealedState, digest};
+use crate::{AuditOutcome, CallClosed, CallOpened, Caller, DecidedBy, PinnedTurn};
 
 /// The decision about a call, and the record that states it.
 struct Decision {
     record: CallOpened,
-    sealed: Option<Sealed>,
-    admitted: Result<Admitted, CallError>,
+    sealed: Option<SealedCall>,
+    admitted: Result<AdmissionOutcome, CallError>,
 }
 
 /// The outcome of admission, unless it is an error.
-enum Admitted {
+enum AdmissionOutcome {
     Ready(Permit),
     /// The source is already waiting for this call's answers.
     Parked(Permit, RunningCall),
@@ -67,13 +67,13 @@ fn unmet(obligations: &Obligations) -> Option<&'static str> {
 }
 
 /// The opened seal that a call came with.
-struct Unsealed {
-    sealed: Sealed,
+struct OpenedSeal {
+    sealed: SealedCall,
     /// What the client's user said, if they were asked for approval.
     approval: Option<Box<RawValue>>,
 }
 
-impl Pinned {
+impl PinnedTurn {
     pub(crate) async fn run(
         &self,
         call: Call,
@@ -106,20 +106,20 @@ impl Pinned {
         let own_id = call.id;
         let Decision { mut record, sealed, admitted } =
             self.decide(call, entry, chain, &caller).await;
-        if !matches!(admitted, Ok(Admitted::Parked(..)) | Err(CallError::Resume(_))) {
+        if !matches!(admitted, Ok(AdmissionOutcome::Parked(..)) | Err(CallError::Resume(_))) {
             self.let_go(record.id, sealed.as_ref());
         }
         let error = match admitted {
-            Ok(Admitted::Ready(permit)) => {
+            Ok(AdmissionOutcome::Ready(permit)) => {
                 let bound = Bound::of(&permit, record.decided_by.clone());
                 return self.invoke(permit, bound, record, chain, caller).await;
             }
-            Ok(Admitted::Parked(permit, running)) => {
+            Ok(AdmissionOutcome::Parked(permit, running)) => {
                 // The source has the permit from the first time; this one proves that the call is
                 // still allowed.
                 return self.take_up(running, &permit, record, chain, &caller).await;
             }
-            Ok(Admitted::NeedsApproval(call)) => {
+            Ok(AdmissionOutcome::NeedsApproval(call)) => {
                 let target = call.target().clone();
                 let question = consent::question(&target, call.call().operation.arguments());
                 if caller.peer.capabilities().lacks(&question).is_none() {
@@ -195,24 +195,24 @@ impl Pinned {
 
     /// Opens the seal of a call that resumes. The call gets its first id back, and the source finds
     /// its own state in place of the sealed one.
-    fn unseal(&self, call: &mut Call) -> Result<Option<Unsealed>, ResumeError> {
+    fn unseal(&self, call: &mut Call) -> Result<Option<OpenedSeal>, ResumeError> {
         let Some(Resume { state: Some(state), answers }) =
             call.resume.take_if(|resume| resume.state.is_some())
         else {
             return Ok(None);
         };
         let key = &self.dispatcher.ports.seal;
-        let sealed = Sealed::open(&state, key, &call.principal, self.now())?;
+        let sealed = SealedCall::open(&state, key, &call.principal, self.now())?;
         call.id = sealed.call;
         let state = match &sealed.state {
             SealedState::Approval => {
-                return Ok(Some(Unsealed { sealed, approval: Some(answers) }));
+                return Ok(Some(OpenedSeal { sealed, approval: Some(answers) }));
             }
             SealedState::Source(state) => state.clone(),
             SealedState::Parked(_) => None,
         };
         call.resume = Some(Resume { state, answers });
-        Ok(Some(Unsealed { sealed, approval: None }))
+        Ok(Some(OpenedSeal { sealed, approval: None }))
     }
 
     /// Decides about a call: first what it means, then the facts, then policy.
@@ -230,7 +230,7 @@ impl Pinned {
         };
         let record = CallOpened { id: call.id, ..record };
         let (sealed, answers) = match unsealed {
-            Some(Unsealed { sealed, approval }) => (Some(sealed), approval),
+            Some(OpenedSeal { sealed, approval }) => (Some(sealed), approval),
             None => (None, None),
         };
         let target = match self.target(&mut call, entry) {
@@ -285,7 +285,7 @@ impl Pinned {
         &self,
         call: Call,
         target: Arc<Target>,
-        sealed: Option<Sealed>,
+        sealed: Option<SealedCall>,
         mut record: CallOpened,
         facts: &Facts,
         finding: ApprovalFinding,
@@ -305,9 +305,9 @@ impl Pinned {
                 match sealed.as_ref().map(|sealed| &sealed.state) {
                     Some(SealedState::Parked(owner)) => {
                         let running = self.parked(record.id, *owner).map_err(CallError::Resume);
-                        running.map(|running| Admitted::Parked(permit, running))
+                        running.map(|running| AdmissionOutcome::Parked(permit, running))
                     }
-                    _ => Ok(Admitted::Ready(permit)),
+                    _ => Ok(AdmissionOutcome::Ready(permit)),
                 }
             }
             Admission::Ask(request) => {
@@ -317,7 +317,7 @@ impl Pinned {
                         record.decided_by = Some(by);
                         Err(CallError::NotApproved { tool, reason })
                     }
-                    _ => Ok(Admitted::NeedsApproval(request.call)),
+                    _ => Ok(AdmissionOutcome::NeedsApproval(request.call)),
                 }
             }
             Admission::Denied(denial) => {
@@ -341,7 +341,7 @@ impl Pinned {
     }
 
     /// Releases the live call behind a sealed state that will not be resumed any more.
-    fn let_go(&self, id: CallId, sealed: Option<&Sealed>) {
+    fn let_go(&self, id: CallId, sealed: Option<&SealedCall>) {
         if let Some(SealedState::Parked(owner)) = sealed.map(|sealed| &sealed.state) {
             drop(self.parked(id, *owner));
         }
@@ -371,7 +371,7 @@ impl Pinned {
 }
 
 impl Decision {
-    fn refused(record: CallOpened, sealed: Option<Sealed>, error: CallError) -> Self {
+    fn refused(record: CallOpened, sealed: Option<SealedCall>, error: CallError) -> Self {
         Self { record, sealed, admitted: Err(error) }
     }
 }

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use gatefold_catalog::{Encoder, GroupRules, KindName, Manifest, Snapshot, SourceEntry};
 use gatefold_core::{Domain, Principal, UpstreamIdentity};
 use gatefold_policy::Policy;
 use serde::Serialize;
+use tokio::time::Instant;
 
 use crate::bulkhead::Bulkhead;
 use crate::catalogues::{Catalogue, Catalogues};
@@ -64,6 +65,8 @@ pub(crate) struct Slot {
     pub(crate) bulkhead: Arc<Bulkhead>,
     pub(crate) breaker: Arc<CircuitBreaker>,
     pub(crate) traffic: Arc<Traffic>,
+    /// When a turn first asked for the source's first list.
+    pub(crate) first_asked: OnceLock<Instant>,
 }
 
 impl Slot {
@@ -123,6 +126,7 @@ impl Runtime {
             let same = self.slots.get(&domain);
             let same = same.filter(|old| Arc::ptr_eq(&old.setup.source, &source.source));
             let traffic = same.map(|old| old.traffic.clone()).unwrap_or_default();
+            let first_asked = same.map(|old| old.first_asked.clone()).unwrap_or_default();
             let old = same.filter(|_| keeps_limits);
             let (bulkhead, breaker) = match old {
                 Some(old) => (old.bulkhead.clone(), old.breaker.clone()),
@@ -131,7 +135,7 @@ impl Runtime {
                     Arc::new(CircuitBreaker::new(limits.breaker_failures, limits.breaker_pause)),
                 ),
             };
-            (domain, Arc::new(Slot { setup: source, bulkhead, breaker, traffic }))
+            (domain, Arc::new(Slot { setup: source, bulkhead, breaker, traffic, first_asked }))
         });
         let slots = Arc::new(slots.collect::<Slots>());
         Self {

@@ -49,7 +49,7 @@ impl fmt::Debug for SealKey {
 
 /// What a suspended call is bound to. The holder of the sealed text can read it but not alter it.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedCall {
     pub(crate) call: CallId,
     pub(crate) principal: Digest,
     /// The operation's kind and the target's id, because two sources may define a tool alike.
@@ -76,7 +76,7 @@ pub(crate) enum SealedState {
     Parked(u64),
 }
 
-impl Sealed {
+impl SealedCall {
     pub(crate) fn seal(&self, key: &SealKey) -> String {
         key.seal(self)
     }
@@ -137,8 +137,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(5_000);
 
-    fn sealed() -> Sealed {
-        Sealed {
+    fn sealed() -> SealedCall {
+        SealedCall {
             call: CallId::new(NOW, 9),
             principal: principal_digest(&Principal::local()),
             operation: "tool".to_owned(),
@@ -153,7 +153,7 @@ mod tests {
 
     fn check(text: &str, key: u8, user: &str, now: Timestamp, expected: Result<(), ResumeError>) {
         let principal = Principal::user(UserId::new(user));
-        let opened = Sealed::open(text, &SealKey::new([key; 32]), &principal, now);
+        let opened = SealedCall::open(text, &SealKey::new([key; 32]), &principal, now);
         assert_eq!(opened.map(|sealed| assert_eq!(sealed, self::sealed())), expected);
     }
 

@@ -1,16 +1,17 @@
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
 use gatefold_core::{CallError, Digest, Domain, Outcome, Timestamp, UpstreamIdentity};
 use gatefold_policy::Permit;
-use serde::Serialize;
+use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::{EventSink, Nested, Peer, RequestMeta};
+use crate::{EventSink, NestedCaller, Peer, RequestMeta};
 
 /// Something that offers tools.
 ///
@@ -40,11 +41,28 @@ pub trait Source: Send + Sync + 'static {
         let _ = (identity, uri);
     }
 
+    /// Learns of the only client that there will be, which may then be asked outside of its calls.
+    fn meet(&self, client: &Arc<dyn Peer>) {
+        let _ = client;
+    }
+
+    /// A client says that its roots have changed.
+    fn roots_changed(&self, client: u64) {
+        let _ = client;
+    }
+
     fn status(&self) -> SourceStatus;
 
     /// What the source itself last said beside the protocol, a line each and few of them, where its
     /// last attempt failed.
     fn last_lines(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What the source said beside its answers, the last lines of it: those with a higher number than
+    /// this.
+    fn log_after(&self, number: u64) -> Vec<SourceLogLine> {
+        let _ = number;
         Vec::new()
     }
 
@@ -68,6 +86,28 @@ pub trait Source: Send + Sync + 'static {
 
     /// Closes connections and processes. The source is not invoked afterwards.
     fn close(self: Arc<Self>) -> BoxFuture<'static, ()>;
+}
+
+/// A line that a source said beside its answers. Secrets that it was given are masked in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceLogLine {
+    /// Higher than that of every earlier line.
+    pub number: u64,
+    pub at: Timestamp,
+    pub spoken: SpokenWhere,
+    /// How severe the source calls it, if it says so.
+    pub level: Option<String>,
+    pub text: String,
+}
+
+/// Where a source said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SpokenWhere {
+    /// A local server's standard error.
+    Stderr,
+    /// A log notification.
+    Protocol,
 }
 
 /// What a source offers to one identity.
@@ -132,7 +172,22 @@ pub struct SourceStatus {
     /// The protocol version of its sessions, once one was open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
+    /// For how long a first start has been downloading, in whole seconds where it is written.
+    #[serde(
+        rename = "downloading_s",
+        serialize_with = "whole_seconds",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub downloading: Option<Duration>,
     pub sessions: usize,
+}
+
+#[expect(clippy::ref_option, reason = "serde hands over the field itself")]
+fn whole_seconds<S: Serializer>(
+    duration: &Option<Duration>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    duration.map(|duration| duration.as_secs()).serialize(serializer)
 }
 
 /// What a call brings along besides its permit.
@@ -145,7 +200,7 @@ pub struct CallContext {
     pub peer: Arc<dyn Peer>,
     pub identity: UpstreamIdentity,
     pub meta: Arc<RequestMeta>,
-    pub nested: Nested,
+    pub nested: NestedCaller,
     /// The largest result to read, in bytes.
     pub result_bytes: u64,
 }

@@ -136,7 +136,14 @@ impl<S: StatelessSource> StatelessAdapter<S> {
             None => SourceState::Configured,
         };
         let since = clock.now();
-        let status = SourceStatus { state, since, error: None, protocol: None, sessions: 0 };
+        let status = SourceStatus {
+            state,
+            since,
+            error: None,
+            protocol: None,
+            downloading: None,
+            sessions: 0,
+        };
         Arc::new(Self {
             inner,
             manifest: watch::Sender::new(settings.known.clone()),

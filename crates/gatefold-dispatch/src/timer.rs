@@ -2,6 +2,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::task::coop::unconstrained;
 use tokio::time::{Instant, sleep_until};
 
 /// The time a call has. It is paused while somebody is asked something: the time a person thinks is
@@ -68,11 +69,12 @@ impl Timer {
         state.paused == 0 && Instant::now() >= state.deadline
     }
 
-    /// Waits for something, for as long as there is time.
+    /// Waits for something, for as long as there is time. A result in the last moment counts, so the
+    /// work is polled first.
     pub(crate) async fn within<T>(
         &self,
         something: impl Future<Output = T>,
-    ) -> Result<T, TimeOver> {
+    ) -> Result<T, TimerExpiry> {
         let mut something = std::pin::pin!(something);
         loop {
             let changed = self.changed.notified();
@@ -80,13 +82,16 @@ impl Timer {
                 let state = self.lock();
                 (state.paused > 0, state.deadline)
             };
+            // Work that used up what its task may do before it yields would put off the deadline as
+            // well, and again at each turn.
+            let over = unconstrained(sleep_until(deadline));
             tokio::select! {
                 biased;
                 result = &mut something => return Ok(result),
                 () = changed => {}
-                () = sleep_until(deadline), if !is_paused => {
+                () = over, if !is_paused => {
                     if self.is_over() {
-                        return Err(TimeOver);
+                        return Err(TimerExpiry);
                     }
                 }
             }
@@ -100,7 +105,7 @@ impl Timer {
 
 /// The time has run out.
 #[derive(Debug)]
-pub(crate) struct TimeOver;
+pub(crate) struct TimerExpiry;
 
 /// Its timer is paused while it lives.
 #[derive(Debug)]
@@ -125,6 +130,8 @@ impl Drop for TimerPause {
 
 #[cfg(test)]
 mod tests {
+    use futures::poll;
+    use tokio::task::consume_budget;
     use tokio::time::{advance, sleep};
 
     use super::*;
@@ -160,6 +167,20 @@ mod tests {
         assert_eq!((timer.stood(), timer.deadline()), (9 * SECOND, Instant::now() + SECOND));
         advance(SECOND).await;
         assert!(timer.is_over());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_without_end_does_not_put_off_the_deadline() {
+        let timer = Timer::until(Instant::now() + SECOND);
+        let work = async {
+            loop {
+                consume_budget().await;
+            }
+        };
+        let mut waits = std::pin::pin!(timer.within::<()>(work));
+        assert!(poll!(&mut waits).is_pending());
+        advance(2 * SECOND).await;
+        assert!(poll!(&mut waits).is_ready(), "the deadline was not looked at");
     }
 
     #[tokio::test(start_paused = true)]

@@ -17,6 +17,8 @@ pub async fn read_capped(mut response: Response, limit: u64) -> Result<Bytes, Eg
     let Some(first) = response.chunk().await.map_err(failed)? else { return Ok(Bytes::new()) };
     let mut body = BytesMut::from(first);
     while body.len() as u64 <= limit {
+        // A body in chunks of one byte must not keep its thread from others.
+        tokio::task::consume_budget().await;
         match response.chunk().await.map_err(failed)? {
             Some(chunk) => body.extend_from_slice(&chunk),
             None => return Ok(body.freeze()),

@@ -24,8 +24,8 @@ fn main() {
         println!("{tokens:4} tokens: {:.2} ms", median_ms(encode));
     }
     let vector = model.encode(word, 128).unwrap();
-    let shelf = vec![vector.quantize(); 10_000];
-    let scan = || assert!(shelf.iter().map(|passage| passage.cosine(&vector)).sum::<f32>() > 0.0);
+    let cache = vec![vector.quantize(); 10_000];
+    let scan = || assert!(cache.iter().map(|passage| passage.cosine(&vector)).sum::<f32>() > 0.0);
     println!("10,000 cosines: {:.2} ms", median_ms(scan));
     if let Some(path) = arguments.next() {
         compare(&model, &std::fs::read_to_string(path).unwrap());

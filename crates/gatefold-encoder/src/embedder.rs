@@ -8,8 +8,8 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use crate::network::Threads;
-use crate::shelf::PASSAGE_TOKENS;
-use crate::{EncoderError, Key, Model, QuantizedVector, Shelf, Vector, passage_key};
+use crate::vector_cache::PASSAGE_TOKENS;
+use crate::{EncoderError, Key, Model, QuantizedVector, Vector, VectorCache, passage_key};
 
 /// The most texts that wait for their vectors; more are left out.
 pub const QUEUE_TEXTS: usize = 100_000;
@@ -42,11 +42,11 @@ impl Encode for Model {
     }
 }
 
-/// Fills a shelf on one low-priority thread and encodes requests on the caller's thread.
+/// Fills a cache on one low-priority thread and encodes requests on the caller's thread.
 ///
 /// Dropping it ends the thread after the current text.
 pub struct Embedder {
-    shared: Arc<Shared>,
+    shared: Arc<EmbedderState>,
     /// `None` where the system could not start a thread.
     thread: Option<JoinHandle<()>>,
 }
@@ -60,9 +60,9 @@ pub struct Progress {
     pub wanted: usize,
 }
 
-struct Shared {
+struct EmbedderState {
     model: Arc<dyn Encode>,
-    shelf: RwLock<Shelf>,
+    cache: RwLock<VectorCache>,
     work: Mutex<PendingTexts>,
     changed: Condvar,
     requests: Mutex<RequestCache>,
@@ -83,14 +83,14 @@ struct PendingTexts {
 }
 
 impl Embedder {
-    pub fn start(model: Arc<Model>, shelf: Shelf) -> Self {
-        Self::over(model, shelf)
+    pub fn start(model: Arc<Model>, cache: VectorCache) -> Self {
+        Self::over(model, cache)
     }
 
-    fn over(model: Arc<dyn Encode>, shelf: Shelf) -> Self {
-        let shared = Arc::new(Shared {
+    fn over(model: Arc<dyn Encode>, cache: VectorCache) -> Self {
+        let shared = Arc::new(EmbedderState {
             model,
-            shelf: RwLock::new(shelf),
+            cache: RwLock::new(cache),
             work: Mutex::default(),
             changed: Condvar::new(),
             requests: Mutex::default(),
@@ -104,17 +104,17 @@ impl Embedder {
         Self { shared, thread: thread.ok() }
     }
 
-    /// Replaces the set of texts to encode; those already on the shelf are done. Texts that failed
+    /// Replaces the set of texts to encode; those already in the cache are done. Texts that failed
     /// before are left out, and so is what exceeds [`QUEUE_TEXTS`].
     pub fn want(&self, texts: Vec<Arc<str>>) {
         let mut seen = HashSet::new();
         let keyed = texts.into_iter().map(|text| (passage_key(&text), text));
         let mut queue: VecDeque<_> = keyed.filter(|(key, _)| seen.insert(*key)).collect();
-        let vectors = self.shared.shelf.read().unwrap_or_else(PoisonError::into_inner);
+        let vectors = self.shared.cache.read().unwrap_or_else(PoisonError::into_inner);
         queue.retain(|(key, _)| vectors.get(key).is_none());
         drop(vectors);
         let mut work = self.shared.work();
-        // The current text is not on the shelf yet, but need not be encoded again.
+        // The current text is not in the cache yet, but need not be encoded again.
         let embedded = seen.len() - queue.len();
         let is_current = |key: &Key| work.current.is_some_and(|(current, _)| current == *key);
         let counts = queue.iter().any(|(key, _)| is_current(key));
@@ -138,7 +138,7 @@ impl Embedder {
 
     /// The vector of a passage, once it is there.
     pub fn vector(&self, key: &Key) -> Option<Arc<QuantizedVector>> {
-        self.shared.shelf.read().unwrap_or_else(PoisonError::into_inner).get(key)
+        self.shared.cache.read().unwrap_or_else(PoisonError::into_inner).get(key)
     }
 
     pub fn progress(&self) -> Progress {
@@ -194,7 +194,7 @@ impl std::fmt::Debug for Embedder {
     }
 }
 
-impl Shared {
+impl EmbedderState {
     fn work(&self) -> MutexGuard<'_, PendingTexts> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -210,7 +210,7 @@ impl Shared {
             let vector = self.model.passage(&threads, &text);
             let is_embedded = match vector {
                 Ok(vector) => {
-                    let mut vectors = self.shelf.write().unwrap_or_else(PoisonError::into_inner);
+                    let mut vectors = self.cache.write().unwrap_or_else(PoisonError::into_inner);
                     vectors.put(key, Arc::new(vector.quantize()));
                     true
                 }
@@ -267,10 +267,10 @@ fn step_back() {
 
 /// A request in progress. Dropping it ends the pause, also when the request panics.
 #[must_use]
-pub struct Pause<'a>(&'a Shared);
+pub struct Pause<'a>(&'a EmbedderState);
 
 impl<'a> Pause<'a> {
-    fn begin(shared: &'a Shared) -> Self {
+    fn begin(shared: &'a EmbedderState) -> Self {
         shared.work().requests += 1;
         Self(shared)
     }

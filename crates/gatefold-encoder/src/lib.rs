@@ -1,6 +1,6 @@
 //! Sentence encoder for the search of tools: a model's files in, unit vectors out.
 //!
-//! A [`Model`] runs a BERT-like encoder from its ONNX file. A [`Shelf`] keeps the vectors of
+//! A [`Model`] runs a BERT-like encoder from its ONNX file. A [`VectorCache`] keeps the vectors of
 //! passages on disk, and an [`Embedder`] fills it in the background. [`mod@reference`] extracts the
 //! model that Gatefold is measured with from packages that someone downloaded.
 //!
@@ -22,14 +22,14 @@ mod network;
 mod network;
 mod pooling;
 pub mod reference;
-mod shelf;
 mod vector;
+mod vector_cache;
 mod words;
 
 pub use embedder::{Embedder, Pause, Progress, QUEUE_TEXTS, REQUEST_TOKENS, REQUESTS};
 pub use error::EncoderError;
 pub use model::{MODEL_FILE, Model, TOKENS, VOCABULARY_FILE};
-pub use shelf::{Key, PASSAGE_TOKENS, SHELF_RECORDS, Shelf, passage_key};
 pub use vector::{QuantizedVector, Vector};
+pub use vector_cache::{CACHED_VECTORS, Key, PASSAGE_TOKENS, VectorCache, passage_key};
 
 use pooling::Pooling;

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use gatefold_disclose::{Disclosure, Flat, Names};
+use gatefold_disclose::{Disclosure, FlatDisclosure, Names};
 
 use crate::audience::Choice;
 use crate::{Audience, DisclosureName, Scope};
@@ -22,7 +22,7 @@ impl UnknownDisclosure {
 
 /// Which names a disclosure uses for the entries of a single source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Naming {
+pub enum NamingScheme {
     /// The gateway's, unique among all sources.
     Public,
     /// The source's own, if no other source is shown with it.
@@ -46,8 +46,8 @@ struct Registration {
 }
 
 impl Registration {
-    fn new(name: &str, naming: Naming, make: impl Fn(Names) -> Arc<dyn Disclosure>) -> Self {
-        let own = (naming == Naming::OwnForOneSource).then(|| make(Names::Own));
+    fn new(name: &str, naming: NamingScheme, make: impl Fn(Names) -> Arc<dyn Disclosure>) -> Self {
+        let own = (naming == NamingScheme::OwnForOneSource).then(|| make(Names::Own));
         Self { name: DisclosureName::new(name), public: make(Names::Public), own }
     }
 }
@@ -59,9 +59,9 @@ impl Disclosures {
     /// The two disclosures that every gateway has. The first is the default; the second shows a
     /// single source as if there were no gateway.
     pub fn standard(gateway: &Arc<dyn Disclosure>) -> Self {
-        let gateway = Registration::new(Self::GATEWAY, Naming::Public, |_| gateway.clone());
-        let flat = Registration::new(Self::FLAT, Naming::OwnForOneSource, |names| {
-            Arc::new(Flat { names })
+        let gateway = Registration::new(Self::GATEWAY, NamingScheme::Public, |_| gateway.clone());
+        let flat = Registration::new(Self::FLAT, NamingScheme::OwnForOneSource, |names| {
+            Arc::new(FlatDisclosure { names })
         });
         let (usual, usual_for_source) = (gateway.name.clone(), flat.name.clone());
         Self { registered: vec![gateway, flat], usual, usual_for_source }
@@ -73,7 +73,7 @@ impl Disclosures {
     pub fn with(
         mut self,
         name: &str,
-        naming: Naming,
+        naming: NamingScheme,
         make: impl Fn(Names) -> Arc<dyn Disclosure>,
     ) -> Self {
         let added = Registration::new(name, naming, make);
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_disclosure_of_an_embedders_own_is_found_by_its_name() {
         let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
-        let disclosures = standard().with("loud", Naming::Public, |_| gateway.clone());
+        let disclosures = standard().with("loud", NamingScheme::Public, |_| gateway.clone());
         let found = disclosures.audience(Scope::Everything, Some("loud")).unwrap();
         assert!(Arc::ptr_eq(found.disclosure(), &gateway));
         let error = disclosures.audience(Scope::Everything, Some("quiet")).unwrap_err();
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_name_registered_again_stands_for_the_later_disclosure() {
         let own: Arc<dyn Disclosure> = Arc::new(Gateway::default());
-        let disclosures = standard().with("flat", Naming::Public, |_| own.clone());
+        let disclosures = standard().with("flat", NamingScheme::Public, |_| own.clone());
         let found = disclosures.audience(Scope::Everything, Some("flat")).unwrap();
         assert!(Arc::ptr_eq(found.disclosure(), &own));
         assert_eq!(disclosures.names().count(), 2);

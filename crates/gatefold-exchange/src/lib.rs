@@ -15,7 +15,7 @@ mod turn;
 
 pub use audience::{Audience, DisclosureName, Scope};
 pub use clients::{ClientProfile, ClientProfiles};
-pub use disclosures::{Disclosures, Naming, UnknownDisclosure};
+pub use disclosures::{Disclosures, NamingScheme, UnknownDisclosure};
 pub use exchange::Exchange;
 pub use surfaces::{List, ListDigests, Lists};
 pub use turn::{TaskSupport, ToolAnswer, ToolCall, Turn};

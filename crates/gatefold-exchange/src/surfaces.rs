@@ -50,9 +50,9 @@ impl Lists {
         let names = audience.names();
         let surface = audience.disclosure().surface(view, audience.limits());
         let tools = array(surface.tools.iter().map(|tool| tool.definition.get()));
-        let prompts = array(view.prompts().map(|entry| named(entry, "name", names)));
-        let resources = array(view.resources().map(|entry| named(entry, "uri", names)));
-        let templates = array(view.templates().map(|entry| named(entry, "uriTemplate", names)));
+        let prompts = entries(view.prompts(), "name", names);
+        let resources = entries(view.resources(), "uri", names);
+        let templates = entries(view.templates(), "uriTemplate", names);
         let digests = ListDigests {
             tools: digest(&[&tools]),
             prompts: digest(&[&prompts]),
@@ -78,6 +78,15 @@ impl Lists {
     pub fn digests(&self) -> ListDigests {
         self.digests
     }
+}
+
+/// A list of entries: in the source's own order where it speaks for itself, else sorted.
+fn entries<'a>(listed: impl Iterator<Item = &'a Entry>, key: &str, names: Names) -> String {
+    let mut listed: Vec<_> = listed.collect();
+    if names == Names::Own {
+        listed.sort_by_key(|entry| entry.definition().listed_at());
+    }
+    array(listed.into_iter().map(|entry| named(entry, key, names)))
 }
 
 /// An entry as its source defines it, under the name that clients use.
@@ -175,9 +184,11 @@ mod tests {
             name: "server".to_owned(),
             version: "1".to_owned(),
             title: None,
+            description: None,
             instructions: None,
             protocol: "2025-06-18".to_owned(),
             capabilities: None,
+            whole: None,
         };
         let tool = |id| format!(r#"{{"name":"t{id}","inputSchema":{{"type":"object"}}}}"#);
         let tools: Vec<_> = (0..tools).map(tool).collect();

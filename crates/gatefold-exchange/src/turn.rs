@@ -3,21 +3,21 @@ use std::sync::Arc;
 use gatefold_catalog::{Request, View, address, read_address, token_bound};
 use gatefold_core::{
     CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, ResumeError,
-    SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolName, Uri,
+    SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolId, ToolName, Uri,
 };
-use gatefold_disclose::{Mend, Names, Reply, Step};
-use gatefold_dispatch::{Caller, Counters, Pinned};
+use gatefold_disclose::{Names, Reply, Step, UsageError};
+use gatefold_dispatch::{Caller, Counters, PinnedTurn};
 use serde_json::value::RawValue;
 
 use crate::addresses::{kept, readdressed};
 use crate::surfaces::Surfaces;
-use crate::{Audience, Lists};
+use crate::{Audience, Lists, Scope};
 
 /// One principal's turn: the catalogue as it was when the turn began, as its audience sees it.
 pub struct Turn {
     surfaces: Arc<Surfaces>,
     audience: Audience,
-    pinned: Pinned,
+    pinned: PinnedTurn,
 }
 
 /// A call of one of the surface's tools.
@@ -53,7 +53,7 @@ pub enum ToolAnswer {
 }
 
 impl Turn {
-    pub(crate) fn new(surfaces: Arc<Surfaces>, audience: Audience, pinned: Pinned) -> Self {
+    pub(crate) fn new(surfaces: Arc<Surfaces>, audience: Audience, pinned: PinnedTurn) -> Self {
         Self { surfaces, audience, pinned }
     }
 
@@ -74,7 +74,7 @@ impl Turn {
         self.pinned.counters()
     }
 
-    pub(crate) fn pinned(&self) -> &Pinned {
+    pub(crate) fn pinned(&self) -> &PinnedTurn {
         &self.pinned
     }
 
@@ -88,14 +88,32 @@ impl Turn {
     /// A failed call is worded for the model, which should read it and try again. Only transparent
     /// disclosures get an error, to pass protocol errors through unchanged.
     pub async fn call(&self, call: ToolCall<'_>, caller: Caller) -> Result<ToolAnswer, CallError> {
-        let reply = match self.interpret(call.name, call.arguments).await {
+        let searches = self.audience.disclosure().searches(call.name);
+        let informed = if searches { self.after_first_lists(&caller).await } else { None };
+        let turn = informed.as_ref().unwrap_or(self);
+        let step = turn.interpret(call.name, call.arguments).await;
+        let unlisted = step.as_ref().ok().and_then(|step| turn.unlisted_owner(step));
+        let Some(domain) = unlisted else { return turn.answer(step, call, caller).await };
+        let turn = turn.after_list_of(&domain, &caller).await;
+        let step = turn.interpret(call.name, call.arguments).await;
+        turn.answer(step, call, caller).await
+    }
+
+    /// Carries out what a call of one of the surface's tools asks for.
+    async fn answer(
+        &self,
+        step: Result<Step, UsageError>,
+        call: ToolCall<'_>,
+        caller: Caller,
+    ) -> Result<ToolAnswer, CallError> {
+        let reply = match step {
             Ok(Step::Call(request)) => return self.carry_out(request, call, caller).await,
             Ok(Step::Reply(reply)) => reply,
             Ok(Step::Found(reply, found)) => {
                 self.pinned.found(&found.query, found.tools, &caller);
                 reply
             }
-            Err(mend) => mend.into(),
+            Err(error) => error.into(),
         };
         let bytes = reply.content.iter().map(|block| block.get().len()).sum();
         let tokens = reply.content.iter().map(|block| token_bound(block.get())).sum();
@@ -105,8 +123,37 @@ impl Turn {
         Ok(ToolAnswer::Reply(reply))
     }
 
+    /// The source that a called tool must be of, if it has listed nothing so far.
+    fn unlisted_owner(&self, step: &Step) -> Option<Domain> {
+        let Step::Call(Request { operation, entry: None }) = step else { return None };
+        let Operation::Tool { name, .. } = &**operation else { return None };
+        self.view().unlisted_owner(name.as_str()).map(|source| source.domain.clone())
+    }
+
+    /// The turn as it is once sources that were never reached had a little time to say what they offer.
+    async fn after_first_lists(&self, caller: &Caller) -> Option<Self> {
+        let pinned = caller.cancel.run_until_cancelled(self.pinned.after_first_lists()).await??;
+        Some(self.on(pinned))
+    }
+
+    /// The turn as it is once a source was asked what it offers.
+    async fn after_list_of(&self, domain: &Domain, caller: &Caller) -> Self {
+        let asked = caller.cancel.run_until_cancelled(self.pinned.after_list_of(domain)).await;
+        self.on(asked.unwrap_or_else(|| self.pinned.clone()))
+    }
+
+    /// The same turn on another state of the catalogue.
+    fn on(&self, pinned: PinnedTurn) -> Self {
+        let pinned = match self.audience.scope() {
+            // A source that is gone meanwhile leaves the turn as it was.
+            Scope::Source(domain) => pinned.within(domain).unwrap_or_else(|| self.pinned.clone()),
+            Scope::Everything => pinned,
+        };
+        Self::new(self.surfaces.clone(), self.audience.clone(), pinned)
+    }
+
     /// The operation that a call of one of the surface's tools asks for.
-    async fn interpret(&self, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
+    async fn interpret(&self, name: &ToolName, arguments: &RawValue) -> Result<Step, UsageError> {
         let disclosure = self.audience.disclosure();
         if !disclosure.searches(name) {
             return disclosure.interpret(self.view(), name, arguments);
@@ -125,6 +172,7 @@ impl Turn {
     ) -> Result<ToolAnswer, CallError> {
         let result = self.pinned.call(request.clone(), call.resume, caller).await;
         let result = result.inspect_err(log_failure).map_err(without_owner);
+        let result = result.map_err(|error| self.under_asked_name(error));
         let disclosure = self.audience.disclosure();
         let result = match result {
             Ok(Outcome::Suspended(waiting)) => return Ok(ToolAnswer::Question(waiting)),
@@ -192,14 +240,32 @@ impl Turn {
     }
 
     /// The error under the name that the client used.
-    fn under_asked_name(&self, error: CallError) -> CallError {
-        match error {
-            CallError::Unknown { kind, name } if self.audience.names() == Names::Own => {
-                let own = read_address(&name).map(|(_, own)| own);
-                CallError::Unknown { kind, name: own.unwrap_or(name) }
-            }
-            error => error,
+    fn under_asked_name(&self, mut error: CallError) -> CallError {
+        if self.audience.names() == Names::Public {
+            return error;
         }
+        if let CallError::Unknown { name, .. } = &mut error
+            && let Some((_, own)) = read_address(name)
+        {
+            *name = own;
+        }
+        if let Some(tool) = error.tool_mut()
+            && let Some(own) = self.own_name(tool.as_str())
+        {
+            *tool = ToolId::new(own);
+        }
+        error
+    }
+
+    /// What the one source that is shown calls a tool or resource.
+    fn own_name(&self, id: &str) -> Option<String> {
+        if let Some((_, own)) = read_address(id) {
+            return Some(own);
+        }
+        let tool = self.view().find(id).map(|tool| tool.target().name.to_string());
+        let domain = self.audience.own_source()?.as_str();
+        let prefixed = || id.strip_prefix(domain)?.strip_prefix("__").map(str::to_owned);
+        tool.or_else(prefixed)
     }
 
     /// Gives resources in a result the addresses under which they can be read.

@@ -20,10 +20,12 @@ use gatefold_core::{
 };
 use gatefold_dispatch::{
     Answer, AskError, AuditError, AuditLog, AuditSlot, CallClosed, CallOpened, Caller,
-    ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Manifests, Manner,
-    NoApprovals, NoPastQueries, Peer, Pinned, Ports, Question, SealKey, Setup, SourceSetup,
+    ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Manifests, NoApprovals,
+    NoPastQueries, Peer, PinnedTurn, Ports, Question, QuestionMode, SealKey, Setup, SourceSetup,
 };
-use gatefold_mcp::{HttpSettings, McpPorts, McpSettings, McpSource, Transport};
+use gatefold_mcp::{
+    HttpSettings, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces, Transport,
+};
 use gatefold_policy::Policy;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -62,7 +64,7 @@ async fn run() -> Result<(), Failure> {
 }
 
 struct Client {
-    pinned: Pinned,
+    pinned: PinnedTurn,
 }
 
 impl Client {
@@ -161,8 +163,8 @@ impl Peer for Person {
         &self.0
     }
 
-    fn manner(&self) -> Manner {
-        Manner::Live
+    fn question_mode(&self) -> QuestionMode {
+        QuestionMode::Live
     }
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
@@ -203,12 +205,18 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         domain: Domain::parse("suite")?,
         transport: Transport::Http(HttpSettings { url: url.to_owned(), headers: Vec::new() }),
         connect_deadline: CONNECT_DEADLINE,
+        install_deadline: CONNECT_DEADLINE,
         idle_stop: Duration::from_mins(10),
         config_digest: Digest::new([0; 32]),
     };
     let clock = Arc::new(SystemClock);
-    let ports =
-        McpPorts { client: http_client()?, credentials: None, keeper: Arc::new(Forgetful), clock };
+    let ports = McpPorts {
+        client: http_client()?,
+        credentials: None,
+        keeper: Arc::new(NoManifests),
+        clock,
+        starts: Arc::new(StartPlaces::new(StartLimits::default())),
+    };
     let setup = SourceSetup {
         source: McpSource::new(settings, ports, None),
         kind: KindName::new("mcp"),
@@ -218,7 +226,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         call_deadline: None,
     };
     let dispatcher = Dispatcher::new(Ports {
-        audit: Arc::new(Forgetful),
+        audit: Arc::new(NoManifests),
         approvals: Arc::new(NoApprovals),
         clock: Arc::new(SystemClock),
         past: Arc::new(NoPastQueries),
@@ -243,17 +251,17 @@ fn http_client() -> Result<reqwest::Client, Failure> {
 }
 
 /// Keeps nothing.
-struct Forgetful;
+struct NoManifests;
 
-impl Manifests for Forgetful {
+impl Manifests for NoManifests {
     fn keep(&self, _: Domain, _: Digest, _: Arc<Manifest>) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 }
 
-impl AuditLog for Forgetful {
+impl AuditLog for NoManifests {
     fn open(&self, _: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>> {
-        Box::pin(async { Ok(Box::new(Forgetful) as Box<dyn AuditSlot>) })
+        Box::pin(async { Ok(Box::new(NoManifests) as Box<dyn AuditSlot>) })
     }
 
     fn refuse(&self, _: CallOpened, _: CallClosed) -> BoxFuture<'_, ()> {
@@ -265,7 +273,7 @@ impl AuditLog for Forgetful {
     }
 }
 
-impl AuditSlot for Forgetful {
+impl AuditSlot for NoManifests {
     fn close(self: Box<Self>, _: CallClosed) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }

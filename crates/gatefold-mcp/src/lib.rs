@@ -13,6 +13,6 @@ pub use downstream::{
     Authenticator, HttpEndpoint, Server, SoleUser, Unauthenticated, serve_http, serve_stdio,
 };
 pub use upstream::{
-    HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StdioSettings, Transport, end_children,
-    kill_children,
+    HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces,
+    StdioSettings, Transport, end_children, kill_children,
 };

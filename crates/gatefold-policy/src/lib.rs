@@ -14,5 +14,7 @@ pub use admission::{
     Admission, Approval, ApprovalRequest, Denial, Facts, Obligations, Permit, ResolvedCall,
 };
 pub use glob::Glob;
-pub use rules::{ApplicableRules, Duty, Effect, Entries, Policy, Rule, Scope, Who};
+pub use rules::{
+    ApplicableRules, Effect, Entries, ObligationRule, Policy, PrincipalFilter, Rule, Scope,
+};
 pub use uri::normal_uri;

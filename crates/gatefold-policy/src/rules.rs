@@ -24,14 +24,14 @@ pub enum Effect {
 
 /// Whom a rule applies to. An empty list means everybody; of a list, one match is enough.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Who {
+pub struct PrincipalFilter {
     pub users: Vec<UserId>,
     pub organisations: Vec<OrganisationId>,
     pub agents: Vec<AgentId>,
     pub rights: Vec<Right>,
 }
 
-impl Who {
+impl PrincipalFilter {
     pub fn everybody() -> Self {
         Self::default()
     }
@@ -103,7 +103,7 @@ impl Entries {
 pub struct Rule {
     pub id: RuleId,
     pub effect: Effect,
-    pub who: Who,
+    pub who: PrincipalFilter,
     pub scope: Scope,
     pub entries: Entries,
     /// Compared with a tool's or a prompt's name, or with a resource's URI in every way that a server may
@@ -119,7 +119,7 @@ impl Rule {
 }
 
 fn is_about(
-    who: &Who,
+    who: &PrincipalFilter,
     entries: Entries,
     scope: &Scope,
     principal: &Principal,
@@ -217,20 +217,20 @@ pub struct Policy {
     narrow: Vec<usize>,
     /// Whether any rule asks for approval.
     asks: bool,
-    duties: Vec<(Duty, EntryPattern)>,
+    obligations: Vec<(ObligationRule, EntryPattern)>,
 }
 
 /// What is owed for calls that some entries match, whichever rule admits them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Duty {
-    pub who: Who,
+pub struct ObligationRule {
+    pub who: PrincipalFilter,
     pub scope: Scope,
     pub entries: Entries,
     pub pattern: Glob,
     pub obligations: Obligations,
 }
 
-impl Duty {
+impl ObligationRule {
     fn concerns(&self, principal: &Principal, target: &Target) -> bool {
         is_about(&self.who, self.entries, &self.scope, principal, target)
     }
@@ -269,18 +269,18 @@ impl Policy {
         let narrow = (0..rules.len()).filter(|at| !rules[*at].who.is_everybody()).collect();
         let asks = rules.iter().any(|rule| rule.effect == Effect::Ask);
         let patterns = rules.iter().map(|rule| EntryPattern::new(rule.entries, &rule.pattern));
-        Self { patterns: patterns.collect(), rules, narrow, asks, duties: Vec::new() }
+        Self { patterns: patterns.collect(), rules, narrow, asks, obligations: Vec::new() }
     }
 
     /// The same rules, with what is owed for the calls that they admit. Nothing becomes visible or
     /// hidden by it.
     #[must_use]
-    pub fn with_duties(self, duties: Vec<Duty>) -> Self {
-        let with_pattern = |duty: Duty| {
-            let pattern = EntryPattern::new(duty.entries, &duty.pattern);
-            (duty, pattern)
+    pub fn with_obligations(self, obligations: Vec<ObligationRule>) -> Self {
+        let with_pattern = |rule: ObligationRule| {
+            let pattern = EntryPattern::new(rule.entries, &rule.pattern);
+            (rule, pattern)
         };
-        Self { duties: duties.into_iter().map(with_pattern).collect(), ..self }
+        Self { obligations: obligations.into_iter().map(with_pattern).collect(), ..self }
     }
 
     pub fn rules(&self) -> &[Rule] {
@@ -337,15 +337,15 @@ impl Policy {
     fn owed(&self, call: &ResolvedCall, facts: &Facts, own: Obligations) -> Obligations {
         let target = call.target();
         let subject = Subject::new(target);
-        let is_owed = |(duty, pattern): &&(Duty, EntryPattern)| {
+        let is_owed = |(rule, pattern): &&(ObligationRule, EntryPattern)| {
             let others = facts.on_behalf_of.iter();
             let mut all = others.chain([&call.call().principal]);
             // What is owed must not be got round, just as what is denied.
-            all.any(|principal| duty.concerns(principal, target))
-                && subject.is_meant(&duty.scope, pattern, Effect::Deny)
+            all.any(|principal| rule.concerns(principal, target))
+                && subject.is_meant(&rule.scope, pattern, Effect::Deny)
         };
-        let owed = self.duties.iter().filter(is_owed);
-        owed.fold(own, |owed, (duty, _)| owed.and(&duty.obligations))
+        let owed = self.obligations.iter().filter(is_owed);
+        owed.fold(own, |owed, (rule, _)| owed.and(&rule.obligations))
     }
 
     /// What is decided for the principal, unless something stricter is for one on whose behalf it

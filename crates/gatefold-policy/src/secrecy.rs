@@ -6,12 +6,14 @@
 //! function of its input, and reads at most a named length of text.
 
 mod harmless;
+mod known;
 mod names;
 mod redaction;
 mod shapes;
 mod texts;
 
-pub use names::{Naming, is_secret_noun};
+pub use known::{KnownSecrets, SecretValues};
+pub use names::{NameClass, is_secret_noun};
 pub use redaction::{MASK, mask_values, redact};
 pub use shapes::{is_path, is_random, is_switch, is_token, is_token_in_any_case, is_uuid};
 pub use texts::{SecretSpan, after_scheme, has_secret, is_connection_string, secrets_in};
@@ -42,13 +44,13 @@ pub fn reason(name: &str, value: &str) -> Option<Reason> {
     if bare.is_empty() || is_reference(bare) {
         return None;
     }
-    match Naming::of(name) {
-        Naming::Secret => (!is_plain_for_a_secret(name, bare)).then_some(Reason::Name),
-        Naming::Id if is_uuid(value) => None,
-        Naming::Id | Naming::Plain | Naming::Unknown if bare.len() < value.len() => {
+    match NameClass::of(name) {
+        NameClass::Secret => (!is_plain_for_a_secret(name, bare)).then_some(Reason::Name),
+        NameClass::Id if is_uuid(value) => None,
+        NameClass::Id | NameClass::Plain | NameClass::Unknown if bare.len() < value.len() => {
             Some(Reason::Scheme)
         }
-        Naming::Id | Naming::Plain | Naming::Unknown => {
+        NameClass::Id | NameClass::Plain | NameClass::Unknown => {
             (!harmless::is_harmless(value)).then_some(Reason::Shape)
         }
     }

@@ -7,7 +7,9 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use gatefold_search::Mode;
-use gatefold_search::measure::{Gain, Learning, Trial, learning, read_requests, read_tools};
+use gatefold_search::measure::{
+    Comparison, LearningEffect, QuerySplit, learning, read_requests, read_tools,
+};
 
 /// How many requests are asked.
 const REQUESTS: usize = 500;
@@ -29,10 +31,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let requests = read_requests(&std::fs::read_to_string(folder.join("queries.jsonl"))?)?;
     println!("NDCG@10 without -> with past queries, requests asked, 99th percentile with them");
     for (past_queries, one_in) in TRIALS {
-        let trial = Trial { past_queries, one_in, asked: REQUESTS, mode };
-        let Learning { own, others } = learning(&tools, &requests, &trial, None);
+        let trial = QuerySplit { past_queries, one_in, asked: REQUESTS, mode };
+        let LearningEffect { own, others } = learning(&tools, &requests, &trial, None);
         println!("{past_queries} past queries, one tool in {one_in}");
-        for (whose, Gain { without, with }) in [("its own", own), ("others", others)] {
+        for (whose, Comparison { without, with }) in [("its own", own), ("others", others)] {
             let (before, after) = (without.ndcg_10, with.ndcg_10);
             println!(
                 "  {whose:8}{before:.3} -> {after:.3} ({:+.3}), {}, {:?}",

@@ -23,10 +23,10 @@ pub mod words;
 pub use document::{Analysis, Document, PAST_QUERIES};
 pub use embedding::TableError;
 pub use index::{Entry, Index};
-pub use names::Naming;
+pub use names::NameMatch;
 pub use passage::passage;
-pub use past::{Past, PastJudge, PastQuery};
-pub use ranking::{Findings, Judge, Match, Mode, SearchEvidence};
+pub use past::{PastIndex, PastJudge, PastQuery};
+pub use ranking::{Findings, Match, Mode, SearchEvidence, SimilarityFn};
 pub use schema::Parameters;
 pub use tuning::Tuning;
 

@@ -5,7 +5,7 @@ mod learning;
 mod sets;
 
 pub use asking::{AnsweredRequest, ask};
-pub use learning::{Gain, Learning, Similarities, Trial, learning};
+pub use learning::{Comparison, LearningEffect, QuerySplit, Similarities, learning};
 pub use sets::{ListedTool, Request, SetError, read_requests, read_tools};
 
 use std::time::Duration;

@@ -8,7 +8,7 @@ const LEAST_BEGINNING: usize = 3;
 
 /// How a request relates to a tool's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Naming {
+pub enum NameMatch {
     /// It is no name, or another tool's.
     Other,
     /// The tool's name begins with it.
@@ -47,15 +47,15 @@ impl Names {
     }
 
     /// The tools whose name a request is or begins, by place.
-    pub(crate) fn find(&self, request: &str) -> impl Iterator<Item = (usize, Naming)> {
+    pub(crate) fn find(&self, request: &str) -> impl Iterator<Item = (usize, NameMatch)> {
         let few = request.split_whitespace().take(NAME_WORDS + 1).count() <= NAME_WORDS;
         let asked = if few { crate::text::key(request) } else { String::new() };
         let from = self.sorted.partition_point(|place| self.key(*place) < asked.as_str());
         self.sorted[from..].iter().map_while(move |place| {
             let key = self.key(*place);
             let begins = asked.len() >= LEAST_BEGINNING && key.starts_with(&asked);
-            let naming = if key == asked { Naming::Exact } else { Naming::Begins };
-            (!asked.is_empty() && (begins || naming == Naming::Exact))
+            let naming = if key == asked { NameMatch::Exact } else { NameMatch::Begins };
+            (!asked.is_empty() && (begins || naming == NameMatch::Exact))
                 .then_some((*place as usize, naming))
         })
     }
@@ -74,12 +74,12 @@ mod tests {
         let names = ["createIssue", "list_issues", "create_issue_comment", "up"];
         let keys: Vec<_> = names.iter().map(|name| crate::text::key(name)).collect();
         let names = Names::of(keys.iter().map(String::as_str));
-        let check = |request: &str, expected: &[(usize, Naming)]| {
+        let check = |request: &str, expected: &[(usize, NameMatch)]| {
             assert_eq!(names.find(request).collect::<Vec<_>>(), expected, "{request}");
         };
-        check("create issue", &[(0, Naming::Exact), (2, Naming::Begins)]);
-        check("CREATE_ISS", &[(0, Naming::Begins), (2, Naming::Begins)]);
-        check("up", &[(3, Naming::Exact)]);
+        check("create issue", &[(0, NameMatch::Exact), (2, NameMatch::Begins)]);
+        check("CREATE_ISS", &[(0, NameMatch::Begins), (2, NameMatch::Begins)]);
+        check("up", &[(3, NameMatch::Exact)]);
         check("u", &[]);
         check("issue", &[]);
         check("", &[]);

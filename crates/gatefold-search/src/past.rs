@@ -70,7 +70,7 @@ pub type PastJudge<'a> = dyn Fn(&[&str]) -> Vec<Option<f32>> + 'a;
 
 /// Past queries, read for ranking.
 #[derive(Debug)]
-pub struct Past {
+pub struct PastIndex {
     /// Ids, sorted.
     tools: Box<[Box<str>]>,
     /// How far each tool's past queries together are believed.
@@ -85,7 +85,7 @@ pub struct Past {
     origins: Box<[(u32, f32)]>,
 }
 
-impl Past {
+impl PastIndex {
     /// Reads past queries, in any order. The same queries make the same index.
     pub fn of<'a>(queries: impl IntoIterator<Item = PastQuery<'a>>) -> Self {
         let mut by_tool: BTreeMap<&str, Vec<PastQuery<'_>>> = BTreeMap::new();
@@ -270,8 +270,8 @@ mod tests {
         bonuses.iter().filter(|(_, bonus)| *bonus > 0.0).map(|(tool, _)| *tool).collect()
     }
 
-    fn past() -> Past {
-        Past::of(LEARNT.map(|(tool, query, weight)| PastQuery { tool, query, weight }))
+    fn past() -> PastIndex {
+        PastIndex::of(LEARNT.map(|(tool, query, weight)| PastQuery { tool, query, weight }))
     }
 
     #[track_caller]
@@ -302,7 +302,7 @@ mod tests {
         let same = |tool| PastQuery { tool, query: "help me with my work", weight: 1.0 };
         let ids: Vec<_> = (0..40).map(|number| format!("tool{number}")).collect();
         for (tools, expected) in [(&ids[..], 0), (&ids[..2], 2)] {
-            let past = Past::of(tools.iter().map(|id| same(id)));
+            let past = PastIndex::of(tools.iter().map(|id| same(id)));
             let bonuses = past.bonuses("help me with my work", Mode::Keyword, 40, |_| true, None);
             assert_eq!(raised(&bonuses).len(), expected);
         }
@@ -312,7 +312,7 @@ mod tests {
     fn what_is_not_shown_gets_nothing_and_takes_nothing() {
         let tools: Vec<_> = (0..40).map(|number| format!("tool{number}")).collect();
         let query = "dry socks";
-        let past = Past::of(tools.iter().map(|tool| PastQuery { tool, query, weight: 1.0 }));
+        let past = PastIndex::of(tools.iter().map(|tool| PastQuery { tool, query, weight: 1.0 }));
         for mode in [Mode::Keyword, Mode::Hybrid] {
             let bonuses =
                 past.bonuses(query, mode, 2, |tool| matches!(tool, "tool3" | "tool7"), None);
@@ -365,7 +365,7 @@ mod tests {
         let mut turned = LEARNT;
         turned.reverse();
         let turned = turned.map(|(tool, query, weight)| PastQuery { tool, query, weight });
-        let (one, other) = (past(), Past::of(turned));
+        let (one, other) = (past(), PastIndex::of(turned));
         let request = "tell my landlord that the printer is broken";
         assert_eq!(
             one.bonuses(request, Mode::Hybrid, SHOWN, |_| true, None),
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn nothing_learnt_adds_nothing() {
-        assert!(Past::of([]).is_empty());
-        assert_eq!(Past::of([]).bonuses("anything", Mode::Hybrid, SHOWN, |_| true, None), []);
+        assert!(PastIndex::of([]).is_empty());
+        assert_eq!(PastIndex::of([]).bonuses("anything", Mode::Hybrid, SHOWN, |_| true, None), []);
     }
 }

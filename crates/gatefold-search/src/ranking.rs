@@ -2,7 +2,7 @@
 
 use crate::embedding::RequestVector;
 use crate::index::Index;
-use crate::names::Naming;
+use crate::names::NameMatch;
 use crate::query::Query;
 use crate::tuning::Tuning;
 
@@ -25,12 +25,12 @@ pub struct Match {
     pub place: usize,
     /// Between 0 and about 1, comparable from one request to another.
     pub score: f32,
-    pub naming: Naming,
+    pub naming: NameMatch,
 }
 
 impl Match {
     fn new(place: usize, score: f32) -> Self {
-        Self { place, score, naming: Naming::Other }
+        Self { place, score, naming: NameMatch::Other }
     }
 }
 
@@ -46,15 +46,15 @@ pub struct Findings {
 /// Evidence for tools from outside the index, by their places.
 #[derive(Clone, Copy, Default)]
 pub struct SearchEvidence<'a> {
-    /// Added to the tools' own scores: see [`Past::bonuses`](crate::Past::bonuses).
+    /// Added to the tools' own scores: see [`PastIndex::bonuses`](crate::Past::bonuses).
     pub bonuses: &'a [(usize, f32)],
     /// A sentence encoder's judgement. It is called once, for the likeliest tools.
-    pub judge: Option<&'a Judge<'a>>,
+    pub judge: Option<&'a SimilarityFn<'a>>,
 }
 
 /// How similar a request is to the tools at these places: cosines, in the same order; none for a
 /// tool that the encoder has not read yet.
-pub type Judge<'a> = dyn Fn(&[usize]) -> Vec<Option<f32>> + 'a;
+pub type SimilarityFn<'a> = dyn Fn(&[usize]) -> Vec<Option<f32>> + 'a;
 
 /// How a score by words and a score by meaning become one.
 struct Fusion {
@@ -161,7 +161,7 @@ impl Index {
         let mut found: Vec<Match> = beside.map(|place| Match::new(place, scores[place])).collect();
         self.name(request, &shows, &mut found, &scores);
         let matches = self.best(found, limit);
-        let is_named = matches.first().is_some_and(|first| first.naming != Naming::Other);
+        let is_named = matches.first().is_some_and(|first| first.naming != NameMatch::Other);
         Findings { fits: fits || is_named, matches }
     }
 
@@ -219,7 +219,7 @@ impl Index {
         scores: &mut [f32],
         fusion: &Fusion,
         shows: impl Fn(usize) -> bool,
-        judge: &Judge<'_>,
+        judge: &SimilarityFn<'_>,
     ) -> Option<bool> {
         let places = (0..self.tools).filter(|place| scores[*place] > 0.0 && shows(*place));
         let likeliest = places.map(|place| Match::new(place, scores[place])).collect();

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use crate::{Analysis, Document, Entry, Index, Mode, Naming};
+use crate::{Analysis, Document, Entry, Index, Mode, NameMatch};
 
 const TOOLS: [(&str, &str, &str); 7] = [
     ("mail", "send_message", "Sends an email to somebody"),
@@ -70,7 +70,7 @@ fn a_name_comes_first_and_then_those_it_begins() {
     let named: Vec<_> = found.iter().map(|found| (TOOLS[found.place].1, found.naming)).collect();
     assert_eq!(
         named[..2],
-        [("createIssue", Naming::Exact), ("create_issue_comment", Naming::Begins)]
+        [("createIssue", NameMatch::Exact), ("create_issue_comment", NameMatch::Begins)]
     );
     first("creat", "createIssue");
 }
@@ -196,10 +196,10 @@ mod judged {
     use std::cell::RefCell;
 
     use super::*;
-    use crate::{Judge, SearchEvidence};
+    use crate::{SearchEvidence, SimilarityFn};
 
     /// The first tools for a request, with an encoder that likes one best and has read some.
-    fn first(mode: Mode, judge: &Judge<'_>) -> Vec<&'static str> {
+    fn first(mode: Mode, judge: &SimilarityFn<'_>) -> Vec<&'static str> {
         let aids = SearchEvidence { judge: Some(judge), ..SearchEvidence::default() };
         let found = index().search_with("ticket", mode, |place| place != 2, &aids, 9).matches;
         found.iter().map(|found| TOOLS[found.place].1).collect()
@@ -240,11 +240,11 @@ mod judged {
 
     #[test]
     fn whether_anything_fits_is_told_by_an_encoder_that_has_read_most() {
-        let fits_in = |mode, judge: &Judge<'_>| {
+        let fits_in = |mode, judge: &SimilarityFn<'_>| {
             let aids = SearchEvidence { judge: Some(judge), ..SearchEvidence::default() };
             index().search_with("ticket", mode, |_| true, &aids, 9).fits
         };
-        let fits = |judge: &Judge<'_>| fits_in(Mode::Hybrid, judge);
+        let fits = |judge: &SimilarityFn<'_>| fits_in(Mode::Hybrid, judge);
         let all = |similarity: f32| move |places: &[usize]| vec![Some(similarity); places.len()];
         assert!(fits(&all(0.5)));
         assert!(!fits(&all(-0.9)));

@@ -11,9 +11,11 @@ mod disk;
 mod encoder;
 mod port;
 mod programs;
+mod proxy;
 mod remote;
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +25,7 @@ use gatefold::config::{Config, Inputs, default_state_dir};
 use gatefold_core::SystemClock;
 use serde::Serialize;
 
-use crate::shell;
+use crate::{SourceReach, shell};
 
 /// How long a single question may take: a program's version, a name, one request.
 const QUESTION_DEADLINE: Duration = Duration::from_secs(4);
@@ -154,6 +156,22 @@ pub struct ExamineOptions {
     pub reach: ProbeScope,
     /// How long one source is waited for at most, whatever its own deadline is.
     pub connect_limit: Duration,
+    /// The gateway that runs on the state directory and serves on an address, if one answers.
+    pub running: Option<ServingGateway>,
+}
+
+/// A gateway that runs, as it says itself.
+#[derive(Debug, Clone)]
+pub struct ServingGateway {
+    pub version: String,
+    pub process: u32,
+    /// An address at which this machine reaches it.
+    pub address: SocketAddr,
+}
+
+/// Whether a gateway listens on this address, as far as can be told from outside.
+pub async fn is_gateway_running(listen: SocketAddr) -> bool {
+    port::look(listen, None).await.1
 }
 
 /// Looks at everything. Works without a configuration and with a broken one.
@@ -165,16 +183,22 @@ pub async fn examine(subject: &ExamineOptions, environment: &Environment) -> Dia
     let (encoder, on_disk, (port, is_running), programs) = tokio::join!(
         encoder::look(&known),
         disk::look(state_dir.as_deref()),
-        port::look(known.server.listen),
+        port::look(known.server.listen, subject.running.as_ref()),
         programs::look(&known.sources, subject.reach, environment),
     );
     let program = subject.program.as_deref();
+    // What is wrong with the records is already found.
+    let reach = match &state_dir {
+        Some(state_dir) => crate::source_reach(&known, state_dir).await.unwrap_or_default(),
+        None => SourceReach::default(),
+    };
     let clients = clients::look(&clients::GatewayFacts {
         config: &known,
         inputs: &subject.inputs,
         options: options(subject),
         program,
         is_running,
+        reach: &reach,
         environment,
     });
     let store_works = on_disk.iter().all(|finding| finding.level < Level::Fault);
@@ -188,7 +212,9 @@ pub async fn examine(subject: &ExamineOptions, environment: &Environment) -> Dia
     {
         let state_dir = state_dir.filter(|_| store_works);
         let limit = subject.connect_limit;
-        sources.extend(connections::look(config, state_dir.as_deref(), &sources, limit).await);
+        sources.extend(
+            connections::look(config, state_dir.as_deref(), &sources, limit, environment).await,
+        );
     }
     findings.extend(sources);
     Diagnosis::of(findings)

@@ -10,7 +10,9 @@ use gatefold_clients::{Client, Scope};
 use gatefold_config::{is_name, references};
 use gatefold_policy::secrecy::has_secret;
 
+pub(super) use self::identity::connection_as_written;
 pub use self::keep::{FailedImport, ImportFault, keep};
+pub(super) use self::naming::secrets_in;
 
 use self::identity::KnownSources;
 use self::naming::SecretNames;
@@ -28,6 +30,8 @@ pub struct ImportPlan {
     pub skipped: Vec<SkippedServer>,
     /// Secrets that are stored outside the configuration. Their names are unique.
     pub secrets: Vec<FoundSecret>,
+    /// What `secrets.file` is set to if there are secrets, where the configuration does not say it.
+    pub secrets_file: Option<PathBuf>,
 }
 
 /// A server that becomes a source.
@@ -186,9 +190,7 @@ fn unusable(server: &ClientServer, scope: Scope) -> Option<Fault> {
         let message = "refers to `${workspaceFolder}`, and no project is open here";
         return Some(fault(message, hint.to_owned()));
     }
-    let file = server.env_file.as_ref()?;
-    let hint = format!("write what `{file}` sets into the server's `env`");
-    Some(fault("takes its variables from a file", hint))
+    server.env_file_fault()
 }
 
 /// Makes the working folder independent of where Gatefold starts. A project's server starts in the

@@ -20,6 +20,7 @@ mod required;
 mod secrecy;
 pub mod secrets;
 pub mod shell;
+mod sources;
 mod undo;
 
 use std::io;
@@ -32,10 +33,17 @@ pub use import::{FailedImport, ImportFault, keep};
 pub use import::{
     ImportPlan, PlannedSource, SkipReason, SkippedServer, plan, user_config_file, variables_in,
 };
-pub use overlap::{ServerOverlap, overlap};
+pub use overlap::{
+    KeepReason, KeptServer, ServedSources, ServerOverlap, SourceReach, overlap, source_reach,
+};
 pub use rendered::{append, write};
 pub use required::{RequiredVariables, required_variables};
 pub use secrecy::{FoundSecret, SecretStyle, is_secret};
+pub use sources::{
+    NameFault, NewSource, Removal, SourceSwitch, add_source, name_fault, nearest_source,
+    plain_secrets, redacted, remove_source, section, source_names, summary_as_written,
+    switch_source,
+};
 pub use undo::Records;
 
 use gatefold::config::ConfigError;
@@ -50,6 +58,9 @@ pub enum SetupError {
     Config(#[from] ConfigError),
     #[error("{}: {error}", path.display())]
     Edit { path: PathBuf, error: gatefold_clients::EditError },
+    /// The configuration, which its own reader would refuse as well.
+    #[error("{}: {error}", path.display())]
+    Uneditable { path: PathBuf, error: gatefold_clients::EditError },
     #[error(
         "{}: cannot be {act}: {}\n  help: {}", path.display(), reason(error), remedy(error)
     )]

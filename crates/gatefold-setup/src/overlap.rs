@@ -1,98 +1,131 @@
-//! Which servers of a client Gatefold offers as well, so that the client need not start them
-//! itself.
+//! Which servers of a client Gatefold serves as well, so that the client need not start them itself,
+//! and why each of the others stays.
+
+mod reach;
+mod reason;
 
 use std::path::Path;
 
 use gatefold::Environment;
-use gatefold::config::kinds::{KindSection, Need, ServerNeed};
-use gatefold::config::{ClientServer, Config, ConfigError, SourceConfig, servers_put_in};
+use gatefold::config::kinds::{KindSection, Need};
+use gatefold::config::{
+    ClientServer, Config, ConfigError, SourceConfig, SourceSection, servers_put_in,
+};
 use gatefold_clients::{ConfigFile, Scope};
-use gatefold_core::{Digest, Domain};
 
-use super::{RequiredVariables, found};
+pub use self::reach::{SourceReach, source_reach};
+pub use self::reason::KeepReason;
+
+use super::{RequiredVariables, is_gatefold};
 use crate::programs;
 
-/// The servers of a client's file that are sources of the configuration as well.
+/// The servers of a client's file, without Gatefold itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerOverlap {
-    /// Gatefold reaches the same server as the same user and with the same settings. These can go.
+    /// Gatefold reached the same server as it is configured now: the same with every key, as the
+    /// same user. These can go.
     pub names: Vec<String>,
-    /// The same server, but Gatefold cannot start it: the program is not there.
-    pub missing_program: Vec<String>,
-    /// The same server, but Gatefold needs variables for it that this client does not hand on.
-    pub needs_variables: Vec<String>,
-    /// The same server, but Gatefold has no credentials for it and has never reached it: the client
-    /// may have signed in to it by itself.
-    pub never_reached: Vec<String>,
-    /// A source has the same name, but is off, cannot be used or reaches something else.
-    pub unlike_source: Vec<String>,
+    /// All others, in the order of the file.
+    pub kept: Vec<KeptServer>,
+}
+
+/// A server that stays in its client's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptServer {
+    pub name: String,
+    pub reason: KeepReason,
+}
+
+/// What a client's servers are compared with.
+#[derive(Debug, Clone, Copy)]
+pub struct ServedSources<'a> {
+    pub config: &'a Config,
+    /// What Gatefold would lack when this client starts it.
+    pub unmet: &'a RequiredVariables,
+    pub reach: &'a SourceReach,
+    pub environment: &'a Environment,
 }
 
 /// Finds the servers that a client no longer needs because Gatefold has them. Both sides are
 /// compared with the values of their variables. A source that is off or cannot be used matches
 /// nothing.
-///
-/// `unmet` is what Gatefold would lack when this client starts it, `reached` the sources whose tools
-/// are known.
 pub fn overlap(
     file: &ConfigFile,
-    config: &Config,
-    unmet: &RequiredVariables,
-    reached: &[Domain],
-    environment: &Environment,
+    served: &ServedSources<'_>,
 ) -> Result<ServerOverlap, ConfigError> {
     let mut overlap = ServerOverlap::default();
     if !file.path.exists() {
         return Ok(overlap);
     }
-    let servers = servers_put_in(&file.path, &file.servers, environment)?;
-    // A server that is switched off stays: without its entry Gatefold would start what somebody
-    // switched off.
-    for server in servers.into_iter().filter(|server| server.is_enabled) {
-        let wanted = reach(&server, own_folder(file, environment));
-        let is_same = |source: &&SourceConfig| {
-            wanted.is_some() && source.section.usable().map(KindSection::reach) == wanted
-        };
-        let is_namesake = |source: &SourceConfig| source.origin.key == server.name;
-        match config.sources.iter().find(is_same) {
-            Some(source) if !can_start(source, environment) => {
-                overlap.missing_program.push(server.name);
-            }
-            Some(source) if unmet.sources.contains(&source.origin.key) => {
-                overlap.needs_variables.push(server.name);
-            }
-            Some(source) if has_no_credentials(source) && !reached.contains(&source.domain) => {
-                overlap.never_reached.push(server.name);
-            }
-            Some(_) => overlap.names.push(server.name),
-            None if config.sources.iter().any(is_namesake) => {
-                overlap.unlike_source.push(server.name);
-            }
-            None => {}
+    let servers = servers_put_in(&file.path, &file.servers, served.environment)?;
+    let listen = served.config.server.listen;
+    for server in servers.into_iter().filter(|server| !is_gatefold(server, listen)) {
+        match served.reason_to_keep(&server, file) {
+            Some(reason) => overlap.kept.push(KeptServer { name: server.name, reason }),
+            None => overlap.names.push(server.name),
         }
     }
     Ok(overlap)
 }
 
-/// Whether requests to a server carry nothing that could sign anybody in.
-fn has_no_credentials(source: &SourceConfig) -> bool {
-    source.section.need().and_then(Need::server).is_some_and(|ServerNeed { url, headers }| {
-        headers.is_empty() && !url.contains(['?', '@']) && !is_loopback(url)
-    })
-}
+impl ServedSources<'_> {
+    fn reason_to_keep(&self, server: &ClientServer, file: &ConfigFile) -> Option<KeepReason> {
+        // Without its entry Gatefold would start what somebody switched off.
+        if !server.is_enabled {
+            return Some(KeepReason::SwitchedOff);
+        }
+        let wanted = match &server.connection {
+            Ok(connection) => connection.reach_from(own_folder(file, self.environment)),
+            Err(fault) => return Some(KeepReason::Unusable(fault.message.clone())),
+        };
+        if let Some(path) = &server.env_file {
+            return Some(KeepReason::EnvFile(path.clone()));
+        }
+        // The reference was replaced by the folder of this moment; the client has another one in
+        // each project.
+        if server.needs_project && file.scope == Scope::User {
+            return Some(KeepReason::ProjectFolder);
+        }
+        let sources = &self.config.sources;
+        let is_same = |source: &&SourceConfig| {
+            source.section.usable().map(KindSection::reach) == Some(wanted)
+        };
+        if let Some(source) = sources.iter().find(is_same) {
+            return self.difference(server, source).or_else(|| self.obstacle(source));
+        }
+        let namesake = sources.iter().find(|source| source.origin.key == server.name);
+        Some(namesake.map_or(KeepReason::NotServed, |source| match source.section {
+            SourceSection::Disabled => KeepReason::SourceOff,
+            SourceSection::Unusable(_) => KeepReason::SourceUnusable,
+            SourceSection::Usable(_) => KeepReason::Different,
+        }))
+    }
 
-fn is_loopback(url: &str) -> bool {
-    url.parse().is_ok_and(|url| found::is_loopback(&url))
+    /// In what a server and the source that reaches it differ.
+    fn difference(&self, server: &ClientServer, source: &SourceConfig) -> Option<KeepReason> {
+        let known = server.left_behind.iter().map(|&key| key.to_owned());
+        let keys: Vec<_> = known.chain(server.unknown.iter().cloned()).collect();
+        if !keys.is_empty() {
+            return Some(KeepReason::OtherKeys(keys));
+        }
+        (!self.config.limits_as(source, server)).then_some(KeepReason::OtherTools)
+    }
+
+    /// Why Gatefold may not be able to serve a source.
+    fn obstacle(&self, source: &SourceConfig) -> Option<KeepReason> {
+        if !can_start(source, self.environment) {
+            Some(KeepReason::MissingProgram)
+        } else if self.unmet.sources.contains(&source.origin.key) {
+            Some(KeepReason::NeedsVariables)
+        } else {
+            self.reach.obstacle(&source.domain)
+        }
+    }
 }
 
 /// Where a client starts the servers of a file that says nothing about it, as far as that is known.
 fn own_folder<'e>(file: &ConfigFile, environment: &'e Environment) -> Option<&'e Path> {
     (file.scope == Scope::Project).then(|| environment.directory())
-}
-
-/// What a client's server reaches, in the way a source's section says it.
-fn reach(server: &ClientServer, folder: Option<&Path>) -> Option<Digest> {
-    server.connection.as_ref().ok().map(|connection| connection.reach_from(folder))
 }
 
 fn can_start(source: &SourceConfig, environment: &Environment) -> bool {

@@ -1,6 +1,6 @@
 //! Sources as text for a `gatefold.toml`.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::{SetupError, files};
 const LEAST: Duration = Duration::from_millis(1);
 
 /// What a new file begins with.
-const HEAD: &str = "\
+pub(super) const HEAD: &str = "\
 # Gatefold's sources. `gatefold config explain` says what else can go here; `gatefold check`
 # connects every source and reports how it does.
 ";
@@ -39,6 +39,10 @@ pub fn append(
         text.push_str(end);
         text.push_str(&block(source).replace('\n', end));
     }
+    if let Some(file) = plan.secrets_file.as_ref().filter(|_| !plan.secrets.is_empty()) {
+        let file = self::text(&file.display().to_string().replace("${", "$${"));
+        text.push_str(&format!("\n[secrets]\nfile = {file}\n").replace('\n', end));
+    }
     match toml::from_str::<toml::Table>(&text) {
         Ok(_) => Ok(text),
         Err(error) => {
@@ -57,59 +61,84 @@ fn block(source: &PlannedSource) -> String {
     let PlannedSource { key, client, server, .. } = source;
     // A line break in a folder's name would end the comment.
     let file = server.origin.file.display().to_string().replace(char::is_control, "?");
-    let mut block = format!("# From {client}: {file}\n[sources.{}]\n", toml_key(key));
-    let mut put = |key: &str, value: &Value| {
-        let _ = writeln!(block, "{key} = {value}");
-    };
-    match &server.connection {
-        Ok(McpConnection::Stdio { command, args, env, inherit_env, cwd }) => {
-            put("command", &text(command));
-            put_list(&mut put, "args", args);
-            put_pairs(&mut put, "env", env);
-            put_list(&mut put, "inherit_env", inherit_env);
-            if let Some(cwd) = cwd {
-                put("cwd", &text(&cwd.display().to_string()));
-            }
-        }
-        Ok(McpConnection::Http { url, headers }) => {
-            put("url", &text(url));
-            put_pairs(&mut put, "headers", headers);
-        }
-        Err(_) => {}
-    }
+    let mut members = server.connection.as_ref().map(Members::of).unwrap_or_default();
     if let Some(description) = &server.description {
-        put("description", &text(&description.replace("${", "$${")));
+        members.put_description(description);
     }
     for (key, wanted) in [("allow", Effect::Allow), ("deny", Effect::Deny)] {
         let patterns = server.effects.iter().filter(|(effect, _)| *effect == wanted);
         let patterns: Vec<_> = patterns.map(|(_, pattern)| pattern.clone()).collect();
-        put_list(&mut put, key, &patterns);
+        members.put_list(key, &patterns);
     }
     if let Some(deadline) = server.connect_deadline {
-        put("connect_deadline", &text(&duration_text(deadline.max(LEAST))));
+        members.put("connect_deadline", text(&duration_text(deadline.max(LEAST))));
     }
     if !server.is_enabled {
-        put("enabled", &Value::Boolean(false));
+        members.put("enabled", Value::Boolean(false));
     }
+    let mut block = format!("# From {client}: {file}\n[sources.{}]\n{members}", toml_key(key));
     for setting in &server.left_behind {
         let _ = writeln!(block, "# {client} also has `{setting}` here, which was not imported.");
     }
     block
 }
 
+/// The keys of a source with their values, in the order in which they are written. Shown, they are a
+/// line each.
+#[derive(Debug, Default)]
+pub(super) struct Members(pub(super) Vec<(&'static str, Value)>);
+
+impl Members {
+    /// How a source is reached.
+    pub(super) fn of(connection: &McpConnection) -> Self {
+        let mut members = Self::default();
+        match connection {
+            McpConnection::Stdio { command, args, env, inherit_env, cwd } => {
+                members.put("command", text(command));
+                members.put_list("args", args);
+                members.put_pairs("env", env);
+                members.put_list("inherit_env", inherit_env);
+                if let Some(cwd) = cwd {
+                    members.put("cwd", text(&cwd.display().to_string()));
+                }
+            }
+            McpConnection::Http { url, headers } => {
+                members.put("url", text(url));
+                members.put_pairs("headers", headers);
+            }
+        }
+        members
+    }
+
+    /// A text from elsewhere, in which nothing is a reference.
+    pub(super) fn put_description(&mut self, description: &str) {
+        self.put("description", text(&description.replace("${", "$${")));
+    }
+
+    pub(super) fn put_list(&mut self, key: &'static str, items: &[String]) {
+        if !items.is_empty() {
+            self.put(key, Value::Array(items.iter().map(|item| text(item)).collect()));
+        }
+    }
+
+    fn put_pairs(&mut self, key: &'static str, pairs: &[(String, Secret)]) {
+        if !pairs.is_empty() {
+            let pairs = pairs.iter().map(|(name, value)| (name.clone(), text(value.expose())));
+            self.put(key, Value::Table(pairs.collect()));
+        }
+    }
+
+    fn put(&mut self, key: &'static str, value: Value) {
+        self.0.push((key, value));
+    }
+}
+
+impl fmt::Display for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|(key, value)| writeln!(f, "{key} = {value}"))
+    }
+}
+
 fn text(text: &str) -> Value {
     Value::String(text.to_owned())
-}
-
-fn put_list(put: &mut impl FnMut(&str, &Value), key: &str, items: &[String]) {
-    if !items.is_empty() {
-        put(key, &Value::Array(items.iter().map(|item| text(item)).collect()));
-    }
-}
-
-fn put_pairs(put: &mut impl FnMut(&str, &Value), key: &str, pairs: &[(String, Secret)]) {
-    if !pairs.is_empty() {
-        let pairs = pairs.iter().map(|(name, value)| (name.clone(), text(value.expose())));
-        put(key, &Value::Table(pairs.collect()));
-    }
 }

@@ -14,7 +14,7 @@ mod tests;
 
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold_core::Secret;
-use gatefold_policy::secrecy::{self, Naming, SecretSpan, after_scheme, has_secret, is_path};
+use gatefold_policy::secrecy::{self, NameClass, SecretSpan, after_scheme, has_secret, is_path};
 
 use notation::{defaults, masked, replaced};
 
@@ -173,7 +173,7 @@ fn places(text: &str) -> Vec<SecretSpan> {
             .any(|place| place.range.start < range.end && range.start < place.range.end);
         if is_new
             && secrecy::is_secret(name, &text[range.clone()])
-            && Naming::of(name) == Naming::Secret
+            && NameClass::of(name) == NameClass::Secret
         {
             places.push(SecretSpan { range, name: name.to_owned() });
         }
@@ -183,7 +183,7 @@ fn places(text: &str) -> Vec<SecretSpan> {
 }
 
 /// A name as variables have it: upper case, digits and `_`.
-fn variable_name(name: &str) -> String {
+pub(super) fn variable_name(name: &str) -> String {
     /// Keyrings and systems take more; people do not.
     const LONGEST: usize = 64;
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };

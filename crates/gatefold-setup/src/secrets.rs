@@ -1,9 +1,11 @@
-//! The operating system's keyring, where Gatefold's secrets lie under the service `gatefold`.
+//! The operating system's keyring, where Gatefold's secrets lie under the service `gatefold`, and the
+//! file that stands in for it.
 //!
 //! On Linux the keyring is whatever speaks the Secret Service protocol (GNOME Keyring, KWallet,
 //! KeePassXC), on macOS the Keychain. Each question waits on a thread of its own and for a bounded
 //! time: a locked keyring asks its user, who may be away.
 
+mod file;
 mod system;
 
 use std::sync::Arc;
@@ -31,17 +33,8 @@ pub fn system() -> Arc<dyn Keyring> {
     Arc::new(system::SystemKeyring)
 }
 
-/// Stores a secret in the user's keyring and replaces one of the same name.
-pub fn store(name: &SecretName, value: &Secret) -> Result<(), SecretError> {
-    store_in(&*system(), name, value)
-}
-
-/// As [`store`], into this keyring.
-pub(crate) fn store_in(
-    keyring: &dyn Keyring,
-    name: &SecretName,
-    value: &Secret,
-) -> Result<(), SecretError> {
+/// Stores a secret, and replaces one of the same name.
+pub fn store(keyring: &dyn Keyring, name: &SecretName, value: &Secret) -> Result<(), SecretError> {
     if value.expose().is_empty() {
         return Err(SecretError::IllegalValue("empty"));
     }
@@ -52,21 +45,6 @@ pub(crate) fn store_in(
         return Err(SecretError::IllegalValue("not text: it holds a NUL character"));
     }
     keyring.set(name, value, UNLOCK_DEADLINE)
-}
-
-/// A secret of the user's keyring.
-pub fn get(name: &SecretName) -> Result<Secret, SecretError> {
-    system().get(name, UNLOCK_DEADLINE)
-}
-
-/// Removes a secret from the user's keyring.
-pub fn remove(name: &SecretName) -> Result<(), SecretError> {
-    system().remove(name, UNLOCK_DEADLINE)
-}
-
-/// The names of all secrets that Gatefold keeps in the user's keyring, sorted.
-pub fn names() -> Result<Vec<SecretName>, SecretError> {
-    system().names(UNLOCK_DEADLINE)
 }
 
 /// Whether this machine has a keyring that answers. It may still be locked.

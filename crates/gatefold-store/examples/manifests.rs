@@ -30,9 +30,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             name: name.clone(),
             version: "1".to_owned(),
             title: None,
+            description: None,
             instructions: None,
             protocol: "2025-06-18".to_owned(),
             capabilities: None,
+            whole: None,
         };
         let manifest = Manifest::from_pages(server, &[page], SystemClock.now());
         bytes += manifest.to_bytes().len();

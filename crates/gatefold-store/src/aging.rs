@@ -31,12 +31,12 @@ const NOTE: &str = "
 /// The date that counts, as far as this process knows.
 pub(crate) struct AgingClock {
     clock: Arc<dyn Clock>,
-    last: Mutex<Look>,
+    last: Mutex<ClockReading>,
 }
 
 /// What was known at some moment.
 #[derive(Clone, Copy)]
-struct Look {
+struct ClockReading {
     believed: Timestamp,
     /// The system's date then.
     system: Timestamp,
@@ -48,7 +48,7 @@ impl AgingClock {
     /// A clock that believes in 1970 until somebody looks: nothing grows old.
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         let (system, at) = (clock.now(), clock.uptime());
-        let last = Mutex::new(Look { believed: Timestamp::from_millis(0), system, at });
+        let last = Mutex::new(ClockReading { believed: Timestamp::from_millis(0), system, at });
         Self { clock, last }
     }
 
@@ -57,7 +57,7 @@ impl AgingClock {
         believed(self.last(), self.clock.now(), self.clock.uptime())
     }
 
-    fn last(&self) -> Look {
+    fn last(&self) -> ClockReading {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -75,7 +75,7 @@ impl AgingClock {
         Ok(look.believed)
     }
 
-    async fn note(&self, connection: &mut SqliteConnection) -> sqlx::Result<Look> {
+    async fn note(&self, connection: &mut SqliteConnection) -> sqlx::Result<ClockReading> {
         let (system, at) = (self.clock.now(), self.clock.uptime());
         // Immediate, since another process may note it meanwhile.
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
@@ -84,7 +84,7 @@ impl AgingClock {
         let date = |millis: i64| Timestamp::from_millis(millis.cast_unsigned());
         let believed = if let Some((before, system_before)) = noted {
             let (before, system_before) = (date(before), date(system_before));
-            let last = Look { believed: before, system: system_before, at: self.last().at };
+            let last = ClockReading { believed: before, system: system_before, at: self.last().at };
             believed(last, system, at)
         } else {
             let latest: Option<i64> =
@@ -94,12 +94,12 @@ impl AgingClock {
         let note = sqlx::query(NOTE).bind(millis(believed)).bind(millis(system));
         note.execute(&mut *transaction).await?;
         transaction.commit().await?;
-        Ok(Look { believed, system, at })
+        Ok(ClockReading { believed, system, at })
     }
 }
 
 /// What to believe of the system's date, given what was believed and how long it was watched since.
-fn believed(last: Look, system: Timestamp, uptime: Duration) -> Timestamp {
+fn believed(last: ClockReading, system: Timestamp, uptime: Duration) -> Timestamp {
     let mut watched = uptime.saturating_sub(last.at);
     if system >= last.system {
         // Another process may have noted the date since: its time does not count twice.

@@ -75,22 +75,22 @@ impl CallRow {
 
 /// Who holds a record: a store, and its running number there.
 #[derive(Debug, Clone, Copy)]
-struct Holder {
+struct RecordHolder {
     owner: i64,
     attempt: i64,
 }
 
 /// The writer's ends of the two channels.
-pub(crate) struct Intake {
+pub(crate) struct WriterInputs {
     entries: mpsc::Receiver<Entry>,
     endings: mpsc::Receiver<CallRow>,
 }
 
 impl Ledger {
-    pub(crate) fn new(owner: i64, log: EndingLog, clock: Arc<dyn Clock>) -> (Self, Intake) {
+    pub(crate) fn new(owner: i64, log: EndingLog, clock: Arc<dyn Clock>) -> (Self, WriterInputs) {
         let (entries, entries_in) = mpsc::channel(ENTRIES_WAITING);
         let (endings, endings_in) = mpsc::channel(OPEN_LIMIT);
-        let intake = Intake { entries: entries_in, endings: endings_in };
+        let intake = WriterInputs { entries: entries_in, endings: endings_in };
         (Self { entries, endings, log, owner, attempts: AtomicI64::new(0), clock }, intake)
     }
 
@@ -153,8 +153,8 @@ impl Ledger {
         }
     }
 
-    fn next_holder(&self) -> Holder {
-        Holder { owner: self.owner, attempt: self.attempts.fetch_add(1, Ordering::Relaxed) }
+    fn next_holder(&self) -> RecordHolder {
+        RecordHolder { owner: self.owner, attempt: self.attempts.fetch_add(1, Ordering::Relaxed) }
     }
 }
 
@@ -162,7 +162,7 @@ impl Ledger {
 /// cancelled: the caller gave up before taking the slot.
 struct RecordSlot {
     held: Option<(mpsc::OwnedPermit<CallRow>, CallOpened)>,
-    holder: Holder,
+    holder: RecordHolder,
     log: EndingLog,
     clock: Arc<dyn Clock>,
     /// By the clock's uptime.

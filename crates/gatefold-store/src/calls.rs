@@ -48,6 +48,37 @@ pub struct CallFilter {
     pub domain: Option<Domain>,
     /// One of the values of [`CallRecord::outcome`].
     pub outcome: Option<String>,
+    /// A tool's id, in which `*` stands for any characters and `?` for any one. Of what is no tool,
+    /// the subject counts.
+    pub tool: Option<String>,
+    /// Leaves out those that [went well](CallRecord::has_failed) or are still under way.
+    pub only_failed: bool,
+}
+
+impl CallRecord {
+    /// Whether it ended without what its caller wanted.
+    pub fn has_failed(&self) -> bool {
+        FAILURES.contains(&self.outcome.as_str())
+    }
+
+    /// Whether it may still change: it runs, or waits to be resumed.
+    pub fn is_under_way(&self) -> bool {
+        self.closed_at.is_none()
+    }
+}
+
+/// The outcomes of calls that failed, as [`only_failed`](CallFilter::only_failed) selects them too.
+const FAILURES: [&str; 5] = ["tool_error", "failed", "cancelled", "interrupted", "expired"];
+
+/// The place of a call among all that are on record, in the order in which they were opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallPlace(i64);
+
+/// A call and its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlacedCall {
+    pub place: CallPlace,
+    pub record: CallRecord,
 }
 
 /// Totals over all records.
@@ -68,17 +99,34 @@ pub struct OutcomeTotal {
     pub result_bytes: u64,
 }
 
-const RECENT: &str = "
-    SELECT
-        lower(hex(id)) AS id, lower(hex(parent)) AS parent, opened_at, user, organisations, agent,
-        client, operation, subject, domain, tool, lower(hex(tool_digest)) AS tool_digest, rule, decided_by,
-        lower(hex(arguments_digest)) AS arguments_digest, arguments_bytes, outcome, error_kind,
-        expires_at, closed_at, took_ms, result_bytes
-    FROM calls
-    WHERE (?1 IS NULL OR user = ?1) AND (?2 IS NULL OR domain = ?2)
-        AND (?3 IS NULL OR outcome = ?3)
-    ORDER BY seq DESC
-    LIMIT ?4";
+/// A query for whole records, with what comes after the columns.
+macro_rules! records {
+    ($rest:literal) => {
+        concat!(
+            "SELECT seq, lower(hex(id)) AS id, lower(hex(parent)) AS parent, opened_at, user, \
+             organisations, agent, client, operation, subject, domain, tool, \
+             lower(hex(tool_digest)) AS tool_digest, rule, decided_by, \
+             lower(hex(arguments_digest)) AS arguments_digest, arguments_bytes, outcome, \
+             error_kind, expires_at, closed_at, took_ms, result_bytes FROM calls ",
+            $rest
+        )
+    };
+}
+
+const RECENT: &str = records!(
+    "WHERE (?1 IS NULL OR user = ?1) AND (?2 IS NULL OR domain = ?2)
+        AND (?3 IS NULL OR outcome = ?3) AND (?4 IS NULL OR ifnull(tool, subject) GLOB ?4)
+        AND (NOT ?5 OR outcome IN ('tool_error', 'failed', 'cancelled', 'interrupted', 'expired'))
+    ORDER BY seq DESC LIMIT ?6"
+);
+
+const AFTER: &str = records!("WHERE seq > ?1 ORDER BY seq LIMIT ?2");
+
+const AT: &str = records!("WHERE seq IN (SELECT value FROM json_each(?1)) ORDER BY seq");
+
+const BY_ID: &str = records!("WHERE hex(id) LIKE '%' || ?1 ORDER BY seq DESC LIMIT ?2");
+
+const LAST: &str = "SELECT ifnull(max(seq), 0) FROM calls";
 
 const OUTCOMES: &str = "
     SELECT outcome, count(*), sum(arguments_bytes), ifnull(sum(result_bytes), 0)
@@ -93,16 +141,68 @@ impl Store {
         limit: u32,
         filter: &CallFilter,
     ) -> Result<Vec<CallRecord>, StoreError> {
+        let placed = self.recent_placed(limit, filter).await?;
+        Ok(placed.into_iter().map(|call| call.record).collect())
+    }
+
+    /// The same, with their places.
+    pub async fn recent_placed(
+        &self,
+        limit: u32,
+        filter: &CallFilter,
+    ) -> Result<Vec<PlacedCall>, StoreError> {
         self.settle().await;
-        let rows = sqlx::query(RECENT)
+        let query = sqlx::query(RECENT)
             .bind(filter.user.as_ref().map(UserId::as_str))
             .bind(filter.domain.as_ref().map(Domain::as_str))
             .bind(filter.outcome.as_deref())
-            .bind(limit)
-            .fetch_all(&mut *self.inner().connection().await)
-            .await;
-        let records = rows.and_then(|rows| rows.iter().map(record).collect());
-        records.map_err(|source| self.inner().error(source))
+            .bind(filter.tool.as_deref().map(glob))
+            .bind(filter.only_failed)
+            .bind(limit);
+        self.placed(query).await
+    }
+
+    /// The place of the latest call.
+    pub async fn last_place(&self) -> Result<CallPlace, StoreError> {
+        let last = sqlx::query_scalar(LAST);
+        let last = last.fetch_one(&mut *self.inner().connection().await).await;
+        last.map(CallPlace).map_err(|source| self.inner().error(source))
+    }
+
+    /// The calls that were opened after one, the earliest first.
+    pub async fn calls_after(
+        &self,
+        place: CallPlace,
+        limit: u32,
+    ) -> Result<Vec<PlacedCall>, StoreError> {
+        self.placed(sqlx::query(AFTER).bind(place.0).bind(limit)).await
+    }
+
+    /// The calls at these places, as they are on record by now.
+    pub async fn calls_at(&self, places: &[CallPlace]) -> Result<Vec<PlacedCall>, StoreError> {
+        let places: Vec<_> = places.iter().map(|place| place.0).collect();
+        let places = serde_json::to_string(&places).expect("numbers are JSON");
+        self.placed(sqlx::query(AT).bind(places)).await
+    }
+
+    /// The calls whose ids are this or end with it, the latest first. `id` is hexadecimal.
+    pub async fn calls_by_id(&self, id: &str, limit: u32) -> Result<Vec<CallRecord>, StoreError> {
+        self.settle().await;
+        let digits: String = id.chars().filter(char::is_ascii_hexdigit).collect();
+        let placed = self.placed(sqlx::query(BY_ID).bind(digits).bind(limit)).await?;
+        Ok(placed.into_iter().map(|call| call.record).collect())
+    }
+
+    async fn placed(
+        &self,
+        query: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
+    ) -> Result<Vec<PlacedCall>, StoreError> {
+        let rows = query.fetch_all(&mut *self.inner().connection().await).await;
+        let placed = |row: &SqliteRow| {
+            Ok(PlacedCall { place: CallPlace(row.try_get("seq")?), record: record(row)? })
+        };
+        let calls = rows.and_then(|rows| rows.iter().map(placed).collect());
+        calls.map_err(|source| self.inner().error(source))
     }
 
     /// Counts all records. It reads every one of them, so do not call it often.
@@ -135,6 +235,11 @@ impl Store {
             tracing::debug!(%error, "records on their way are not shown");
         }
     }
+}
+
+/// A pattern in SQLite's own notation, in which brackets have a meaning too.
+fn glob(pattern: &str) -> String {
+    pattern.replace('[', "[[]")
 }
 
 fn record(row: &SqliteRow) -> sqlx::Result<CallRecord> {

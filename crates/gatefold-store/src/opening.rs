@@ -47,7 +47,7 @@ impl Store {
         let log = log.await.map_err(|source| StoreError::unusable(state_dir, source))?;
         let (ledger, intake) = Ledger::new(owner.id, log, options.clock.clone());
         let checkpoint = Arc::new(Notify::new());
-        let (lessons, coming) = mpsc::channel(past::LESSONS);
+        let (uses, coming) = mpsc::channel(past::QUEUED_USES);
         let inner = Arc::new_cyclic(|inner| {
             let mut tasks = JoinSet::new();
             tasks.spawn(housekeeping::keep(inner.clone(), checkpoint.clone()));
@@ -63,7 +63,7 @@ impl Store {
                 database: database.clone(),
                 connection: Mutex::new(connection),
                 seal_key,
-                lessons,
+                uses,
                 _tasks: tasks,
             }
         });

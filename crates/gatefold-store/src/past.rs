@@ -4,7 +4,7 @@ use std::sync::Weak;
 
 use futures::future::BoxFuture;
 use gatefold_core::{BoxError, Tenant, Timestamp, ToolId};
-use gatefold_dispatch::{KeptQuery, Lesson, PastQueries};
+use gatefold_dispatch::{KeptQuery, PastQueries, PastUse};
 use serde::Serialize;
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::mpsc;
@@ -24,8 +24,8 @@ const PER_TOOL: u32 = 20;
 const PER_TENANT: u32 = 2000;
 const IN_ALL: u32 = 100_000;
 
-/// Lessons that wait to be written. If the queue is full, a new lesson is lost.
-pub(crate) const LESSONS: usize = 64;
+/// Uses that wait to be written. If the queue is full, a new one is lost.
+pub(crate) const QUEUED_USES: usize = 64;
 
 const KEPT: &str = "SELECT tool, query, strength FROM past_queries WHERE tenant = ?1";
 
@@ -137,8 +137,8 @@ impl Store {
 }
 
 impl PastQueries for Store {
-    fn note(&self, lesson: Lesson) {
-        if self.inner().lessons.try_send(lesson).is_err() {
+    fn note(&self, used: PastUse) {
+        if self.inner().uses.try_send(used).is_err() {
             tracing::debug!("a past query was not kept: too many came at once");
         }
     }
@@ -168,11 +168,11 @@ impl PastQueries for Store {
     }
 }
 
-/// Writes lessons as they come, for as long as the store exists.
-pub(crate) async fn keep(store: Weak<StoreInner>, mut lessons: mpsc::Receiver<Lesson>) {
-    while let Some(lesson) = lessons.recv().await {
+/// Writes uses as they come, for as long as the store exists.
+pub(crate) async fn keep(store: Weak<StoreInner>, mut uses: mpsc::Receiver<PastUse>) {
+    while let Some(used) = uses.recv().await {
         let Some(store) = store.upgrade() else { return };
-        let written = write(&mut *store.connection().await, &lesson).await;
+        let written = write(&mut *store.connection().await, &used).await;
         if let Err(source) = written {
             let error = store.error(source);
             tracing::warn!(%error, "a past query could not be kept");
@@ -180,8 +180,8 @@ pub(crate) async fn keep(store: Weak<StoreInner>, mut lessons: mpsc::Receiver<Le
     }
 }
 
-async fn write(connection: &mut SqliteConnection, lesson: &Lesson) -> sqlx::Result<()> {
-    let Lesson { tenant, tool, query, at } = lesson;
+async fn write(connection: &mut SqliteConnection, used: &PastUse) -> sqlx::Result<()> {
+    let PastUse { tenant, tool, query, at } = used;
     let (tenant, tool) = (tenant.as_str(), tool.as_str());
     // Immediate, because another process may write the same row at the same time.
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;

@@ -49,7 +49,7 @@ const SAVE_MANIFEST: &str = "
     INSERT INTO sources (domain, config_digest, manifest_digest, seen_at)
     VALUES (?1, unhex(?2), unhex(?3), ?4)
     ON CONFLICT DO UPDATE
-    SET manifest_digest = excluded.manifest_digest, seen_at = excluded.seen_at";
+    SET manifest_digest = excluded.manifest_digest, seen_at = excluded.seen_at, failed_at = NULL";
 
 /// What is remembered of a domain, the latest first. A clock may have gone back, so the one that was
 /// just saved is named.

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gatefold_core::{Clock, Timestamp};
-use gatefold_dispatch::{Lesson, SealKey};
+use gatefold_dispatch::{PastUse, SealKey};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard, mpsc};
 use tokio::task::JoinSet;
@@ -33,7 +33,7 @@ pub(crate) struct StoreInner {
     pub(crate) connection: Mutex<SqliteConnection>,
     pub(crate) seal_key: SealKey,
     /// Past queries on their way to the database.
-    pub(crate) lessons: mpsc::Sender<Lesson>,
+    pub(crate) uses: mpsc::Sender<PastUse>,
     /// The tasks for recovery, retention and past queries. They end with the store.
     pub(crate) _tasks: JoinSet<()>,
 }

@@ -19,19 +19,20 @@ use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
 use gatefold_disclose::{ClientLimits, Disclosure as _, Surface};
 use gatefold_dispatch::{
-    BreakerState, Dispatcher, Pinned, Setup, SourceReport, SourceState, SourceStatus, TrafficReport,
+    BreakerState, Dispatcher, PinnedTurn, Setup, Source, SourceLogLine, SourceReport, SourceState,
+    SourceStatus, TrafficReport,
 };
 use gatefold_egress::EgressError;
 use gatefold_exchange::{ClientProfiles, Exchange, UnknownDisclosure};
 use gatefold_mcp::{Authenticator, HttpEndpoint, Server};
-use gatefold_store::{Store, StoreError};
+use gatefold_store::{ReachAttempt, Store, StoreError};
 
 use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
 use crate::{EncoderTier, Environment, config};
 use costs::TokenCounts;
 use disclosure::ReloadableGateway;
-use learning::Learning;
-use sources::{ConfiguredSource, SourceFactory};
+use learning::LearningTask;
+use sources::{ConfiguredSource, SourceFactory, source_key};
 
 pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
@@ -40,6 +41,9 @@ pub use watch::{ConfigWatch, WatchError};
 
 /// How long the catalogue may take to include new manifests once their sources have answered.
 const CATALOGUE_WAIT: Duration = Duration::from_secs(5);
+
+/// How often it is told that a source downloads.
+const DOWNLOAD_TOLD: Duration = Duration::from_secs(1);
 
 /// Why a gateway could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +76,7 @@ pub struct App {
     applied: ArcSwap<AppliedConfig>,
     /// Held during a reload, so that two never overlap.
     reloading: tokio::sync::Mutex<()>,
-    learning: Mutex<Option<Learning>>,
+    learning: Mutex<Option<LearningTask>>,
     counted: TokenCounts,
     authenticator: Arc<dyn Authenticator>,
 }
@@ -112,13 +116,18 @@ pub struct ConnectOutcome {
 }
 
 /// Follows how sources are connected. All connect at the same time, so events come in any order.
-pub trait Connecting: Sync {
+pub trait ConnectObserver: Sync {
     fn started(&self, domain: &Domain);
     fn finished(&self, domain: &Domain);
+
+    /// A source has been downloading what it needs for this long. Told again every second.
+    fn downloading(&self, domain: &Domain, so_far: Duration) {
+        let _ = (domain, so_far);
+    }
 }
 
 /// Follows nothing.
-impl Connecting for () {
+impl ConnectObserver for () {
     fn started(&self, _: &Domain) {}
     fn finished(&self, _: &Domain) {}
 }
@@ -173,7 +182,7 @@ impl App {
     }
 
     /// What a model sees first, and its cost in o200k tokens.
-    pub fn surface(&self, pinned: &Pinned) -> Surface {
+    pub fn surface(&self, pinned: &PinnedTurn) -> Surface {
         self.disclosure.surface(pinned.view(), &ClientLimits::default())
     }
 
@@ -199,7 +208,7 @@ impl App {
     }
 
     /// A turn for the local user.
-    pub fn pin(&self) -> Pinned {
+    pub fn pin(&self) -> PinnedTurn {
         self.dispatcher.pin(Arc::new(Principal::local()))
     }
 
@@ -214,18 +223,30 @@ impl App {
         reports
     }
 
+    /// What a configured source said beside its answers, as [`Source::log_after`] has it. `None`
+    /// without such a source.
+    ///
+    /// [`Source::log_after`]: gatefold_dispatch::Source::log_after
+    pub fn source_log(&self, domain: &str, after: u64) -> Option<Vec<SourceLogLine>> {
+        let applied = self.applied.load();
+        let mut sources = applied.sources.iter();
+        let found = sources.find(|source| source.config.domain.as_str() == domain)?;
+        let log = found.source.as_ref().map(|source| source.log_after(after));
+        Some(log.unwrap_or_default())
+    }
+
     /// Keeps asking unknown sources in the background until each has answered once, and has the
     /// encoder read the tools. Call it again after a reload; [`App::close`] ends it.
     pub fn keep_learning(&self) {
         let applied = self.applied.load_full();
         let sources = applied.sources.iter().filter_map(ConfiguredSource::learnable).cloned();
-        self.set_learning(Some(Learning::start(sources.collect())));
+        self.set_learning(Some(LearningTask::start(sources.collect())));
         if let Some(encoder) = &applied.encoder {
             encoder.start();
         }
     }
 
-    fn set_learning(&self, learning: Option<Learning>) {
+    fn set_learning(&self, learning: Option<LearningTask>) {
         *self.learning.lock().unwrap_or_else(PoisonError::into_inner) = learning;
     }
 
@@ -241,23 +262,20 @@ impl App {
         self.await_manifests(&domains).await;
     }
 
-    /// Connects the unknown sources, so that the catalogue is complete. Returns those that failed,
-    /// with the reason.
-    pub async fn learn(&self, follower: &impl Connecting) -> Vec<(Domain, String)> {
-        let unknown = |state| matches!(state, SourceState::Configured | SourceState::Failing);
+    /// Connects the unknown sources, so that the catalogue is complete; one that is starting already
+    /// is waited for. Returns those that failed, with the reason.
+    pub async fn learn(&self, follower: &impl ConnectObserver) -> Vec<(Domain, String)> {
         let applied = self.applied.load_full();
         let sources: Vec<_> = applied
             .sources
             .iter()
             .filter_map(|source| source.source.clone())
-            .filter(|source| {
-                source.manifests().borrow().is_none() && unknown(source.status().state)
-            })
+            .filter(|source| source.manifests().borrow().is_none())
             .collect();
         let learned = join_all(sources.into_iter().map(async |source| {
             let domain = source.domain().clone();
             follower.started(&domain);
-            let result = source.refresh().await;
+            let result = followed(source, follower).await;
             follower.finished(&domain);
             (domain, result)
         }));
@@ -273,15 +291,16 @@ impl App {
     }
 
     /// Connects every source at the same time and returns the outcomes, in the order of the
-    /// configuration. Disabled sources are left out.
-    pub async fn connect(&self, follower: &impl Connecting) -> Vec<ConnectOutcome> {
+    /// configuration. Disabled sources are left out. The outcomes are also put on record, so that
+    /// others can tell a source that is only configured from one that works.
+    pub async fn connect(&self, follower: &impl ConnectObserver) -> Vec<ConnectOutcome> {
         let applied = self.applied.load_full();
         let connecting = applied.sources.iter().filter_map(|configured| {
             let source = configured.source.clone()?;
             Some(async move {
                 let started = Instant::now();
                 follower.started(&configured.config.domain);
-                let result = source.refresh().await;
+                let result = followed(source, follower).await;
                 follower.finished(&configured.config.domain);
                 ConnectOutcome {
                     source: configured.config.clone(),
@@ -291,10 +310,23 @@ impl App {
             })
         });
         let connected = join_all(connecting).await;
+        self.note_reach(&connected).await;
         let reached = connected.iter().filter(|one| one.result.is_ok());
         let domains: Vec<_> = reached.map(|one| one.source.domain.clone()).collect();
         self.await_catalogue(&domains).await;
         connected
+    }
+
+    async fn note_reach(&self, connected: &[ConnectOutcome]) {
+        let now = self.clock.now();
+        let attempt = |one: &ConnectOutcome| ReachAttempt {
+            key: source_key(&one.source),
+            failed_at: one.result.is_err().then_some(now),
+        };
+        let attempts: Vec<_> = connected.iter().map(attempt).collect();
+        if let Err(error) = self.store.note_reach(&attempts).await {
+            tracing::warn!(%error, "which sources were reached could not be put on record");
+        }
     }
 
     /// Waits a little until the catalogue includes what these sources offer.
@@ -354,6 +386,7 @@ impl App {
         };
         let clients = config.clients.clone();
         let clients = ClientProfiles::new(clients, self.exchange.disclosures())?;
+        self.factory.set_starts(config.starts);
         self.disclosure.replace(&config);
         self.exchange.set_clients(clients);
         self.dispatcher.install(setup);
@@ -395,6 +428,24 @@ impl App {
     }
 }
 
+/// Refreshes a source, and tells of its download.
+async fn followed(
+    source: Arc<dyn Source>,
+    follower: &impl ConnectObserver,
+) -> Result<(), CallError> {
+    let mut refreshed = source.clone().refresh();
+    loop {
+        match tokio::time::timeout(DOWNLOAD_TOLD, &mut refreshed).await {
+            Ok(result) => return result,
+            Err(_) => {
+                if let Some(so_far) = source.status().downloading {
+                    follower.downloading(source.domain(), so_far);
+                }
+            }
+        }
+    }
+}
+
 fn needs_restart(old: &Config, new: &Config) -> Vec<&'static str> {
     let config::ServerConfig { listen, .. } = &new.server;
     let rest =
@@ -418,6 +469,7 @@ fn disabled_report(domain: &Domain, since: Timestamp) -> SourceReport {
             since,
             error: None,
             protocol: None,
+            downloading: None,
             sessions: 0,
         },
         last_lines: Vec::new(),

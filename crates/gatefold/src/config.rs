@@ -35,6 +35,7 @@ use gatefold_core::{ClientName, Digest, Domain};
 use gatefold_disclose::GatewayLimits;
 use gatefold_dispatch::Limits;
 use gatefold_exchange::ClientProfile;
+use gatefold_mcp::StartLimits;
 use gatefold_policy::Policy;
 
 use kinds::{KindSection, Need};
@@ -46,7 +47,7 @@ pub use common_keys::SourceLimits;
 pub use error::ConfigError;
 pub use gatefold_config::{Fault, Faults};
 pub use keys::sections;
-pub use load::{Inputs, load};
+pub use load::{Inputs, SourceFindings, check_source, load, secrets_file, with_its_secrets};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
 pub use profiles::DisclosureNames;
 pub use schema::schema;
@@ -73,9 +74,13 @@ pub struct Config {
     pub limits: Limits,
     /// Limits of every source without limits of its own.
     pub source_limits: SourceLimits,
+    /// How many programs of sources may be started at once.
+    pub starts: StartLimits,
     pub server: ServerConfig,
     /// Where the state is kept, if a file says so; see [`default_state_dir`].
     pub state_dir: Option<PathBuf>,
+    /// Where secrets are looked up before they are in the keyring.
+    pub secrets_file: Option<PathBuf>,
     pub audit: AuditConfig,
 }
 
@@ -92,6 +97,8 @@ pub struct SourceConfig {
     pub groups: GroupRules,
     /// From the start of a connection to its first list of tools.
     pub connect_deadline: Duration,
+    /// The same for a first start through a package runner, which may have to download.
+    pub install_deadline: Duration,
     /// The deadline of a call, instead of [`Limits::call_deadline`].
     pub call_deadline: Option<Duration>,
     /// How long an unused connection stays open.
@@ -114,6 +121,7 @@ impl SourceConfig {
             description: None,
             groups: GroupRules::default(),
             connect_deadline: limits.connect_deadline,
+            install_deadline: limits.install_deadline,
             call_deadline: None,
             idle_stop: limits.idle_stop,
         }
@@ -123,6 +131,7 @@ impl SourceConfig {
     pub fn is_same_source(&self, other: &Self) -> bool {
         self.config_digest == other.config_digest
             && self.connect_deadline == other.connect_deadline
+            && self.install_deadline == other.install_deadline
             && self.idle_stop == other.idle_stop
     }
 }
@@ -150,12 +159,12 @@ pub enum SourceSection {
     /// Switched off in the configuration.
     Disabled,
     /// The source cannot work as configured, or needs a variable or a secret that does not exist.
-    Unusable(Box<Unusable>),
+    Unusable(Box<UnusableSection>),
 }
 
 /// A source that cannot be built, and why.
 #[derive(Debug, Clone)]
-pub struct Unusable {
+pub struct UnusableSection {
     pub kind: KindName,
     pub fault: Fault,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gatefold_catalog::Encoder;
 use gatefold_encoder::{
-    Embedder, EncoderError, Model, REQUEST_TOKENS, SHELF_RECORDS, Shelf, passage_key,
+    CACHED_VECTORS, Embedder, EncoderError, Model, REQUEST_TOKENS, VectorCache, passage_key,
 };
 
 /// The file in the state directory that keeps the vectors of tools.
@@ -24,7 +24,7 @@ pub struct EncoderTier {
     vectors: PathBuf,
     /// `None` inside if it could not be opened, which was logged.
     opened: OnceLock<Option<OpenEncoder>>,
-    /// What was last given to read, until it is opened: at most [`SHELF_RECORDS`], for more would not be kept.
+    /// What was last given to read, until it is opened: at most [`CACHED_VECTORS`], for more would not be kept.
     passages: Mutex<Option<Vec<Arc<str>>>>,
 }
 
@@ -95,12 +95,13 @@ impl EncoderTier {
 
     fn open(&self) -> Result<OpenEncoder, EncoderError> {
         let model = Arc::new(Model::open(&self.model)?);
-        let vectors = Shelf::open(&self.vectors, &model).unwrap_or_else(|error| {
+        let vectors = VectorCache::open(&self.vectors, &model).unwrap_or_else(|error| {
             let cause = std::error::Error::source(&error);
             tracing::warn!(%error, cause, "the encoder's vectors are kept in memory only");
-            Shelf::in_memory(&model, SHELF_RECORDS)
+            VectorCache::in_memory(&model, CACHED_VECTORS)
         });
-        let past = Embedder::start(Arc::clone(&model), Shelf::in_memory(&model, PAST_REQUESTS));
+        let past =
+            Embedder::start(Arc::clone(&model), VectorCache::in_memory(&model, PAST_REQUESTS));
         Ok(OpenEncoder { tools: Embedder::start(model, vectors), past })
     }
 
@@ -141,7 +142,7 @@ fn log(error: &EncoderError) {
 
 impl Encoder for EncoderTier {
     fn read(&self, passages: Vec<String>) {
-        let passages = passages.into_iter().take(SHELF_RECORDS);
+        let passages = passages.into_iter().take(CACHED_VECTORS);
         let passages: Vec<Arc<str>> = passages.map(Arc::from).collect();
         // Held until the passages are set, so that of two callers the later one wins.
         let mut waiting = self.passages();
@@ -184,8 +185,8 @@ mod tests {
     fn no_more_waits_to_be_read_than_can_be_kept() {
         let home = tempfile::tempdir().unwrap();
         let encoder = EncoderTier::new(&home.path().join("gone"), home.path());
-        encoder.read(vec![String::new(); SHELF_RECORDS + 1]);
-        assert_eq!(encoder.passages().as_ref().map(Vec::len), Some(SHELF_RECORDS));
+        encoder.read(vec![String::new(); CACHED_VECTORS + 1]);
+        assert_eq!(encoder.passages().as_ref().map(Vec::len), Some(CACHED_VECTORS));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gatefold_config::{Surroundings, UnresolvedReference};
 use gatefold_core::Secret;
 
-use crate::secrets::{Lookup, SecretError, SecretName, SecretStore};
+use crate::secrets::{Lookup, SecretError, SecretFile, SecretName, SecretStore};
 
 /// The process's environment at the start, or an artificial one in tests.
 ///
@@ -36,8 +36,8 @@ impl Environment {
     }
 
     /// An environment with only these variables and this working directory, and no secrets.
-    pub fn new<const N: usize>(
-        variables: [(&str, &str); N],
+    pub fn new<'v>(
+        variables: impl IntoIterator<Item = (&'v str, &'v str)>,
         directory: impl Into<PathBuf>,
     ) -> Self {
         let set = variables.into_iter().filter(|(name, value)| !is_own_reference(name, value));
@@ -49,6 +49,13 @@ impl Environment {
     #[must_use]
     pub fn with_secrets(self, store: Arc<dyn SecretStore>) -> Self {
         Self { secrets: Lookup::new(Some(store)), ..self }
+    }
+
+    /// The same, with a file of secrets that is asked before any other store.
+    #[must_use]
+    pub fn with_secret_file(&self, path: &Path) -> Self {
+        let file = SecretFile::at(self.directory.join(path));
+        Self { secrets: self.secrets.after_file(file), ..self.clone() }
     }
 
     /// The same for one load of a configuration: each secret is looked up once, and again in the

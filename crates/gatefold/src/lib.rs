@@ -17,8 +17,8 @@ pub mod files;
 pub mod secrets;
 
 pub use app::{
-    App, AppBuilder, AppError, ConfigWatch, ConnectOutcome, Connecting, CountError, ReloadReport,
-    Status, TokenCosts, TokenCounter, WatchError, build, status_routes,
+    App, AppBuilder, AppError, ConfigWatch, ConnectObserver, ConnectOutcome, CountError,
+    ReloadReport, Status, TokenCosts, TokenCounter, WatchError, build, status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

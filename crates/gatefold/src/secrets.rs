@@ -4,12 +4,19 @@
 //! `gatefold-setup`; an embedder passes in a store of its own, or none. The errors and their hints
 //! speak of a keyring, because that is what people have.
 
+mod file;
+
 use std::collections::HashMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use gatefold_core::Secret;
+
+pub use file::SecretFile;
+
+use file::FileBeforeStore;
 
 /// The longest name of a secret, in bytes.
 const NAME_LIMIT: usize = 128;
@@ -52,7 +59,7 @@ impl fmt::Display for SecretName {
     }
 }
 
-/// Why a keyring failed. None of its texts holds a secret.
+/// Why a keyring, or a file of secrets, failed. None of its texts holds a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
     #[error("`{0}` is not the name of a secret")]
@@ -67,6 +74,12 @@ pub enum SecretError {
     Slow(Duration),
     #[error("the keyring's secret `{0}` is not text")]
     NotText(SecretName),
+    #[error("`{path}` has no secret `{0}`, and neither has a keyring", path = .1.display())]
+    NotInFile(SecretName, PathBuf),
+    #[error("others can read the secrets in `{}`", .0.display())]
+    OpenFile(PathBuf),
+    #[error("the secrets in `{path}` cannot be used: {1}", path = .0.display())]
+    UnusableFile(PathBuf, String),
     #[error("the secret is {0}")]
     IllegalValue(&'static str),
     #[error("the keyring failed: {0}")]
@@ -82,13 +95,16 @@ impl SecretError {
             }
             Self::NoKeyring(_) => match name.map(SecretName::as_variable) {
                 Some(name) => format!("set a variable instead and refer to it: `${{{name}}}`"),
-                None => "start one, such as `gnome-keyring-daemon`, or keep the secret in a \
-                         variable and refer to it: `${NAME}`"
+                None => "start one, such as `gnome-keyring-daemon`, keep secrets in a file, which \
+                         `file` in `[secrets]` names, or keep the secret in a variable and refer \
+                         to it: `${NAME}`"
                     .to_owned(),
             },
-            Self::Missing(name) | Self::NotText(name) => {
+            Self::Missing(name) | Self::NotText(name) | Self::NotInFile(name, _) => {
                 format!("store it: `gatefold secret set {name}`")
             }
+            Self::OpenFile(path) => format!("keep it to yourself: `chmod 600 {}`", path.display()),
+            Self::UnusableFile(..) => "write one secret on each line: NAME = \"VALUE\"".to_owned(),
             Self::Refused | Self::Slow(_) => {
                 "unlock the keyring, by logging in to the desktop or with its own program, and \
                  try again"
@@ -135,6 +151,11 @@ impl Lookup {
     /// Lookups in this store; without one, every name is answered by "no keyring".
     pub(crate) fn new(store: Option<Arc<dyn SecretStore>>) -> Self {
         Self { store, seen: Arc::default() }
+    }
+
+    /// The same store, behind a file that is asked first.
+    pub(crate) fn after_file(&self, file: SecretFile) -> Self {
+        Self::new(Some(Arc::new(FileBeforeStore { file, store: self.store.clone() })))
     }
 
     /// The same store, with nothing looked up yet.

@@ -50,7 +50,7 @@ use tokio_util::sync::CancellationToken;
 use self::connection::Reference;
 pub use self::contents::PNG;
 use self::sessions::Sessions;
-use self::shared::Shared;
+use self::shared::ServerState;
 use crate::Error;
 use crate::exit::fail;
 
@@ -170,7 +170,7 @@ fn parse_era(name: &str) -> Option<ServedEras> {
 
 /// Serves standard input and output until the input ends.
 pub async fn serve_stdio(era: ServedEras) -> Result<(), Error> {
-    let reference = Reference::new(era, Arc::new(Shared::new()));
+    let reference = Reference::new(era, Arc::new(ServerState::new()));
     let service = reference
         .serve(rmcp::transport::stdio())
         .await
@@ -187,7 +187,7 @@ pub async fn serve_http(
     era: ServedEras,
     cancellation: CancellationToken,
 ) -> Result<(), Error> {
-    let shared = Arc::new(Shared::new());
+    let shared = Arc::new(ServerState::new());
     let config = StreamableHttpServerConfig::default()
         .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"])
         .with_cancellation_token(cancellation.child_token());

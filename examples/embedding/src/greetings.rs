@@ -15,7 +15,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold::config::keys::{Key, Kind};
 use gatefold::config::kinds::{
-    DigestParts, KindSection, SourceIdentity, SourceKind, SourcePorts, Way,
+    ConnectionMethod, DigestParts, KindSection, SourceIdentity, SourceKind, SourcePorts,
 };
 use gatefold_catalog::{KindName, Manifest, ToolSpec};
 use gatefold_config::{Table, Text};
@@ -49,8 +49,8 @@ impl SourceKind for Greetings {
         "A greeting has one tool, which greets somebody (`greeting`)."
     }
 
-    fn ways(&self) -> &'static [Way] {
-        &[Way {
+    fn ways(&self) -> &'static [ConnectionMethod] {
+        &[ConnectionMethod {
             key: "greeting",
             purpose: "for greetings",
             heading: "A greeting:",

@@ -22,7 +22,7 @@ use gatefold::config::kinds::Kinds;
 use gatefold::config::{DisclosureNames, Inputs, load};
 use gatefold::{App, AppError, Environment};
 use gatefold_core::{Principal, UserId};
-use gatefold_exchange::Naming;
+use gatefold_exchange::NamingScheme;
 
 use desk::Desk;
 use greetings::Greetings;
@@ -54,7 +54,7 @@ pub async fn gateway(
         .authenticator(Arc::new(tokens))
         .approvals(desk)
         .credentials(vault)
-        .disclosure(MENU, Naming::Public, |_| Arc::new(Menu))
+        .disclosure(MENU, NamingScheme::Public, |_| Arc::new(Menu))
         .build()
         .await
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use gatefold_catalog::{DomainEntry, Request, View, token_bound};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
-use gatefold_disclose::{ClientLimits, Disclosure, Mend, Reply, Step, Surface, ToolSurface};
+use gatefold_disclose::{ClientLimits, Disclosure, Reply, Step, Surface, ToolSurface, UsageError};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -37,16 +37,25 @@ impl Disclosure for Menu {
         Surface { tools, instructions, tokens }
     }
 
-    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
+    fn interpret(
+        &self,
+        view: &View,
+        name: &ToolName,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError> {
         let domain = view.domain(name.as_str()).ok_or_else(|| {
             let known: Vec<_> = view.domains().map(|own| own.domain().as_str()).collect();
-            Mend::new(format!("there is no menu `{name}`: use one of {}", known.join(", ")))
+            UsageError::new(format!("there is no menu `{name}`: use one of {}", known.join(", ")))
         })?;
         let order: Order<'_> = serde_json::from_str(arguments.get())
-            .map_err(|error| Mend::new(format!("send `tool` and `arguments`: {error}")))?;
+            .map_err(|error| UsageError::new(format!("send `tool` and `arguments`: {error}")))?;
         let tool = view.tool_named(domain.domain(), &order.tool).ok_or_else(|| {
             let known: Vec<_> = view.tools_in(domain).map(|own| own.definition().name()).collect();
-            Mend::new(format!("`{name}` has no `{}`: it has {}", order.tool, known.join(", ")))
+            UsageError::new(format!(
+                "`{name}` has no `{}`: it has {}",
+                order.tool,
+                known.join(", ")
+            ))
         })?;
         let arguments = match order.arguments {
             Some(arguments) => arguments.to_owned(),

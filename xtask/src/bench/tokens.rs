@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use gatefold_catalog::{GroupRules, KindName, Manifest, ServerInfo, Snapshot, SourceEntry, View};
-use gatefold_core::{Domain, Timestamp, ToolName};
-use gatefold_disclose::{ClientLimits, Disclosure as _, Gateway, Reply, Step};
+use gatefold_core::{Domain, Timestamp};
+use gatefold_disclose::{ClientLimits, Disclosure as _, Gateway};
 use serde::Deserialize;
-use serde_json::value::{RawValue, to_raw_value};
-use tiktoken_rs::CoreBPE;
+use serde_json::value::RawValue;
 
-use super::say;
+use super::reading::{count, discover, text_of};
 use super::table::{markdown, write_section};
+use super::{answers, say};
 
 /// The answer of a server to `tools/list`, as it lies in a catalogue.
 #[derive(Deserialize)]
@@ -21,7 +21,7 @@ struct Listing {
     tools: Box<RawValue>,
 }
 
-#[expect(clippy::disallowed_methods, reason = "a chore reads its own variable")]
+#[expect(clippy::disallowed_methods, reason = "a chore reads its own variables")]
 pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let folder = std::env::var_os("GATEFOLD_CATALOGS");
     let folder = folder.context("GATEFOLD_CATALOGS must name a folder of tool lists")?;
@@ -58,7 +58,12 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     }
     let tools = view.tool_count();
     let head = ["what the model reads", "tokens", "share"];
-    let section = format!("\n{tools} tools of {sources} servers:\n\n{}\n", markdown(&head, &rows));
+    let mut section =
+        format!("\n{tools} tools of {sources} servers:\n\n{}\n", markdown(&head, &rows));
+    if let Some(requests) = std::env::var_os("GATEFOLD_REQUESTS") {
+        section += &answers::table(&vocabulary, &view, Path::new(&requests))?;
+        section.push('\n');
+    }
     say(&section);
     if options.contains(&"--write") {
         write_section(&root.join("docs/benchmarks.md"), "tokens", &section)?;
@@ -76,10 +81,6 @@ fn compact(json: &str) -> String {
     serde_json::from_str::<serde_json::Value>(json).map_or_else(|_| json.into(), |v| v.to_string())
 }
 
-fn count(vocabulary: &CoreBPE, text: &str) -> usize {
-    vocabulary.encode_ordinary(text).len()
-}
-
 /// The lists of a folder, each a source named after its server.
 fn entries(folder: &Path) -> Result<Vec<SourceEntry>> {
     let mut entries = Vec::new();
@@ -95,9 +96,11 @@ fn entries(folder: &Path) -> Result<Vec<SourceEntry>> {
             name: listing.server.clone(),
             version: String::new(),
             title: None,
+            description: None,
             instructions: None,
             protocol: "2025-11-25".to_owned(),
             capabilities: None,
+            whole: None,
         };
         let page = RawValue::from_string(format!(r#"{{"tools":{}}}"#, listing.tools.get()))?;
         let manifest = Manifest::from_pages(server, &[page], Timestamp::from_millis(0));
@@ -110,23 +113,4 @@ fn entries(folder: &Path) -> Result<Vec<SourceEntry>> {
         });
     }
     Ok(entries)
-}
-
-fn discover(gateway: &Gateway, view: &View, arguments: &str) -> Result<Reply> {
-    let arguments = RawValue::from_string(arguments.to_owned())?;
-    match gateway.interpret(view, &ToolName::parse("discover_tools")?, &arguments) {
-        Ok(Step::Reply(reply) | Step::Found(reply, _)) => Ok(reply),
-        Ok(Step::Call(_)) => anyhow::bail!("discovering called a tool"),
-        Err(mend) => Err(mend.into()),
-    }
-}
-
-/// The text that a model reads of a block.
-fn text_of(block: &RawValue) -> String {
-    #[derive(Deserialize)]
-    struct Text {
-        text: Option<String>,
-    }
-    let text = serde_json::from_str::<Text>(block.get()).ok().and_then(|block| block.text);
-    text.unwrap_or_else(|| to_raw_value(block).map(|b| b.get().to_owned()).unwrap_or_default())
 }

@@ -73,6 +73,11 @@ impl ToolDefinition {
         self.at(self.places.raw)
     }
 
+    /// Its place among what the source listed: of two, the one that came first has the smaller.
+    pub fn listed_at(&self) -> u32 {
+        self.places.raw.0
+    }
+
     /// The digest of the definition, regardless of its key order.
     pub fn digest(&self) -> Digest {
         self.places.digest

@@ -124,9 +124,11 @@ mod tests {
             name: "s".to_owned(),
             version: String::new(),
             title: None,
+            description: None,
             instructions: None,
             protocol: "2025-11-25".to_owned(),
             capabilities: None,
+            whole: None,
         };
         let manifest = Manifest::from_pages(server, &[page], Timestamp::from_millis(0));
         let entry = SourceEntry {

@@ -52,7 +52,7 @@ fn found(
         ["desk alpha: Handles a case", "desk beta: Handles a case"]
     );
     let view = View::whole(Arc::new(snapshot));
-    let view = view.with_past(Arc::new(Past::of(past)));
+    let view = view.with_past(Arc::new(PastIndex::of(past)));
     let hits = search(&view, "handle my case", &Scope::default(), mode, 2);
     hits.iter().map(|hit| hit.tool.id().to_string()).collect()
 }

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use super::{View, shown};
 use crate::address::{address, is_uri, read_address};
 use crate::entry::Entry;
-use crate::lookup::Sight;
+use crate::lookup::VisibleEntries;
 use crate::snapshot::DomainEntry;
 use crate::template;
 
@@ -51,7 +51,7 @@ impl View {
     /// The one prompt that a name means, in the same order of certainty as [`View::find`].
     pub fn find_prompt(&self, name: &str) -> Option<&Entry> {
         let (names, domains) = (self.snapshot.prompt_names(), self.snapshot.domain_names());
-        let found = names.find(name, domains, &PromptSight(self));
+        let found = names.find(name, domains, &VisiblePrompts(self));
         found.map(|at| &self.snapshot.prompts()[at])
     }
 
@@ -126,9 +126,9 @@ impl View {
 }
 
 /// A view's prompts, as names mean them.
-struct PromptSight<'a>(&'a View);
+struct VisiblePrompts<'a>(&'a View);
 
-impl Sight for PromptSight<'_> {
+impl VisibleEntries for VisiblePrompts<'_> {
     fn knows(&self, at: usize) -> bool {
         self.0.prompts.has(at)
     }

@@ -76,6 +76,7 @@ impl View {
             tool_count: tools.count(),
             tools,
             past: self.past.clone(),
+            unlisted: self.unlisted.clone(),
         }
     }
 }

@@ -1,3 +1,4 @@
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -6,25 +7,29 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use gatefold::config::{DEFAULT_LISTEN, Inputs};
 use gatefold_catalog::SearchMode;
+use serde::{Deserialize, Serialize};
 
 use super::output::ColourChoice;
 
-#[derive(Debug, Args)]
+/// Where the options of every command come in its help: behind its own.
+const SHARED_ORDER: usize = 900;
+
+#[derive(Debug, Clone, Args)]
 pub(crate) struct SharedOptions {
     /// Configuration file [default: `./gatefold.toml`, then `~/.config/gatefold/gatefold.toml`]
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, display_order = SHARED_ORDER)]
     pub(crate) config: Option<PathBuf>,
     /// An MCP client's configuration file, used as it is; may be given more than once
-    #[arg(long, value_name = "FILE", global = true)]
+    #[arg(long, value_name = "FILE", global = true, display_order = SHARED_ORDER)]
     pub(crate) mcp_config: Vec<PathBuf>,
     /// Directory for audit records and manifests [default: `~/.local/state/gatefold`]
-    #[arg(long, value_name = "DIR", env = "GATEFOLD_STATE_DIR", global = true)]
+    #[arg(long, value_name = "DIR", env = "GATEFOLD_STATE_DIR", global = true, display_order = SHARED_ORDER)]
     pub(crate) state_dir: Option<PathBuf>,
     /// Which logs go to standard error, such as `info` or `gatefold_mcp=debug,warn`
-    #[arg(long, value_name = "FILTER", env = "GATEFOLD_LOG", global = true)]
+    #[arg(long, value_name = "FILTER", env = "GATEFOLD_LOG", global = true, display_order = SHARED_ORDER)]
     pub(crate) log: Option<String>,
     /// When to use colours
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true)]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, global = true, display_order = SHARED_ORDER)]
     pub(crate) color: ColourChoice,
 }
 
@@ -81,6 +86,16 @@ pub(crate) struct Import {
     /// Where secrets go
     #[arg(long, value_enum, default_value_t)]
     pub(crate) secrets: SecretTarget,
+    /// Secrets go to a file that only you can read: this one, the one that the configuration names,
+    /// or `secrets.toml` beside it
+    #[arg(
+        long,
+        value_name = "PATH",
+        num_args = 0..=1,
+        default_missing_value = "",
+        conflicts_with = "secrets"
+    )]
+    pub(crate) secrets_file: Option<SecretsFile>,
     #[command(flatten)]
     pub(crate) caution: WriteOptions,
     #[command(flatten)]
@@ -98,15 +113,29 @@ pub(crate) struct WriteOptions {
     pub(crate) yes: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SecretTarget {
-    /// To the keyring if there is one, otherwise to variables
+    /// To the configuration's file of secrets if it has one, else to the keyring if there is one,
+    /// otherwise to variables
     #[default]
     Auto,
     /// To the operating system's keyring: `${secret:NAME}`
     Keyring,
     /// To variables, which you set where Gatefold runs: `${NAME}`
     Variables,
+}
+
+/// Which file secrets go to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SecretsFile {
+    Usual,
+    Named(PathBuf),
+}
+
+impl From<OsString> for SecretsFile {
+    fn from(path: OsString) -> Self {
+        if path.is_empty() { Self::Usual } else { Self::Named(path.into()) }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -349,7 +378,7 @@ fn pair(text: &str) -> Result<(String, String), &'static str> {
 }
 
 /// How tools are ranked, in the command line's words.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum ModeName {
     /// By words and by meaning
     #[default]

@@ -1,19 +1,16 @@
-//! `gatefold tools call`.
+//! `gatefold tools call`: the arguments of the call, and what became of it.
 
 use std::io::Read as _;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use gatefold_catalog::Tool;
-use gatefold_core::{CallError, Operation, Outcome, Payload, ToolName};
-use gatefold_dispatch::{Caller, Pinned};
-use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::arguments::Call;
-use super::catalogue;
 use super::failure::{usage, with_help};
 use super::output::Output;
+use super::tool_answers::{CallAnswer, CallArguments};
 
 /// The largest arguments that are read from standard input.
 const ARGUMENTS_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
@@ -22,38 +19,9 @@ const ARGUMENTS_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 const OBJECT_HELP: &str =
     "\n  help: write `--arguments '{\"name\": value, ...}'`, or `--arg NAME=VALUE` for each";
 
-/// Makes one call on the same path as every call, with a record.
-pub(super) async fn run(call: &Call, pinned: &Pinned, output: &Output) -> anyhow::Result<ExitCode> {
-    let tool = catalogue::resolve(pinned.view(), &call.name)?;
-    let arguments = arguments(call, tool)?;
-    let name = ToolName::of(tool.id());
-    let operation = Operation::Tool { name, arguments };
-    match pinned.call(operation, None, Caller::silent()).await {
-        Ok(Outcome::Done(payload)) => show(tool, &payload, output),
-        Ok(Outcome::Suspended(_)) => Err(with_help(
-            format!("`{}` waits for a person's approval", tool.id()),
-            "call it from a client that can ask for one",
-        )),
-        Ok(Outcome::Task(task)) => {
-            output.line(&format!("`{}` continues as a task: {}", tool.id(), task.id));
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(error) => refused(tool, &error, output),
-    }
-}
-
-fn refused(tool: &Tool, error: &CallError, output: &Output) -> anyhow::Result<ExitCode> {
-    if !output.is_json() {
-        anyhow::bail!("{error}");
-    }
-    let (tool, kind) = (tool.id().as_str(), error.kind().as_str());
-    output.json(&json!({ "tool": tool, "error": error.to_string(), "kind": kind }));
-    Ok(ExitCode::FAILURE)
-}
-
-fn arguments(call: &Call, tool: &Tool) -> anyhow::Result<Box<RawValue>> {
+pub(super) fn arguments(call: &Call) -> anyhow::Result<CallArguments> {
     let text = match call.arguments.as_deref() {
-        None => return Ok(to_raw_value(&from_pairs(&call.arg, tool)?)?),
+        None => return Ok(CallArguments::Pairs(call.arg.clone())),
         Some("-") => {
             let mut text = String::new();
             let stdin = std::io::stdin().lock();
@@ -66,43 +34,46 @@ fn arguments(call: &Call, tool: &Tool) -> anyhow::Result<Box<RawValue>> {
     let raw: Box<RawValue> = serde_json::from_str(text.trim())
         .map_err(|error| usage(format!("`--arguments` is not JSON: {error}{OBJECT_HELP}")))?;
     if raw.get().starts_with('{') {
-        Ok(raw)
+        Ok(CallArguments::Object(raw))
     } else {
         Err(usage(format!("`--arguments` is not a JSON object{OBJECT_HELP}")))
     }
 }
 
-/// An object from `KEY=VALUE` pairs. A value that is JSON is taken as JSON, unless the tool's
-/// schema says that the argument is a string.
-fn from_pairs(pairs: &[(String, String)], tool: &Tool) -> anyhow::Result<Map<String, Value>> {
-    let schema: Value = serde_json::from_str(tool.definition().input_schema()).unwrap_or_default();
-    let mut arguments = Map::new();
-    for (key, text) in pairs {
-        let is_string = schema["properties"][key]["type"] == "string";
-        let value = match serde_json::from_str(text) {
-            Ok(value) if !is_string => value,
-            _ => Value::String(text.clone()),
-        };
-        if arguments.insert(key.clone(), value).is_some() {
-            return Err(usage(format!(
-                "`--arg {key}` is given twice\n  help: give each argument once"
-            )));
+pub(super) fn show(called: &CallAnswer, output: &Output) -> anyhow::Result<ExitCode> {
+    match called {
+        CallAnswer::Done { tool, is_error, result } => show_result(tool, *is_error, result, output),
+        CallAnswer::Waits { tool } => Err(with_help(
+            format!("`{tool}` waits for a person's approval"),
+            "call it from a client that can ask for one",
+        )),
+        CallAnswer::Task { tool, id } => {
+            output.line(&format!("`{tool}` continues as a task: {id}"));
+            Ok(ExitCode::SUCCESS)
+        }
+        CallAnswer::Refused { error, .. } if !output.is_json() => anyhow::bail!("{error}"),
+        CallAnswer::Refused { tool, error, kind } => {
+            output.json(&json!({ "tool": tool, "error": error, "kind": kind }));
+            Ok(ExitCode::FAILURE)
         }
     }
-    Ok(arguments)
 }
 
-fn show(tool: &Tool, payload: &Payload, output: &Output) -> anyhow::Result<ExitCode> {
-    let code = if payload.is_error { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+fn show_result(
+    tool: &str,
+    is_error: bool,
+    result: &RawValue,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let code = if is_error { ExitCode::FAILURE } else { ExitCode::SUCCESS };
     if output.is_json() {
-        let (tool, result) = (tool.id().as_str(), &payload.json);
-        output.json(&json!({ "tool": tool, "is_error": payload.is_error, "result": result }));
+        output.json(&json!({ "tool": tool, "is_error": is_error, "result": result }));
         return Ok(code);
     }
-    let result: Value = serde_json::from_str(payload.json.get())?;
+    let result: Value = serde_json::from_str(result.get())?;
     let blocks = result["content"].as_array().map(Vec::as_slice).unwrap_or_default();
     let lines: Vec<_> = blocks.iter().map(block).collect();
-    if payload.is_error {
+    if is_error {
         output.error(&lines.join("\n"));
     } else {
         output.verbatim(&lines.join("\n"));

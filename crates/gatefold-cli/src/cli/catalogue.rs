@@ -3,20 +3,21 @@
 
 use std::process::ExitCode;
 
-use gatefold::Environment;
+use gatefold::{App, ConnectObserver, Environment};
 use gatefold_catalog::{Tool, View};
 use gatefold_core::{Domain, ToolName};
-use gatefold_dispatch::Pinned;
+use gatefold_dispatch::PinnedTurn;
+use serde::{Deserialize, Serialize};
 
 use super::arguments::SharedOptions;
 use super::failure::with_help;
 use super::output::Output;
 use super::progress::Progress;
-use super::{check, session, visible};
+use super::{session, visible};
 
 /// The hint when no configured source can have tools.
-pub(super) const NO_SOURCE: &str =
-    "no source is configured; `gatefold import` imports them from your clients";
+pub(super) const NO_SOURCE: &str = "no source is configured; `gatefold import` imports them from your clients, `gatefold add` adds \
+     one, and `gatefold init` writes a configuration to fill in";
 
 /// Runs `act` on the catalogue and on the domains that failed to answer.
 ///
@@ -26,20 +27,53 @@ pub(super) async fn with_catalog(
     environment: &Environment,
     output: &Output,
     is_enough: impl FnOnce(&View) -> bool,
-    act: impl AsyncFnOnce(&Pinned, &[Domain]) -> anyhow::Result<ExitCode>,
+    act: impl AsyncFnOnce(&PinnedTurn, &[Domain]) -> anyhow::Result<ExitCode>,
 ) -> anyhow::Result<ExitCode> {
     let app = session::open(shared, environment).await?.app;
-    let mut failed = Vec::new();
-    if !is_enough(app.pin().view()) {
-        for (domain, reason) in app.learn(&Progress::new(output, "learning")).await {
-            let reason = visible::on_one_line(&check::reason(&reason, &domain));
-            output.warning(&format!("source `{domain}` is left out: {reason}"));
-            failed.push(domain);
-        }
-    }
+    let left_out = complete(&app, &Progress::new(output, "learning"), is_enough).await;
+    warn_of(&left_out, output);
+    let failed: Vec<_> = left_out.into_iter().map(|source| source.domain).collect();
     let result = act(&app.pin(), &failed).await;
     app.close().await;
     result
+}
+
+/// A source that could not be asked.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct LeftOutSource {
+    pub(super) domain: Domain,
+    reason: String,
+}
+
+/// Asks the sources that were never reached, unless `is_enough` accepts what is known. Returns those
+/// that could not be asked.
+pub(super) async fn complete(
+    app: &App,
+    follower: &impl ConnectObserver,
+    is_enough: impl FnOnce(&View) -> bool,
+) -> Vec<LeftOutSource> {
+    if is_enough(app.pin().view()) {
+        return Vec::new();
+    }
+    let failed = app.learn(follower).await.into_iter();
+    let left_out = failed.map(|(domain, error)| {
+        let reason = reason(&error, &domain);
+        LeftOutSource { domain, reason }
+    });
+    left_out.collect()
+}
+
+pub(super) fn warn_of(left_out: &[LeftOutSource], output: &Output) {
+    for LeftOutSource { domain, reason } in left_out {
+        let reason = visible::on_one_line(reason);
+        output.warning(&format!("source `{domain}` is left out: {reason}"));
+    }
+}
+
+/// The reason without the domain, which is printed next to it.
+pub(super) fn reason(error: &str, domain: &Domain) -> String {
+    let known = format!("`{domain}` is unavailable: ");
+    error.strip_prefix(&known).unwrap_or(error).to_owned()
 }
 
 /// The exit code when some domains could not be asked.

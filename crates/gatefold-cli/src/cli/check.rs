@@ -9,9 +9,10 @@ use gatefold_dispatch::{SourceReport, SourceState};
 use serde::Serialize;
 
 use super::arguments::{Check, SharedOptions};
+use super::catalogue::{NO_SOURCE, reason};
 use super::output::{Output, Style};
 use super::progress::Progress;
-use super::table::{Table, grouped};
+use super::table::{Table, grouped, number_of};
 use super::tokens::ChildCounter;
 use super::{session, stop, visible};
 
@@ -94,18 +95,13 @@ async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<F
     };
     let sources: Vec<_> = app.reports().into_iter().map(finding).collect();
     Ok(Findings {
-        ok: sources.iter().all(|source| source.report.status.error.is_none()),
+        ok: !app.config().sources.is_empty()
+            && sources.iter().all(|source| source.report.status.error.is_none()),
         tools: app.pin().view().tool_count(),
         tokens: tokens.values().sum(),
         warnings: warnings(app).await,
         sources,
     })
-}
-
-/// The reason without the domain, which is printed next to it.
-pub(super) fn reason(error: &str, domain: &Domain) -> String {
-    let known = format!("`{domain}` is unavailable: ");
-    error.strip_prefix(&known).unwrap_or(error).to_owned()
 }
 
 /// A hint that the source's own error does not give.
@@ -132,11 +128,13 @@ async fn warnings(app: &App) -> Vec<String> {
 /// What is printed for people.
 fn lines(findings: &Findings, is_verbose: bool, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
-    if !findings.sources.is_empty() {
+    if findings.sources.is_empty() {
+        lines.extend(style.sentence(NO_SOURCE, 2));
+    } else {
         lines.extend(table(findings, style).lines(style));
         lines.push(String::new());
+        lines.extend(style.sentence(&costs(findings.tools, findings.tokens), 2));
     }
-    lines.extend(style.sentence(&costs(findings.tools, findings.tokens), 2));
     lines.extend(findings.sources.iter().flat_map(|finding| details(finding, is_verbose, style)));
     for warning in &findings.warnings {
         lines.push(String::new());
@@ -146,15 +144,13 @@ fn lines(findings: &Findings, is_verbose: bool, style: Style) -> Vec<String> {
 }
 
 fn costs(tools: usize, tokens: usize) -> String {
-    let tokens = grouped(tokens);
-    match tools {
-        0 => "no tools".to_owned(),
-        1 => format!("1 tool: {tokens} tokens if a model is shown it"),
-        _ => {
-            let tools = grouped(tools);
-            format!("{tools} tools: {tokens} tokens if a model is shown them all")
-        }
-    }
+    let what = match tools {
+        0 => return "no tools".to_owned(),
+        1 => "it",
+        _ => "them all",
+    };
+    let (tools, tokens) = (number_of(tools, "tool"), number_of(tokens, "token"));
+    format!("{tools}: {tokens} if a model is shown {what}")
 }
 
 fn table(findings: &Findings, style: Style) -> Table {
@@ -243,6 +239,7 @@ mod tests {
             since: Timestamp::from_millis(0),
             error: error.map(str::to_owned),
             protocol: error.is_none().then(|| "2026-07-28".to_owned()),
+            downloading: None,
             sessions: 1,
         };
         let report = SourceReport {
@@ -279,8 +276,8 @@ mod tests {
             assert_eq!(costs(tools, 1234), expected);
         }
         let nothing =
-            Findings { ok: true, sources: Vec::new(), tools: 0, tokens: 0, warnings: Vec::new() };
-        assert_eq!(lines(&nothing, false, Style::plain()), ["no tools"]);
+            Findings { ok: false, sources: Vec::new(), tools: 0, tokens: 0, warnings: Vec::new() };
+        assert_eq!(lines(&nothing, false, Style::plain()), [NO_SOURCE]);
     }
 
     #[test]

@@ -11,15 +11,18 @@ use super::arguments::{
     Check, Connect, Demo, Disconnect, Doctor, Import, Queries, Secret, Serve, SharedOptions,
     Status, Stdio, Tools,
 };
+use super::calls::Calls;
 use super::config::ConfigCommand;
 use super::eval::Eval;
 use super::init::Init;
+use super::logs::Logs;
 use super::model::Model;
+use super::sources::{Add, NamedSource, SourceList};
 
 /// Gatefold stands between language models and their tools: a model sees three small tools
 /// instead of hundreds of schemas, finds the right one and calls it.
 #[derive(Debug, Parser)]
-#[command(name = "gatefold", version, propagate_version = true, after_help = EXIT_CODES)]
+#[command(name = "gatefold", version = env!("GATEFOLD_VERSION"), propagate_version = true, after_help = EXIT_CODES)]
 pub(crate) struct CommandLine {
     #[command(flatten)]
     pub(crate) shared: SharedOptions,
@@ -44,6 +47,26 @@ pub(crate) enum Command {
     /// Serve MCP to one client over standard input and output
     #[command(after_long_help = "Example:\n  claude mcp add gatefold -- gatefold stdio")]
     Stdio(Stdio),
+    /// Add a source: a server's address, or the command that starts one
+    ///
+    /// Writes it into `gatefold.toml` and changes nothing else there; without one, begins one. A
+    /// secret goes into the keyring first (`gatefold secret set NAME`) and is then referred to.
+    #[command(after_long_help = "Examples:\n  gatefold add files -- npx -y \
+        @modelcontextprotocol/server-filesystem ~/notes\n  gatefold add tickets \
+        https://host.example/mcp --auth 'bearer:${secret:TICKETS_TOKEN}'")]
+    Add(Box<Add>),
+    /// List the sources of the configuration; connects to nothing
+    #[command(after_long_help = "Example:\n  gatefold list --json")]
+    List(SourceList),
+    /// Remove a source from the configuration
+    #[command(after_long_help = "Example:\n  gatefold remove files")]
+    Remove(NamedSource),
+    /// Serve a source again that was disabled
+    #[command(after_long_help = "Example:\n  gatefold enable files")]
+    Enable(NamedSource),
+    /// Keep a source in the configuration without serving it
+    #[command(after_long_help = "Example:\n  gatefold disable files")]
+    Disable(NamedSource),
     /// Import the servers of your MCP clients
     ///
     /// Reads the files of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Zed,
@@ -76,6 +99,22 @@ pub(crate) enum Command {
     /// call with the same arguments.
     #[command(subcommand, after_long_help = "Example:\n  gatefold approvals list")]
     Approvals(Approvals),
+    /// Show the record of calls, and follow it
+    ///
+    /// Every call is on record, whichever gateway of the state directory made it. Its arguments and
+    /// its result are not kept, only their sizes and a digest of the arguments.
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_long_help = "Examples:\n  gatefold calls --follow --failed\n  \
+                           gatefold calls --tool 'tickets__*' --limit 100"
+    )]
+    Calls(Calls),
+    /// Show what a source wrote to its log
+    ///
+    /// The last lines of a local server's standard error, and the log messages that a server sent,
+    /// as a running gateway keeps them. Secrets that the source was given are masked.
+    #[command(after_long_help = "Example:\n  gatefold logs tickets --follow")]
+    Logs(Logs),
     /// Show what searches have learnt from use, and erase it
     ///
     /// When a search leads to a successful call of a tool, its words are kept. They make that tool
@@ -129,12 +168,17 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn is_json(&self) -> bool {
         match self {
+            Self::Add(add) => add.format.json,
+            Self::List(list) => list.format.json,
+            Self::Remove(it) | Self::Enable(it) | Self::Disable(it) => it.format.json,
             Self::Import(import) => import.format.json,
             Self::Connect(connect) => connect.format.json,
             Self::Disconnect(disconnect) => disconnect.format.json,
             Self::Check(check) => check.format.json,
             Self::Doctor(doctor) => doctor.format.json,
             Self::Approvals(approvals) => approvals.format().json,
+            Self::Calls(calls) => calls.is_json(),
+            Self::Logs(logs) => logs.format.json,
             Self::Queries(queries) => queries.is_json(),
             Self::Model(model) => model.format().json,
             Self::Status(status) => status.format.json,
@@ -154,5 +198,10 @@ impl Command {
             Self::Stdio(_) => "warn",
             _ => "error",
         }
+    }
+
+    /// Whether it answers calls of others until it is stopped.
+    pub(crate) fn serves(&self) -> bool {
+        matches!(self, Self::Serve(_) | Self::Stdio(_) | Self::Demo(_))
     }
 }

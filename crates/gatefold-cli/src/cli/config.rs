@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
 use gatefold::Environment;
-use gatefold::config::keys::{Applies, Found, Key, Section, find, sections};
+use gatefold::config::keys::{ApplyMode, Key, PathTarget, Section, find, sections};
 use gatefold::config::kinds::Kinds;
 use gatefold::config::{
     Config, Inputs, Setting, SourceConfig, SourceSection, load, reference, schema, settings,
@@ -76,8 +76,8 @@ pub(super) fn run(
         ConfigCommand::Explain { key: None, .. } => list_sections(&sections, output),
         ConfigCommand::Explain { key: Some(key), .. } => {
             match find(key, &sections).map_err(|missing| usage(missing.to_string()))? {
-                Found::Section(section) => explain_section(section, output),
-                Found::Key(section, key) => explain_key(section, key, output),
+                PathTarget::Section(section) => explain_section(section, output),
+                PathTarget::Key(section, key) => explain_key(section, key, output),
             }
         }
         ConfigCommand::Check { .. } => {
@@ -155,10 +155,10 @@ fn explain_key(section: &Section, key: &Key, output: &Output) {
     line("change", applies(key.applies));
 }
 
-fn applies(applies: Applies) -> &'static str {
+fn applies(applies: ApplyMode) -> &'static str {
     match applies {
-        Applies::Reload => "takes effect when the configuration reloads",
-        Applies::Restart => "takes effect at the next start",
+        ApplyMode::Reload => "takes effect when the configuration reloads",
+        ApplyMode::Restart => "takes effect at the next start",
     }
 }
 
@@ -184,8 +184,8 @@ fn section_json(section: &Section) -> Value {
 
 fn key_json(section: &Section, key: &Key) -> Value {
     let takes_effect = match key.applies {
-        Applies::Reload => "reload",
-        Applies::Restart => "restart",
+        ApplyMode::Reload => "reload",
+        ApplyMode::Restart => "restart",
     };
     json!({
         "key": section.key_path(key),
@@ -305,6 +305,7 @@ fn source_json(source: &SourceConfig, config: &Config) -> Value {
         "description": source.description,
         "call_deadline_ms": call_deadline.as_millis(),
         "connect_deadline_ms": source.connect_deadline.as_millis(),
+        "install_deadline_ms": source.install_deadline.as_millis(),
         "idle_stop_ms": source.idle_stop.as_millis(),
         "connection": connection,
     })

@@ -1,16 +1,21 @@
+mod report;
+
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold::config::{Config, Inputs, default_state_dir, load, user_config_file};
+use gatefold::config::{Config, Inputs, default_state_dir, load};
 use gatefold_clients::{Client, ConfigFile, Entry, Launch, Machine, Scope, config_files};
+use gatefold_setup::doctor::is_gateway_running;
 use gatefold_setup::{
-    self as setup, ConnectReport, Connector, Records, RequiredVariables, ServerOverlap, WriteMode,
+    self as setup, ConnectReport, Connector, Records, RequiredVariables, ServedSources,
+    ServerOverlap, WriteMode,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
+use self::report::ConnectSummary;
 use super::arguments::{Connect, SharedOptions};
 use super::output::Output;
 use super::prompt::PromptMode;
@@ -46,13 +51,14 @@ pub(super) async fn run(
     let launch = launch(connect, shared, &inputs, &config, variables, environment);
     let entry = Entry { name: connect.name.clone(), launch };
     let state_dir = session::state_dir(shared, &config, environment)?;
-    let reached = session::reached(&config, &state_dir).await;
+    let reach = session::reach(&config, &state_dir).await;
     let mut plans = Vec::new();
     for client in clients {
         let file = place(&machine, client, connect.project, environment)?;
         let hands_on = connect.http || client.refers_to_variables();
         let unmet = if hands_on { &RequiredVariables::default() } else { &required };
-        let overlap = setup::overlap(&file, &config, unmet, &reached, environment)?;
+        let served = ServedSources { config: &config, unmet, reach: &reach, environment };
+        let overlap = setup::overlap(&file, &served)?;
         let overlap = if connect.keep { ServerOverlap::default() } else { overlap };
         let result = connector.connect(&file, &entry, &overlap.names, WriteMode::DryRun)?;
         plans.push(Plan {
@@ -83,7 +89,8 @@ pub(super) async fn run(
         }
         plan.outcome = unseen(&connector, plan).map_or(Outcome::Written, Outcome::Unseen);
     }
-    let told = ConnectSummary { connect, shared, entry: &entry, environment, output };
+    let is_running = connect.http && is_gateway_running(config.server.listen).await;
+    let told = ConnectSummary { connect, shared, entry: &entry, is_running, environment, output };
     told.all(&plans);
     let is_well = plans.iter().all(|plan| plan.outcome.error().is_none());
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -126,6 +133,13 @@ impl Plan {
     fn is_to_be_written(&self) -> bool {
         self.is_wanted && !self.result.is_unchanged
     }
+
+    /// Whether the file lies in the project, where others may have it too. A list for a project in a
+    /// user's own file is only the user's.
+    fn is_shared(&self) -> bool {
+        self.file.scope == Scope::Project
+            && self.file.servers.first().is_none_or(|outermost| outermost != "projects")
+    }
 }
 
 /// The clients of these names, each once.
@@ -158,7 +172,8 @@ pub(super) fn connector<'a>(
 fn ask(asking: PromptMode, plans: &mut [Plan], environment: &Environment) -> anyhow::Result<bool> {
     for plan in plans.iter_mut().filter(|plan| !plan.result.is_unchanged) {
         let path = paths::shown(&plan.result.path, environment);
-        let Some(is_wanted) = asking.confirm(&format!("Add Gatefold to {path}?"))? else {
+        let whose = if plan.is_shared() { ", which others may share" } else { "" };
+        let Some(is_wanted) = asking.confirm(&format!("Add Gatefold to {path}{whose}?"))? else {
             return Ok(false);
         };
         plan.is_wanted = is_wanted;
@@ -166,9 +181,10 @@ fn ask(asking: PromptMode, plans: &mut [Plan], environment: &Environment) -> any
             continue;
         }
         let Some(goes) = asking.confirm(&format!(
-            "Remove {} from {}, now that Gatefold serves {}?",
+            "Remove {} from {}{}, now that Gatefold serves {}?",
             plan.overlap.names.join(", "),
             plan.client,
+            if plan.is_shared() { ", for all who share the file" } else { "" },
             if plan.overlap.names.len() == 1 { "it" } else { "them" },
         ))?
         else {
@@ -255,160 +271,9 @@ fn own_program(environment: &Environment) -> String {
     found.unwrap_or(own).display().to_string()
 }
 
-/// Reports what was done.
-struct ConnectSummary<'a> {
-    connect: &'a Connect,
-    shared: &'a SharedOptions,
-    entry: &'a Entry,
-    environment: &'a Environment,
-    output: &'a Output,
-}
-
-impl ConnectSummary<'_> {
-    fn all(&self, plans: &[Plan]) {
-        if self.output.is_json() {
-            let plans: Vec<_> = plans.iter().map(|plan| self.json(plan)).collect();
-            self.output.json(&json!({ "connected": plans }));
-            return;
-        }
-        for plan in plans {
-            self.one(plan);
-            if let Some(error) = plan.outcome.error() {
-                self.output.error(error);
-            }
-        }
-        self.unpassed_by_all(plans);
-        let written: Vec<_> = plans.iter().filter(|plan| plan.outcome.is_written()).collect();
-        if written.is_empty() {
-            return;
-        }
-        let titles: Vec<_> = written.iter().map(|plan| plan.client.title()).collect();
-        let them = if let [_] = *titles { "it read its" } else { "them read their" };
-        self.output.line("");
-        self.output
-            .paragraph("", &format!("restart {}, or have {them} servers again", titles.join(", ")));
-        let ids: Vec<_> = written.iter().map(|plan| plan.client.id()).collect();
-        let project = if self.connect.project { " --project" } else { "" };
-        let config = config_option(self.shared, self.environment);
-        let paint = self.output.style();
-        let undo = format!("gatefold disconnect {}{project}{config}", ids.join(" "));
-        self.output.line(&format!("undo with `{}`", paint.accent(&undo)));
-    }
-
-    /// The outcome for one client, and for its servers.
-    fn one(&self, plan: &Plan) {
-        let (output, client, result) = (self.output, plan.client, &plan.result);
-        let path = paths::shown(&result.path, self.environment);
-        let name = &result.name;
-        let has_name = if name == "gatefold" { String::new() } else { format!(", as `{name}`") };
-        let is_dry = self.connect.caution.dry_run;
-        if matches!(plan.outcome, Outcome::Failed(_)) {
-            output.line(&format!("{} {client}: {path}", output.style().bad("did not connect")));
-            return;
-        }
-        let title = if result.is_unchanged {
-            format!("{client} already has `{name}` in {path}")
-        } else if !plan.is_wanted {
-            format!("{client}: {path} is unchanged")
-        } else if is_dry {
-            format!("would connect {client}: {path}{has_name}")
-        } else {
-            format!("{} {client}: {path}{has_name}", output.style().good("connected"))
-        };
-        output.line(&title);
-        if !plan.is_wanted || result.is_unchanged {
-            return;
-        }
-        if result.is_replaced {
-            let act = if is_dry { "would replace" } else { "replaced" };
-            output.line(&format!("  {act} the existing Gatefold entry `{name}`"));
-        }
-        let act = if is_dry { "would be removed" } else { "removed" };
-        for (what, names) in [
-            (&*format!("{act}, because Gatefold serves them"), &result.taken_out),
-            ("kept, because Gatefold cannot find their programs", &plan.overlap.missing_program),
-            ("kept, because Gatefold lacks variables for them", &plan.overlap.needs_variables),
-            ("kept until `gatefold check` has reached them", &plan.overlap.never_reached),
-            (
-                "kept, because Gatefold's own are off, unusable or different",
-                &plan.overlap.unlike_source,
-            ),
-        ] {
-            if !names.is_empty() {
-                output.paragraph("  ", &format!("{what}: {}", shown_names(names)));
-            }
-        }
-    }
-
-    /// Which clients do not pass on the variables that Gatefold needs, and what helps.
-    fn unpassed_by_all(&self, plans: &[Plan]) {
-        let without: Vec<_> = plans.iter().filter(|p| !self.unpassed(p).is_empty()).collect();
-        let Some(first) = without.first() else {
-            return;
-        };
-        let titles: Vec<_> = without.iter().map(|plan| plan.client.title()).collect();
-        let s = if titles.len() == 1 { "s" } else { "" };
-        self.output.line("");
-        self.output.paragraph(
-            "",
-            &format!(
-                "{} start{s} programs without your shell's variables: {}; store each with `gatefold \
-                 secret set NAME` and write `${{secret:NAME}}` for `${{NAME}}` in the configuration, or \
-                 set them for the whole session",
-                titles.join(", "),
-                self.unpassed(first).join(", ")
-            ),
-        );
-    }
-
-    /// The variables that Gatefold needs and this client does not pass on.
-    fn unpassed(&self, plan: &Plan) -> &[String] {
-        match &self.entry.launch {
-            Launch::Stdio { variables, .. }
-                if plan.is_to_be_written()
-                    && !matches!(plan.outcome, Outcome::Failed(_))
-                    && !plan.client.refers_to_variables() =>
-            {
-                variables
-            }
-            _ => &[],
-        }
-    }
-
-    fn json(&self, plan: &Plan) -> Value {
-        let result = &plan.result;
-        json!({
-            "client": plan.client.id(),
-            "file": result.path,
-            "name": result.name,
-            "taken_out": result.taken_out,
-            "replaced": result.is_replaced,
-            "left_in": {
-                "missing_program": plan.overlap.missing_program,
-                "needs_variables": plan.overlap.needs_variables,
-                "never_reached": plan.overlap.never_reached,
-                "unlike_source": plan.overlap.unlike_source,
-            },
-            "missing_variables": self.unpassed(plan),
-            "written": plan.outcome.is_written(),
-            "backup": result.backup,
-            "error": plan.outcome.error(),
-        })
-    }
-}
-
 /// Names from a file, each on one line.
 pub(super) fn shown_names(names: &[String]) -> String {
     names.iter().map(|name| visible::on_one_line(name)).collect::<Vec<_>>().join(", ")
-}
-
-/// The option with which later commands find this configuration, if they need one.
-fn config_option(shared: &SharedOptions, environment: &Environment) -> String {
-    let chosen = shared.config.as_ref().map(|path| environment.directory().join(path));
-    let chosen = chosen.filter(|path| user_config_file(environment).as_ref() != Some(path));
-    chosen.map_or_else(String::new, |path| {
-        format!(" --config {}", paths::as_argument(&path, environment))
-    })
 }
 
 /// Every client's files, and what is in them.

@@ -15,14 +15,16 @@ use gatefold::config::{Config, Origin, SourceConfig};
 use gatefold::{App, Environment};
 use gatefold_core::{Domain, SystemClock};
 use gatefold_demo::DemoServer;
+use gatefold_store::create_private_directory;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{Demo, SharedOptions};
+use super::control::{ControlSocket, GatewayRole};
 use super::failure::with_help;
 use super::output::Output;
 use super::progress::Progress;
-use super::{serve, session, stop};
+use super::{paths, serve, session, stop};
 
 /// Where the demonstration keeps its data.
 struct Places {
@@ -47,15 +49,18 @@ pub(super) async fn run(
         let note = format!("{} is in use, so the demonstration uses a free port", demo.listen);
         output.line(&format!("{} {note}\n", output.style().accent("note")));
     }
+    let socket = ControlSocket::open(&app, GatewayRole::Demo, Some(address)).await;
     let serving = tokio::spawn(serve(app.clone(), listener, stop.clone()));
     let shown = tokio::select! {
         shown = show(&app, address, output) => shown,
         () = stop.cancelled() => Ok(()),
     };
     if shown.is_ok() && !demo.once && !stop.is_cancelled() {
-        report::invitation(address, &places.scratch, output);
+        let state = paths::as_argument(&places.state, environment);
+        report::invitation(address, &places.scratch, &state, output);
         stop.cancelled().await;
     }
+    drop(socket);
     stop.cancel();
     let served = serving.await.context("the listener ended unexpectedly")?;
     app.close().await;
@@ -67,13 +72,14 @@ fn prepare(
     shared: &SharedOptions,
     environment: &Environment,
 ) -> anyhow::Result<Places> {
-    let root = session::state_dir(shared, &Config::default(), environment)?.join("demo");
-    let places = Places { state: root.join("state"), scratch: root.join("scratch") };
+    let root = session::state_dir(shared, &Config::default(), environment)?;
+    let state = session::demo_state_dir(&root);
+    let places = Places { state, scratch: root.join("demo").join("scratch") };
     for directory in [&places.state, &places.scratch] {
         if demo.fresh {
             remove(directory)?;
         }
-        std::fs::create_dir_all(directory).map_err(|error| unusable(directory, &error))?;
+        create_private_directory(directory).map_err(|error| unusable(directory, &error))?;
     }
     Ok(places)
 }

@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use gatefold::Environment;
 use gatefold_setup::doctor::{
-    self, Diagnosis, ExamineOptions, Finding, Level, ProbeScope, Section,
+    self, Diagnosis, ExamineOptions, Finding, Level, ProbeScope, Section, ServingGateway,
 };
 use serde_json::json;
 
 use super::arguments::{Doctor, SharedOptions};
+use super::control::{self, GatewayIdentity};
 use super::output::{Output, Style};
 use super::{stop, visible};
 
@@ -25,8 +26,9 @@ pub(super) async fn run(
             program: std::env::current_exe().ok(),
             reach: if doctor.offline { ProbeScope::Offline } else { ProbeScope::Connect },
             connect_limit: doctor::CONNECT_LIMIT,
+            running: serving(shared, environment).await,
         };
-        let diagnosis = doctor::examine(&subject, environment).await;
+        let diagnosis = Box::pin(doctor::examine(&subject, environment)).await;
         if output.is_json() {
             print_json(&diagnosis, output);
         } else {
@@ -35,6 +37,15 @@ pub(super) async fn run(
         Ok(if diagnosis.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     })
     .await
+}
+
+/// The gateway that serves on an address, if one runs on the state directory.
+async fn serving(shared: &SharedOptions, environment: &Environment) -> Option<ServingGateway> {
+    // What is wrong with the state directory is found anyway.
+    let (first, _) = control::locate(shared, environment).await.ok()?.into_first()?;
+    let GatewayIdentity { version, process, url, .. } = first.identity;
+    let address = url?.strip_prefix("http://")?.strip_suffix("/mcp")?.parse().ok()?;
+    Some(ServingGateway { version, process, address })
 }
 
 fn print_json(diagnosis: &Diagnosis, output: &Output) {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use gatefold::AppError;
 use gatefold::config::{ConfigError, Fault};
 use gatefold_setup::SetupError;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::output::Output;
@@ -31,15 +32,15 @@ impl std::error::Error for Usage {}
 
 /// The person pressed Ctrl-C at a question: nothing more is done.
 #[derive(Debug)]
-pub(super) struct Interrupted;
+pub(super) struct Interruption;
 
-impl fmt::Display for Interrupted {
+impl fmt::Display for Interruption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("interrupted; nothing was written")
     }
 }
 
-impl std::error::Error for Interrupted {}
+impl std::error::Error for Interruption {}
 
 /// An error that is the command line's fault.
 pub(super) fn usage(message: impl Into<String>) -> anyhow::Error {
@@ -53,7 +54,7 @@ pub(super) fn with_help(fault: impl fmt::Display, help: impl fmt::Display) -> an
 
 /// Prints an error on standard error or as JSON, and returns its exit code.
 pub(super) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
-    if error.is::<Interrupted>() {
+    if error.is::<Interruption>() {
         output.complain(&error.to_string());
         return ExitCode::from(stop::INTERRUPTED);
     }
@@ -65,11 +66,37 @@ pub(super) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
             output.complain(&format!("  because: {cause}"));
         }
     }
-    let is_usage = config_error(error).is_some()
+    if is_usage(error) { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
+}
+
+/// An error as another process reports it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ReportedFault {
+    message: String,
+    /// Whether the command line is at fault, which has an exit code of its own.
+    is_usage: bool,
+}
+
+impl From<anyhow::Error> for ReportedFault {
+    fn from(error: anyhow::Error) -> Self {
+        let causes = error.chain().skip(1).map(|cause| format!("\n  because: {cause}"));
+        let message = std::iter::once(error.to_string()).chain(causes).collect();
+        Self { message, is_usage: is_usage(&error) }
+    }
+}
+
+impl From<ReportedFault> for anyhow::Error {
+    fn from(fault: ReportedFault) -> Self {
+        if fault.is_usage { usage(fault.message) } else { anyhow::anyhow!(fault.message) }
+    }
+}
+
+/// Whether the command line or the configuration is at fault.
+fn is_usage(error: &anyhow::Error) -> bool {
+    config_error(error).is_some()
         || error.is::<Usage>()
         || is_unreadable_file(error)
-        || is_set_up_wrongly(error);
-    if is_usage { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
+        || is_set_up_wrongly(error)
 }
 
 /// A client's file that cannot be read counts as a configuration that cannot.
@@ -81,7 +108,12 @@ fn is_unreadable_file(error: &anyhow::Error) -> bool {
 fn is_set_up_wrongly(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref::<SetupError>(),
-        Some(SetupError::Config(_) | SetupError::NoHome | SetupError::NotAppendable { .. })
+        Some(
+            SetupError::Config(_)
+                | SetupError::NoHome
+                | SetupError::NotAppendable { .. }
+                | SetupError::Uneditable { .. }
+        )
     )
 }
 

@@ -1,3 +1,4 @@
+mod destination;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -6,12 +7,12 @@ use std::process::ExitCode;
 use gatefold::Environment;
 use gatefold::secrets::SecretError;
 use gatefold_clients::{Client, Machine, Scope, config_files};
-use gatefold_setup::secrets;
 use gatefold_setup::{
-    self as setup, FailedImport, ImportFault, ImportPlan, PlannedSource, SecretStyle, SetupError,
+    self as setup, FailedImport, ImportFault, ImportPlan, PlannedSource, SecretStyle,
 };
 
-use super::arguments::{Import, SecretTarget, SharedOptions};
+use self::destination::SecretDestination;
+use super::arguments::{Import, SecretsFile, SharedOptions};
 use super::output::Output;
 use super::prompt::PromptMode;
 use super::{failure, paths, visible};
@@ -23,7 +24,8 @@ pub(super) fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let clients = clients(&import.clients)?;
+    let (names, secrets_file) = client_or_file(import);
+    let clients = clients(&names)?;
     let machine = setup::machine(environment)?;
     let found = setup::find(&machine, &clients, environment);
     if found.is_empty() {
@@ -32,15 +34,19 @@ pub(super) fn run(
     let asking = PromptMode::new(&import.caution, output.is_json())?;
     let target = target(shared, environment)?;
     let existing = setup::read(&target)?;
-    let style = style(import.secrets);
+    let destination =
+        SecretDestination::chosen(import.secrets, secrets_file.as_ref(), &target, environment)?;
+    let environment = &destination.environment(environment);
+    let style = destination.style();
     let mut plan = setup::plan(&found, existing.as_deref(), style, environment);
+    plan.secrets_file = destination.new_key();
     only(&mut plan, import, asking)?;
     if !output.is_json() {
         report::show(&found, &plan, environment, output);
         // If secrets become variables without a question, they are listed with their values'
         // places.
         if asking == PromptMode::Person || import.caution.dry_run || style == SecretStyle::Keyring {
-            report::secrets(&plan, style, output);
+            report::secrets(&plan, &destination.whither(environment), output);
         }
     }
     let is_dry = import.caution.dry_run || plan.sources.is_empty();
@@ -51,7 +57,12 @@ pub(super) fn run(
     let text = setup::append(existing.as_deref(), &plan, &target)?;
     let added = text.strip_prefix(existing.as_deref().unwrap_or_default()).unwrap_or(&text);
     if !is_dry {
-        write(&plan, style, || setup::write(&target, existing.as_deref(), &text))?;
+        let write = || setup::write(&target, existing.as_deref(), &text);
+        match destination.place(environment) {
+            Some(place) => setup::keep(&plan.secrets, &*place.keyring, write)
+                .map_err(|failed| unwritten(failed, &place.title))?,
+            None => write()?,
+        }
     }
     if output.is_json() {
         output.json(&report::as_json(&found, &plan, &target, environment, is_dry));
@@ -63,6 +74,19 @@ pub(super) fn run(
     }
     let is_whole = found.iter().all(|file| file.servers.is_ok());
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The clients' names, and the file of secrets. A client's name behind `--secrets-file` is a client: a
+/// file of that name is written `./cursor`.
+fn client_or_file(import: &Import) -> (Vec<String>, Option<SecretsFile>) {
+    let mut names = import.clients.clone();
+    match &import.secrets_file {
+        Some(SecretsFile::Named(path)) if path.to_str().and_then(Client::parse).is_some() => {
+            names.push(path.display().to_string());
+            (names, Some(SecretsFile::Usual))
+        }
+        file => (names, file.clone()),
+    }
 }
 
 /// The clients of these names, or all.
@@ -102,14 +126,6 @@ fn target(shared: &SharedOptions, environment: &Environment) -> anyhow::Result<P
     match &shared.config {
         Some(chosen) => Ok(environment.directory().join(chosen)),
         None => Ok(setup::user_config_file(environment)?),
-    }
-}
-
-fn style(to: SecretTarget) -> SecretStyle {
-    match to {
-        SecretTarget::Keyring => SecretStyle::Keyring,
-        SecretTarget::Auto if secrets::is_available() => SecretStyle::Keyring,
-        SecretTarget::Auto | SecretTarget::Variables => SecretStyle::Variable,
     }
 }
 
@@ -171,22 +187,11 @@ fn ask(
     Ok(asking.confirm(&question)? == Some(true))
 }
 
-/// Stores the secrets in the keyring, before anything refers to them, and writes.
-fn write(
-    plan: &ImportPlan,
-    style: SecretStyle,
-    write: impl FnOnce() -> Result<(), SetupError>,
-) -> anyhow::Result<()> {
-    if style == SecretStyle::Variable {
-        return Ok(write()?);
-    }
-    setup::keep(&plan.secrets, &*secrets::system(), write).map_err(unwritten)
-}
-
-fn unwritten(FailedImport { fault, left }: FailedImport) -> anyhow::Error {
+/// `title` is what holds the secrets.
+fn unwritten(FailedImport { fault, left }: FailedImport, title: &str) -> anyhow::Error {
     let error = match fault {
         ImportFault::NameTaken(name) => failure::with_help(
-            format!("the keyring already has a different secret `{name}`; nothing was written"),
+            format!("{title} already has a different secret `{name}`; nothing was written"),
             format!("import again, or remove it: `gatefold secret remove {name}`"),
         ),
         ImportFault::NotStored(name, error) => storing_failed(&name, &error),
@@ -196,13 +201,15 @@ fn unwritten(FailedImport { fault, left }: FailedImport) -> anyhow::Error {
         return error;
     }
     let left: Vec<_> = left.iter().map(|name| format!("`gatefold secret remove {name}`")).collect();
-    let also = format!("these secrets are still in the keyring: {}", left.join(", "));
+    let also = format!("these secrets are still in {title}: {}", left.join(", "));
     anyhow::anyhow!("{error}; {also}")
 }
 
 fn storing_failed(name: &str, error: &SecretError) -> anyhow::Error {
     let help = match error {
-        SecretError::NoKeyring(_) => "import with `--secrets variables`".to_owned(),
+        SecretError::NoKeyring(_) => {
+            "import with `--secrets-file`, or with `--secrets variables`".to_owned()
+        }
         SecretError::Refused | SecretError::Slow(_) | SecretError::Failed(_) => {
             format!("{}, or import with `--secrets variables`", error.hint(None))
         }

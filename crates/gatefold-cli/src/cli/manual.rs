@@ -1,12 +1,11 @@
 //! The command line's help, completions and manual pages, all from the same definition.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{ColorChoice, Command, CommandFactory as _, FromArgMatches as _};
-use clap_complete::Shell;
 use clap_mangen::Man;
 use gatefold::Environment;
 
@@ -16,11 +15,12 @@ use super::output::terminal_width;
 use super::prose::wrapped;
 
 /// Commands by what people want to do.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Try it", &["demo"]),
-    ("Set up", &["init", "import", "connect", "disconnect", "secret", "config"]),
-    ("Run", &["serve", "stdio"]),
-    ("Look", &["check", "doctor", "status", "tools"]),
+    ("Set up", &["init", "import", "connect", "disconnect", "secret", "model", "config"]),
+    ("Sources", &["add", "list", "enable", "disable", "remove"]),
+    ("Run", &["serve", "stdio", "approvals"]),
+    ("Look", &["check", "doctor", "status", "calls", "logs", "tools", "queries", "eval"]),
     ("Shell", &["completions", "man", "help"]),
 ];
 
@@ -94,7 +94,7 @@ fn groups(command: &Command, columns: usize) -> String {
 }
 
 /// The definition without commands for our own child processes.
-fn public() -> Command {
+pub(super) fn public() -> Command {
     let mut all = command(HELP_COLUMNS);
     let hidden: Vec<_> = all.get_subcommands().filter(|one| one.is_hide_set()).cloned().collect();
     if hidden.is_empty() {
@@ -108,19 +108,18 @@ fn public() -> Command {
         .subcommand_required(true)
         .args(all.get_arguments().cloned())
         .subcommands(shown);
-    bare = bare.about(all.get_about().cloned().unwrap_or_default());
-    bare = bare.long_about(all.get_long_about().cloned().unwrap_or_default());
-    bare = bare.after_help(all.get_after_help().cloned().unwrap_or_default());
+    // An empty text would take the place of the other one.
+    if let Some(about) = all.get_about().cloned() {
+        bare = bare.about(about);
+    }
+    if let Some(about) = all.get_long_about().cloned() {
+        bare = bare.long_about(about);
+    }
+    if let Some(help) = all.get_after_help().cloned() {
+        bare = bare.after_help(help);
+    }
     all = bare;
     all
-}
-
-pub(super) fn completions(shell: Shell) -> ExitCode {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut public(), "gatefold", &mut script);
-    // A reader that has gone is no failure of the command.
-    let _ = io::stdout().write_all(&script);
-    ExitCode::SUCCESS
 }
 
 /// Writes the manual: one page of everything to standard output, or every page to a directory.
@@ -165,6 +164,48 @@ mod tests {
     fn the_definition_holds_together() {
         command(HELP_COLUMNS).debug_assert();
         public().debug_assert();
+    }
+
+    #[test]
+    fn every_shown_command_has_its_place_in_the_help() {
+        let all = command(HELP_COLUMNS);
+        let shown = all.get_subcommands().filter(|one| !one.is_hide_set());
+        for name in shown.map(Command::get_name) {
+            assert!(GROUPS.iter().any(|(_, names)| names.contains(&name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_commands_own_options_come_first() {
+        fn check(command: &mut Command) {
+            let help = command.render_help().to_string();
+            let options = help.split_once("Options:\n").map_or("", |(_, options)| options);
+            let long = |line: &str| line.trim_start().split_once("--").map(|(_, it)| it.to_owned());
+            let names: Vec<_> = options.lines().filter_map(long).collect();
+            let is_shared = |name: &String| {
+                ["config ", "mcp-config ", "state-dir ", "log ", "color "]
+                    .iter()
+                    .any(|shared| name.starts_with(shared))
+            };
+            let first = names.iter().position(is_shared).unwrap_or(names.len());
+            let rest = names[first..].iter().filter(|name| !is_shared(name));
+            let rest: Vec<_> =
+                rest.filter(|it| !it.starts_with("help") && !it.starts_with("version")).collect();
+            assert!(rest.is_empty(), "{}: {rest:?}", command.get_name());
+            command.get_subcommands_mut().for_each(check);
+        }
+        let mut all = command(HELP_COLUMNS);
+        all.build();
+        check(&mut all);
+    }
+
+    #[test]
+    fn the_manual_has_a_description() {
+        let mut command = public().disable_help_subcommand(true);
+        command.build();
+        let page = String::from_utf8(page(&command).unwrap()).unwrap();
+        let (_, description) = page.split_once(".SH DESCRIPTION\n").unwrap();
+        assert!(description.starts_with("Gatefold stands between"), "{description:.200}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use gatefold::Connecting;
+use gatefold::ConnectObserver;
 use gatefold_core::Domain;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -22,8 +22,16 @@ const WAITING: usize = 1024;
 const TICK: Duration = Duration::from_millis(200);
 
 /// Several running items: one line for each of the first, and a bar for all. It shows only on a
-/// terminal, never with `--json`, and disappears when dropped.
-pub(super) struct Progress(Option<Mutex<ProgressBars>>);
+/// terminal, never with `--json`, and disappears when dropped. Elsewhere long downloads have a line now
+/// and then.
+pub(super) struct Progress(ProgressView);
+
+enum ProgressView {
+    Bars(Mutex<ProgressBars>),
+    /// A line now and then for what takes long, where standard error is no terminal.
+    Lines,
+    Nothing,
+}
 
 struct ProgressBars {
     all: MultiProgress,
@@ -38,15 +46,18 @@ struct ProgressBars {
 impl Progress {
     /// `act` says what is being done, such as `connecting`.
     pub(super) fn new(output: &Output, act: &'static str) -> Self {
-        if output.is_json() || !std::io::stderr().is_terminal() {
-            return Self(None);
+        if output.is_json() {
+            return Self(ProgressView::Nothing);
+        }
+        if !std::io::stderr().is_terminal() {
+            return Self(ProgressView::Lines);
         }
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let total = all.add(ProgressBar::new(0).with_style(style("{msg} {bar:24} {pos} of {len}")));
         total.set_message(act);
         let more = all.add(ProgressBar::new(0).with_style(style("{wide_msg}")));
         stderr::set_drawn(Some(all.clone()));
-        Self(Some(Mutex::new(ProgressBars {
+        Self(ProgressView::Bars(Mutex::new(ProgressBars {
             all,
             total,
             more,
@@ -57,7 +68,7 @@ impl Progress {
 
     /// Starts one item.
     pub(super) fn begin(&self, name: &str) {
-        let Some(bars) = &self.0 else { return };
+        let ProgressView::Bars(bars) = &self.0 else { return };
         let mut bars = lock(bars);
         bars.total.inc_length(1);
         if bars.waiting.len() < WAITING {
@@ -68,7 +79,7 @@ impl Progress {
 
     /// Ends one item that was started.
     pub(super) fn end(&self, name: &str) {
-        let Some(bars) = &self.0 else { return };
+        let ProgressView::Bars(bars) = &self.0 else { return };
         let name = visible::on_one_line(name);
         let mut bars = lock(bars);
         bars.total.inc(1);
@@ -81,6 +92,32 @@ impl Progress {
         }
         bars.fill();
     }
+}
+
+impl Progress {
+    /// Says of an item that it downloads what it needs.
+    fn downloads(&self, name: &str, so_far: Duration) {
+        let text = format!("{name}: downloading, {} s", so_far.as_secs());
+        match &self.0 {
+            ProgressView::Bars(bars) => {
+                let bars = lock(bars);
+                if let Some((_, bar)) = bars.shown.iter().find(|(shown, _)| *shown == name) {
+                    bar.set_message(text);
+                }
+            }
+            // Ever less often: it may take minutes.
+            ProgressView::Lines if is_told(so_far) => {
+                let _ = stderr::write(format!("{text}\n").as_bytes());
+            }
+            ProgressView::Lines | ProgressView::Nothing => {}
+        }
+    }
+}
+
+/// Whether a download of so many seconds is worth a line: at 5 s, and each time it has taken twice as long.
+fn is_told(so_far: Duration) -> bool {
+    let fives = so_far.as_secs() / 5;
+    so_far.as_secs().is_multiple_of(5) && fives.is_power_of_two()
 }
 
 impl ProgressBars {
@@ -107,8 +144,8 @@ impl ProgressBars {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        let Some(bars) = self.0.take() else { return };
-        let bars = bars.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let ProgressView::Bars(bars) = &self.0 else { return };
+        let bars = lock(bars);
         for bar in bars.shown.iter().map(|(_, bar)| bar).chain([&bars.more, &bars.total]) {
             bar.finish_and_clear();
         }
@@ -117,13 +154,17 @@ impl Drop for Progress {
     }
 }
 
-impl Connecting for Progress {
+impl ConnectObserver for Progress {
     fn started(&self, domain: &Domain) {
         self.begin(domain.as_str());
     }
 
     fn finished(&self, domain: &Domain) {
         self.end(domain.as_str());
+    }
+
+    fn downloading(&self, domain: &Domain, so_far: Duration) {
+        self.downloads(domain.as_str(), so_far);
     }
 }
 
@@ -134,4 +175,15 @@ fn style(template: &str) -> ProgressStyle {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_download_has_a_line_ever_less_often() {
+        let told: Vec<_> = (0..300).filter(|s| is_told(Duration::from_secs(*s))).collect();
+        assert_eq!(told, [5, 10, 20, 40, 80, 160]);
+    }
 }

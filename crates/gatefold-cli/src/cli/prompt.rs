@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use inquire::{Confirm, InquireError, MultiSelect};
 
 use super::arguments::WriteOptions;
-use super::failure::{self, Interrupted};
+use super::failure::{self, Interruption};
 use super::visible;
 
 /// Whether questions may be asked, or are all answered with yes.
@@ -82,7 +82,7 @@ fn answered<T>(answer: Result<T, InquireError>) -> anyhow::Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(InquireError::OperationCanceled) => Ok(None),
-        Err(InquireError::OperationInterrupted) => Err(Interrupted.into()),
+        Err(InquireError::OperationInterrupted) => Err(Interruption.into()),
         Err(error) => Err(error).context("the question could not be asked"),
     }
 }

@@ -3,14 +3,13 @@
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold::config::load;
 use gatefold_store::{PastQueryFilter, PastQueryRecord, Store, StoreOptions};
 use serde_json::json;
 
 use super::arguments::{Forget, Queries, SharedOptions};
 use super::output::{Output, Style};
 use super::table::Table;
-use super::{session, stop};
+use super::{control, stop};
 
 /// The most past queries that are printed.
 const SHOWN: u32 = 10_000;
@@ -21,9 +20,9 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let config = load(&shared.inputs().located(environment)?, environment)?;
-    let state_dir = session::state_dir(shared, &config, environment)?;
     stop::unless_stopped(async {
+        // What is learnt is on disk, where every gateway of the folder finds changes by itself.
+        let state_dir = control::locate(shared, environment).await?.state_dir;
         let store = Store::open(&state_dir, StoreOptions::default()).await?;
         let done = match &queries.forget {
             Some(Forget::Forget { tool, .. }) => forget(&store, tool.as_deref(), output).await,

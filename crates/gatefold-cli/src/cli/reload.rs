@@ -14,7 +14,9 @@ pub(super) async fn follow(app: Arc<App>, inputs: Inputs, environment: Environme
             return;
         }
     };
-    let mut watch = match ConfigWatch::new(&app.config().files) {
+    let config = app.config();
+    let files: Vec<_> = config.files.iter().chain(&config.secrets_file).cloned().collect();
+    let mut watch = match ConfigWatch::new(&files) {
         Ok(watch) => Some(watch),
         Err(error) => {
             tracing::warn!(%error, "changes of the configuration take effect on SIGHUP only");

@@ -1,31 +1,68 @@
-//! `gatefold secret`: secrets in the keyring, for configurations.
+//! `gatefold secret`: secrets in the keyring or a file, for configurations.
 
 use std::io::{IsTerminal as _, Read as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context as _;
-use gatefold::secrets::{SecretError, SecretName, VALUE_LIMIT_BYTES};
+use gatefold::Environment;
+use gatefold::config::secrets_file;
+use gatefold::secrets::{SecretError, SecretFile, SecretName, VALUE_LIMIT_BYTES};
 use gatefold_core::Secret as Value;
-use gatefold_setup::secrets;
+use gatefold_setup::secrets::{self, Keyring, UNLOCK_DEADLINE};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::json;
 
-use super::arguments::Secret;
+use super::arguments::{Secret, SharedOptions};
 use super::output::Output;
-use super::{failure, stop};
+use super::{failure, paths, stop};
 
-pub(super) async fn run(secret: &Secret, output: &Output) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(
+    secret: &Secret,
+    shared: &SharedOptions,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let place = SecretPlace::of_configuration(shared, environment);
     stop::unless_stopped(async {
         match secret {
-            Secret::Set { name } => set(legal(name)?, output).await,
-            Secret::List { .. } => list(output),
-            Secret::Remove { name } => remove(&legal(name)?, output),
+            Secret::Set { name } => set(legal(name)?, &place, output).await,
+            Secret::List { .. } => list(&place, output),
+            Secret::Remove { name } => remove(&legal(name)?, &place, output),
         }
     })
     .await
 }
 
-async fn set(name: SecretName, output: &Output) -> anyhow::Result<ExitCode> {
+/// Where secrets are kept.
+pub(super) struct SecretPlace {
+    pub(super) keyring: Arc<dyn Keyring>,
+    /// What to call it.
+    pub(super) title: String,
+}
+
+impl SecretPlace {
+    /// The file that the configuration names, otherwise the keyring. A configuration is not needed.
+    fn of_configuration(shared: &SharedOptions, environment: &Environment) -> Self {
+        let inputs = shared.inputs().located(environment).ok();
+        match inputs.and_then(|inputs| secrets_file(&inputs, environment)) {
+            Some(path) => Self::file(path, environment),
+            None => Self::keyring(),
+        }
+    }
+
+    pub(super) fn keyring() -> Self {
+        Self { keyring: secrets::system(), title: "the keyring".to_owned() }
+    }
+
+    pub(super) fn file(path: PathBuf, environment: &Environment) -> Self {
+        let title = paths::shown(&path, environment);
+        Self { keyring: Arc::new(SecretFile::at(path)), title }
+    }
+}
+
+async fn set(name: SecretName, place: &SecretPlace, output: &Output) -> anyhow::Result<ExitCode> {
     let asked = name.clone();
     let _terminal = Terminal::kept();
     // Nobody may ever answer, so the waiting thread is one that a signal can leave behind.
@@ -35,9 +72,9 @@ async fn set(name: SecretName, output: &Output) -> anyhow::Result<ExitCode> {
         return std::future::pending().await;
     }
     let value = value?;
-    let stored = secrets::store(&name, &value);
+    let stored = secrets::store(&*place.keyring, &name, &value);
     stored.map_err(|error| storing_failed(&error))?;
-    output.line(&format!("stored `{name}` in the keyring"));
+    output.line(&format!("stored `{name}` in {}", place.title));
     output.line(&format!("  refer to it in `gatefold.toml` as `${{secret:{name}}}`"));
     Ok(ExitCode::SUCCESS)
 }
@@ -67,13 +104,15 @@ fn is_interruption(error: &anyhow::Error) -> bool {
     error.is_some_and(|error| error.kind() == std::io::ErrorKind::Interrupted)
 }
 
-fn list(output: &Output) -> anyhow::Result<ExitCode> {
-    let names = secrets::names().map_err(|error| storing_failed(&error))?;
+fn list(place: &SecretPlace, output: &Output) -> anyhow::Result<ExitCode> {
+    let names = place.keyring.names(UNLOCK_DEADLINE).map_err(|error| storing_failed(&error))?;
     let names: Vec<_> = names.iter().map(SecretName::as_str).collect();
     if output.is_json() {
         output.json(&json!({ "secrets": names }));
     } else if names.is_empty() {
-        output.line("the keyring has no Gatefold secrets; add one: `gatefold secret set NAME`");
+        let title = &place.title;
+        output
+            .line(&format!("{title} has no Gatefold secrets; add one: `gatefold secret set NAME`"));
     } else {
         for name in names {
             output.line(name);
@@ -82,14 +121,14 @@ fn list(output: &Output) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn remove(name: &SecretName, output: &Output) -> anyhow::Result<ExitCode> {
-    secrets::remove(name).map_err(|error| match error {
-        SecretError::Missing(_) => {
+fn remove(name: &SecretName, place: &SecretPlace, output: &Output) -> anyhow::Result<ExitCode> {
+    place.keyring.remove(name, UNLOCK_DEADLINE).map_err(|error| match error {
+        SecretError::Missing(_) | SecretError::NotInFile(..) => {
             failure::with_help(&error, "`gatefold secret list` lists the existing ones")
         }
         other => storing_failed(&other),
     })?;
-    output.line(&format!("removed `{name}` from the keyring"));
+    output.line(&format!("removed `{name}` from {}", place.title));
     Ok(ExitCode::SUCCESS)
 }
 

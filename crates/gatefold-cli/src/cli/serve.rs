@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{Serve, SharedOptions};
+use super::control::{ControlSocket, GatewayRole};
 use super::failure::with_help;
 use super::tokens::ChildCounter;
 use super::{descriptors, loopback, memory, reload, session, status, stop};
@@ -29,6 +30,7 @@ pub(super) async fn run(
     let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
     let giving_back = tokio::spawn(memory::give_back_when_quiet());
+    let socket = ControlSocket::open(&app, GatewayRole::Serve, Some(listener.local_addr()?)).await;
     let served = async {
         announce(&app, listener.local_addr()?);
         session::warn_of_unusable(&app);
@@ -36,6 +38,7 @@ pub(super) async fn run(
         serve_app(&app, listener, stop.clone()).await
     };
     let result = served.await;
+    drop(socket);
     following.abort();
     counting.abort();
     giving_back.abort();

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gatefold::config::{Config, Inputs, SourceConfig, default_state_dir, load};
+use gatefold::config::{Config, Inputs, default_state_dir, load};
 use gatefold::{App, Environment};
-use gatefold_core::{Domain, SystemClock};
+use gatefold_core::SystemClock;
 use gatefold_mcp::INSIDE;
-use gatefold_store::{SourceKey, Store, StoreOptions};
+use gatefold_setup::{SourceReach, source_reach};
 
 use super::arguments::SharedOptions;
 use super::failure;
@@ -16,7 +16,6 @@ use super::failure;
 pub(super) struct Session {
     pub(super) app: Arc<App>,
     pub(super) inputs: Inputs,
-    pub(super) state_dir: PathBuf,
 }
 
 /// Refuses to serve as a source of another Gatefold: a source that leads back to this configuration
@@ -38,18 +37,19 @@ pub(super) async fn open(
 ) -> anyhow::Result<Session> {
     let inputs = shared.inputs().located(environment)?;
     let config = load(&inputs, environment)?;
-    let (app, state_dir) = build(config, shared, environment).await?;
-    Ok(Session { app, inputs, state_dir })
+    let session = open_with(config, shared, environment).await?;
+    Ok(Session { inputs, ..session })
 }
 
-async fn build(
+/// Builds the gateway of a configuration.
+pub(super) async fn open_with(
     config: Config,
     shared: &SharedOptions,
     environment: &Environment,
-) -> anyhow::Result<(Arc<App>, PathBuf)> {
+) -> anyhow::Result<Session> {
     let state_dir = state_dir(shared, &config, environment)?;
     let app = gatefold::build(config, &state_dir, Arc::new(SystemClock)).await?;
-    Ok((Arc::new(app), state_dir))
+    Ok(Session { app: Arc::new(app), inputs: Inputs::default() })
 }
 
 /// Logs which sources cannot be used at all, so that nobody wonders about their tools.
@@ -62,25 +62,12 @@ pub(super) fn warn_of_unusable(app: &App) {
     }
 }
 
-/// The sources whose tools are on record for their present settings. An unreadable record counts as
-/// none.
-pub(super) async fn reached(config: &Config, state_dir: &Path) -> Vec<Domain> {
-    if !state_dir.is_dir() {
-        return Vec::new();
-    }
-    let Ok(store) = Store::open(state_dir, StoreOptions::default()).await else {
-        return Vec::new();
-    };
-    let key = |source: &SourceConfig| SourceKey {
-        domain: source.domain.clone(),
-        config: source.config_digest,
-    };
-    let keys: Vec<_> = config.sources.iter().map(key).collect();
-    let known = store.known_sources(&keys).await.unwrap_or_default();
-    if let Err(error) = store.close().await {
-        tracing::warn!(%error, "the store could not be closed");
-    }
-    known.into_iter().map(|known| known.key.domain).collect()
+/// Which sources were reached as they are configured now. An unreadable record counts as none.
+pub(super) async fn reach(config: &Config, state_dir: &Path) -> SourceReach {
+    source_reach(config, state_dir).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "which sources were reached is not known");
+        SourceReach::default()
+    })
 }
 
 /// The state directory for commands that need no configuration: the usual one if a configuration
@@ -92,6 +79,11 @@ pub(super) fn state_dir_alone(
     let inputs = shared.inputs().located(environment);
     let config = inputs.and_then(|inputs| load(&inputs, environment)).unwrap_or_default();
     state_dir(shared, &config, environment)
+}
+
+/// Where the demonstration keeps its state, given the state directory.
+pub(super) fn demo_state_dir(state_dir: &Path) -> PathBuf {
+    state_dir.join("demo").join("state")
 }
 
 /// The state directory: the command line's, else the configuration's, else the user's default.

@@ -1,115 +1,81 @@
+mod inquiry;
 mod live;
 
-use std::io::ErrorKind;
-use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use gatefold::config::load;
-use gatefold::{App, Environment};
-use serde::Serialize;
+use gatefold::Environment;
+use gatefold::config::{Config, ConfigError};
 use serde_json::{Value, json};
 
 use super::arguments::{SharedOptions, Status};
+use super::control::ControlRequest;
 use super::output::{Output, Style};
+use super::recorded_state::RecordedState;
 use super::table::{Table, grouped};
-use super::{loopback, session, stop, visible};
+use super::{session, stop, visible};
+use inquiry::{ReportedStatus, StatusInquiry, StatusUnavailable};
 
-/// What is on record in the state directory.
-#[derive(Serialize)]
-struct RecordedState {
-    directory: String,
-    sources: Value,
-    calls: Value,
-    tokens: Value,
-}
+pub(super) use inquiry::ask;
 
-/// Prints what is on record, and what a gateway on the configured address is doing.
+/// Prints what a gateway is doing, and what is on record.
 pub(super) async fn run(
     status: &Status,
     shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let inquiry = StatusInquiry { shared, environment, listen: status.listen };
     if status.watch {
-        let listen = match status.listen {
-            Some(listen) => listen,
-            None => load(&shared.inputs().located(environment)?, environment)?.server.listen,
-        };
-        return live::run(loopback::reachable(listen), status.interval, output).await;
+        return live::run(inquiry, status.interval, output).await;
     }
     stop::unless_stopped(async {
-        let session = session::open(shared, environment).await?;
-        let app = session.app;
-        let listen = status.listen.unwrap_or(app.config().server.listen);
-        let address = loopback::reachable(listen);
-        let running = ask(address).await;
-        let on_record = RecordedState {
-            directory: session.state_dir.display().to_string(),
-            sources: json!(app.reports()),
-            calls: json!(app.store().totals().await?),
-            tokens: tokens_on_record(&app).await,
+        let reported = inquiry.ask().await?;
+        let on_record = match &reported.gateway {
+            Some(gateway) => gateway.ask(&ControlRequest::Record).await?,
+            None => on_record(shared, environment).await?,
         };
-        app.close().await;
         if output.is_json() {
-            let url = format!("http://{address}/mcp");
-            output.json(&json!({ "url": url, "running": running.ok(), "state": on_record }));
+            let others = &reported.others;
+            let ReportedStatus { url, running, .. } = &reported;
+            let running = running.as_ref().ok();
+            output.json(&json!({
+                "url": url, "running": running, "others": others, "state": on_record,
+            }));
         } else {
-            output.lines(&lines(address, &running, &on_record, output.style()));
+            output.lines(&lines(&reported, &on_record, output.style()));
         }
         Ok(ExitCode::SUCCESS)
     })
     .await
 }
 
-/// What tools cost a model with and without Gatefold, as far as any gateway with this state
-/// directory has counted it.
-async fn tokens_on_record(app: &App) -> Value {
-    // This loads what other gateways have counted.
-    app.uncounted().await;
-    let costs = app.status().tokens;
-    json!({ "definitions": costs.definitions, "surface": costs.surface })
-}
-
-/// Why no gateway reports its status.
-#[derive(Debug)]
-pub(super) struct StatusUnavailable {
-    pub(super) why: String,
-    pub(super) help: Option<&'static str>,
-}
-
-/// The running gateway's report, or why there is none.
-pub(super) async fn ask(address: SocketAddr) -> Result<Value, StatusUnavailable> {
-    let of_another = |why| StatusUnavailable { why, help: Some("see `gatefold doctor`") };
-    let answer = loopback::get(address, "/status").await.map_err(|error| match error.kind() {
-        ErrorKind::ConnectionRefused => {
-            StatusUnavailable { why: format!("no gateway runs on {address}"), help: None }
+/// What is on record where no gateway runs that could say it.
+async fn on_record(
+    shared: &SharedOptions,
+    environment: &Environment,
+) -> anyhow::Result<RecordedState> {
+    let session = match session::open(shared, environment).await {
+        Err(error) if matches!(error.downcast_ref(), Some(ConfigError::NotFound { .. })) => {
+            session::open_with(Config::default(), shared, environment).await?
         }
-        ErrorKind::TimedOut => {
-            of_another(format!("something listens on {address} but does not answer"))
-        }
-        _ => of_another(format!("the listener on {address} gave no answer: {error}")),
-    })?;
-    let status = serde_json::from_str::<Value>(&answer.body).ok();
-    status.filter(|status| answer.status == 200 && status["sources"].is_array()).ok_or_else(|| {
-        of_another(format!(
-            "the listener on {address} reports no status: it is another program, or a gateway that \
-             is reachable from other machines"
-        ))
-    })
+        session => session?,
+    };
+    let on_record = RecordedState::of(&session.app).await;
+    session.app.close().await;
+    on_record
 }
 
 /// The lines printed for people.
-fn lines(
-    address: SocketAddr,
-    running: &Result<Value, StatusUnavailable>,
-    on_record: &RecordedState,
-    style: Style,
-) -> Vec<String> {
+fn lines(reported: &ReportedStatus, on_record: &RecordedState, style: Style) -> Vec<String> {
+    let ReportedStatus { url, running, others, silent, .. } = reported;
     let mut lines = Vec::new();
     let sources = match running {
         Ok(status) => {
-            let url = style.accent(&format!("http://{address}/mcp"));
-            lines.extend(style.sentence(&format!("{} on {url}", style.good("running")), 2));
+            let place = match url {
+                Some(url) => format!("on {}", style.accent(url)),
+                None => "over stdio".to_owned(),
+            };
+            lines.extend(style.sentence(&format!("{} {place}", style.good("running")), 2));
             let field = |key: &str| status[key].to_string().trim_matches('"').to_owned();
             let (version, process) = (field("version"), field("process"));
             let since = since(&status["started_at"]);
@@ -124,9 +90,16 @@ fn lines(
             &on_record.sources
         }
     };
+    let also = others.iter().map(|other| {
+        let (role, process) = (other.role, other.process);
+        format!("also running: `gatefold {role}`, process {process}")
+    });
+    lines.extend(also.chain(silent.iter().cloned()).flat_map(|line| style.sentence(&line, 2)));
     lines.push(String::new());
-    lines.extend(sources_table(sources, style).lines(style));
-    lines.push(String::new());
+    if sources.as_array().is_some_and(|sources| !sources.is_empty()) {
+        lines.extend(sources_table(sources, style).lines(style));
+        lines.push(String::new());
+    }
     let errors = errors(sources, style);
     if !errors.is_empty() {
         lines.extend(errors);
@@ -183,7 +156,10 @@ pub(super) fn state(source: &Value, style: Style) -> String {
     match source["state"].as_str().unwrap_or_default() {
         "failing" => style.bad("failing"),
         "running" => style.good("running"),
-        other => other.to_owned(),
+        other => match source["downloading_s"].as_u64() {
+            Some(so_far) => format!("downloading, {so_far} s"),
+            None => other.to_owned(),
+        },
     }
 }
 
@@ -275,6 +251,12 @@ mod tests {
     }
 
     #[test]
+    fn a_download_is_shown_with_how_long_it_takes_so_far() {
+        let source = json!({ "state": "starting", "downloading_s": 23 });
+        assert_eq!(state(&source, Style::plain()), "downloading, 23 s");
+    }
+
+    #[test]
     fn what_is_saved_is_said_with_the_lists_it_is_counted_over() {
         for (saved, lists, expected) in [
             (json!(null), 0, "tokens saved: not counted yet"),
@@ -288,25 +270,27 @@ mod tests {
 
     #[test]
     fn a_status_fits_every_width() {
-        let address: SocketAddr = "127.0.0.1:8420".parse().unwrap();
-        let why = format!("something listens on {address} but does not answer");
-        let nobody = Err(StatusUnavailable { why, help: Some("see `gatefold doctor`") });
-        insta::assert_snapshot!(across_widths(|style| lines(
-            address,
-            &nobody,
-            &on_record(),
-            style
-        )));
-        let running = Ok(json!({
+        let reported = |running| ReportedStatus {
+            url: Some("http://127.0.0.1:8420/mcp".to_owned()),
+            running,
+            gateway: None,
+            others: Vec::new(),
+            silent: Vec::new(),
+        };
+        let why = "something listens on 127.0.0.1:8420 but does not answer".to_owned();
+        let help = Some("see `gatefold doctor`");
+        let nobody = reported(Err(StatusUnavailable { why, help }));
+        insta::assert_snapshot!(across_widths(|style| lines(&nobody, &on_record(), style)));
+        let running = reported(Ok(json!({
             "version": "1.2.3", "process": 4242, "started_at": 1_700_000_000_000_u64,
             "sources": on_record().sources, "calls": { "done": 5, "failed": 1 },
             "tokens": { "definitions": 12_345, "surface": 412, "saved": 11_933, "lists": 1 },
-        }));
-        let shown = across_widths(|style| lines(address, &running, &on_record(), style));
+        })));
+        let shown = across_widths(|style| lines(&running, &on_record(), style));
         insta::assert_snapshot!(shown);
         for width in 24..100 {
             let style = Style::plain().within(width);
-            for line in lines(address, &running, &on_record(), style) {
+            for line in lines(&running, &on_record(), style) {
                 let is_whole_word = !line.trim().contains(' ');
                 assert!(is_whole_word || line.width() <= width, "{width}: {line}");
             }

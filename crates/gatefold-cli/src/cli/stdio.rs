@@ -9,6 +9,7 @@ use gatefold_exchange::{Audience, Disclosures, Scope};
 use gatefold_mcp::{end_children, serve_stdio};
 
 use super::arguments::{DisclosureName, SharedOptions, Stdio};
+use super::control::{ControlSocket, GatewayRole};
 use super::tokens::ChildCounter;
 use super::{descriptors, reload, session, stop};
 
@@ -36,6 +37,7 @@ pub(super) async fn run(
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
     session::warn_of_unusable(&app);
     app.keep_learning();
+    let socket = ControlSocket::open(&app, GatewayRole::Stdio, None).await;
     tokio::select! {
         () = app.await_first_tools() => {}
         () = tokio::time::sleep(FIRST_TOOLS_WAIT) => {}
@@ -44,6 +46,7 @@ pub(super) async fn run(
     let principal = Arc::new(Principal::local());
     let drain = app.endpoint().drain;
     let served = serve_stdio(app.server(), principal, audience, drain, stop.clone()).await;
+    drop(socket);
     following.abort();
     counting.abort();
     let hurrying = tokio::spawn(async move {

@@ -1,11 +1,15 @@
 use std::io;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// The exit code after Ctrl-C, as in shells.
 pub(super) const INTERRUPTED: u8 = 130;
+
+/// How long the children of a one-shot command may take to end after a signal.
+const CHILDREN_END: Duration = Duration::from_secs(2);
 
 /// Watches for SIGINT and SIGTERM from now on: the first fires the token, the second exits.
 pub(super) fn on_signal() -> io::Result<CancellationToken> {
@@ -51,8 +55,13 @@ pub(super) async fn unless_stopped(
     work: impl Future<Output = anyhow::Result<ExitCode>>,
 ) -> anyhow::Result<ExitCode> {
     let stop = on_signal()?;
+    // It is dropped last: that kills its children, and one that downloads would leave a broken cache.
+    let mut work = Box::pin(work);
     tokio::select! {
-        result = work => result,
-        () = stop.cancelled() => Ok(ExitCode::from(INTERRUPTED)),
+        result = &mut work => result,
+        () = stop.cancelled() => {
+            gatefold_mcp::end_children(CHILDREN_END).await;
+            Ok(ExitCode::from(INTERRUPTED))
+        }
     }
 }

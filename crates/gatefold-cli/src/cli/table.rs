@@ -236,6 +236,12 @@ pub(super) fn shortened(text: &str, columns: usize) -> String {
     short
 }
 
+/// A number of things, as in "1 tool" and "2,000 tools". `thing` is its singular.
+pub(super) fn number_of(count: usize, thing: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{s}", grouped(count))
+}
+
 /// A number with a comma between thousands.
 pub(super) fn grouped(number: usize) -> String {
     let digits = number.to_string();

@@ -1,43 +1,19 @@
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold_catalog::{Scope, Tool, View, marked, search};
+use gatefold_catalog::marked;
 use gatefold_core::Domain;
-use serde::Serialize;
-use serde_json::value::RawValue;
 
-use super::arguments::{ModeName, SharedOptions, Tools};
-use super::catalogue::{NO_SOURCE, code_of, resolve, with_catalog};
-use super::failure::with_help;
+use super::arguments::{SharedOptions, Tools};
+use super::catalogue;
+use super::control::{self, ControlRequest};
 use super::output::{Output, Style};
+use super::progress::Progress;
 use super::table::Table;
-use super::{call, stop};
-
-/// A tool in a list, as `--json` prints it.
-#[derive(Serialize)]
-struct Line<'a> {
-    name: &'a str,
-    domain: &'a str,
-    group: &'a str,
-    description: &'a str,
-    /// The description as people are shown it.
-    #[serde(skip)]
-    shown: String,
-}
-
-/// A tool with its schemas, as `--json` prints it and as models are shown it.
-#[derive(Serialize)]
-struct Definition<'a> {
-    name: &'a str,
-    domain: &'a str,
-    group: &'a str,
-    description: &'a str,
-    parameters: &'a RawValue,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_schema: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    annotations: Option<&'a RawValue>,
-}
+use super::tool_answers::{
+    self, AnsweredRequest, ListedTool, ToolDefinition, ToolLine, ToolsAnswer, ToolsRequest,
+};
+use super::{call, session, stop};
 
 pub(super) async fn run(
     tools: &Tools,
@@ -45,95 +21,90 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let request = request(tools)?;
     stop::unless_stopped(async {
-        let is_known = |view: &View| is_known(tools, view);
-        with_catalog(shared, environment, output, is_known, async |pinned, failed| match tools {
-            Tools::List { domain, .. } => list(pinned.view(), domain.as_deref(), failed, output),
-            Tools::Search { query, limit, mode, .. } => {
-                find(pinned.view(), &query.join(" "), *mode, *limit, output);
-                Ok(code_of(failed))
+        let answered = ask(&request, shared, environment, output).await?;
+        catalogue::warn_of(&answered.left_out, output);
+        let failed: Vec<_> = answered.left_out.into_iter().map(|source| source.domain).collect();
+        match answered.answer.map_err(anyhow::Error::from)? {
+            ToolsAnswer::Tools(tools) => {
+                print_tools(&request, &tools, output);
+                Ok(code_of(&request, &failed))
             }
-            Tools::Schema { names, .. } => schemas(pinned.view(), names, output),
-            Tools::Call(call) => call::run(call, pinned, output).await,
-        })
-        .await
+            ToolsAnswer::Schemas(schemas) => print_schemas(&schemas, output),
+            ToolsAnswer::Call(called) => call::show(&called, output),
+        }
     })
     .await
 }
 
-/// Whether everything that a command names is known, so that it need not wait for unknown sources.
-fn is_known(tools: &Tools, view: &View) -> bool {
-    match tools {
-        Tools::List { .. } | Tools::Search { .. } => false,
-        Tools::Schema { names, .. } => names.iter().all(|name| resolve(view, name).is_ok()),
-        Tools::Call(call) => resolve(view, &call.name).is_ok(),
-    }
+fn request(tools: &Tools) -> anyhow::Result<ToolsRequest> {
+    Ok(match tools {
+        Tools::List { domain, .. } => ToolsRequest::List { domain: domain.clone() },
+        Tools::Search { query, limit, mode, .. } => {
+            ToolsRequest::Search { query: query.join(" "), mode: *mode, limit: *limit }
+        }
+        Tools::Schema { names, .. } => ToolsRequest::Schema { names: names.clone() },
+        Tools::Call(call) => {
+            ToolsRequest::Call { name: call.name.clone(), arguments: call::arguments(call)? }
+        }
+    })
 }
 
-fn line(tool: &Tool) -> Line<'_> {
-    Line {
-        name: tool.id().as_str(),
-        domain: tool.domain().as_str(),
-        group: tool.group(),
-        description: tool.line(),
-        shown: tool.marked_line(),
-    }
-}
-
-/// Lists what is known. If the requested source failed, its tools are missing, which is a failure.
-fn list(
-    view: &View,
-    domain: Option<&str>,
-    failed: &[Domain],
+/// Asks the gateway that runs with this configuration. Where none does, the sources are asked from
+/// here.
+async fn ask(
+    request: &ToolsRequest,
+    shared: &SharedOptions,
+    environment: &Environment,
     output: &Output,
-) -> anyhow::Result<ExitCode> {
-    if let Some(domain) = domain.filter(|domain| view.domain(domain).is_none()) {
-        let known: Vec<_> = view.domains().map(|entry| entry.domain().as_str()).collect();
-        let fault = format!("unknown domain `{domain}`");
-        let help = match known.as_slice() {
-            [] => NO_SOURCE.to_owned(),
-            known => format!("the domains are {}", known.join(", ")),
-        };
-        return Err(with_help(fault, help));
+) -> anyhow::Result<AnsweredRequest> {
+    let located = control::locate(shared, environment).await?;
+    if let Some(gateway) = located.for_sources() {
+        return gateway.ask(&ControlRequest::Tools(request.clone())).await;
     }
-    let is_asked = |one: &Domain| domain.is_none_or(|domain| one.as_str() == domain);
-    let tools = view.tools().filter(|tool| is_asked(tool.domain()));
-    let lines: Vec<_> = tools.map(line).collect();
-    if output.is_json() {
-        output.json(&serde_json::json!({ "tools": lines }));
-    } else {
-        output.lines(&table(&lines, output.style()));
-    }
-    let is_whole = !failed.iter().any(is_asked);
-    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let session = session::open(shared, environment).await.map_err(control::without_any)?;
+    let progress = Progress::new(output, "learning");
+    let answered = tool_answers::ask(&session.app, request, &progress).await;
+    session.app.close().await;
+    Ok(answered)
 }
 
-fn find(view: &View, query: &str, mode: ModeName, limit: usize, output: &Output) {
-    let hits = search(view, query, &Scope::default(), mode.into(), limit);
-    let lines: Vec<_> = hits.iter().map(|hit| line(hit.tool)).collect();
-    if output.is_json() {
-        output.json(&serde_json::json!({ "query": query, "tools": lines }));
-    } else {
-        output.lines(&table(&lines, output.style()));
+/// Whether tools are missing that the request is about.
+fn code_of(request: &ToolsRequest, failed: &[Domain]) -> ExitCode {
+    let is_asked = |one: &Domain| match request {
+        ToolsRequest::List { domain: Some(domain) } => one.as_str() == domain,
+        _ => true,
+    };
+    if failed.iter().any(is_asked) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn print_tools(request: &ToolsRequest, tools: &[ListedTool], output: &Output) {
+    if !output.is_json() {
+        output.lines(&table(tools, output.style()));
+        return;
     }
+    let lines: Vec<&ToolLine> = tools.iter().map(|tool| &tool.line).collect();
+    output.json(&match request {
+        ToolsRequest::Search { query, .. } => serde_json::json!({ "query": query, "tools": lines }),
+        _ => serde_json::json!({ "tools": lines }),
+    });
 }
 
 /// The lines printed for people.
-fn table(lines: &[Line<'_>], style: Style) -> Vec<String> {
-    if lines.is_empty() {
+fn table(tools: &[ListedTool], style: Style) -> Vec<String> {
+    if tools.is_empty() {
         return vec!["no tools".to_owned()];
     }
     let mut table = Table::new(&["tool", "domain", "group", "what it does"]).spare(&[1, 2]);
-    for line in lines {
-        let texts = [line.domain, line.group, &line.shown].map(str::to_owned);
-        table.row(std::iter::once(style.strong(&marked(line.name))).chain(texts));
+    for ListedTool { line, shown } in tools {
+        let name = style.strong(&marked(&line.name));
+        table.row([name, line.domain.clone(), line.group.clone(), shown.clone()]);
     }
     table.lines(style)
 }
 
-fn schemas(view: &View, names: &[String], output: &Output) -> anyhow::Result<ExitCode> {
-    let tools = names.iter().map(|name| resolve(view, name)).collect::<Result<Vec<_>, _>>()?;
-    let schemas = tools.iter().map(|tool| definition(tool)).collect::<Result<Vec<_>, _>>()?;
+fn print_schemas(schemas: &[ToolDefinition], output: &Output) -> anyhow::Result<ExitCode> {
     if output.is_json() {
         output.json(&serde_json::json!({ "tools": schemas }));
         return Ok(ExitCode::SUCCESS);
@@ -141,14 +112,14 @@ fn schemas(view: &View, names: &[String], output: &Output) -> anyhow::Result<Exi
     let style = output.style();
     for schema in schemas {
         let place = format!("{} / {}", schema.domain, schema.group);
-        output.line(&format!("{}  {}", style.strong(schema.name), style.faint(&place)));
+        output.line(&format!("{}  {}", style.strong(&schema.name), style.faint(&place)));
         if !schema.description.is_empty() {
-            output.line(schema.description);
+            output.line(&schema.description);
         }
         for (head, part) in [
-            ("parameters", Some(schema.parameters)),
-            ("output schema", schema.output_schema),
-            ("annotations", schema.annotations),
+            ("parameters", Some(&schema.parameters)),
+            ("output schema", schema.output_schema.as_ref()),
+            ("annotations", schema.annotations.as_ref()),
         ] {
             let Some(part) = part else { continue };
             let value: serde_json::Value = serde_json::from_str(part.get())?;
@@ -159,19 +130,6 @@ fn schemas(view: &View, names: &[String], output: &Output) -> anyhow::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-fn definition(tool: &Tool) -> anyhow::Result<Definition<'_>> {
-    let definition = tool.definition();
-    Ok(Definition {
-        name: tool.id().as_str(),
-        domain: tool.domain().as_str(),
-        group: tool.group(),
-        description: definition.description().unwrap_or_default(),
-        parameters: serde_json::from_str(definition.input_schema())?,
-        output_schema: definition.output_schema().map(serde_json::from_str).transpose()?,
-        annotations: definition.annotations().map(serde_json::from_str).transpose()?,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,11 +137,13 @@ mod tests {
 
     #[test]
     fn a_list_of_tools_fits_every_width() {
-        let line = |name, domain, description: &'static str| Line {
-            name,
-            domain,
-            group: "general",
-            description,
+        let line = |name: &str, domain: &str, description: &str| ListedTool {
+            line: ToolLine {
+                name: name.to_owned(),
+                domain: domain.to_owned(),
+                group: "general".to_owned(),
+                description: description.to_owned(),
+            },
             shown: description.to_owned(),
         };
         let lines = [

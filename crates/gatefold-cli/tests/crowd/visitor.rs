@@ -6,7 +6,7 @@ use crate::socket::Socket;
 
 /// What a visitor is doing when it vanishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doing {
+pub(crate) enum VisitorActivity {
     /// Nothing: its call was answered.
     Nothing,
     /// It was asked a question and has not answered.
@@ -25,7 +25,7 @@ pub(crate) enum Era {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habit {
     pub(crate) era: Era,
-    pub(crate) doing: Doing,
+    pub(crate) doing: VisitorActivity,
     /// Whether it also holds a stream of notices open.
     pub(crate) listens: bool,
     /// The source whose tools it calls.
@@ -41,11 +41,12 @@ impl Habit {
     /// The habit of one client in a crowd: every combination occurs, and often.
     pub(crate) fn of(number: usize) -> Self {
         let era = if number.is_multiple_of(2) { Era::Handshake } else { Era::Stateless };
-        let doing = [Doing::Nothing, Doing::Asked, Doing::Waiting][number / 2 % 3];
+        let doing = [VisitorActivity::Nothing, VisitorActivity::Asked, VisitorActivity::Waiting]
+            [number / 2 % 3];
         // A client of the stdio source never waits for an answer: the source could not tell whom to
         // ask.
         let source = match (doing, number / 6 % 3) {
-            (Doing::Nothing, 0) => "local",
+            (VisitorActivity::Nothing, 0) => "local",
             (_, 1) => "old",
             _ => "new",
         };
@@ -56,10 +57,10 @@ impl Habit {
     pub(crate) async fn visit(self, address: &str) -> Visitor {
         let mut socket = Socket::open(address).await;
         let (tool, words) = match (self.doing, self.era) {
-            (Doing::Nothing, _) => ("test_simple_text", "This is a simple text"),
-            (Doing::Asked, Era::Handshake) => ("matrix_elicit", "elicitation/create"),
-            (Doing::Asked, Era::Stateless) => ("matrix_elicit", "input_required"),
-            (Doing::Waiting, _) => ("matrix_wait", ""),
+            (VisitorActivity::Nothing, _) => ("test_simple_text", "This is a simple text"),
+            (VisitorActivity::Asked, Era::Handshake) => ("matrix_elicit", "elicitation/create"),
+            (VisitorActivity::Asked, Era::Stateless) => ("matrix_elicit", "input_required"),
+            (VisitorActivity::Waiting, _) => ("matrix_wait", ""),
         };
         let name = format!("{}__{tool}", self.source);
         let mut sockets = Vec::new();
@@ -84,7 +85,7 @@ impl Habit {
                 socket.post(headers, &call(&name, &format!(r#","_meta":{meta}"#))).await;
             }
         }
-        if self.doing != Doing::Waiting {
+        if self.doing != VisitorActivity::Waiting {
             socket.read_until(words).await;
         }
         sockets.push(socket);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use gatefold::EncoderTier;
 use gatefold_catalog::Encoder as _;
 use gatefold_core::{Clock as _, Principal, SystemClock, ToolId};
-use gatefold_dispatch::{Lesson, PastQueries as _};
+use gatefold_dispatch::{PastQueries as _, PastUse};
 use gatefold_store::{PastQueryFilter, Store, StoreOptions};
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
@@ -47,13 +47,13 @@ fn main() -> ExitCode {
 }
 
 /// The output of a run of the binary.
-struct Said {
+struct CommandOutput {
     code: Option<i32>,
     out: String,
     err: String,
 }
 
-impl Said {
+impl CommandOutput {
     #[track_caller]
     fn json(&self) -> Value {
         assert_eq!(self.code, Some(0), "{}", self.err);
@@ -61,13 +61,13 @@ impl Said {
     }
 }
 
-fn gatefold(home: &TempDir, args: &[&str]) -> Said {
+fn gatefold(home: &TempDir, args: &[&str]) -> CommandOutput {
     let mut command = Command::new(BINARY);
     command.args(args).env("HOME", home.path()).current_dir(home.path());
     let output =
         command.env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME").output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Said { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    CommandOutput { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
 fn home() -> TempDir {
@@ -228,7 +228,7 @@ fn a_measure_waits(model: &Path) {
 
 /// Records past requests of a tool.
 fn learn(home: &TempDir, tool: &str, queries: &[&str]) {
-    let lesson = |query: &&str| Lesson {
+    let used = |query: &&str| PastUse {
         tenant: Principal::local().tenant(),
         tool: ToolId::new(tool),
         query: (*query).to_owned(),
@@ -237,7 +237,7 @@ fn learn(home: &TempDir, tool: &str, queries: &[&str]) {
     let learn = async {
         let state = home.path().join("state");
         let store = Store::open(&state, StoreOptions::default()).await.unwrap();
-        queries.iter().map(lesson).for_each(|lesson| store.note(lesson));
+        queries.iter().map(used).for_each(|used| store.note(used));
         // Lessons are written in the background, and lost if the store closes first.
         while store.past_queries(PastQueryFilter::Every, 10).await.unwrap().len() < queries.len() {
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -417,3 +417,15 @@ fn a_secret_shows_nowhere() {
         assert!(!all.contains("s3cret"), "{args:?}: {all}");
     }
 }
+
+#[test]
+fn a_check_without_sources_says_what_to_do_next_and_fails() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "[limits]\nnesting = 4\n");
+    let checked = run(&scratch, &["check"]);
+    assert_eq!(checked.code, Some(1), "{}", checked.stderr);
+    assert!(checked.stdout.starts_with("no source is configured; `gatefold import`"));
+    assert!(checked.stdout.contains("`gatefold add` adds one"));
+    let checked = run(&scratch, &["check", "--json"]);
+    assert_eq!((checked.code, &checked.json()["ok"]), (Some(1), &json!(false)));
+}

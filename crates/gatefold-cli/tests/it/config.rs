@@ -147,6 +147,9 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     search.encoder               default           tools are ranked without an encoder
     limits.call_deadline         gatefold.toml:2   "90s"
     limits.connect_deadline      default           "15s"
+    limits.install_deadline      default           "5m"
+    limits.starts                default           the number of processor cores, and two more
+    limits.installs              default           4
     limits.idle_stop             gatefold.toml:3   "${IDLE:-5m}"
     limits.result_size           default           "1MiB"
     limits.request_size          default           "4MiB"
@@ -169,6 +172,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     server.allowed_hosts         default           []
     server.allowed_origins       default           []
     server.session_idle          default           "30m"
+    secrets.file                 default           secrets are in the operating system's keyring
     state.dir                    gatefold.toml:14  "/state"
     audit.durability             default           "process"
     "#);

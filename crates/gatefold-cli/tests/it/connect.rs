@@ -10,15 +10,17 @@ use gatefold_clients::{Client, ConfigFile, Entry, Format, Launch, Scope};
 use gatefold_setup::{Connector, Records, SetupError, WriteMode};
 
 use crate::process::{BINARY, Run, command, ended, run};
+use crate::reached::{self, mark_reached};
 use crate::scratch::Scratch;
 use crate::terminal::Window;
 
 const CONFIG: &str = "[sources.a]\ncommand = 'true'\n";
 
-/// A home with a configuration and, if given, Cursor's file.
+/// A home with a configuration whose source was reached, and with Cursor's file.
 fn home(cursor: &str) -> (Scratch, PathBuf) {
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", CONFIG);
+    mark_reached(&scratch);
     fs::create_dir(scratch.path().join(".cursor")).unwrap();
     scratch.write(".cursor/mcp.json", cursor);
     let file = scratch.path().join(".cursor/mcp.json");
@@ -44,11 +46,19 @@ fn records(scratch: &Scratch) -> usize {
     fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
+/// Puts on record in another state directory too that the source was reached.
+fn mark_elsewhere(scratch: &Scratch) {
+    let environment = Environment::new([("HOME", scratch.path().to_str().unwrap())], "/");
+    let state_dir = scratch.path().join("elsewhere");
+    reached::mark(&scratch.path().join("gatefold.toml"), &environment, &state_dir);
+}
+
 const HELD: &str = r#"{"mcpServers": {"a": {"command": "true"}, "b": {"command": "b"}}}"#;
 
 #[test]
 fn records_lie_in_one_place_whatever_is_said_about_the_state() {
     let (scratch, file) = home(HELD);
+    mark_elsewhere(&scratch);
     succeeded(run(&scratch, &["connect", "cursor", "--yes", "--state-dir", "elsewhere"]));
     assert!(!text(&file).contains("\"a\""), "{}", text(&file));
     assert_eq!(records(&scratch), 1);
@@ -61,9 +71,9 @@ fn records_lie_in_one_place_whatever_is_said_about_the_state() {
 fn a_record_that_an_older_gatefold_kept_elsewhere_is_found() {
     for options in [&[][..], &["--state-dir", "elsewhere"]] {
         let (scratch, file) = home(HELD);
+        mark_elsewhere(&scratch);
         succeeded(run(&scratch, &["connect", "cursor", "--yes", "--state-dir", "elsewhere"]));
         let folder = scratch.path().join("elsewhere");
-        fs::create_dir(&folder).unwrap();
         let own = scratch.path().join(".local/state/gatefold/clients");
         fs::rename(&own, folder.join("clients")).unwrap();
         succeeded(run(&scratch, &[&["disconnect", "cursor"], options].concat()));
@@ -75,8 +85,8 @@ fn a_record_that_an_older_gatefold_kept_elsewhere_is_found() {
 #[test]
 fn connecting_again_finds_a_record_that_an_older_gatefold_kept_elsewhere() {
     let (scratch, file) = home(HELD);
+    mark_elsewhere(&scratch);
     succeeded(run(&scratch, &["connect", "cursor", "--yes", "--state-dir", "elsewhere"]));
-    fs::create_dir(scratch.path().join("elsewhere")).unwrap();
     let own = scratch.path().join(".local/state/gatefold/clients");
     fs::rename(&own, scratch.path().join("elsewhere/clients")).unwrap();
     succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
@@ -134,6 +144,7 @@ fn servers_that_were_taken_out_go_into_a_file_that_the_client_made_anew() {
 fn taken(source: &str, server: &str) -> bool {
     let (scratch, _) = home(&format!(r#"{{"mcpServers": {{"it": {server}}}}}"#));
     scratch.write("gatefold.toml", format!("[sources.it]\n{source}\n"));
+    mark_reached(&scratch);
     let planned = run(&scratch, &["connect", "cursor", "--dry-run", "--json"]);
     planned.json()["connected"][0]["taken_out"].as_array().unwrap().len() == 1
 }
@@ -169,8 +180,12 @@ fn only_a_server_that_gatefold_reaches_in_the_same_way_is_taken_out() {
         ("command = 'true'", r#"{"command": "true", "disabled": true}"#, false),
         ("command = 'no-such-program'", r#"{"command": "no-such-program"}"#, false),
         ("url = 'https://x.example/mcp?key=k'", r#"{"url": "https://x.example/mcp?key=k"}"#, true),
-        // Nobody has reached it yet, and the client may have signed in to it by itself.
-        ("url = 'https://x.example/mcp'", r#"{"url": "https://x.example/mcp"}"#, false),
+        ("url = 'https://x.example/mcp'", r#"{"url": "https://x.example/mcp"}"#, true),
+        (
+            "url = 'https://x.example/mcp'",
+            r#"{"url": "https://x.example/mcp", "oauth": {"clientId": "x"}}"#,
+            false,
+        ),
         (
             "url = 'https://x.example/mcp'\nheaders = { Authorization = 'one' }",
             r#"{"url": "https://x.example/mcp", "headers": {"Authorization": "another"}}"#,
@@ -192,19 +207,22 @@ fn a_server_whose_program_is_missing_stays_and_is_named() {
     let (scratch, file) = home(server);
     scratch.write("gatefold.toml", "[sources.x]\ncommand = 'no-such-program'\n");
     let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
-    assert!(told.contains("kept, because") && told.contains("lost"), "{told}");
+    assert!(told.contains("kept lost: Gatefold cannot find its program\n"), "{told}");
     assert!(text(&file).contains("no-such-program"));
 }
 
 #[test]
 fn a_server_that_stays_because_its_source_is_not_the_same_is_named() {
-    for source in
-        ["command = 'true'\nenabled = false", "command = 'true'\nenv = { A = '${UNSET}' }"]
-    {
+    for (source, why) in [
+        ("command = 'true'\nenabled = false", "switched off"),
+        ("command = 'true'\nenv = { A = '${UNSET}' }", "cannot be used"),
+        ("command = 'true'\nargs = ['x']", "not the same"),
+    ] {
         let (scratch, file) = home(HELD);
         scratch.write("gatefold.toml", format!("[sources.a]\n{source}\n"));
         let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
-        assert!(told.contains("off, unusable or different: a\n"), "{told}");
+        let line = told.lines().find(|line| line.contains("kept a: Gatefold's source")).unwrap();
+        assert!(line.ends_with(why), "{told}");
         assert!(text(&file).contains("\"a\""), "{}", text(&file));
     }
 }
@@ -623,6 +641,10 @@ fn a_server_that_needs_variables_stays_with_a_client_that_hands_none_on() {
         );
         fs::create_dir(scratch.path().join(file).parent().unwrap()).unwrap();
         scratch.write(file, servers);
+        let home = scratch.path().to_str().unwrap();
+        let environment = Environment::new([("HOME", home), ("API_KEY", "k")], scratch.path());
+        let state_dir = scratch.path().join(".local/state/gatefold");
+        reached::mark(&scratch.path().join("gatefold.toml"), &environment, &state_dir);
         let run = |args: &[&str]| {
             ended({
                 let mut command = command(&scratch, args);
@@ -635,7 +657,7 @@ fn a_server_that_needs_variables_stays_with_a_client_that_hands_none_on() {
         assert_eq!(written.contains("\"needy\""), stays, "{client}: {written}");
         assert!(!written.contains("\"plain\""), "{client}: {written}");
         assert_eq!(
-            told.contains("because Gatefold lacks variables for them: needy"),
+            told.contains("kept needy: Gatefold needs variables for it that the client does not"),
             stays,
             "{told}"
         );

@@ -1,9 +1,12 @@
 //! `gatefold demo`.
 
+use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::process::run;
+use crate::process::{command, run};
 use crate::scratch::Scratch;
 
 #[test]
@@ -62,4 +65,53 @@ fn a_free_port_is_taken_when_the_usual_one_is_in_use() {
     let shown = run(&scratch, &["demo", "--once", "--listen", &address]);
     assert_eq!(shown.code, Some(0), "{}", shown.stderr);
     assert!(shown.stdout.contains(&format!("note {address} is in use")), "{}", shown.stdout);
+}
+
+/// A demonstration that keeps running, and what it prints. Dropping it kills it.
+struct RunningDemo(Child, String);
+
+impl RunningDemo {
+    fn start(scratch: &Scratch) -> Self {
+        let mut demo = command(scratch, &["demo", "--listen", "127.0.0.1:0"]);
+        let mut demo = demo.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(demo.stdout.take().unwrap()).lines();
+        let mut shown = String::new();
+        for line in lines.map_while(Result::ok) {
+            shown += &(line + "\n");
+            if shown.ends_with("Ctrl-C stops it.\n") {
+                break;
+            }
+        }
+        Self(demo, shown)
+    }
+}
+
+impl Drop for RunningDemo {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_demonstration_can_be_looked_at_from_another_shell() {
+    let scratch = Scratch::new();
+    let demo = RunningDemo::start(&scratch);
+    let state = std::fs::metadata(scratch.path().join(".local/state/gatefold")).unwrap();
+    assert_eq!(state.permissions().mode() & 0o777, 0o700);
+    let found = run(&scratch, &["tools", "list", "--json"]);
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+    assert!(found.json()["tools"].as_array().unwrap().len() > 40);
+    let status = run(&scratch, &["status", "--json"]).json();
+    assert_eq!(status["running"]["process"], demo.0.id());
+    let calls = run(&scratch, &["calls", "--json"]).json();
+    assert_eq!(calls["calls"][0]["tool"], "issues__create_issue", "the walk's own");
+    // Where there is another configuration, it takes the line that the demonstration prints.
+    scratch.write("gatefold.toml", "");
+    let printed = demo.1.lines().find(|line| line.contains("gatefold tools list"));
+    let printed = printed.unwrap_or_else(|| panic!("{}", demo.1));
+    let state = printed.rsplit(' ').next().unwrap().replace('~', scratch.path().to_str().unwrap());
+    let listed = run(&scratch, &["tools", "list", "--state-dir", &state]);
+    assert!(listed.stdout.contains("issues__create_issue"), "{}", listed.stderr);
+    assert_eq!(run(&scratch, &["tools", "list"]).stdout, "no tools\n");
 }

@@ -81,7 +81,7 @@ fn a_healthy_setup_has_no_fault() {
     assert!(found(&scratch, &again, "units: ").starts_with("ok"));
     let connected = found(&scratch, &again, "tools over");
     assert!(connected.starts_with("ok: "), "{connected}");
-    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 5 => -"));
+    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 6 => -"));
 }
 
 #[test]
@@ -360,12 +360,12 @@ fn a_server_that_stays_in_a_client_is_a_note_that_says_why() {
     scratch.write(".cursor/mcp.json", entry.to_string());
     let run = run(&scratch, &["doctor", "--json", "--offline"]);
     assert_eq!(
-        found(&scratch, &run, "cannot find their programs"),
-        "note: Cursor: servers stay in it, because Gatefold cannot find their programs: `gone` \
-         => set `command` of each source to the full path, then: gatefold connect cursor"
+        found(&scratch, &run, "cannot find its program"),
+        "note: Cursor: `gone` stays in its file: Gatefold cannot find its program => set `command` \
+         of the source to the full path, then: gatefold connect cursor"
     );
-    let line = found(&scratch, &run, "or different: `other`");
-    assert!(line.starts_with("note: Cursor: servers stay in it, because the sources"), "{line}");
+    let line = found(&scratch, &run, "of that name is not the same");
+    assert!(line.starts_with("note: Cursor: `other` stays in its file: "), "{line}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -639,7 +639,8 @@ fn a_first_start_that_downloads_is_a_warning_and_blames_nobody_else() {
     let path = scratch.path().display();
     let slow = |deadline| {
         format!(
-            "[sources.slow]\ncommand = '{path}/uvx'\nargs = ['x']\nconnect_deadline = '{deadline}'\n"
+            "[sources.slow]\ncommand = '{path}/uvx'\nargs = ['x']\nconnect_deadline = '{deadline}'\n\
+             install_deadline = '{deadline}'\n"
         )
     };
     configure(&scratch, &format!("{}{}", two_sources(&scratch), slow("1s")));
@@ -647,7 +648,7 @@ fn a_first_start_that_downloads_is_a_warning_and_blames_nobody_else() {
     assert_eq!(
         found(&scratch, &run, "slow: it did not answer"),
         "warning: slow: it did not answer within 1 s; its first start may be downloading it => \
-         start it once in a shell, wait, and try again; or raise its `connect_deadline`"
+         start it once in a shell, wait, and try again; or raise its `install_deadline`"
     );
     assert!(found(&scratch, &run, "issues: 14 tools").starts_with("ok"), "{}", run.stdout);
     assert_eq!(run.code, Some(0), "{}", run.stdout);
@@ -665,6 +666,7 @@ async fn a_source_with_time_left_is_not_blamed_and_costs_no_other_its_result() {
         program: None,
         reach: ProbeScope::Connect,
         connect_limit: Duration::from_secs(6),
+        running: None,
     };
     let home = scratch.path().to_str().unwrap();
     let variables = [("PATH", "/usr/bin:/bin"), ("HOME", home)];
@@ -709,6 +711,7 @@ fn clients_that_are_not_right_are_named_with_their_fix() {
     let ours = |command: &str| {
         format!("\"gatefold\": {{\"command\": \"{command}\", \"args\": [\"stdio\"]}}")
     };
+    assert_eq!(run(&scratch, &["check"]).code, Some(0));
     for (servers, expected) in [
         (
             format!("{{\"mcpServers\": {{{}, {issues}}}}}", ours(BINARY)),
@@ -766,6 +769,7 @@ fn the_fix_for_a_client_that_holds_old_servers_works() {
         "issues": { "command": BINARY, "args": ["demo-server", "issues", "--scratch", data] },
     }});
     scratch.write(".cursor/mcp.json", old.to_string());
+    assert_eq!(run(&scratch, &["check"]).code, Some(0));
     assert_eq!(run(&scratch, &["connect", "cursor", "--keep", "--yes"]).code, Some(0));
     let before = run(&scratch, &["doctor", "--json", "--offline"]);
     let line = found(&scratch, &before, "it still starts servers");

@@ -36,7 +36,7 @@ fn a_set_is_measured() {
     for mode in ["hybrid", "keyword", "semantic"] {
         let measured = run(&scratch, &[&set[..], &["--mode", mode, "--json"]].concat());
         assert_eq!(measured.code, Some(0), "{}", measured.stderr);
-        assert!(measured.stderr.contains("such as `gone`"), "{}", measured.stderr);
+        assert!(measured.stderr.contains("1 relevant tool is not among"), "{}", measured.stderr);
         let figures = measured.json();
         for share in ["recall@1", "recall@5", "ndcg@10", "mrr"] {
             near(&figures[share], 2.0 / 3.0);
@@ -49,7 +49,7 @@ fn a_set_is_measured() {
     let shown = run(&scratch, &set);
     assert_eq!(shown.code, Some(0));
     assert!(shown.stdout.starts_with("requests: 3, tools: 3, ranked by: hybrid\n"));
-    for line in ["ndcg@10", "0.667", "1 requests found none", "buy a boat"] {
+    for line in ["ndcg@10", "0.667", "1 request found none of its tools", "buy a boat"] {
         assert!(shown.stdout.contains(line), "{line} is not in {}", shown.stdout);
     }
 }
@@ -122,4 +122,24 @@ fn tools_that_nobody_can_tell_apart_are_named_with_advice() {
     let costs = report["definitions"].as_array().unwrap();
     let sum: u64 = costs.iter().map(|cost| cost["tokens"].as_u64().unwrap()).sum();
     assert_eq!((costs.len(), &json!(sum)), (3, &report["tokens"]));
+}
+
+#[test]
+fn an_encoder_that_cannot_be_opened_is_not_measured_without() {
+    let scratch = scratch();
+    std::fs::create_dir(scratch.path().join("empty")).unwrap();
+    scratch.write("gatefold.toml", two_sources(&scratch) + "[search]\nencoder = 'empty'\n");
+    let set = ["eval", "search", "--queries", "requests.jsonl"];
+    for more in [&["--tools", "tools.jsonl", "--encoder", "empty"][..], &[]] {
+        for json in [&[][..], &["--json"]] {
+            let refused = run(&scratch, &[&set[..], more, json].concat());
+            let said = format!("{}{}", refused.stdout, refused.stderr);
+            assert_eq!(refused.code, Some(1), "{said}");
+            assert!(said.contains("/empty` cannot be used: "), "{said}");
+            assert!(said.contains("`gatefold model get` downloads one"), "{said}");
+            assert!(!said.contains("recall"), "{said}");
+        }
+    }
+    let without = run(&scratch, &[&set[..], &["--tools", "tools.jsonl"]].concat());
+    assert_eq!(without.code, Some(0), "the configured one is for the configured sources");
 }

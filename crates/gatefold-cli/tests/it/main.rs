@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
 
 mod approvals;
+mod calls;
 mod commands;
+mod completions;
 mod config;
 mod connect;
 mod demo;
@@ -13,13 +15,22 @@ mod floods;
 mod import;
 mod json;
 mod last_words;
+mod logs;
 mod model;
+mod own_secrets;
 mod process;
 mod queries;
+mod reached;
 mod records;
+mod running;
+#[path = "../../../gatefold/tests/it/scratch/directory.rs"]
 mod scratch;
 mod secrets;
 mod serving;
 mod setup;
+mod source_logs;
+mod sources;
+mod takeover;
 mod terminal;
+mod what_is_wrong;
 mod wrong_lines;

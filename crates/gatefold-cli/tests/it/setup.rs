@@ -1,6 +1,7 @@
 //! From a client's file to a gateway in front of its servers, and back to the same bytes, with the
 //! real binary and files of every client.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use gatefold_clients::Client;
 use gatefold_setup::{SecretStyle, find, machine, plan};
 
 use crate::process::{BINARY, Run, command, ended, run};
+use crate::reached;
 use crate::scratch::Scratch;
 
 /// Every test file of `gatefold-clients`: client, file, and where the client keeps it. Files in
@@ -103,19 +105,38 @@ impl Home {
     fn run(&self, args: &[&str]) -> Run {
         let mut command = command(&self.scratch, args);
         command.current_dir(self.scratch.path().join("project")).env("TZ", "UTC");
-        let config = fs::read_to_string(self.config()).unwrap_or_default();
-        for reference in config.split("${").skip(1) {
-            let name = reference.split('}').next().unwrap();
-            if name != "HOME" && !name.contains(':') {
-                command.env(name, "set");
-            }
-        }
+        command.envs(self.referred());
         // Before an import, they are only in the clients' files.
         if args[0] != "import" {
             command.envs(self.secrets.iter().map(|(name, value)| (name, value)));
         }
-        command.env("PATH", format!("{}/bin:/usr/bin:/bin", self.scratch.path().display()));
+        command.env("PATH", self.path());
         ended(command)
+    }
+
+    fn path(&self) -> String {
+        format!("{}/bin:/usr/bin:/bin", self.scratch.path().display())
+    }
+
+    /// The variables that the configuration refers to, all with the same value.
+    fn referred(&self) -> HashMap<String, String> {
+        let config = fs::read_to_string(self.config()).unwrap_or_default();
+        let names = config.split("${").skip(1).map(|rest| rest.split('}').next().unwrap());
+        let names = names.filter(|name| *name != "HOME" && !name.contains(':'));
+        names.map(|name| (name.to_owned(), "set".to_owned())).collect()
+    }
+
+    /// Puts on record that every source was reached.
+    fn mark_reached(&self) {
+        let mut variables = self.referred();
+        variables.extend(self.secrets.iter().cloned());
+        variables.insert("HOME".to_owned(), self.scratch.path().to_str().unwrap().to_owned());
+        variables.insert("PATH".to_owned(), self.path());
+        variables.entry("TOKEN".to_owned()).or_insert_with(|| "s3cret".to_owned());
+        let variables = variables.iter().map(|(name, value)| (&**name, &**value));
+        let environment = Environment::new(variables, self.scratch.path().join("project"));
+        let state_dir = self.scratch.path().join(".local/state/gatefold");
+        reached::mark(&self.config(), &environment, &state_dir);
     }
 
     fn config(&self) -> PathBuf {
@@ -166,6 +187,7 @@ fn import_connect_and_disconnect_leave_each_clients_file_to_the_byte() {
         let config = fs::read_to_string(home.config()).unwrap();
         assert!(!imported.contains(FAKE) && !config.contains(FAKE), "{name}: {imported}{config}");
 
+        home.mark_reached();
         let mut args = vec!["connect", client, "--yes"];
         args.extend(place.starts_with("project").then_some("--project"));
         let connected = succeeded(home.run(&args));
@@ -243,6 +265,7 @@ fn the_same_server_in_two_clients_becomes_one_source() {
 fn what_a_client_changed_since_stays_when_gatefold_leaves() {
     let home = Home::with("claude-code", "claude.json", ".claude.json");
     succeeded(home.run(&["import", "claude-code", "--yes", "--secrets", "variables"]));
+    home.mark_reached();
     succeeded(home.run(&["connect", "claude-code", "--yes"]));
     let connected = fs::read_to_string(&home.file).unwrap();
     assert!(!connected.contains("server-filesystem"), "{connected}");

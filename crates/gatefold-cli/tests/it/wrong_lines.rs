@@ -67,7 +67,7 @@ fn a_wrong_command_line_says_what_is_right() {
 
     $ gatefold check
     error: no configuration found: looked for `HERE/gatefold.toml`, `HERE/.config/gatefold/gatefold.toml`
-      help: make one from the MCP clients that you have with `gatefold import`, write one with `gatefold init`, or start with `--mcp-config FILE` and a client's configuration
+      help: make one from the MCP clients that you have with `gatefold import`, add a server with `gatefold add`, write one with `gatefold init`, or start with `--mcp-config FILE` and a client's configuration
     exit code 2
 
     $ gatefold check --config

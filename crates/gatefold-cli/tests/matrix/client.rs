@@ -183,7 +183,7 @@ impl Client {
         self.set_answer(None);
         let mut questions: Vec<_> = end.notices.iter().filter_map(|text| question(text)).collect();
         for _ in 0..ROUNDS {
-            let Some(asked) = Required::of(&end) else { break };
+            let Some(asked) = InputRequest::of(&end) else { break };
             questions.extend(
                 asked.questions.iter().map(|(_, method, params)| (method.clone(), params.clone())),
             );
@@ -316,13 +316,13 @@ impl Client {
 }
 
 /// A result that asks for input.
-pub(crate) struct Required {
+pub(crate) struct InputRequest {
     /// Keys, methods and parameters.
     pub(crate) questions: Vec<(String, String, Value)>,
     pub(crate) state: Option<String>,
 }
 
-impl Required {
+impl InputRequest {
     pub(crate) fn of(exchange: &Exchange) -> Option<Self> {
         let result = exchange.result();
         if result["resultType"] != "input_required" {

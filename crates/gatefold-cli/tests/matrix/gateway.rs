@@ -16,12 +16,12 @@ const BINARY: &str = env!("CARGO_BIN_EXE_gatefold");
 const START_LIMIT: Duration = Duration::from_secs(20);
 
 /// A process that listens. Dropping it kills it.
-pub(crate) struct Listening {
+pub(crate) struct ListeningProcess {
     pub(crate) url: String,
     _process: Child,
 }
 
-impl Listening {
+impl ListeningProcess {
     /// Starts the reference server on a free port.
     pub(crate) async fn reference(era: &str) -> Self {
         let (program, args) = reference_command(&["--http", "127.0.0.1:0", "--era", era]);

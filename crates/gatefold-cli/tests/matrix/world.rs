@@ -4,7 +4,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use crate::cell::{Cell, Face, Wire};
-use crate::gateway::{Listening, gateway_command, home, http_source, stdio_source};
+use crate::gateway::{ListeningProcess, gateway_command, home, http_source, stdio_source};
 
 /// How long a question waits for its answer, and a suspended call for its client. Long enough for a
 /// busy machine to answer, and short enough to wait for.
@@ -14,8 +14,8 @@ pub(crate) struct World {
     pub(crate) cell: Cell,
     home: TempDir,
     state: &'static str,
-    gateway: Option<Listening>,
-    _server: Option<Listening>,
+    gateway: Option<ListeningProcess>,
+    _server: Option<ListeningProcess>,
 }
 
 impl World {
@@ -24,7 +24,7 @@ impl World {
         let (server, source) = match cell.server.wire {
             Wire::Stdio => (None, stdio_source("reference", era)),
             Wire::Http => {
-                let server = Listening::reference(era).await;
+                let server = ListeningProcess::reference(era).await;
                 let source = http_source("reference", &server.url);
                 (Some(server), source)
             }
@@ -43,9 +43,14 @@ impl World {
         Self::of(self.cell, home, "other-state", None).await
     }
 
-    async fn of(cell: Cell, home: TempDir, state: &'static str, server: Option<Listening>) -> Self {
+    async fn of(
+        cell: Cell,
+        home: TempDir,
+        state: &'static str,
+        server: Option<ListeningProcess>,
+    ) -> Self {
         let gateway = match cell.client.wire {
-            Wire::Http => Some(Listening::gateway(&home, state).await),
+            Wire::Http => Some(ListeningProcess::gateway(&home, state).await),
             Wire::Stdio => None,
         };
         Self { cell, home, state, gateway, _server: server }

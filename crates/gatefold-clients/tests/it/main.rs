@@ -7,3 +7,4 @@ mod fixtures;
 mod hostile;
 mod places;
 mod shapes;
+mod tables;

@@ -44,6 +44,11 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// The entries that nobody has read, where unknown keys are legal.
+    pub fn unread(&self) -> impl Iterator<Item = (&'a str, Field<'a>)> {
+        self.fields().filter(|(key, _)| !self.known.contains(key))
+    }
+
     /// All entries, where any key is legal.
     pub fn fields(&self) -> impl Iterator<Item = (&'a str, Field<'a>)> {
         self.entries.iter().map(|entry| (entry.key.as_str(), self.field.child(entry)))

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use super::{DISCOVER, EXECUTE, SCHEMA};
 use crate::arguments::{json_text, object};
 use crate::surface::{ClientLimits, Surface, ToolSurface};
-use crate::wording::listed;
+use crate::wording::{described, listed};
 
 /// The most o200k tokens of the domain names in the description of `discover_tools`.
 const DOMAIN_TOKENS: usize = 120;
@@ -103,7 +103,7 @@ fn instructions(view: &View, limits: ClientLimits) -> String {
         return INSTRUCTIONS.to_owned();
     }
     let described = |limit: usize| {
-        let lines: String = domains.iter().map(|entry| line(entry, limit)).collect();
+        let lines: String = domains.iter().map(|entry| line(view, entry, limit)).collect();
         format!("{INSTRUCTIONS}\n\nDomains:{lines}")
     };
     let mut described = DESCRIPTION_LIMITS.into_iter().map(described);
@@ -115,8 +115,8 @@ fn instructions(view: &View, limits: ClientLimits) -> String {
     })
 }
 
-fn line(entry: &DomainEntry, limit: usize) -> String {
-    match one_line(entry.description(), limit) {
+fn line(view: &View, entry: &DomainEntry, limit: usize) -> String {
+    match one_line(&described(view, entry), limit) {
         description if description.is_empty() => format!("\n- {}", entry.domain()),
         description => format!("\n- {}: {description}", entry.domain()),
     }

@@ -1,6 +1,6 @@
 use gatefold_catalog::{
-    DomainEntry, GroupCount, Hit, Scope, SearchMode, Tool, View, compact_signature, one_line,
-    search, token_bound,
+    DomainEntry, GroupCount, Hit, Scope, SearchMode, Tool, View, call_signature, compact_signature,
+    one_line, search, token_bound,
 };
 use gatefold_core::{Domain, ToolId};
 use serde::Serialize;
@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 use super::{DISCOVER, GatewayLimits};
 use crate::arguments::Arguments;
 use crate::cursor::Pages;
-use crate::surface::{Found, Mend, Reply, Step, raw};
-use crate::wording::{listed, nothing_fits, nothing_known, quoted};
+use crate::surface::{Reply, SearchAnswer, Step, UsageError, raw};
+use crate::wording::{described, listed, nothing_fits, nothing_known, quoted, unlisted};
 
 /// How much of a query an answer repeats, in characters.
 const REPEATED_QUERY: usize = 100;
@@ -18,6 +18,19 @@ const REPEATED_QUERY: usize = 100;
 /// How many results the pages of a search reach. Beyond that, another query is better than another
 /// page.
 const REACHED_RESULTS: usize = 100;
+
+/// How many tools the first page of a search shows, and how many if the best is far ahead. Beyond
+/// them lies the next page: a model that has to read ten tools pays for eight it does not want.
+const FIRST_RESULTS: usize = 5;
+const CLEAR_RESULTS: usize = 3;
+
+/// A tool is far behind the best with less than this share of its score.
+const FAR_BEHIND: f32 = 0.6;
+
+/// How many tools of a page have a signature, if their score is this share of the best's. The
+/// others' come from `get_tool_schema`.
+const SIGNED_RESULTS: usize = 5;
+const SIGNED_SHARE: f32 = 0.75;
 
 /// How many domains are named if nothing fits, with how many groups, and the length of their
 /// descriptions, in characters.
@@ -38,7 +51,7 @@ pub(super) fn answer(
     view: &View,
     limits: &GatewayLimits,
     arguments: &RawValue,
-) -> Result<Step, Mend> {
+) -> Result<Step, UsageError> {
     let arguments = Arguments::parse(DISCOVER, arguments)?;
     arguments.only(&["domain", "group", "query", "search_mode", "cursor"])?;
     let domain = arguments.text("domain")?;
@@ -46,7 +59,8 @@ pub(super) fn answer(
     let query = arguments.text("query")?;
     let mode = arguments.text("search_mode")?.map(|mode| known_mode(&mode)).transpose()?;
     let cursor = arguments.text("cursor")?;
-    let browsing = Browsing { view, budget: limits.discovery_tokens, cursor: cursor.as_deref() };
+    let browsing =
+        BrowseRequest { view, budget: limits.discovery_tokens, cursor: cursor.as_deref() };
     let domain = domain.map(|name| known_domain(view, &name)).transpose()?;
     let group = match (domain, group) {
         (_, None) => None,
@@ -57,10 +71,14 @@ pub(super) fn answer(
     };
     let text = match (query, domain, group) {
         (Some(query), domain, group) => {
-            let asked =
-                Asked { query: &query, entry: domain, group, mode: mode.unwrap_or_default() };
+            let asked = SearchRequest {
+                query: &query,
+                entry: domain,
+                group,
+                mode: mode.unwrap_or_default(),
+            };
             let (text, tools) = browsing.search(&asked, limits.search_results)?;
-            return Ok(Step::Found(Reply::text(&text), Found { query, tools }));
+            return Ok(Step::Found(Reply::text(&text), SearchAnswer { query, tools }));
         }
         (None, Some(domain), Some(group)) => browsing.group(domain, group),
         (None, Some(domain), None) => browsing.domain(domain),
@@ -70,7 +88,7 @@ pub(super) fn answer(
 }
 
 /// A parsed search request.
-struct Asked<'a> {
+struct SearchRequest<'a> {
     query: &'a str,
     entry: Option<&'a DomainEntry>,
     group: Option<&'a str>,
@@ -84,31 +102,35 @@ const MODES: [(&str, SearchMode); 3] = [
     ("semantic", SearchMode::Semantic),
 ];
 
-fn known_mode(name: &str) -> Result<SearchMode, Mend> {
+fn known_mode(name: &str) -> Result<SearchMode, UsageError> {
     let known = MODES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
     known.map(|(_, mode)| *mode).ok_or_else(|| {
         let names = MODES.map(|(name, _)| name).join(", ");
-        Mend::new(format!("Unknown search_mode {}. Available modes: {names}", quoted(name)))
+        UsageError::new(format!("Unknown search_mode {}. Available modes: {names}", quoted(name)))
     })
 }
 
-fn known_domain<'a>(view: &'a View, name: &str) -> Result<&'a DomainEntry, Mend> {
+fn known_domain<'a>(view: &'a View, name: &str) -> Result<&'a DomainEntry, UsageError> {
     let written = view.domain(name.trim());
     let meant = || view.domain(Domain::from_key(name).as_str());
     written.or_else(meant).ok_or_else(|| {
         let available = view.domains().map(|entry| entry.domain().as_str());
         let available = listed(available, NAMED_BYTES, str::len);
-        Mend::new(format!("Unknown domain {}. Available domains: {available}", quoted(name)))
+        UsageError::new(format!("Unknown domain {}. Available domains: {available}", quoted(name)))
     })
 }
 
-fn known_group<'a>(view: &'a View, domain: &DomainEntry, name: &str) -> Result<&'a str, Mend> {
+fn known_group<'a>(
+    view: &'a View,
+    domain: &DomainEntry,
+    name: &str,
+) -> Result<&'a str, UsageError> {
     let groups: Vec<_> = view.groups(domain).iter().map(|group| group.name).collect();
     let written = groups.iter().find(|group| **group == name);
     let meant = || groups.iter().find(|group| group.eq_ignore_ascii_case(name.trim()));
     written.or_else(meant).copied().ok_or_else(|| {
         let available = listed(groups.iter().copied(), NAMED_BYTES, str::len);
-        Mend::new(format!(
+        UsageError::new(format!(
             "Unknown group {} in domain '{}'. Available groups: {available}",
             quoted(name),
             domain.domain()
@@ -116,7 +138,7 @@ fn known_group<'a>(view: &'a View, domain: &DomainEntry, name: &str) -> Result<&
     })
 }
 
-fn without_domain(view: &View, group: &str) -> Mend {
+fn without_domain(view: &View, group: &str) -> UsageError {
     let having = |entry: &&DomainEntry| view.groups(entry).iter().any(|known| known.name == group);
     let with: Vec<_> = view.domains().filter(having).collect();
     let (what, domains) = if with.is_empty() {
@@ -126,7 +148,7 @@ fn without_domain(view: &View, group: &str) -> Mend {
     };
     let names = domains.iter().map(|entry| entry.domain().as_str());
     let names = listed(names, NAMED_BYTES, str::len);
-    Mend::new(format!("Parameter 'group' requires 'domain'. {what}: {names}"))
+    UsageError::new(format!("Parameter 'group' requires 'domain'. {what}: {names}"))
 }
 
 #[derive(Serialize)]
@@ -135,6 +157,9 @@ struct Summary<'a> {
     total_tools: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+    /// Sources that never listed their tools.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    not_known_yet: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -178,7 +203,12 @@ struct Page<'a> {
     nearest: Option<&'a [DomainLine<'a>]>,
     results: &'a [ToolLine<'a>],
     #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+    /// Sources that never listed their tools, which may be what was looked for.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    not_known_yet: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -208,13 +238,13 @@ impl<'a> ToolLine<'a> {
     }
 }
 
-struct Browsing<'a> {
+struct BrowseRequest<'a> {
     view: &'a View,
     budget: usize,
     cursor: Option<&'a str>,
 }
 
-impl<'a> Browsing<'a> {
+impl<'a> BrowseRequest<'a> {
     fn fits(&self, text: &str) -> bool {
         token_bound(text) <= self.budget
     }
@@ -260,13 +290,20 @@ impl<'a> Browsing<'a> {
         (page, end)
     }
 
-    fn summary(&self) -> Result<String, Mend> {
+    /// The message about a domain whose tools nobody knows yet.
+    fn unknown(&self, entry: &DomainEntry) -> Option<String> {
+        let domain = entry.domain();
+        let source = || self.view.unlisted().find(|source| source.domain == *domain);
+        entry.manifest().is_none().then(|| nothing_known(domain.as_str(), source()))
+    }
+
+    fn summary(&self) -> Result<String, UsageError> {
         let entries: Vec<_> = self.view.domains().collect();
         let pages = Pages::of(&["summary"], entries.iter().map(|entry| entry.domain().as_str()));
         let start = pages.start(self.cursor)?;
-        let total_tools = self.view.tool_count();
+        let (total_tools, not_known_yet) = (self.view.tool_count(), &*unlisted(self.view));
         let written = |lines: &[DomainLine<'_>], next_cursor| {
-            json(&Summary { domains: lines, total_tools, next_cursor })
+            json(&Summary { domains: lines, total_tools, next_cursor, not_known_yet })
         };
         let lines = |(limit, groups): (usize, bool)| -> Vec<_> {
             entries.iter().map(|entry| self.domain_line(entry, limit, groups)).collect()
@@ -291,14 +328,14 @@ impl<'a> Browsing<'a> {
         let groups = self.view.groups(entry);
         DomainLine {
             name: entry.domain().as_str(),
-            description: one_line(entry.description(), limit),
+            description: one_line(&described(self.view, entry), limit),
             tool_count: groups.iter().map(|group| group.tool_count).sum(),
             groups: with_groups.then(|| groups.iter().map(|group| group.name).collect()),
         }
     }
 
     /// All tools of a domain; if they are too many, its groups and as many tools as fit.
-    fn domain(&self, entry: &'a DomainEntry) -> Result<String, Mend> {
+    fn domain(&self, entry: &'a DomainEntry) -> Result<String, UsageError> {
         let tools: Vec<_> = self.view.tools_in(entry).map(ToolLine::grouped).collect();
         let domain = entry.domain().as_str();
         let pages = Pages::of(&["domain", domain], tools.iter().map(|line| line.name));
@@ -310,7 +347,7 @@ impl<'a> Browsing<'a> {
             groups: None,
             more_groups: None,
             next_cursor: pages.cursor(end),
-            note: unknown(entry),
+            note: self.unknown(entry),
         };
         let whole = json(&plain(tools.len()));
         if start > 0 || self.fits(&whole) {
@@ -336,7 +373,7 @@ impl<'a> Browsing<'a> {
         (lines, (left_out > 0).then_some(left_out))
     }
 
-    fn group(&self, entry: &'a DomainEntry, group: &'a str) -> Result<String, Mend> {
+    fn group(&self, entry: &'a DomainEntry, group: &'a str) -> Result<String, UsageError> {
         let members = self.view.tools_in(entry).filter(|tool| tool.group() == group);
         let tools: Vec<_> = members.map(ToolLine::of).collect();
         let domain = entry.domain().as_str();
@@ -355,11 +392,16 @@ impl<'a> Browsing<'a> {
         }))
     }
 
-    /// A page of the tools that fit a query, best first, with as many signatures as the budget
-    /// allows, and the tools on it. If nothing fits, stand-ins get one page with the nearest
-    /// domains, and are not among the returned tools.
-    fn search(&self, asked: &Asked<'_>, page_length: usize) -> Result<(String, Vec<ToolId>), Mend> {
-        let Asked { query, entry, group, mode } = *asked;
+    /// A page of the tools that fit a query, best first, with the signatures of the likeliest as far
+    /// as the budget allows, and the tools on it. The first page is as long as it is uncertain. If
+    /// nothing fits, stand-ins get one page with the nearest domains, and are not among the returned
+    /// tools.
+    fn search(
+        &self,
+        asked: &SearchRequest<'_>,
+        page_length: usize,
+    ) -> Result<(String, Vec<ToolId>), UsageError> {
+        let SearchRequest { query, entry, group, mode } = *asked;
         let domain = entry.map(|entry| entry.domain().as_str());
         let reached = REACHED_RESULTS.max(page_length);
         let mut hits = search(self.view, query, &Scope { domain, group }, mode, reached);
@@ -367,7 +409,9 @@ impl<'a> Browsing<'a> {
         let (mut note, mut nearest) = (None, None);
         if !has_found {
             hits.truncate(page_length);
-            note = entry.and_then(unknown).or_else(|| Some(nothing_fits(hits.len())));
+            note = entry
+                .and_then(|entry| self.unknown(entry))
+                .or_else(|| Some(nothing_fits(hits.len())));
             let lines = self.nearest(&hits);
             nearest = Some(lines).filter(|lines| entry.is_none() && !lines.is_empty());
         }
@@ -378,22 +422,36 @@ impl<'a> Browsing<'a> {
         let pages = Pages::of(&request, results.iter().map(|line| line.name));
         let start = pages.start(self.cursor)?;
         let query = one_line(query, REPEATED_QUERY);
-        let page_end = results.len().min(start + page_length);
+        let told = if entry.is_none() && start == 0 { unlisted(self.view) } else { Vec::new() };
+        let is_first = has_found && start == 0;
+        let length = if is_first { first_length(&hits).min(page_length) } else { page_length };
+        let page_end = results.len().min(start + length);
         let write = |results: &[ToolLine<'_>]| {
-            let next_cursor = pages.cursor(start + results.len());
+            let end = start + results.len();
+            let more = pages.left(end).map(|left| format!("{left} more with cursor"));
             let (note, nearest) = (note.as_deref(), nearest.as_deref());
-            json(&Page { query: &query, note, nearest, results, next_cursor })
+            json(&Page {
+                query: &query,
+                note,
+                nearest,
+                results,
+                more,
+                next_cursor: pages.cursor(end),
+                not_known_yet: &told,
+            })
         };
-        let unsigned = |end: usize| write(&results[start..end]);
-        let (mut page, end) = self.page_and_end(&results[..page_end], start, unsigned);
-        for at in if has_found { start..end } else { 0..0 } {
-            results[at].signature = Some(compact_signature(hits[at].tool));
-            let signed = write(&results[start..end]);
-            if self.fits(&signed) {
-                page = signed;
-            } else {
-                results[at].signature = None;
-            }
+        let mut signed = if has_found { signed(&hits[start..page_end]) } else { 0 };
+        for at in start..start + signed {
+            results[at].signature = Some(signature(hits[at].tool, at == 0));
+        }
+        let (mut page, mut end) =
+            self.page_and_end(&results[..page_end], start, |end| write(&results[start..end]));
+        // Where not all fit, tools count more than signatures.
+        while end < page_end && signed > 0 {
+            signed -= 1;
+            results[start + signed].signature = None;
+            (page, end) =
+                self.page_and_end(&results[..page_end], start, |end| write(&results[start..end]));
         }
         let shown = hits[start..end].iter().filter(|hit| hit.fits());
         Ok((page, shown.map(|hit| hit.tool.id().clone()).collect()))
@@ -418,9 +476,21 @@ impl<'a> Browsing<'a> {
     }
 }
 
-/// The message about a domain whose tools nobody knows yet.
-fn unknown(entry: &DomainEntry) -> Option<String> {
-    entry.manifest().is_none().then(|| nothing_known(entry.domain().as_str()))
+/// How many tools the first page of a search shows.
+fn first_length(hits: &[Hit<'_>]) -> usize {
+    let is_clear = hits.get(1).is_some_and(|second| second.score < FAR_BEHIND * hits[0].score);
+    if is_clear { CLEAR_RESULTS } else { FIRST_RESULTS }
+}
+
+/// How many tools at the beginning of a page have a signature.
+fn signed(page: &[Hit<'_>]) -> usize {
+    let Some(best) = page.first() else { return 0 };
+    let likely = |hit: &&Hit<'_>| hit.score >= SIGNED_SHARE * best.score;
+    page.iter().take(SIGNED_RESULTS).take_while(likely).count()
+}
+
+fn signature(tool: &Tool, with_output: bool) -> String {
+    if with_output { compact_signature(tool) } else { call_signature(tool) }
 }
 
 fn json(body: &impl Serialize) -> String {

@@ -8,9 +8,9 @@ use gatefold_catalog::{
 use gatefold_core::{Operation, ToolName};
 use serde_json::value::RawValue;
 
-use super::EXECUTE;
+use super::{DISCOVER, EXECUTE, SCHEMA};
 use crate::arguments::{Arguments, object, unquoted};
-use crate::surface::Mend;
+use crate::surface::UsageError;
 use crate::wording::{BROWSE, quoted, unknown_tool};
 
 /// Names under which models pass a tool's arguments instead of `arguments`.
@@ -24,14 +24,20 @@ pub(super) fn untouched(view: &View, tool: &Tool, arguments: &RawValue) -> Reque
     Request { operation, entry: Some(view.resolved(tool)) }
 }
 
-pub(super) fn request(view: &View, arguments: &RawValue) -> Result<Request, Mend> {
+pub(super) fn request(view: &View, arguments: &RawValue) -> Result<Request, UsageError> {
     let arguments = Arguments::parse(EXECUTE, arguments)?;
     let name = arguments.text("tool_name")?.ok_or_else(|| {
-        Mend::new(format!("Missing parameter 'tool_name' of {EXECUTE}. {BROWSE}"))
+        UsageError::new(format!("Missing parameter 'tool_name' of {EXECUTE}. {BROWSE}"))
     })?;
     let name = ToolName::parse(name.trim())
-        .map_err(|_| Mend::new(format!("{} {BROWSE}", unknown_tool(&name, &[]))))?;
+        .map_err(|_| UsageError::new(format!("{} {BROWSE}", unknown_tool(view, &name, &[]))))?;
     let Some(tool) = view.find(name.as_str()) else {
+        if let Some(own) = [DISCOVER, SCHEMA, EXECUTE].into_iter().find(|own| *own == name.as_str())
+        {
+            return Err(UsageError::new(format!(
+                "'{own}' is a tool of its own. Call {own} directly, not through {EXECUTE}."
+            )));
+        }
         // An unknown tool is called anyway: the record then shows the attempt.
         let given = arguments.get("arguments").and_then(as_object);
         let arguments = given.unwrap_or_else(|| object([]));
@@ -45,7 +51,7 @@ pub(super) fn request(view: &View, arguments: &RawValue) -> Result<Request, Mend
         (Some(given), []) => {
             let given = as_object(given).ok_or_else(|| {
                 let signature = call_signature(tool);
-                Mend::new(format!(
+                UsageError::new(format!(
                     "Parameter 'arguments' of {EXECUTE} must be an object for {signature}"
                 ))
             })?;
@@ -59,10 +65,10 @@ pub(super) fn request(view: &View, arguments: &RawValue) -> Result<Request, Mend
     Ok(Request { operation, entry: Some(view.resolved(tool)) })
 }
 
-fn misplaced(tool: &Tool, others: &[(&str, &str)]) -> Mend {
+fn misplaced(tool: &Tool, others: &[(&str, &str)]) -> UsageError {
     let names: Vec<_> = others.iter().take(5).map(|(name, _)| quoted(name)).collect();
     let (names, signature) = (names.join(", "), call_signature(tool));
-    Mend::new(format!(
+    UsageError::new(format!(
         "Unknown parameters of {EXECUTE}: {names}. Put the tool's own into 'arguments': {signature}"
     ))
 }

@@ -9,16 +9,22 @@ use serde_json::value::RawValue;
 
 use super::GatewayLimits;
 use crate::arguments::{json_text, object, object_text, unquoted};
-use crate::surface::{Mend, Reply, text_block};
-use crate::wording::{BROWSE, unknown_tool};
+use crate::surface::{Reply, UsageError, text_block};
+use crate::wording::{BROWSE, listed, unknown_tool};
 
 /// The protocol's code for a client that lacks a required capability (MCP 2026-07-28).
 const MISSING_CAPABILITY: i64 = -32021;
 
+/// How much is said about the kinds of blocks that come instead of a text, in bytes.
+const KINDS_LENGTH: usize = 80;
+
 pub(super) struct Rendering<'a> {
+    view: &'a View,
     operation: &'a Operation,
     /// The tool, if the name means one.
     tool: Option<&'a Tool>,
+    /// What the client called it, where that is not its id.
+    called: Option<&'a str>,
     limits: &'a GatewayLimits,
 }
 
@@ -37,7 +43,12 @@ struct Parts<'a> {
 impl<'a> Rendering<'a> {
     pub(super) fn new(view: &'a View, request: &'a Request, limits: &'a GatewayLimits) -> Self {
         let tool = request.entry.as_ref().and_then(|entry| view.tool_of(entry));
-        Self { operation: &request.operation, tool, limits }
+        Self { view, operation: &request.operation, tool, called: None, limits }
+    }
+
+    /// The same for a client that lists the tool under another name.
+    pub(super) fn called(self, name: &'a str) -> Self {
+        Self { called: Some(name), ..self }
     }
 
     /// The unchanged result, for a tool at the top level.
@@ -57,7 +68,8 @@ impl<'a> Rendering<'a> {
         }
     }
 
-    /// `{"tool": id, "result": ...}` in the first block, then all blocks that are not text.
+    /// `{"tool": id, "result": ...}` in place of the first texts; all other blocks stay where they
+    /// are, since a text may speak of the image before it.
     pub(super) fn envelope(&self, result: Result<Outcome, CallError>) -> Reply {
         let payload = match self.payload(result) {
             Ok(payload) => payload,
@@ -66,24 +78,27 @@ impl<'a> Rendering<'a> {
         let is_error = payload.is_error;
         let Ok(parts) = serde_json::from_str::<Parts<'_>>(payload.json.get()) else {
             let text = if is_error {
-                self.source_error(payload.json.get(), Signature::WhenArgumentsDiffer)
+                self.source_error(payload.json.get(), Signature::WhenArgumentsDiffer, None)
             } else {
                 self.source_result(payload.json.get())
             };
             return Reply { is_error, ..Reply::text(&text) };
         };
         let structured = parts.structured_content;
-        let (texts, others): (Vec<_>, Vec<_>) =
-            parts.content.into_iter().map(Block::of).partition(|block| block.text.is_some());
+        let blocks: Vec<_> = parts.content.into_iter().map(Block::of).collect();
+        let (before, texts, behind) = around_first_texts(&blocks);
         let envelope = if is_error {
-            self.source_error(&joined(&texts, structured), Signature::WhenArgumentsDiffer)
+            let error = joined(texts, structured);
+            self.source_error(&error, Signature::WhenArgumentsDiffer, None)
         } else {
-            self.source_result(&result_of(&texts, structured))
+            self.source_result(&result_of(texts, structured, &blocks))
         };
-        let first = first_block(&texts, &envelope);
-        let others = others.into_iter().map(|block| block.raw.to_owned());
+        let first = first_block(texts, &envelope);
+        let raw = |blocks: &[Block<'_>]| -> Vec<_> {
+            blocks.iter().map(|block| block.raw.to_owned()).collect()
+        };
         Reply {
-            content: std::iter::once(first).chain(others).collect(),
+            content: [raw(before), vec![first], raw(behind)].concat(),
             structured: structured.map(ToOwned::to_owned),
             meta: parts.meta.map(ToOwned::to_owned),
             is_error,
@@ -92,17 +107,20 @@ impl<'a> Rendering<'a> {
 
     /// The name for answers: the tool's id, whatever it was called by.
     fn name(&self) -> &str {
-        self.tool.map_or(self.operation.subject(), |tool| tool.id().as_str())
+        let id = || self.tool.map_or(self.operation.subject(), |tool| tool.id().as_str());
+        self.called.unwrap_or_else(id)
     }
 
     fn source_result(&self, result: &str) -> String {
         object_text([("tool", json_text(self.name()).as_str()), ("result", result)])
     }
 
-    /// A source's own error. If the arguments do not match the schema, it says so.
-    fn source_error(&self, error: &str, signature: Signature) -> String {
+    /// A source's own error and what it attached. If the arguments do not match the schema, it says
+    /// so.
+    fn source_error(&self, error: &str, signature: Signature, data: Option<&RawValue>) -> String {
         let (name, error) = (json_text(self.name()), json_text(error));
         let mut fields = vec![("tool", name.as_str()), ("error", error.as_str())];
+        fields.extend(data.map(|data| ("data", data.get())));
         let Some(tool) = self.tool else { return object_text(fields) };
         let differences = differences(tool, self.operation.arguments());
         let differs = json_text(&differences.join("; "));
@@ -124,14 +142,14 @@ impl<'a> Rendering<'a> {
         match outcome {
             Outcome::Done(payload) if payload.json.get().len() > self.limits.result_bytes => {
                 let (size, limit) = (payload.json.get().len(), self.limits.result_bytes);
-                Err(Mend::new(too_large(name, size as u64, limit as u64)).into())
+                Err(UsageError::new(too_large(name, size as u64, limit as u64)).into())
             }
             Outcome::Done(payload) => Ok(payload),
-            Outcome::Suspended(_) => Err(Mend::new(format!(
+            Outcome::Suspended(_) => Err(UsageError::new(format!(
                 "Tool '{name}' needs an answer before it goes on, and this client cannot give it."
             ))
             .into()),
-            Outcome::Task(task) => Err(Mend::new(format!(
+            Outcome::Task(task) => Err(UsageError::new(format!(
                 "Tool '{name}' goes on as task '{}', which this client cannot follow.",
                 task.id
             ))
@@ -143,9 +161,11 @@ impl<'a> Rendering<'a> {
         let name = self.name();
         let text = match error {
             CallError::UnknownTool { name, nearest } if nearest.is_empty() => {
-                format!("{} {BROWSE}", unknown_tool(name.as_str(), nearest))
+                format!("{} {BROWSE}", unknown_tool(self.view, name.as_str(), nearest))
             }
-            CallError::UnknownTool { name, nearest } => unknown_tool(name.as_str(), nearest),
+            CallError::UnknownTool { name, nearest } => {
+                unknown_tool(self.view, name.as_str(), nearest)
+            }
             CallError::Unavailable { domain, .. } | CallError::CircuitOpen { domain, .. } => {
                 format!(
                     "Tool '{name}' is temporarily unavailable: upstream server '{domain}' is \
@@ -170,15 +190,16 @@ impl<'a> Rendering<'a> {
                     Some(lacking) => format!("{message}: {lacking}"),
                     None => message.clone(),
                 };
-                let body = self.source_error(&message, Signature::WhenArgumentsDiffer);
+                let body = self.source_error(&message, Signature::WhenArgumentsDiffer, None);
                 return Reply { is_error: true, ..Reply::text(&body) };
             }
-            CallError::InvalidArguments { message, .. } => {
-                let body = self.source_error(message, Signature::Always);
+            CallError::InvalidArguments { message, data, .. } => {
+                let body = self.source_error(message, Signature::Always, data.as_deref());
                 return Reply { is_error: true, ..Reply::text(&body) };
             }
-            CallError::Refused { message, .. } => {
-                let body = self.source_error(message, Signature::WhenArgumentsDiffer);
+            CallError::Refused { message, data, .. } => {
+                let signature = Signature::WhenArgumentsDiffer;
+                let body = self.source_error(message, signature, data.as_deref());
                 return Reply { is_error: true, ..Reply::text(&body) };
             }
             CallError::TooLarge { size, limit, .. } => too_large(name, *size, *limit),
@@ -191,7 +212,7 @@ impl<'a> Rendering<'a> {
             }
             other => sentence(&other.to_string()),
         };
-        Mend::new(text).into()
+        UsageError::new(text).into()
     }
 }
 
@@ -242,6 +263,11 @@ impl<'a> Block<'a> {
         Self { raw, fields, text }
     }
 
+    fn kind(&self) -> String {
+        let kind = self.fields.iter().find(|(key, _)| key == "type");
+        kind.and_then(|(_, kind)| unquoted(kind)).unwrap_or_else(|| "unknown".to_owned())
+    }
+
     /// The JSON in its text, letter for letter, otherwise the text.
     fn json(&self) -> Cow<'a, str> {
         let raw = self.text.unwrap_or(r#""""#);
@@ -253,16 +279,48 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The JSON of the one text, a list of several, or the structured content if there is none.
-fn result_of<'a>(texts: &[Block<'a>], structured: Option<&'a RawValue>) -> Cow<'a, str> {
+/// The blocks before the first texts, these texts, and the blocks behind them. Texts with more to
+/// them than their text, such as annotations, stay apart.
+fn around_first_texts<'b, 'a>(
+    blocks: &'b [Block<'a>],
+) -> (&'b [Block<'a>], &'b [Block<'a>], &'b [Block<'a>]) {
+    let start = blocks.iter().position(|block| block.text.is_some()).unwrap_or(0);
+    let (before, rest) = blocks.split_at(start);
+    let plain = |block: &&Block<'_>| block.text.is_some() && block.fields.len() == 2;
+    let plain = rest.iter().take_while(plain).count();
+    let has_one = rest.first().is_some_and(|block| block.text.is_some());
+    let (texts, behind) = rest.split_at(plain.max(usize::from(has_one)));
+    (before, texts, behind)
+}
+
+/// The JSON of the one text, a list of several, or else the structured content, or what follows
+/// instead of a text.
+fn result_of<'a>(
+    texts: &[Block<'a>],
+    structured: Option<&'a RawValue>,
+    blocks: &[Block<'_>],
+) -> Cow<'a, str> {
     match texts {
-        [] => structured.map_or("null", RawValue::get).into(),
+        [] => match structured {
+            Some(structured) => structured.get().into(),
+            None if blocks.is_empty() => "null".into(),
+            None => json_text(&without_text(blocks)).into(),
+        },
         [one] => one.json(),
         several => {
             let all: Vec<_> = several.iter().map(Block::json).collect();
             format!("[{}]", all.join(",")).into()
         }
     }
+}
+
+/// `no text, but 2 blocks: image, audio`
+fn without_text(blocks: &[Block<'_>]) -> String {
+    let kinds: Vec<_> = blocks.iter().map(Block::kind).collect();
+    let kinds = listed(kinds.iter().map(String::as_str), KINDS_LENGTH, str::len);
+    let count = blocks.len();
+    let noun = if count == 1 { "block" } else { "blocks" };
+    format!("no text, but {count} {noun}: {kinds}")
 }
 
 /// An error's texts, one a line, or the structured content if there is none.

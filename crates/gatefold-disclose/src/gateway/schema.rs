@@ -1,29 +1,29 @@
 use std::collections::HashSet;
 
-use gatefold_catalog::{Tool, View, token_bound};
+use gatefold_catalog::{Tool, View, token_bound, without_spaces};
 use gatefold_core::ToolName;
 use serde_json::value::RawValue;
 
 use super::{GatewayLimits, SCHEMA};
 use crate::arguments::{Arguments, json_text, object_text, unquoted};
-use crate::surface::{Mend, Reply};
+use crate::surface::{Reply, UsageError};
 use crate::wording::{BROWSE, unknown_tool};
 
 pub(super) fn answer(
     view: &View,
     limits: &GatewayLimits,
     arguments: &RawValue,
-) -> Result<Reply, Mend> {
+) -> Result<Reply, UsageError> {
     let arguments = Arguments::parse(SCHEMA, arguments)?;
     arguments.only(&["tool_name", "tool_names"])?;
     let one = arguments.text("tool_name")?;
     let many = arguments.get("tool_names").map(names).transpose()?.unwrap_or_default();
     match (one, many.as_slice()) {
-        (None, []) => Err(Mend::new(format!(
+        (None, []) => Err(UsageError::new(format!(
             "Missing parameter 'tool_name' of {SCHEMA}. Name one tool, or several in tool_names. {BROWSE}"
         ))),
         (Some(name), []) => {
-            let tool = find(view, &name, Suggesting::Yes).map_err(Mend::new)?;
+            let tool = find(view, &name, SuggestionMode::Yes).map_err(UsageError::new)?;
             Ok(Reply::text(&described(tool)))
         }
         (one, _) => {
@@ -36,38 +36,39 @@ pub(super) fn answer(
 }
 
 /// The names in a list, in a list in a string, or in a single string.
-fn names(raw: &str) -> Result<Vec<String>, Mend> {
+fn names(raw: &str) -> Result<Vec<String>, UsageError> {
     let list = |json: &str| serde_json::from_str::<Vec<String>>(json).ok();
     let names = match unquoted(raw) {
         Some(text) => list(&text).or_else(|| (!text.trim().is_empty()).then(|| vec![text])),
         None => list(raw),
     };
-    let wrong =
-        || Mend::new(format!("Parameter 'tool_names' of {SCHEMA} must be an array of strings."));
+    let wrong = || {
+        UsageError::new(format!("Parameter 'tool_names' of {SCHEMA} must be an array of strings."))
+    };
     names.ok_or_else(wrong)
 }
 
 /// Whether an unknown name gets suggestions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Suggesting {
+enum SuggestionMode {
     Yes,
     No,
 }
 
-fn find<'a>(view: &'a View, name: &str, suggesting: Suggesting) -> Result<&'a Tool, String> {
+fn find<'a>(view: &'a View, name: &str, suggesting: SuggestionMode) -> Result<&'a Tool, String> {
     let nearest = match (ToolName::parse(name.trim()), suggesting) {
         // A name that is too long for any tool resembles none of them.
         (Err(_), _) => Vec::new(),
-        (Ok(name), Suggesting::Yes) => match view.resolve(&name) {
+        (Ok(name), SuggestionMode::Yes) => match view.resolve(&name) {
             Ok(tool) => return Ok(tool),
             Err(miss) => miss.nearest,
         },
-        (Ok(name), Suggesting::No) => match view.find(name.as_str()) {
+        (Ok(name), SuggestionMode::No) => match view.find(name.as_str()) {
             Some(tool) => return Ok(tool),
             None => Vec::new(),
         },
     };
-    Err(format!("{} {BROWSE}", unknown_tool(name, &nearest)))
+    Err(format!("{} {BROWSE}", unknown_tool(view, name, &nearest)))
 }
 
 fn described(tool: &Tool) -> String {
@@ -77,26 +78,28 @@ fn described(tool: &Tool) -> String {
     let description = definition.description().or(definition.title()).map(json_text);
     let mut fields = vec![("name", name.as_str()), ("domain", &domain), ("group", &group)];
     fields.extend(description.as_deref().map(|text| ("description", text)));
-    fields.push(("parameters", definition.input_schema()));
-    fields.extend(definition.output_schema().map(|schema| ("output_schema", schema)));
+    let parameters = without_spaces(definition.input_schema());
+    fields.push(("parameters", &parameters));
+    let output = definition.output_schema().map(without_spaces);
+    fields.extend(output.as_deref().map(|schema| ("output_schema", schema)));
     object_text(fields)
 }
 
 /// `{"tools": [...], "remaining": [...]}`: the first whole, others while they fit, then the names
 /// of the rest. Unknown names are among them with their errors; only the first gets suggestions.
-fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply, Mend> {
+fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply, UsageError> {
     if names.len() > limits.batch_names {
         let most = limits.batch_names;
-        return Err(Mend::new(format!(
+        return Err(UsageError::new(format!(
             "Parameter 'tool_names' of {SCHEMA} takes at most {most} names."
         )));
     }
     // One name a batch gets suggestions, so that a list of invented names costs no more than one.
-    let mut suggesting = Suggesting::Yes;
+    let mut suggesting = SuggestionMode::Yes;
     let answers = names.iter().map(|name| match find(view, name, suggesting) {
         Ok(tool) => (described(tool), true),
         Err(error) => {
-            suggesting = Suggesting::No;
+            suggesting = SuggestionMode::No;
             let (name, error) = (json_text(name), json_text(&error));
             (object_text([("name", name.as_str()), ("error", &error)]), false)
         }

@@ -8,7 +8,7 @@ use gatefold_catalog::{
     token_bound,
 };
 use gatefold_core::{
-    BusyWith, Domain, Operation, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId,
+    BusyResource, Domain, Operation, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId,
     ToolName,
 };
 use insta::assert_snapshot;
@@ -25,9 +25,11 @@ fn source(domain: &str, title: &str, tools: &[&str]) -> SourceEntry {
         name: domain.to_owned(),
         version: "1".to_owned(),
         title: Some(title.to_owned()).filter(|title| !title.is_empty()),
+        description: None,
         instructions: None,
         protocol: "2025-11-25".to_owned(),
         capabilities: None,
+        whole: None,
     };
     let manifest = Manifest::from_pages(server, &[page], Timestamp::from_millis(0));
     SourceEntry {
@@ -111,7 +113,7 @@ fn ask_of(view: &View, tool: &str, arguments: &str) -> String {
             Operation::Tool { name, arguments } => format!("call {name} {arguments}"),
             operation => panic!("{operation:?}"),
         },
-        Err(mend) => text(&mend.into()),
+        Err(error) => text(&error.into()),
     }
 }
 
@@ -167,8 +169,9 @@ fn a_query_that_fits_nothing_shows_what_there_is_and_nothing_destructive_first()
 
 #[test]
 fn the_best_results_of_a_search_keep_their_signatures_where_not_all_fit() {
-    let parameters: Vec<_> =
-        (0..30).map(|n| format!(r#""field_number_{n}":{{"type":"string"}}"#)).collect();
+    let parameters: Vec<_> = (0..40)
+        .map(|n| format!(r#""a_rather_long_field_number_{n}":{{"type":"string"}}"#))
+        .collect();
     let tools: Vec<_> = (0..10)
         .map(|n| {
             let schema =
@@ -184,7 +187,41 @@ fn the_best_results_of_a_search_keep_their_signatures_where_not_all_fit() {
     let results = page["results"].as_array().unwrap();
     let are_signed: Vec<_> = results.iter().map(|line| line["signature"].is_string()).collect();
     assert!(are_signed.is_sorted_by(|a, b| a >= b), "{are_signed:?}");
-    assert_eq!((are_signed.len(), are_signed[0], are_signed[9]), (10, true, false));
+    assert_eq!((are_signed.len(), are_signed[0], are_signed[4]), (5, true, false));
+}
+
+#[test]
+fn a_search_answers_with_few_tools_where_the_best_is_far_ahead() {
+    let tools =
+        ["send_mail", "send_parcel", "mail_rules", "mail_folders", "send", "list_mail", "x"];
+    let tools =
+        tools.map(|name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#));
+    let tools: Vec<_> = tools.iter().map(String::as_str).collect();
+    let view = View::whole(Arc::new(Snapshot::build(vec![source("a", "", &tools)], 1)));
+    let check = |query: &str, shown: usize, signed: usize| {
+        let page = ask_of(&view, DISCOVER, &format!(r#"{{"query":"{query}"}}"#));
+        let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+        let results = page["results"].as_array().unwrap();
+        let signatures = results.iter().filter(|line| line["signature"].is_string()).count();
+        assert_eq!((results.len(), signatures), (shown, signed), "{query}: {page}");
+    };
+    check("send a parcel", 3, 1);
+    check("mail", 5, 4);
+}
+
+#[test]
+fn only_the_best_result_of_a_search_shows_its_output() {
+    let output = r#"{"type":"object","properties":{"number":{"type":"integer"}}}"#;
+    let tool = |name: &str| {
+        format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}},"outputSchema":{output}}}"#)
+    };
+    let tools = [tool("find_issue"), tool("find_issues")];
+    let tools: Vec<_> = tools.iter().map(String::as_str).collect();
+    let view = View::whole(Arc::new(Snapshot::build(vec![source("a", "", &tools)], 1)));
+    let page = ask_of(&view, DISCOVER, r#"{"query":"find issue"}"#);
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    assert_eq!(page["results"][0]["signature"], "a__find_issue() -> {number?: integer}");
+    assert_eq!(page["results"][1]["signature"], "a__find_issues()");
 }
 
 #[test]
@@ -197,7 +234,12 @@ fn cursors_reach_the_first_hundred_results_of_a_search() {
         assert!(token_bound(&page) <= 2000, "{page}");
         let page: serde_json::Value = serde_json::from_str(&page).unwrap();
         let results = page["results"].as_array().unwrap();
-        assert_eq!((results.len(), &page["note"]), (10, &serde_json::Value::Null));
+        let is_first_or_last = seen.is_empty() || page["next_cursor"].is_null();
+        let length = if is_first_or_last { 5 } else { 10 };
+        assert_eq!((results.len(), &page["note"]), (length, &serde_json::Value::Null));
+        let left = 100 - seen.len() - results.len();
+        let more = (left > 0).then(|| serde_json::json!(format!("{left} more with cursor")));
+        assert_eq!(page["more"], more.unwrap_or_default());
         seen.extend(results.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()));
         let Some(cursor) = page["next_cursor"].as_str() else { break };
         arguments = format!(r#"{{"query":"quite well","cursor":"{cursor}"}}"#);
@@ -220,7 +262,7 @@ fn a_domain_and_a_group_give_that_group() {
 
 #[test]
 fn a_query_gives_what_fits_best() {
-    assert_snapshot!(discover(r#"{"query":"search contacts"}"#), @r#"{"query":"search contacts","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"},{"name":"hubspot__contacts_delete","domain":"hubspot","group":"general","description":"Delete a contact","signature":"hubspot__contacts_delete()"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria.","signature":"apollo_people_search(name: string, filter?: object, limit?: integer = 10 [1..100])"},{"name":"apollo_org_search","domain":"apollo","group":"org","description":"Search for organizations by name, industry, or size","signature":"apollo_org_search()"}]}"#);
+    assert_snapshot!(discover(r#"{"query":"search contacts"}"#), @r#"{"query":"search contacts","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"},{"name":"hubspot__contacts_delete","domain":"hubspot","group":"general","description":"Delete a contact"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."},{"name":"apollo_org_search","domain":"apollo","group":"org","description":"Search for organizations by name, industry, or size"}]}"#);
     assert_snapshot!(discover(r#"{"query":"search","domain":"hubspot"}"#), @r#"{"query":"search","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"}]}"#);
     assert_snapshot!(discover(r#"{"query":"zzz","domain":"apollo","group":"people"}"#), @r#"{"query":"zzz","note":"No tool matches the query. The results are merely the nearest tools. Use discover_tools to browse available tools.","results":[{"name":"apollo_people_enrich","domain":"apollo","group":"people","description":"Enrich a person record"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."}]}"#);
 }
@@ -277,6 +319,13 @@ fn a_schema_is_whole() {
         let answer = schema(&format!(r#"{{"tool_name":"{name}"}}"#));
         assert_eq!(answer, schema(r#"{"tool_name":"apollo_people_search"}"#));
     }
+}
+
+#[test]
+fn a_schema_comes_without_its_sources_white_space() {
+    let spaced = "{\"name\":\"x\",\"inputSchema\":{\n  \"type\" : \"object\",\n  \"title\" : \"a  b\"\n},\"outputSchema\":{ \"type\":\"object\" }}";
+    let view = View::whole(Arc::new(Snapshot::build(vec![source("a", "", &[spaced])], 1)));
+    assert_snapshot!(ask_of(&view, SCHEMA, r#"{"tool_name":"a__x"}"#), @r#"{"name":"a__x","domain":"a","group":"general","parameters":{"type":"object","title":"a  b"},"output_schema":{"type":"object"}}"#);
 }
 
 #[test]
@@ -384,10 +433,57 @@ fn other_parts_of_a_result_follow_unchanged() {
     );
     let reply = rendered("contacts_search", "{}", Ok(done(&json)));
     let blocks: Vec<_> = reply.content.iter().map(|block| block.get()).collect();
-    assert_snapshot!(blocks[0], @r#"{"type":"text","annotations":{"priority":1},"text":"{\"tool\":\"hubspot__contacts_search\",\"result\":\"a\"}"}"#);
-    assert_eq!(blocks[1..], [image]);
+    assert_snapshot!(blocks[1], @r#"{"type":"text","annotations":{"priority":1},"text":"{\"tool\":\"hubspot__contacts_search\",\"result\":\"a\"}"}"#);
+    assert_eq!((blocks.len(), blocks[0]), (2, image));
     assert_eq!(reply.structured.unwrap().get(), r#"{"n":1.0}"#);
     assert_eq!(reply.meta.unwrap().get(), r#"{"k":"v"}"#);
+}
+
+#[test]
+fn blocks_keep_their_order_and_their_annotations() {
+    let (image, text) = (r#"{"type":"image","data":"AA=="}"#, |text| {
+        format!(r#"{{"type":"text","text":"{text}"}}"#)
+    });
+    let noted = r#"{"type":"text","text":"noted","annotations":{"priority":1}}"#;
+    let check = |blocks: &[&str], expected: &[&str]| {
+        let json = format!(r#"{{"content":[{}]}}"#, blocks.join(","));
+        let reply = rendered("contacts_search", "{}", Ok(done(&json)));
+        let blocks: Vec<_> = reply.content.iter().map(|block| block.get()).collect();
+        assert_eq!(blocks, expected);
+    };
+    let envelope = |result: &str| {
+        let text = format!(r#"{{"tool":"hubspot__contacts_search","result":{result}}}"#);
+        format!(r#"{{"type":"text","text":{}}}"#, serde_json::json!(text))
+    };
+    let (a, b) = (text("a"), text("b"));
+    check(&[&a, image, &b], &[&envelope(r#""a""#), image, &b]);
+    check(&[&a, &b, image], &[&envelope(r#"["a","b"]"#), image]);
+    check(&[image, &a], &[image, &envelope(r#""a""#)]);
+    check(&[&a, noted, &b], &[&envelope(r#""a""#), noted, &b]);
+    check(&[image], &[&envelope(r#""no text, but 1 block: image""#), image]);
+    let audio = r#"{"type":"audio"}"#;
+    let both = envelope(r#""no text, but 2 blocks: image, audio""#);
+    check(&[image, audio], &[&both, image, audio]);
+    check(&[], &[&envelope("null")]);
+}
+
+#[test]
+fn what_a_source_attached_to_its_error_is_passed_on() {
+    let data = RawValue::from_string(r#"{"retry":1.50}"#.to_owned()).unwrap();
+    let (tool, message) = (ToolId::new("hubspot__contacts_search"), "Not now".to_owned());
+    let refused = CallError::Refused { tool, code: -32000, message, data: Some(data) };
+    let reply = rendered("contacts_search", "{}", Err(refused));
+    assert_snapshot!(text(&reply), @r#"isError {"tool":"hubspot__contacts_search","error":"Not now","data":{"retry":1.50}}"#);
+}
+
+#[test]
+fn the_gateways_own_tools_are_not_executed_through_it() {
+    for own in [DISCOVER, SCHEMA, EXECUTE] {
+        let answer = ask_of(&view(), EXECUTE, &format!(r#"{{"tool_name":"{own}"}}"#));
+        let direct =
+            format!("'{own}' is a tool of its own. Call {own} directly, not through {EXECUTE}.");
+        assert!(answer.contains(&direct), "{answer}");
+    }
 }
 
 #[test]
@@ -433,9 +529,11 @@ fn an_error_of_the_gateways_is_one_sentence_to_act_on() {
     let (reason, source) = ("exited".to_owned(), None);
     assert_snapshot!(failed(CallError::Unavailable { domain: domain.clone(), reason, source }), @r#"isError {"error":"Tool 'hubspot__contacts_search' is temporarily unavailable: upstream server 'hubspot' is unreachable. Other domains are still available."}"#);
     let busy = |of| CallError::Busy { domain: domain.clone(), of };
-    assert_snapshot!(failed(busy(BusyWith::Calls)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has too many calls waiting. Try again shortly."}"#);
-    assert_snapshot!(failed(busy(BusyWith::Connections)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has all its connections in use by other users. Try again in a minute, when one of them may be free."}"#);
-    assert_snapshot!(failed(busy(BusyWith::Questions)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has too many calls waiting for your answers. Answer one of them first, then try again."}"#);
+    assert_snapshot!(failed(busy(BusyResource::Calls)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has too many calls waiting. Try again shortly."}"#);
+    assert_snapshot!(failed(busy(BusyResource::Places)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' had no place free before the call's deadline, and nothing was sent. Try again shortly."}"#);
+    assert_snapshot!(failed(busy(BusyResource::Connections)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has all its connections in use by other users. Try again in a minute, when one of them may be free."}"#);
+    assert_snapshot!(failed(busy(BusyResource::Download)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' is still downloading what it needs to start, and nothing was sent. Try again in a minute."}"#);
+    assert_snapshot!(failed(busy(BusyResource::Questions)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has too many calls waiting for your answers. Answer one of them first, then try again."}"#);
     let limit = Duration::from_secs(60);
     assert_snapshot!(failed(CallError::Deadline { tool: tool.clone(), limit }), @r#"isError {"error":"Tool 'hubspot__contacts_search' did not answer within 60 s. It may have taken effect all the same."}"#);
     let large = CallError::TooLarge { tool: tool.clone(), size: 20_000_000, limit: 1_048_576 };

@@ -45,9 +45,11 @@ fn source(path: &Path) -> Source {
         name: text(&initialized["serverInfo"]["name"]).unwrap_or_default(),
         version: text(&initialized["serverInfo"]["version"]).unwrap_or_default(),
         title: text(&initialized["serverInfo"]["title"]),
+        description: text(&initialized["serverInfo"]["description"]),
         instructions: text(&initialized["instructions"]),
         protocol: text(&initialized["protocolVersion"]).unwrap_or_default(),
         capabilities: None,
+        whole: None,
     };
     let tools = said["tools"].as_array().unwrap().clone();
     let manifest = manifest(&server, &[&tools]);
@@ -88,7 +90,7 @@ pub(crate) fn ask(view: &View, tool: &str, arguments: &Value) -> String {
             Operation::Tool { name, arguments } => format!("{name} {arguments}"),
             operation => panic!("{operation:?}"),
         },
-        Err(mend) => panic!("{mend}"),
+        Err(error) => panic!("{error}"),
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::catalogue::{Catalogue, Source, ask, manifest, pages, view};
+use crate::lines::every_line_says_what_its_tool_does;
 
 pub(crate) type Claim = (&'static str, fn(&Catalogue));
 
@@ -17,6 +18,7 @@ pub(crate) const ALL: &[Claim] = &[
     ("every_tool_is_reached_by_browsing", every_tool_is_reached_by_browsing),
     ("every_schema_is_complete", every_schema_is_complete),
     ("every_line_and_signature_is_short", every_line_and_signature_is_short),
+    ("every_line_says_what_its_tool_does", every_line_says_what_its_tool_does),
     ("the_definitions_stay_within_their_budget", the_definitions_stay_within_their_budget),
     ("a_name_finds_its_tool_first", a_name_finds_its_tool_first),
     ("no_text_is_counted_too_low", no_text_is_counted_too_low),

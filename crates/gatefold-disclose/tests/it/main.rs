@@ -10,6 +10,7 @@ use libtest_mimic::{Arguments, Trial};
 
 mod catalogue;
 mod claims;
+mod lines;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();

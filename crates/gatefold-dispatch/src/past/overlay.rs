@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use gatefold_catalog::{Past, PastQuery};
+use gatefold_catalog::{PastIndex, PastQuery};
 use gatefold_core::{BoxError, Tenant};
 use tokio::task::spawn_blocking;
 
@@ -21,7 +21,7 @@ const TENANTS: usize = 256;
 pub(crate) struct Overlays(Mutex<HashMap<Tenant, TenantPast>>);
 
 struct TenantPast {
-    past: Option<Arc<Past>>,
+    past: Option<Arc<PastIndex>>,
     /// The version that was read; none before the first time.
     version: Option<u64>,
     /// By the clock's uptime, like every moment here.
@@ -30,7 +30,7 @@ struct TenantPast {
 
 impl Overlays {
     /// A tenant's cached past queries, and whether it is time to check for changes.
-    pub(crate) fn get(&self, tenant: &Tenant, now: Duration) -> (Option<Arc<Past>>, bool) {
+    pub(crate) fn get(&self, tenant: &Tenant, now: Duration) -> (Option<Arc<PastIndex>>, bool) {
         let mut tenants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         make_room(&mut tenants, tenant);
         let Some(held) = tenants.get_mut(tenant) else {
@@ -57,7 +57,7 @@ impl Overlays {
         let kept = port.kept(tenant).await?;
         // Thousands of texts take a while to read: not on a thread that serves calls.
         let past = spawn_blocking(move || {
-            Past::of(kept.iter().map(|kept| {
+            PastIndex::of(kept.iter().map(|kept| {
                 let KeptQuery { tool, query, weight } = kept;
                 PastQuery { tool: tool.as_str(), query, weight: *weight }
             }))

@@ -16,20 +16,20 @@ const SEARCHES: usize = 8;
 const TOOLS: usize = 32;
 
 /// The most askers at once. Beyond that, the memory is cleared.
-const ASKERS: usize = 1024;
+const SEARCHERS: usize = 1024;
 
 /// Whose searches and calls belong together: those of one connected client, or of all stateless
 /// clients with one principal and one name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Asker {
+pub(crate) struct Searcher {
     pub(crate) principal: Arc<Principal>,
     pub(crate) client: Option<ClientName>,
     pub(crate) connection: Option<u64>,
 }
 
-/// The searches of askers: at most [`ASKERS`] of these, and of each at most [`SEARCHES`].
+/// The searches of askers: at most [`SEARCHERS`] of these, and of each at most [`SEARCHES`].
 #[derive(Default)]
-pub(crate) struct Recall(Mutex<HashMap<Asker, VecDeque<Search>>>);
+pub(crate) struct RecentSearches(Mutex<HashMap<Searcher, VecDeque<Search>>>);
 
 struct Search {
     /// By the clock's uptime, like every moment here.
@@ -41,15 +41,15 @@ struct Search {
     served: Vec<ToolId>,
 }
 
-impl Recall {
+impl RecentSearches {
     /// Remembers a search and the tools that it showed.
-    pub(crate) fn found(&self, asker: Asker, query: &str, mut tools: Vec<ToolId>, at: Duration) {
+    pub(crate) fn found(&self, asker: Searcher, query: &str, mut tools: Vec<ToolId>, at: Duration) {
         if tools.is_empty() {
             return;
         }
         tools.truncate(TOOLS);
         let mut askers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if askers.len() >= ASKERS && !askers.contains_key(&asker) {
+        if askers.len() >= SEARCHERS && !askers.contains_key(&asker) {
             forget(&mut askers, at);
         }
         let searches = askers.entry(asker).or_default();
@@ -74,7 +74,7 @@ impl Recall {
     ///
     /// It is the latest search that showed the tool, unless that one has led to another tool and an
     /// earlier search led here: then the tool was known already, and merely shown again.
-    pub(crate) fn served(&self, asker: &Asker, tool: &ToolId, at: Duration) -> Option<Arc<str>> {
+    pub(crate) fn served(&self, asker: &Searcher, tool: &ToolId, at: Duration) -> Option<Arc<str>> {
         let mut askers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let searches = askers.get_mut(asker)?;
         searches.retain(|search| is_fresh(search, at));
@@ -93,9 +93,9 @@ fn is_fresh(search: &Search, now: Duration) -> bool {
 }
 
 /// Makes room: old searches go, and all of them if all are fresh.
-fn forget(askers: &mut HashMap<Asker, VecDeque<Search>>, now: Duration) {
+fn forget(askers: &mut HashMap<Searcher, VecDeque<Search>>, now: Duration) {
     askers.retain(|_, searches| searches.back().is_some_and(|last| is_fresh(last, now)));
-    if askers.len() >= ASKERS {
+    if askers.len() >= SEARCHERS {
         askers.clear();
     }
 }
@@ -108,8 +108,12 @@ mod tests {
 
     const NOW: Duration = Duration::from_secs(1000);
 
-    fn asker(user: &str, connection: Option<u64>) -> Asker {
-        Asker { principal: Arc::new(Principal::user(UserId::new(user))), client: None, connection }
+    fn asker(user: &str, connection: Option<u64>) -> Searcher {
+        Searcher {
+            principal: Arc::new(Principal::user(UserId::new(user))),
+            client: None,
+            connection,
+        }
     }
 
     fn ids(tools: &[&str]) -> Vec<ToolId> {
@@ -118,7 +122,7 @@ mod tests {
 
     /// What a client of Ann does, and what it teaches.
     #[derive(Default)]
-    struct Session(Recall);
+    struct Session(RecentSearches);
 
     impl Session {
         fn search(&self, query: &str, tools: &[&str]) {
@@ -131,7 +135,7 @@ mod tests {
         }
 
         #[track_caller]
-        fn call_as(&self, asker: &Asker, tool: &str, at: Duration, taught: Option<&str>) {
+        fn call_as(&self, asker: &Searcher, tool: &str, at: Duration, taught: Option<&str>) {
             let served = self.0.served(asker, &ToolId::new(tool), at);
             assert_eq!(served.as_deref(), taught, "{tool}");
         }
@@ -173,7 +177,7 @@ mod tests {
     fn nobody_is_taught_by_the_search_of_another() {
         let session = Session::default();
         session.search("file a bug", &["create"]);
-        let elsewhere = Asker { client: Some(ClientName::new("c")), ..asker("ann", Some(1)) };
+        let elsewhere = Searcher { client: Some(ClientName::new("c")), ..asker("ann", Some(1)) };
         let others = [asker("bob", Some(1)), asker("ann", Some(2)), asker("ann", None), elsewhere];
         for other in others {
             session.call_as(&other, "create", NOW, None);
@@ -196,8 +200,8 @@ mod tests {
         }
         session.call("tool0", None);
         session.call("tool1", Some("query 1"));
-        let recall = Recall::default();
-        for user in 0..=ASKERS {
+        let recall = RecentSearches::default();
+        for user in 0..=SEARCHERS {
             recall.found(asker(&user.to_string(), None), "q", ids(&["t"]), NOW);
         }
         assert_eq!(recall.0.lock().unwrap().len(), 1);

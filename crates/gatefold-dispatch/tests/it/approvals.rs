@@ -7,17 +7,17 @@ use gatefold_core::{ApprovalId, BoxError, CallError, Outcome, Principal, Timesta
 use gatefold_dispatch::{
     ApprovalKey, ApprovalState, Approvals, Caller, DecidedBy, NewApproval, StandingApproval,
 };
-use gatefold_policy::{Effect, Rule, Who};
+use gatefold_policy::{Effect, PrincipalFilter, Rule};
 
-use crate::clients::{FORMS, Says, live};
+use crate::clients::{ClientReaction, FORMS, live};
 use crate::source::FakeSource;
 use crate::world::{SECOND, World, ann, bob, done, refused, retrying, rule, suspended};
 
 /// Keeps requests in memory.
 #[derive(Default)]
-pub(crate) struct MemoryApprovals(Mutex<Vec<Kept>>);
+pub(crate) struct MemoryApprovals(Mutex<Vec<KeptApproval>>);
 
-struct Kept {
+struct KeptApproval {
     request: NewApproval,
     standing: StandingApproval,
     is_used: bool,
@@ -40,7 +40,7 @@ impl Approvals for MemoryApprovals {
     fn request(&self, request: NewApproval) -> BoxFuture<'_, Result<ApprovalId, BoxError>> {
         Box::pin(async move {
             let mut all = self.0.lock().unwrap();
-            let is_open = |kept: &&Kept| {
+            let is_open = |kept: &&KeptApproval| {
                 kept.request.key == request.key && kept.standing.state == ApprovalState::Pending
             };
             if let Some(open) = all.iter().find(is_open) {
@@ -49,7 +49,7 @@ impl Approvals for MemoryApprovals {
             let id = ApprovalId::new(format!("a{}", all.len() + 1));
             let (state, expires_at) = (ApprovalState::Pending, request.expires_at);
             let standing = StandingApproval { id: id.clone(), state, expires_at };
-            all.push(Kept { request, standing, is_used: false });
+            all.push(KeptApproval { request, standing, is_used: false });
             Ok(id)
         })
     }
@@ -61,7 +61,7 @@ impl Approvals for MemoryApprovals {
     ) -> BoxFuture<'a, Result<Option<StandingApproval>, BoxError>> {
         Box::pin(async move {
             let all = self.0.lock().unwrap();
-            let stands = |kept: &&Kept| {
+            let stands = |kept: &&KeptApproval| {
                 kept.request.key == *key && !kept.is_used && kept.standing.expires_at > now
             };
             Ok(all.iter().rfind(stands).map(|kept| kept.standing.clone()))
@@ -117,7 +117,7 @@ fn needs_approval(id: &str) -> String {
 #[tokio::test(start_paused = true)]
 async fn a_client_that_can_be_asked_at_once_is_asked_about_the_tool_itself() {
     let (mail, world) = asking();
-    let (caller, client) = live(FORMS, Says::Answer(YES));
+    let (caller, client) = live(FORMS, ClientReaction::Answer(YES));
     done(world.call_by(&ann(), "echo", ARGUMENTS, caller).await);
     let [asked] = client.asked().try_into().unwrap();
     assert!(asked.starts_with("elicitation/create "), "{asked}");
@@ -134,21 +134,24 @@ async fn a_client_that_can_be_asked_at_once_is_asked_about_the_tool_itself() {
 async fn a_no_is_a_refusal_that_says_so() {
     for (says, expected) in [
         (
-            Says::Answer(r#"{"action":"decline"}"#),
+            ClientReaction::Answer(r#"{"action":"decline"}"#),
             "`mail__echo` was not approved: the person who was asked said no",
         ),
         (
-            Says::Answer(r#"{"action":"accept","content":{"approve":false}}"#),
+            ClientReaction::Answer(r#"{"action":"accept","content":{"approve":false}}"#),
             "`mail__echo` was not approved: the person who was asked said no",
         ),
         (
-            Says::Answer(r#"{"action":"cancel"}"#),
+            ClientReaction::Answer(r#"{"action":"cancel"}"#),
             "`mail__echo` was not approved: the person who was asked closed the question without \
              an answer",
         ),
-        (Says::Gone, "`echo` sent `elicitation/create` to the client, and the client is gone"),
         (
-            Says::Nothing,
+            ClientReaction::Gone,
+            "`echo` sent `elicitation/create` to the client, and the client is gone",
+        ),
+        (
+            ClientReaction::Nothing,
             "`echo` sent `elicitation/create` to the client, and the client did not answer in time",
         ),
     ] {
@@ -265,7 +268,7 @@ async fn a_no_from_elsewhere_is_given_with_its_reason() {
         assert_eq!(decided_by(&world).as_deref(), Some("olga"));
     }
     // Even a client that could be asked is not, once somebody has denied the call.
-    let (caller, client) = live(FORMS, Says::Answer(YES));
+    let (caller, client) = live(FORMS, ClientReaction::Answer(YES));
     refused(world.call_by(&ann(), "mail__echo", ARGUMENTS, caller).await);
     assert_eq!((client.asked().len(), mail.calls()), (0, 0));
     let record = world.log.last().opened;
@@ -287,7 +290,8 @@ async fn a_call_that_was_approved_may_pause_and_needs_no_second_yes() {
 #[tokio::test(start_paused = true)]
 async fn a_hidden_tool_is_not_asked_about() {
     let (mail, world) = asking();
-    let hidden = Rule { who: Who::user(ann().user), ..rule(Effect::Deny, "mail", "echo") };
+    let hidden =
+        Rule { who: PrincipalFilter::user(ann().user), ..rule(Effect::Deny, "mail", "echo") };
     world.install(&[&mail], &[rule(Effect::Ask, "mail", "*"), hidden]);
     let unknown = refused(call(&world, &ann(), ARGUMENTS).await);
     assert_eq!(unknown, "unknown tool `mail__echo`");

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use futures::future::BoxFuture;
 use gatefold_core::CallError;
 use gatefold_dispatch::{
-    Answer, AskError, Caller, ClientCapabilities, Limits, Manner, Peer, Question,
+    Answer, AskError, Caller, ClientCapabilities, Limits, Peer, Question, QuestionMode,
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -13,25 +13,25 @@ use crate::source::{FakeSource, raw};
 use crate::world::{World, done, until};
 
 /// A client that never answers.
-struct Speechless {
+struct SilentClient {
     asked: Notify,
     capabilities: ClientCapabilities,
 }
 
-impl Default for Speechless {
+impl Default for SilentClient {
     fn default() -> Self {
         let capabilities = ClientCapabilities::read(&raw(r#"{"elicitation":{}}"#));
         Self { asked: Notify::new(), capabilities }
     }
 }
 
-impl Peer for Speechless {
+impl Peer for SilentClient {
     fn capabilities(&self) -> &ClientCapabilities {
         &self.capabilities
     }
 
-    fn manner(&self) -> Manner {
-        Manner::Live
+    fn question_mode(&self) -> QuestionMode {
+        QuestionMode::Live
     }
 
     fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
@@ -42,7 +42,7 @@ impl Peer for Speechless {
 
 /// Where a call is when it is given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Parked {
+enum CancelledAt {
     Invoked,
     Asking,
     Queued,
@@ -50,40 +50,40 @@ enum Parked {
 
 /// How it is given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum GivenUp {
+enum CancelledBy {
     ByToken,
     ByDrop,
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_given_up_anywhere_ends_cancelled_and_frees_its_place() {
-    for parked in [Parked::Invoked, Parked::Asking, Parked::Queued] {
-        for given_up in [GivenUp::ByToken, GivenUp::ByDrop] {
+    for parked in [CancelledAt::Invoked, CancelledAt::Asking, CancelledAt::Queued] {
+        for given_up in [CancelledBy::ByToken, CancelledBy::ByDrop] {
             check(parked, given_up).await;
         }
     }
 }
 
-async fn check(parked: Parked, given_up: GivenUp) {
+async fn check(parked: CancelledAt, given_up: CancelledBy) {
     let mail = FakeSource::new("mail");
     let limits = Limits { calls_in_flight: 1, ..Limits::default() };
     let world = World::with_limits(&[&mail], limits);
-    let peer = Arc::new(Speechless::default());
+    let peer = Arc::new(SilentClient::default());
     let cancel = CancellationToken::new();
     let caller = Caller { peer: peer.clone(), cancel: cancel.clone(), ..Caller::silent() };
     let mut ahead = None;
     let call = match parked {
-        Parked::Invoked => {
+        CancelledAt::Invoked => {
             let call = world.start("mail__hang", caller);
             mail.reached(1).await;
             call
         }
-        Parked::Asking => {
+        CancelledAt::Asking => {
             let call = world.start("mail__ask", caller);
             peer.asked.notified().await;
             call
         }
-        Parked::Queued => {
+        CancelledAt::Queued => {
             ahead = Some(world.start("mail__hang", Caller::silent()));
             mail.reached(1).await;
             let call = world.start("mail__echo", caller);
@@ -92,11 +92,11 @@ async fn check(parked: Parked, given_up: GivenUp) {
         }
     };
     match given_up {
-        GivenUp::ByToken => {
+        CancelledBy::ByToken => {
             cancel.cancel();
             assert!(matches!(call.await, Ok(Err(CallError::Cancelled))));
         }
-        GivenUp::ByDrop => {
+        CancelledBy::ByDrop => {
             call.abort();
             assert!(call.await.is_err_and(|error| error.is_cancelled()));
         }
@@ -109,7 +109,7 @@ async fn check(parked: Parked, given_up: GivenUp) {
         assert_eq!(mail.calls(), 1, "who waits in the queue was not sent");
         ahead.abort();
         assert!(ahead.await.is_err());
-    } else if given_up == GivenUp::ByToken {
+    } else if given_up == CancelledBy::ByToken {
         assert!(mail.heard_cancel(), "{what}");
     }
     assert_eq!(mail.running(), 0, "{what}");

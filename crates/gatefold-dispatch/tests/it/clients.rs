@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_dispatch::{Answer, AskError, Caller, ClientCapabilities, Manner, Peer, Question};
+use gatefold_dispatch::{
+    Answer, AskError, Caller, ClientCapabilities, Peer, Question, QuestionMode,
+};
 
 use crate::source::raw;
 
@@ -13,7 +15,7 @@ pub(crate) const FORMS: &str = r#"{"elicitation":{}}"#;
 
 /// What a client does when it is asked something.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Says {
+pub(crate) enum ClientReaction {
     Answer(&'static str),
     Late(Duration, &'static str),
     Refusal,
@@ -24,7 +26,7 @@ pub(crate) enum Says {
 /// A client that is asked over its connection.
 pub(crate) struct Client {
     capabilities: ClientCapabilities,
-    says: Says,
+    says: ClientReaction,
     asked: Mutex<Vec<String>>,
 }
 
@@ -35,7 +37,7 @@ impl Client {
 }
 
 /// A caller with such a client, and the client.
-pub(crate) fn live(capabilities: &str, says: Says) -> (Caller, Arc<Client>) {
+pub(crate) fn live(capabilities: &str, says: ClientReaction) -> (Caller, Arc<Client>) {
     let capabilities = ClientCapabilities::read(&raw(capabilities));
     let client = Arc::new(Client { capabilities, says, asked: Mutex::default() });
     (Caller { peer: client.clone(), ..Caller::silent() }, client)
@@ -46,8 +48,8 @@ impl Peer for Client {
         &self.capabilities
     }
 
-    fn manner(&self) -> Manner {
-        Manner::Live
+    fn question_mode(&self) -> QuestionMode {
+        QuestionMode::Live
     }
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
@@ -55,14 +57,16 @@ impl Peer for Client {
         self.asked.lock().unwrap().push(format!("{method} {params}"));
         Box::pin(async move {
             match self.says {
-                Says::Answer(text) => Ok(Answer(raw(text))),
-                Says::Late(after, text) => {
+                ClientReaction::Answer(text) => Ok(Answer(raw(text))),
+                ClientReaction::Late(after, text) => {
                     tokio::time::sleep(after).await;
                     Ok(Answer(raw(text)))
                 }
-                Says::Refusal => Err(AskError::Refused { code: -1, message: "not now".to_owned() }),
-                Says::Gone => Err(AskError::Gone),
-                Says::Nothing => std::future::pending().await,
+                ClientReaction::Refusal => {
+                    Err(AskError::Refused { code: -1, message: "not now".to_owned() })
+                }
+                ClientReaction::Gone => Err(AskError::Gone),
+                ClientReaction::Nothing => std::future::pending().await,
             }
         })
     }

@@ -14,7 +14,7 @@ use gatefold_core::{
     ToolName, UpstreamIdentity, UserId,
 };
 use gatefold_dispatch::{
-    AdmittedCall, CallContext, Caller, IdentityScope, Limits, Manifests, Pinned, Setup,
+    AdmittedCall, CallContext, Caller, IdentityScope, Limits, Manifests, PinnedTurn, Setup,
     Source as _, SourceSetup, StatelessAdapter, StatelessSettings, StatelessSource,
 };
 use gatefold_policy::Policy;
@@ -27,13 +27,13 @@ const SCOPE: Scope<'_> = Scope { domain: None, group: None };
 
 /// Offers what it is told to offer a user, and nothing to others.
 #[derive(Default)]
-struct Personal {
+struct PersonalSource {
     tools: Mutex<BTreeMap<&'static str, Vec<&'static str>>>,
     /// The names of everybody it was asked about.
     asked: Mutex<Vec<String>>,
 }
 
-impl StatelessSource for Personal {
+impl StatelessSource for PersonalSource {
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
         async { Err("it offers nothing to nobody in particular".into()) }.boxed()
     }
@@ -75,14 +75,14 @@ impl Manifests for NoKeeper {
 
 struct Bench {
     world: World,
-    personal: Arc<Personal>,
-    source: Arc<StatelessAdapter<Personal>>,
+    personal: Arc<PersonalSource>,
+    source: Arc<StatelessAdapter<PersonalSource>>,
 }
 
 impl Bench {
     /// A source `own` for two users, beside one that is the same for all.
     fn new() -> Self {
-        let personal = Arc::<Personal>::default();
+        let personal = Arc::<PersonalSource>::default();
         personal.offer("ann", &["book_flight", "read"]);
         personal.offer("bob", &["book_hotel", "read"]);
         let settings = StatelessSettings {
@@ -124,7 +124,7 @@ impl Bench {
         bench
     }
 
-    fn pin(&self, principal: &Principal) -> Pinned {
+    fn pin(&self, principal: &Principal) -> PinnedTurn {
         self.world.dispatcher.pin(Arc::new(principal.clone()))
     }
 
@@ -138,7 +138,7 @@ impl Bench {
     }
 }
 
-impl Personal {
+impl PersonalSource {
     fn offer(&self, user: &'static str, tools: &[&'static str]) {
         self.tools.lock().unwrap().insert(user, tools.to_vec());
     }

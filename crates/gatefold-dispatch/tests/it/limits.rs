@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use gatefold_core::CallError;
+use gatefold_core::{BusyResource, CallError};
 use gatefold_dispatch::{BreakerState, Caller, Limits};
 use tokio::time::Instant;
 
@@ -123,7 +123,10 @@ async fn a_call_that_never_left_the_queue_says_nothing_about_its_source() {
     mail.reached(1).await;
     let waits = world.start("mail__hang", Caller::silent());
     assert!(inside.await.unwrap().is_err());
-    assert!(matches!(waits.await.unwrap(), Err(CallError::Deadline { .. })));
+    let error = waits.await.unwrap().unwrap_err();
+    assert!(matches!(error, CallError::Busy { of: BusyResource::Places, .. }), "{error:?}");
+    let text = "`mail` had no place free before the call's deadline, and nothing was sent; try again shortly";
+    assert_eq!(error.to_string(), text);
     assert_eq!(mail.calls(), 1, "both ran out of time at once");
     assert_eq!(world.report("mail").breaker, BreakerState::Closed);
 }

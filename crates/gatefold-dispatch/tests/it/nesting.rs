@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use gatefold_core::{CallError, Domain, Label, Principal, Right, Rights, ToolId};
 use gatefold_dispatch::{Caller, Limits, NestedOptions, SharedLabel};
-use gatefold_policy::{Effect, Rule, Who};
+use gatefold_policy::{Effect, PrincipalFilter, Rule};
 use tokio::time::Instant;
 
 use crate::source::FakeSource;
@@ -86,7 +86,8 @@ async fn a_nested_call_has_no_more_than_it_is_given() {
     let (agent, files) = (FakeSource::new("agent"), FakeSource::new("files"));
     let world = World::new(&[&agent, &files]);
     // By the second rule alone, giving up the right would let the call in.
-    let writer = Who { rights: vec![Right::new("write")], ..Who::default() };
+    let writer =
+        PrincipalFilter { rights: vec![Right::new("write")], ..PrincipalFilter::default() };
     let rules = [Rule { who: writer, ..rule(Effect::Deny, "files", "fail") }];
     world.install(&[&agent, &files], &rules);
     let narrow = |deadline| NestedOptions {

@@ -2,14 +2,14 @@
 
 use gatefold_core::{Domain, Principal, Right, Rights};
 use gatefold_dispatch::NestedOptions;
-use gatefold_policy::{Duty, Entries, Glob, Obligations, Policy, Scope, Who};
+use gatefold_policy::{Entries, Glob, ObligationRule, Obligations, Policy, PrincipalFilter, Scope};
 
 use crate::source::FakeSource;
 use crate::world::{World, ann, bob, done, refused};
 
-fn duty(who: Who, pattern: &str, obligations: Obligations) -> Duty {
+fn rule(who: PrincipalFilter, pattern: &str, obligations: Obligations) -> ObligationRule {
     let scope = Scope::Domain(Domain::parse("mail").unwrap());
-    Duty { who, scope, entries: Entries::Every, pattern: Glob::new(pattern), obligations }
+    ObligationRule { who, scope, entries: Entries::Every, pattern: Glob::new(pattern), obligations }
 }
 
 #[tokio::test(start_paused = true)]
@@ -17,8 +17,8 @@ async fn a_call_is_not_made_whose_result_would_have_to_be_masked() {
     let mail = FakeSource::new("mail");
     let world = World::new(&[&mail]);
     let masks = Obligations::default().mask("/card/number");
-    let duties = vec![duty(Who::user(bob().user), "echo", masks)];
-    world.install_policy(&[&mail], Policy::default().with_duties(duties));
+    let rules = vec![rule(PrincipalFilter::user(bob().user), "echo", masks)];
+    world.install_policy(&[&mail], Policy::default().with_obligations(rules));
     let said = refused(world.call_as(&bob(), "mail__echo", "{}").await);
     let expected = "`mail__echo` was not called: policy wants parts of its result hidden, which is \
                     not possible here";
@@ -33,8 +33,10 @@ async fn a_call_is_not_made_whose_result_would_have_to_be_masked() {
 async fn no_more_of_a_result_is_shown_than_any_duty_allows() {
     let mail = FakeSource::new("mail");
     let world = World::new(&[&mail]);
-    let preview = |bytes| duty(Who::everybody(), "echo", Obligations::default().preview(bytes));
-    world.install_policy(&[&mail], Policy::default().with_duties(vec![preview(9), preview(8)]));
+    let preview =
+        |bytes| rule(PrincipalFilter::everybody(), "echo", Obligations::default().preview(bytes));
+    world
+        .install_policy(&[&mail], Policy::default().with_obligations(vec![preview(9), preview(8)]));
     done(world.call("mail__echo", r#"{"a":12}"#).await);
     let said = refused(world.call("mail__echo", r#"{"a":123}"#).await);
     assert_eq!(said, "the result of `mail__echo` has 9 bytes, more than the limit: 8");
@@ -45,9 +47,9 @@ async fn no_more_of_a_result_is_shown_than_any_duty_allows() {
 async fn a_narrower_nested_call_owes_what_those_owe_for_whom_it_is_made() {
     let (agent, mail) = (FakeSource::new("agent"), FakeSource::new("mail"));
     let world = World::new(&[&agent, &mail]);
-    let reader = Who { rights: vec![Right::new("read")], ..Who::default() };
-    let duties = vec![duty(reader, "echo", Obligations::default().mask("/card"))];
-    world.install_policy(&[&agent, &mail], Policy::default().with_duties(duties));
+    let reader = PrincipalFilter { rights: vec![Right::new("read")], ..PrincipalFilter::default() };
+    let rules = vec![rule(reader, "echo", Obligations::default().mask("/card"))];
+    world.install_policy(&[&agent, &mail], Policy::default().with_obligations(rules));
     let reader = Principal { rights: [Right::new("read")].into_iter().collect(), ..ann() };
     for (principal, is_made) in [(reader, false), (ann(), true)] {
         // Without its rights it would owe nothing.

@@ -37,7 +37,7 @@ fn about(task: &str, act: TaskAct) -> Operation {
 }
 
 /// Makes an operation on an entry with this name.
-type Makes<'a> = &'a dyn Fn(&str) -> Operation;
+type MakeOperation<'a> = &'a dyn Fn(&str) -> Operation;
 
 fn only(kind: EntryKind, effect: Effect, pattern: &str) -> Rule {
     Rule { entries: Entries::Only(kind), ..rule(effect, "mail", pattern) }
@@ -92,7 +92,7 @@ async fn every_operation_reaches_its_source_by_the_sources_own_name_and_is_on_re
 #[tokio::test(start_paused = true)]
 async fn a_hidden_entry_reads_like_one_that_does_not_exist() {
     let uri = |text: &str| Uri::new(text);
-    let operations: [(_, Makes<'_>, _, _); 7] = [
+    let operations: [(_, MakeOperation<'_>, _, _); 7] = [
         ("prompt", &prompt, "mail__greet", "mail__gone"),
         ("prompt", &|name| completion(Reference::Prompt(PromptName::new(name))), "greet", "gone"),
         ("resource", &|text| Operation::Resource(uri(text)), MAIL, "gatefold://post/x"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Hit, Scope, SearchMode, search};
 use gatefold_core::{BoxError, OrganisationId, Principal, Tenant, ToolId};
-use gatefold_dispatch::{Caller, KeptQuery, Lesson, PastQueries};
+use gatefold_dispatch::{Caller, KeptQuery, PastQueries, PastUse};
 use gatefold_policy::Effect;
 
 use crate::source::FakeSource;
@@ -16,28 +16,27 @@ use crate::world::{World, ann, bob, rule, until};
 /// Keeps past queries in memory.
 #[derive(Default)]
 pub(crate) struct MemoryPast {
-    lessons: Mutex<Vec<Lesson>>,
+    uses: Mutex<Vec<PastUse>>,
     version: AtomicU64,
 }
 
 impl MemoryPast {
     /// The queries kept so far, each with its tenant and tool.
-    fn lessons(&self) -> Vec<String> {
-        let lessons = self.lessons.lock().unwrap();
-        let shown =
-            |lesson: &Lesson| format!("{} {}: {}", lesson.tenant, lesson.tool, lesson.query);
-        lessons.iter().map(shown).collect()
+    fn uses(&self) -> Vec<String> {
+        let uses = self.uses.lock().unwrap();
+        let shown = |used: &PastUse| format!("{} {}: {}", used.tenant, used.tool, used.query);
+        uses.iter().map(shown).collect()
     }
 
     fn clear(&self) {
-        self.lessons.lock().unwrap().clear();
+        self.uses.lock().unwrap().clear();
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 impl PastQueries for MemoryPast {
-    fn note(&self, lesson: Lesson) {
-        self.lessons.lock().unwrap().push(lesson);
+    fn note(&self, used: PastUse) {
+        self.uses.lock().unwrap().push(used);
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -47,9 +46,9 @@ impl PastQueries for MemoryPast {
 
     fn kept<'a>(&'a self, tenant: &'a Tenant) -> BoxFuture<'a, Result<Vec<KeptQuery>, BoxError>> {
         Box::pin(async move {
-            let lessons = self.lessons.lock().unwrap();
-            let own = lessons.iter().filter(|lesson| lesson.tenant == *tenant);
-            let kept = own.map(|Lesson { tool, query, .. }| KeptQuery {
+            let uses = self.uses.lock().unwrap();
+            let own = uses.iter().filter(|used| used.tenant == *tenant);
+            let kept = own.map(|PastUse { tool, query, .. }| KeptQuery {
                 tool: tool.clone(),
                 query: query.clone(),
                 weight: 1.0,
@@ -106,7 +105,7 @@ async fn a_call_that_went_well_teaches_the_search_that_led_to_it() {
     world.searched(&ann(), QUERY, &[FILE, SEND]);
     world.call_as(&ann(), SEND, "{}").await.unwrap();
     world.call_as(&ann(), SEND, "{}").await.unwrap();
-    assert_eq!(world.past.lessons(), [format!("user:ann {SEND}: {QUERY}")]);
+    assert_eq!(world.past.uses(), [format!("user:ann {SEND}: {QUERY}")]);
     assert_eq!(world.finds(&ann(), "the umbrella of tomorrow").await, [SEND]);
 }
 
@@ -119,7 +118,7 @@ async fn a_call_that_failed_teaches_nothing() {
     for tool in tools {
         drop(world.call_as(&ann(), tool, "{}").await);
     }
-    assert!(world.past.lessons().is_empty(), "{:?}", world.past.lessons());
+    assert!(world.past.uses().is_empty(), "{:?}", world.past.uses());
 }
 
 #[tokio::test]
@@ -164,7 +163,7 @@ async fn secrets_and_names_are_not_learnt() {
         world.searched(&ann(), query, &[SEND]);
         world.call_as(&ann(), SEND, "{}").await.unwrap();
     }
-    assert!(world.past.lessons().is_empty(), "{:?}", world.past.lessons());
+    assert!(world.past.uses().is_empty(), "{:?}", world.past.uses());
 }
 
 #[tokio::test]
@@ -178,7 +177,7 @@ async fn what_is_switched_off_neither_learns_nor_uses() {
     assert!(world.finds(&ann(), QUERY).await.is_empty());
     world.searched(&ann(), "another thing", &[FILE]);
     world.call_as(&ann(), FILE, "{}").await.unwrap();
-    assert_eq!(world.past.lessons().len(), 1);
+    assert_eq!(world.past.uses().len(), 1);
 }
 
 #[tokio::test]

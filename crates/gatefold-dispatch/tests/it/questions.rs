@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use gatefold_core::{CallError, Outcome, Principal};
 use gatefold_dispatch::Caller;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::clients::{FORMS, Says, live};
+use crate::clients::{ClientReaction, FORMS, live};
 use crate::source::{FakeSource, NAP};
 use crate::world::{SECOND, World, done, refused};
 
@@ -32,7 +33,7 @@ async fn call_with(
 async fn a_live_client_answers_within_the_call() {
     let mail = FakeSource::new("mail");
     let world = World::new(&[&mail]);
-    let (caller, client) = live(FORMS, Says::Answer(YES));
+    let (caller, client) = live(FORMS, ClientReaction::Answer(YES));
     assert_eq!(done(call(&world, "mail__ask", caller).await), YES);
     assert_eq!(client.asked(), ["elicitation/create {}"]);
     assert_eq!((mail.calls(), world.dispatcher.parked()), (1, 0));
@@ -40,15 +41,15 @@ async fn a_live_client_answers_within_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_fails_for_want_of_an_answer_says_what_was_asked_and_why_in_vain() {
+async fn a_call_that_fails_after_a_question_without_answer_says_so_behind_its_own_error() {
     for (capabilities, says, why, asked) in [
-        (FORMS, Says::Refusal, "the client refused to answer: not now", 1),
-        (FORMS, Says::Nothing, "the client did not answer in time", 1),
-        (FORMS, Says::Gone, "the client is gone", 1),
-        ("{}", Says::Answer(YES), "the client does not offer elicitation", 0),
+        (FORMS, ClientReaction::Refusal, "the client refused to answer: not now", 1),
+        (FORMS, ClientReaction::Nothing, "the client did not answer in time", 1),
+        (FORMS, ClientReaction::Gone, "the client is gone", 1),
+        ("{}", ClientReaction::Answer(YES), "the client does not offer elicitation", 0),
         (
             r#"{"sampling":{},"roots":{}}"#,
-            Says::Answer(YES),
+            ClientReaction::Answer(YES),
             "the client does not offer elicitation",
             0,
         ),
@@ -56,22 +57,28 @@ async fn a_call_that_fails_for_want_of_an_answer_says_what_was_asked_and_why_in_
         let world = World::new(&[&FakeSource::new("mail")]);
         let (caller, client) = live(capabilities, says);
         let began = Instant::now();
-        let error = call(&world, "mail__ask", caller).await.unwrap_err();
-        let expected = format!("`mail__ask` sent `elicitation/create` to the client, and {why}");
-        assert_eq!(error.to_string(), expected);
-        assert!(matches!(error, CallError::Unanswered { .. }));
+        let outcome = call(&world, "mail__ask", caller).await;
+        let Ok(Outcome::Done(payload)) = outcome else { panic!("{outcome:?}") };
+        let note = format!("`mail__ask` sent `elicitation/create` to the client, and {why}");
+        let blocks =
+            [json!({"type": "text", "text": "no answer"}), json!({"type": "text", "text": note})];
+        let told: Value = serde_json::from_str(payload.json.get()).unwrap();
+        assert_eq!(told, json!({"content": blocks, "isError": true}));
+        assert!(payload.is_error);
         assert_eq!(client.asked().len(), asked, "{why}");
-        let waited =
-            if matches!(says, Says::Nothing) { world.limits.question } else { Duration::ZERO };
+        let waited = if matches!(says, ClientReaction::Nothing) {
+            world.limits.question
+        } else {
+            Duration::ZERO
+        };
         assert_eq!(began.elapsed(), waited, "{why}");
-        assert_eq!(world.log.ended(), ["failed: unanswered"]);
-        assert_eq!(world.counted("unanswered"), 1);
+        assert_eq!(world.log.ended(), ["tool_error"]);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_copes_without_an_answer_keeps_its_result() {
-    for says in [Says::Refusal, Says::Nothing, Says::Gone] {
+    for says in [ClientReaction::Refusal, ClientReaction::Nothing, ClientReaction::Gone] {
         let world = World::new(&[&FakeSource::new("mail")]);
         let (caller, _) = live(FORMS, says);
         let result = done(call(&world, "mail__cope", caller).await);
@@ -83,10 +90,10 @@ async fn a_tool_that_copes_without_an_answer_keeps_its_result() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_fails_of_something_else_says_that() {
     let world = World::new(&[&FakeSource::new("mail")]);
-    let (caller, _) = live(FORMS, Says::Refusal);
+    let (caller, _) = live(FORMS, ClientReaction::Refusal);
     let error = refused(call(&world, "mail__brood", caller).await);
     assert_eq!(error, "`mail__brood` did not answer within 60 s");
-    let (caller, _) = live(FORMS, Says::Answer(YES));
+    let (caller, _) = live(FORMS, ClientReaction::Answer(YES));
     let error = call(&world, "mail__fail", caller).await;
     assert!(matches!(error, Ok(Outcome::Done(payload)) if payload.is_error));
 }
@@ -96,12 +103,12 @@ async fn time_stands_still_while_a_question_is_open_and_then_goes_on() {
     let mail = FakeSource::new("mail");
     let world = World::new(&[&mail]);
     let began = Instant::now();
-    let (caller, _) = live(FORMS, Says::Late(LONG, YES));
+    let (caller, _) = live(FORMS, ClientReaction::Late(LONG, YES));
     assert_eq!(done(call(&world, "mail__ask", caller).await), YES);
     assert_eq!(began.elapsed(), LONG);
 
     let began = Instant::now();
-    let (caller, _) = live(FORMS, Says::Late(LONG, YES));
+    let (caller, _) = live(FORMS, ClientReaction::Late(LONG, YES));
     let error = call(&world, "mail__brood", caller).await;
     assert!(matches!(error, Err(CallError::Deadline { .. })));
     assert_eq!(began.elapsed(), LONG + world.limits.call_deadline);
@@ -114,7 +121,7 @@ async fn the_question_of_a_nested_call_stops_the_time_of_the_outer_one() {
     let world = World::new(&[&agent, &files]);
     for tool in ["files__ask", "files__wait", "files__brood"] {
         let began = Instant::now();
-        let (caller, client) = live(FORMS, Says::Late(LONG, YES));
+        let (caller, client) = live(FORMS, ClientReaction::Late(LONG, YES));
         let arguments = format!(r#"["{tool}"]"#);
         let result = call_with(&world, "agent__nest", &arguments, caller).await;
         assert_eq!(client.asked().len(), 1, "{tool}");
@@ -132,17 +139,17 @@ async fn the_question_of_a_nested_call_stops_the_time_of_the_outer_one() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_in_the_last_moment_counts() {
     let world = World::new(&[&FakeSource::new("mail")]);
-    let (caller, _) = live(FORMS, Says::Late(world.limits.question, YES));
+    let (caller, _) = live(FORMS, ClientReaction::Late(world.limits.question, YES));
     assert_eq!(done(call(&world, "mail__ask", caller).await), YES);
     assert_eq!(world.limits.call_deadline, NAP);
-    let (caller, _) = live(FORMS, Says::Late(SECOND, YES));
+    let (caller, _) = live(FORMS, ClientReaction::Late(SECOND, YES));
     assert_eq!(done(call(&world, "mail__nap", caller).await), YES);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_a_client_takes_to_answer_is_no_slowness_of_the_sources() {
     let world = World::new(&[&FakeSource::new("mail")]);
-    let (caller, _) = live(FORMS, Says::Late(LONG, YES));
+    let (caller, _) = live(FORMS, ClientReaction::Late(LONG, YES));
     done(call(&world, "mail__ask", caller).await);
     let took = world.report("mail").traffic.median_us.unwrap();
     assert!(Duration::from_micros(took.into()) < SECOND, "{took} us");

@@ -2,14 +2,14 @@
 
 use gatefold_core::CallError;
 
-use crate::clients::{FORMS, Says, live};
+use crate::clients::{ClientReaction, FORMS, live};
 use crate::source::FakeSource;
 use crate::world::{World, done, refused, until};
 
 const YES: &str = r#"{"action":"accept"}"#;
 
 /// A call of a tool that suspends ends so; its records leave the words in one id.
-async fn check(tool: &str, says: Says, expected: Result<&str, &str>, records: &[&str]) {
+async fn check(tool: &str, says: ClientReaction, expected: Result<&str, &str>, records: &[&str]) {
     let mail = FakeSource::new("mail");
     let world = World::new(&[&mail]);
     let (caller, client) = live(FORMS, says);
@@ -34,9 +34,10 @@ async fn check(tool: &str, says: Says, expected: Result<&str, &str>, records: &[
 #[tokio::test(start_paused = true)]
 async fn a_source_that_suspends_is_answered_within_one_call() {
     let expected = format!(r#"{{"state":"the source's own","answers":{{"name":{YES}}}}}"#);
-    check("mail__wait", Says::Answer(YES), Ok(&expected), &["suspended", "done"]).await;
+    check("mail__wait", ClientReaction::Answer(YES), Ok(&expected), &["suspended", "done"]).await;
     let long = crate::world::SECOND * 200;
-    check("mail__wait", Says::Late(long, YES), Ok(&expected), &["suspended", "done"]).await;
+    check("mail__wait", ClientReaction::Late(long, YES), Ok(&expected), &["suspended", "done"])
+        .await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -44,13 +45,13 @@ async fn a_suspended_call_without_an_answer_ends_and_so_does_its_record() {
     let ended = ["suspended", "failed: unanswered"];
     let sent = "`mail__wait` sent `elicitation/create` to the client, and the client";
     for (says, why) in [
-        (Says::Refusal, "refused to answer: not now"),
-        (Says::Nothing, "did not answer in time"),
-        (Says::Gone, "is gone"),
+        (ClientReaction::Refusal, "refused to answer: not now"),
+        (ClientReaction::Nothing, "did not answer in time"),
+        (ClientReaction::Gone, "is gone"),
     ] {
         check("mail__wait", says, Err(&format!("{sent} {why}")), &ended).await;
     }
-    let yes = Says::Answer(YES);
+    let yes = ClientReaction::Answer(YES);
     let text = "the questions of `mail__mumble` were not put to the client: they cannot be read";
     check("mail__mumble", yes, Err(text), &ended).await;
     let text = "the questions of `mail__crowd` were not put to the client: there are 17, and the limit is 16";
@@ -61,7 +62,7 @@ async fn a_suspended_call_without_an_answer_ends_and_so_does_its_record() {
 async fn a_source_suspends_one_call_no_more_often_than_the_limit() {
     let mail = FakeSource::new("mail");
     let world = World::new(&[&mail]);
-    let (caller, client) = live(FORMS, Says::Answer(YES));
+    let (caller, client) = live(FORMS, ClientReaction::Answer(YES));
     let error = refused(world.start("mail__badger", caller).await.unwrap());
     let expected = "the questions of `mail__badger` were not put to the client: it asked 16 times \
                     in a row, which is the limit";
@@ -74,7 +75,7 @@ async fn a_source_suspends_one_call_no_more_often_than_the_limit() {
 #[tokio::test(start_paused = true)]
 async fn a_suspended_call_that_is_given_up_ends_cancelled() {
     let world = World::new(&[&FakeSource::new("mail")]);
-    let (caller, client) = live(FORMS, Says::Nothing);
+    let (caller, client) = live(FORMS, ClientReaction::Nothing);
     let cancel = caller.cancel.clone();
     let call = world.start("mail__wait", caller);
     until("a question", || !client.asked().is_empty()).await;

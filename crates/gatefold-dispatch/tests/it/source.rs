@@ -40,7 +40,7 @@ pub(crate) const QUESTIONS: &str = r#"{"name":{"method":"elicitation/create","pa
 
 /// What a source sees of one call.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct SeenCall {
     pub(crate) call: CallId,
     pub(crate) tool: ToolId,
     pub(crate) name: Arc<str>,
@@ -57,7 +57,7 @@ pub(crate) struct Seen {
 pub(crate) struct FakeSource {
     domain: Domain,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<SeenCall>>,
     /// How many calls have reached the source.
     reached: watch::Sender<usize>,
     /// How many are there now.
@@ -153,7 +153,7 @@ impl FakeSource {
         *self.running.borrow()
     }
 
-    pub(crate) fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<SeenCall> {
         std::mem::take(&mut self.seen.lock().unwrap())
     }
 
@@ -183,7 +183,7 @@ impl FakeSource {
 
     fn note(&self, permit: &Permit, context: &CallContext) {
         let call = permit.call();
-        self.seen.lock().unwrap().push(Seen {
+        self.seen.lock().unwrap().push(SeenCall {
             call: call.id,
             tool: permit.target().id.clone(),
             name: permit.target().name.clone(),
@@ -207,7 +207,7 @@ impl FakeSource {
         self.note(&permit, &context);
         self.running.send_modify(|running| *running += 1);
         self.reached.send_modify(|reached| *reached += 1);
-        let _running = Running(&self.running);
+        let _running = RunningCount(&self.running);
         let arguments = permit.call().operation.arguments();
         match &*permit.target().name {
             _ if let Operation::Task(request) = &*permit.call().operation => Ok(task(request)),
@@ -302,11 +302,12 @@ async fn with_answers(tool: &str, context: &CallContext) -> Outcome {
 
 /// Returns the client's answer.
 fn answered(answer: Result<String, AskError>) -> Outcome {
-    match answer {
-        Ok(answer) => done(&answer),
+    let Ok(answer) = answer else {
         // Servers use words of their own here.
-        Err(_) => Outcome::Done(Payload { json: raw(r#""no answer""#), is_error: true }),
-    }
+        let json = r#"{"content":[{"type":"text","text":"no answer"}],"isError":true}"#;
+        return Outcome::Done(Payload { json: raw(json), is_error: true });
+    };
+    done(&answer)
 }
 
 /// A running task, as the source knows it.
@@ -377,9 +378,9 @@ fn wait(permit: &Permit) -> Outcome {
     }
 }
 
-struct Running<'a>(&'a watch::Sender<usize>);
+struct RunningCount<'a>(&'a watch::Sender<usize>);
 
-impl Drop for Running<'_> {
+impl Drop for RunningCount<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|running| *running -= 1);
     }
@@ -404,6 +405,7 @@ impl Source for FakeSource {
             since: Timestamp::from_millis(0),
             error: None,
             protocol: None,
+            downloading: None,
             sessions: 1,
         }
     }
@@ -467,8 +469,10 @@ fn server() -> ServerInfo {
         name: "fake".to_owned(),
         version: "1".to_owned(),
         title: None,
+        description: None,
         instructions: None,
         protocol: "2026-07-28".to_owned(),
         capabilities: None,
+        whole: None,
     }
 }

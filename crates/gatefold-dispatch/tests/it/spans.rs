@@ -58,6 +58,7 @@ async fn heard(level: LevelFilter, tool: &str) -> String {
     drop(World::new(&[&FakeSource::new("mail")]).call(tool, "{}").await);
     let listener = Listener::default();
     let guard = registry().with(level).with(listener.clone()).set_default();
+    tracing::callsite::rebuild_interest_cache();
     drop(world.call(tool, &format!(r#"{{"password":"{SECRET}"}}"#)).await);
     drop(guard);
     let heard = listener.0.lock().unwrap().join("\n");

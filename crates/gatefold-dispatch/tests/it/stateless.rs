@@ -13,21 +13,21 @@ use gatefold_dispatch::{
     AdmittedCall, CallContext, Caller, IdentityScope, Limits, Manifests, Setup, Source as _,
     SourceSetup, SourceState, StatelessAdapter, StatelessSettings, StatelessSource,
 };
-use gatefold_policy::{Effect, Entries, Glob, Policy, Rule, Scope, Who};
+use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 use tokio::sync::{Notify, watch};
 
 use crate::source::raw;
 use crate::world::World;
 
 /// Offers what it is told to, and does what its tools' names say.
-struct Plain {
+struct ScriptedSource {
     tools: Mutex<Result<Vec<&'static str>, &'static str>>,
     /// The arguments of every call that reached it.
     reached: watch::Sender<Vec<String>>,
     dropped: Arc<Notify>,
 }
 
-impl StatelessSource for Plain {
+impl StatelessSource for ScriptedSource {
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
         async {
             let tools = self.tools.lock().unwrap().clone()?;
@@ -48,7 +48,7 @@ impl StatelessSource for Plain {
             self.reached.send_modify(|reached| reached.push(arguments.clone()));
             match &*call.target().name {
                 "hang" => {
-                    let _dropped = Dropped(self.dropped.clone());
+                    let _dropped = DropSignal(self.dropped.clone());
                     std::future::pending().await
                 }
                 "fail" => Err(CallError::Protocol {
@@ -65,9 +65,9 @@ impl StatelessSource for Plain {
 }
 
 /// Signals that a call was dropped.
-struct Dropped(Arc<Notify>);
+struct DropSignal(Arc<Notify>);
 
-impl Drop for Dropped {
+impl Drop for DropSignal {
     fn drop(&mut self) {
         self.0.notify_one();
     }
@@ -79,9 +79,9 @@ fn payload(json: &str) -> Payload {
 
 /// Keeps the digests of manifests.
 #[derive(Default)]
-struct Kept(Mutex<Vec<Digest>>);
+struct KeptDigests(Mutex<Vec<Digest>>);
 
-impl Manifests for Kept {
+impl Manifests for KeptDigests {
     fn keep(&self, _: Domain, _: Digest, manifest: Arc<Manifest>) -> BoxFuture<'_, ()> {
         self.0.lock().unwrap().push(manifest.digest());
         async {}.boxed()
@@ -90,9 +90,9 @@ impl Manifests for Kept {
 
 struct Bench {
     world: World,
-    plain: Arc<Plain>,
-    source: Arc<StatelessAdapter<Plain>>,
-    kept: Arc<Kept>,
+    plain: Arc<ScriptedSource>,
+    source: Arc<StatelessAdapter<ScriptedSource>>,
+    kept: Arc<KeptDigests>,
 }
 
 impl Bench {
@@ -100,8 +100,8 @@ impl Bench {
     async fn new(denied: &[&str]) -> Self {
         let tools = Mutex::new(Ok(vec!["big", "echo", "fail", "hang"]));
         let (reached, dropped) = (watch::Sender::default(), Arc::default());
-        let plain = Arc::new(Plain { tools, reached, dropped });
-        let kept = Arc::<Kept>::default();
+        let plain = Arc::new(ScriptedSource { tools, reached, dropped });
+        let kept = Arc::<KeptDigests>::default();
         let settings = StatelessSettings {
             domain: Domain::parse("plain").unwrap(),
             config_digest: Digest::new([1; 32]),
@@ -116,7 +116,7 @@ impl Bench {
         let deny = |pattern: &&str| Rule {
             id: RuleId::new("deny"),
             effect: Effect::Deny,
-            who: Who::everybody(),
+            who: PrincipalFilter::everybody(),
             scope: Scope::Everywhere,
             entries: Entries::Every,
             pattern: Glob::new(*pattern),

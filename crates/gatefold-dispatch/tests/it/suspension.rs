@@ -63,7 +63,7 @@ async fn a_revoked_call_does_not_resume_and_its_record_says_so() {
 
 /// What changes between a suspension and the attempt to resume it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Changed {
+enum ResumeChange {
     Nothing,
     Seal,
     Time,
@@ -75,35 +75,35 @@ enum Changed {
 #[tokio::test(start_paused = true)]
 async fn a_call_resumes_only_as_it_was_suspended() {
     for (changed, expected) in [
-        (Changed::Nothing, ""),
-        (Changed::Seal, "its state is not one that was given out"),
-        (Changed::Time, "its state has expired"),
-        (Changed::Caller, "it belongs to another caller"),
-        (Changed::Definition, "the tool's definition has changed since"),
-        (Changed::Arguments, "its arguments have changed since"),
+        (ResumeChange::Nothing, ""),
+        (ResumeChange::Seal, "its state is not one that was given out"),
+        (ResumeChange::Time, "its state has expired"),
+        (ResumeChange::Caller, "it belongs to another caller"),
+        (ResumeChange::Definition, "the tool's definition has changed since"),
+        (ResumeChange::Arguments, "its arguments have changed since"),
     ] {
         resumes(changed, expected).await;
     }
 }
 
-async fn resumes(changed: Changed, expected: &str) {
+async fn resumes(changed: ResumeChange, expected: &str) {
     let mail = FakeSource::with_tools("mail", &["wait"]);
     let world = World::new(&[&mail]);
     let (id, mut state) = parked(&world).await;
     let (mut principal, mut arguments) = (ann(), "{}");
     match changed {
-        Changed::Nothing => {}
-        Changed::Seal => state.insert(3, 'A'),
-        Changed::Time => world.clock.advance(world.limits.suspension),
-        Changed::Caller => principal = bob(),
-        Changed::Definition => {
+        ResumeChange::Nothing => {}
+        ResumeChange::Seal => state.insert(3, 'A'),
+        ResumeChange::Time => world.clock.advance(world.limits.suspension),
+        ResumeChange::Caller => principal = bob(),
+        ResumeChange::Definition => {
             mail.redefines(&["wait"]);
             world.install(&[&mail], &[]);
         }
-        Changed::Arguments => arguments = "{ }",
+        ResumeChange::Arguments => arguments = "{ }",
     }
     let resumed = world.resume(&principal, "mail__wait", arguments, &state).await;
-    if changed == Changed::Nothing {
+    if changed == ResumeChange::Nothing {
         done(resumed);
         return;
     }

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use gatefold_catalog::Miss;
+use gatefold_catalog::UnresolvedTool;
 use gatefold_core::{Principal, ToolName};
-use gatefold_policy::{Effect, Rule, Scope, Who};
+use gatefold_policy::{Effect, PrincipalFilter, Rule, Scope};
 
 use crate::source::FakeSource;
 use crate::world::{World, ann, bob, done, refused, rule};
@@ -13,7 +13,8 @@ const TOOLS: &[&str] = &["read", "delete_all", "delete_one"];
 fn worlds() -> (Arc<FakeSource>, World, World) {
     let mail = FakeSource::with_tools("mail", TOOLS);
     let world = World::new(&[&mail]);
-    let only_bob = Rule { who: Who::user(bob().user), ..rule(Effect::Deny, "mail", "delete_*") };
+    let only_bob =
+        Rule { who: PrincipalFilter::user(bob().user), ..rule(Effect::Deny, "mail", "delete_*") };
     world.install(&[&mail], &[only_bob]);
     let without = World::new(&[&FakeSource::with_tools("mail", &["read"])]);
     (mail, world, without)
@@ -25,7 +26,7 @@ fn listed(world: &World, principal: &Principal) -> Vec<String> {
     tools.map(|tool| tool.id().to_string()).collect()
 }
 
-fn resolved(world: &World, principal: &Principal, name: &str) -> Result<String, Miss> {
+fn resolved(world: &World, principal: &Principal, name: &str) -> Result<String, UnresolvedTool> {
     let pinned = world.dispatcher.pin(Arc::new(principal.clone()));
     let tool = pinned.view().resolve(&ToolName::parse(name).unwrap());
     tool.map(|tool| tool.id().to_string())
@@ -65,7 +66,8 @@ async fn a_name_that_two_sources_have_means_neither_even_where_one_is_hidden() {
     let mail = FakeSource::with_tools("mail", &["send"]);
     let post = FakeSource::with_tools("post", &["send"]);
     let world = World::new(&[&mail, &post]);
-    let only_bob = Rule { who: Who::user(bob().user), ..rule(Effect::Deny, "post", "*") };
+    let only_bob =
+        Rule { who: PrincipalFilter::user(bob().user), ..rule(Effect::Deny, "post", "*") };
     world.install(&[&mail, &post], &[only_bob]);
     for who in [bob(), ann()] {
         assert_eq!(refused(world.call_as(&who, "send", "{}").await), "unknown tool `send`");

@@ -12,10 +12,10 @@ use gatefold_core::{
 };
 use gatefold_dispatch::{
     Answer, AskError, AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened,
-    Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Manner, Peer,
-    Ports, Question, SealKey, Setup, SourceReport, SourceSetup,
+    Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Peer, Ports,
+    Question, QuestionMode, SealKey, Setup, SourceReport, SourceSetup,
 };
-use gatefold_policy::{Effect, Entries, Glob, Policy, Rule, Scope, Who};
+use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 
 use crate::approvals::MemoryApprovals;
 use crate::past::MemoryPast;
@@ -103,7 +103,7 @@ impl World {
     }
 
     /// Makes a call in a task of its own.
-    pub(crate) fn start(&self, tool: &str, caller: Caller) -> Started {
+    pub(crate) fn start(&self, tool: &str, caller: Caller) -> CallTask {
         let pinned = self.dispatcher.pin(Arc::new(Principal::local()));
         let operation = operation(tool, "{}");
         tokio::spawn(async move { pinned.call(operation, None, caller).await })
@@ -146,7 +146,7 @@ impl World {
     }
 }
 
-pub(crate) type Started = tokio::task::JoinHandle<Result<Outcome, CallError>>;
+pub(crate) type CallTask = tokio::task::JoinHandle<Result<Outcome, CallError>>;
 
 pub(crate) fn operation(tool: &str, arguments: &str) -> Operation {
     Operation::Tool { name: ToolName::parse(tool).unwrap(), arguments: raw(arguments) }
@@ -168,8 +168,8 @@ impl Peer for Retries {
         &self.0
     }
 
-    fn manner(&self) -> Manner {
-        Manner::ByRetry
+    fn question_mode(&self) -> QuestionMode {
+        QuestionMode::ByRetry
     }
 
     fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
@@ -189,7 +189,7 @@ pub(crate) fn rule(effect: Effect, domain: &str, pattern: &str) -> Rule {
     Rule {
         id: RuleId::new(format!("{effect:?}-{pattern}").to_lowercase()),
         effect,
-        who: Who::everybody(),
+        who: PrincipalFilter::everybody(),
         scope: Scope::Domain(Domain::parse(domain).unwrap()),
         entries: Entries::Every,
         pattern: Glob::new(pattern),

@@ -42,16 +42,16 @@ impl Encode for Letters {
 
 fn embedder() -> (Arc<Letters>, Embedder) {
     let model = Arc::new(Letters::default());
-    let shelf = Shelf::empty(Path::new(""), DIMENSIONS, 1000);
-    (Arc::clone(&model), Embedder::over(model, shelf))
+    let cache = VectorCache::empty(Path::new(""), DIMENSIONS, 1000);
+    (Arc::clone(&model), Embedder::over(model, cache))
 }
 
 /// An embedder that takes the next text each time the test sends a word.
 fn gated() -> (Arc<Letters>, Embedder, SyncSender<()>) {
     let (open, gate) = sync_channel(100);
     let model = Arc::new(Letters { gate: Some(Mutex::new(gate)), ..Letters::default() });
-    let shelf = Shelf::empty(Path::new(""), DIMENSIONS, 1000);
-    (Arc::clone(&model), Embedder::over(model, shelf), open)
+    let cache = VectorCache::empty(Path::new(""), DIMENSIONS, 1000);
+    (Arc::clone(&model), Embedder::over(model, cache), open)
 }
 
 /// The same, while it encodes the first of three texts.
@@ -183,8 +183,8 @@ fn the_request_unused_for_longest_is_forgotten_first() {
 /// An embedder over a file; each of several processes has its own.
 fn embedder_at(path: &Path) -> (Arc<Letters>, Embedder) {
     let model = Arc::new(Letters::default());
-    let shelf = Shelf::of(path, "letters", DIMENSIONS, 1000).unwrap();
-    (Arc::clone(&model), Embedder::over(model, shelf))
+    let cache = VectorCache::of(path, "letters", DIMENSIONS, 1000).unwrap();
+    (Arc::clone(&model), Embedder::over(model, cache))
 }
 
 fn want_numbers(embedder: &Embedder, numbers: Range<usize>) {
@@ -205,7 +205,7 @@ fn check_numbers(embedder: &Embedder, numbers: Range<usize>) {
 #[track_caller]
 fn check_two(before: Range<usize>, first: Range<usize>, second: Range<usize>, expected: usize) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("shelf");
+    let path = folder.path().join("cache");
     let all = 0..first.end.max(second.end);
     let run = |numbers: Range<usize>| {
         let (model, embedder) = embedder_at(&path);

@@ -2,13 +2,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_encoder::{Embedder, Model, PASSAGE_TOKENS, Shelf, Vector, passage_key, reference};
+use gatefold_encoder::{
+    Embedder, Model, PASSAGE_TOKENS, Vector, VectorCache, passage_key, reference,
+};
 
-use crate::Given;
+use crate::OpenedModel;
 
 macro_rules! claims {
     ($($name:ident),* $(,)?) => {
-        pub(crate) const ALL: &[(&str, fn(&Given))] = &[$((stringify!($name), $name)),*];
+        pub(crate) const ALL: &[(&str, fn(&OpenedModel))] = &[$((stringify!($name), $name)),*];
     };
 }
 
@@ -22,14 +24,14 @@ claims![
     files_that_are_no_model_are_refused,
 ];
 
-fn the_folder_holds_the_reference_model(given: &Given) {
+fn the_folder_holds_the_reference_model(given: &OpenedModel) {
     reference::verify(&given.folder).unwrap();
     assert_eq!(given.model.dimensions(), 384);
     assert_eq!(given.model.digest().len(), 64);
 }
 
 /// The numbers that the `tokenizers` package computes with the model's own `tokenizer.json`.
-fn tokens_are_those_of_another_tokenizer(given: &Given) {
+fn tokens_are_those_of_another_tokenizer(given: &OpenedModel) {
     let golden: Vec<(String, Vec<u32>)> =
         serde_json::from_str(include_str!("tokens.json")).unwrap();
     for (text, expected) in golden {
@@ -37,12 +39,12 @@ fn tokens_are_those_of_another_tokenizer(given: &Given) {
     }
 }
 
-fn encode(given: &Given, text: &str) -> Vector {
+fn encode(given: &OpenedModel, text: &str) -> Vector {
     given.model.encode(text, 256).unwrap()
 }
 
 /// The figures of onnxruntime 1 with the same file, each text by itself.
-fn cosines_are_those_of_another_runtime(given: &Given) {
+fn cosines_are_those_of_another_runtime(given: &OpenedModel) {
     let golden: Vec<(String, String, f32)> =
         serde_json::from_str(include_str!("cosines.json")).unwrap();
     for (left, right, expected) in golden {
@@ -51,7 +53,7 @@ fn cosines_are_those_of_another_runtime(given: &Given) {
     }
 }
 
-fn any_text_has_a_vector(given: &Given) {
+fn any_text_has_a_vector(given: &OpenedModel) {
     let long = "word ".repeat(10_000);
     for text in ["", " ", "\0\u{200b}", "漢字", "!?", "a", &"x".repeat(100_000), &long] {
         let vector = given.model.encode(text, usize::MAX).unwrap();
@@ -60,17 +62,17 @@ fn any_text_has_a_vector(given: &Given) {
     }
 }
 
-fn a_text_is_cut_at_its_tokens(given: &Given) {
+fn a_text_is_cut_at_its_tokens(given: &OpenedModel) {
     let cut = given.model.encode("list the open issues", 4).unwrap();
     assert_eq!(cut, encode(given, "list the"));
 }
 
-fn passages_are_embedded_once_for_all_runs(given: &Given) {
+fn passages_are_embedded_once_for_all_runs(given: &OpenedModel) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("shelf");
+    let path = folder.path().join("cache");
     let model = Arc::new(Model::open(&given.folder).unwrap());
     let texts: Vec<Arc<str>> = (0..5).map(|number| format!("tool {number}").into()).collect();
-    let start = || Embedder::start(Arc::clone(&model), Shelf::open(&path, &model).unwrap());
+    let start = || Embedder::start(Arc::clone(&model), VectorCache::open(&path, &model).unwrap());
     let embedder = start();
     embedder.want(texts.clone());
     assert!(embedder.wait(Duration::from_secs(60)));
@@ -84,7 +86,7 @@ fn passages_are_embedded_once_for_all_runs(given: &Given) {
     }
 }
 
-fn files_that_are_no_model_are_refused(given: &Given) {
+fn files_that_are_no_model_are_refused(given: &OpenedModel) {
     let folder = tempfile::tempdir().unwrap();
     let told = || Model::open(folder.path()).unwrap_err().to_string();
     assert!(told().contains("vocab.txt` could not be read"), "{}", told());

@@ -13,7 +13,7 @@ use libtest_mimic::{Arguments, Trial};
 mod claims;
 
 /// The model is opened once for all claims.
-struct Given {
+struct OpenedModel {
     folder: PathBuf,
     model: Model,
 }
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     #[expect(clippy::disallowed_methods, reason = "where an outside model lies")]
     let folder = std::env::var_os("GATEFOLD_ENCODER").map(PathBuf::from);
-    let trial = |(name, claim): &(&'static str, fn(&Given))| {
+    let trial = |(name, claim): &(&'static str, fn(&OpenedModel))| {
         let (claim, folder) = (*claim, folder.clone());
         let ignored = folder.is_none();
         let run = move || {
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-fn given(folder: PathBuf) -> &'static Given {
-    static GIVEN: OnceLock<Given> = OnceLock::new();
-    GIVEN.get_or_init(|| Given { model: Model::open(&folder).unwrap(), folder })
+fn given(folder: PathBuf) -> &'static OpenedModel {
+    static GIVEN: OnceLock<OpenedModel> = OnceLock::new();
+    GIVEN.get_or_init(|| OpenedModel { model: Model::open(&folder).unwrap(), folder })
 }

@@ -4,4 +4,5 @@
 
 mod searches;
 mod turns;
+mod unlisted;
 mod world;

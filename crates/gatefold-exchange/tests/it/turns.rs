@@ -3,17 +3,17 @@ use std::sync::{Arc, Barrier};
 
 use gatefold_catalog::{Request, View};
 use gatefold_core::{CallError, ClientName, Outcome, Principal, ToolName, UserId};
-use gatefold_disclose::{ClientLimits, Disclosure, Gateway, Mend, Reply, Step, Surface};
+use gatefold_disclose::{ClientLimits, Disclosure, Gateway, Reply, Step, Surface, UsageError};
 use gatefold_dispatch::Caller;
 use gatefold_exchange::{
-    Audience, ClientProfile, ClientProfiles, Disclosures, Exchange, List, Naming, Scope,
+    Audience, ClientProfile, ClientProfiles, Disclosures, Exchange, List, NamingScheme, Scope,
     TaskSupport, ToolAnswer, ToolCall, Turn,
 };
 use serde_json::value::RawValue;
 
 use crate::world::{World, raw};
 
-fn standard() -> Disclosures {
+pub(crate) fn standard() -> Disclosures {
     let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
     Disclosures::standard(&gateway)
 }
@@ -23,12 +23,16 @@ fn someone(user: &str) -> Arc<Principal> {
 }
 
 /// A turn of one user who is shown everything by a disclosure.
-fn turn(exchange: &Arc<Exchange>, user: &str, disclosure: &str) -> Turn {
+pub(crate) fn turn(exchange: &Arc<Exchange>, user: &str, disclosure: &str) -> Turn {
     let audience = exchange.audience(Scope::Everything, Some(disclosure)).unwrap();
     exchange.turn(&audience, someone(user)).unwrap()
 }
 
-async fn call(turn: &Turn, name: &str, arguments: &str) -> Result<ToolAnswer, CallError> {
+pub(crate) async fn call(
+    turn: &Turn,
+    name: &str,
+    arguments: &str,
+) -> Result<ToolAnswer, CallError> {
     let (name, arguments) = (ToolName::parse(name).unwrap(), raw(arguments));
     let tasks = TaskSupport::Cannot;
     let call = ToolCall { name: &name, arguments: &arguments, resume: None, tasks };
@@ -36,7 +40,7 @@ async fn call(turn: &Turn, name: &str, arguments: &str) -> Result<ToolAnswer, Ca
 }
 
 #[track_caller]
-fn text(answer: Result<ToolAnswer, CallError>) -> String {
+pub(crate) fn text(answer: Result<ToolAnswer, CallError>) -> String {
     match answer.unwrap() {
         ToolAnswer::Reply(reply) => reply.content[0].get().to_owned(),
         ToolAnswer::Result(payload) => payload.json.get().to_owned(),
@@ -74,18 +78,23 @@ async fn a_transparent_disclosure_hands_on_results_and_errors() {
 }
 
 /// Counts how often its surface is built, and meanwhile waits for all askers to arrive.
-struct Counting {
+struct CountingDisclosure {
     gateway: Gateway,
     built: AtomicUsize,
 }
 
-impl Disclosure for Counting {
+impl Disclosure for CountingDisclosure {
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
         self.built.fetch_add(1, Ordering::SeqCst);
         self.gateway.surface(view, limits)
     }
 
-    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
+    fn interpret(
+        &self,
+        view: &View,
+        name: &ToolName,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError> {
         self.gateway.interpret(view, name, arguments)
     }
 
@@ -105,9 +114,9 @@ async fn equal_rights_share_one_surface_that_is_built_once() {
     const ASKERS: usize = 8;
     let world = World::new();
     let counting =
-        Arc::new(Counting { gateway: Gateway::default(), built: AtomicUsize::default() });
+        Arc::new(CountingDisclosure { gateway: Gateway::default(), built: AtomicUsize::default() });
     let own: Arc<dyn Disclosure> = counting.clone();
-    let disclosures = standard().with("counting", Naming::Public, |_| own.clone());
+    let disclosures = standard().with("counting", NamingScheme::Public, |_| own.clone());
     let exchange = Exchange::new(world.dispatcher.clone(), disclosures);
     let turns: Vec<_> =
         (0..ASKERS).map(|at| turn(&exchange, &format!("user{at}"), "counting")).collect();

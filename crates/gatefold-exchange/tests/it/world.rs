@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_catalog::{GroupRules, KindName, Listing, Manifest, ServerInfo};
@@ -17,6 +18,10 @@ use tokio::sync::watch;
 
 const START: Timestamp = Timestamp::from_millis(1_000_000);
 
+/// A start that takes so long downloads, and has for a while.
+pub(crate) const DOWNLOAD: Duration = Duration::from_mins(3);
+const DOWNLOADING: Duration = Duration::from_secs(23);
+
 pub(crate) struct World {
     pub(crate) dispatcher: Arc<Dispatcher>,
     log: Arc<Counts>,
@@ -29,6 +34,15 @@ impl World {
 
     /// A world with so many tools beside `echo`.
     pub(crate) fn with_tools(others: usize) -> Self {
+        Self::of(Echo::new(others))
+    }
+
+    /// A world whose source was never reached. It lists itself after this time, or fails with this.
+    pub(crate) fn unlisted(start: Result<Duration, &'static str>) -> Self {
+        Self::of(Echo { manifest: watch::Sender::new(None), start, ..Echo::new(0) })
+    }
+
+    fn of(source: Echo) -> Self {
         let log = Arc::<Counts>::default();
         let dispatcher = Dispatcher::new(Ports {
             audit: log.clone(),
@@ -38,7 +52,7 @@ impl World {
             seal: SealKey::new([7; 32]),
         });
         let source = SourceSetup {
-            source: Arc::new(Echo::new(others)),
+            source: Arc::new(source),
             kind: KindName::new("mcp"),
             description: None,
             groups: GroupRules::default(),
@@ -74,6 +88,9 @@ pub(crate) fn raw(text: &str) -> Box<RawValue> {
 struct Echo {
     domain: Domain,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
+    listing: Arc<Manifest>,
+    /// How long it takes to say what it offers, or why it cannot.
+    start: Result<Duration, &'static str>,
 }
 
 impl Echo {
@@ -82,18 +99,20 @@ impl Echo {
             name: "up".to_owned(),
             version: "1".to_owned(),
             title: None,
+            description: None,
             instructions: None,
             protocol: "2025-11-25".to_owned(),
             capabilities: None,
+            whole: None,
         };
         let names = (0..others).map(|number| format!("archive_linked_invoice_{number}"));
         let tool = |name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
         let tools: Vec<_> = names.chain(["echo".to_owned()]).map(tool).collect();
         let page = raw(&format!(r#"{{"tools":[{}]}}"#, tools.join(",")));
         let listing = Listing { tools: &[page], ..Listing::default() };
-        let manifest = Manifest::from_listing(server, listing, START);
-        let manifest = watch::Sender::new(Some(Arc::new(manifest)));
-        Self { domain: Domain::parse("up").unwrap(), manifest }
+        let listing = Arc::new(Manifest::from_listing(server, listing, START));
+        let manifest = watch::Sender::new(Some(listing.clone()));
+        Self { domain: Domain::parse("up").unwrap(), manifest, listing, start: Ok(Duration::ZERO) }
     }
 }
 
@@ -107,12 +126,25 @@ impl Source for Echo {
     }
 
     fn status(&self) -> SourceStatus {
-        let state = SourceState::Running;
-        SourceStatus { state, since: START, error: None, protocol: None, sessions: 0 }
+        let state = if self.start.is_ok() { SourceState::Running } else { SourceState::Failing };
+        let error = self.start.err().map(ToOwned::to_owned);
+        let is_download = self.start.is_ok_and(|takes| takes >= DOWNLOAD);
+        let downloading = is_download.then_some(DOWNLOADING);
+        SourceStatus { state, since: START, error, protocol: None, downloading, sessions: 0 }
     }
 
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {
-        Box::pin(std::future::ready(Ok(())))
+        Box::pin(async move {
+            let domain = self.domain.clone();
+            let unavailable = |reason: &str| CallError::Unavailable {
+                domain,
+                reason: reason.to_owned(),
+                source: None,
+            };
+            tokio::time::sleep(self.start.map_err(unavailable)?).await;
+            self.manifest.send_replace(Some(self.listing.clone()));
+            Ok(())
+        })
     }
 
     fn invoke(

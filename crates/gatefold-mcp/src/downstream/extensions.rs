@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::fields::bounded_uri;
 use super::message::RequestParams;
-use super::results::{Caching, head};
+use super::results::{CachePolicy, head};
 use super::server::RequestScope;
 use crate::protocol::Era;
 use crate::protocol::RpcError;
@@ -57,13 +57,13 @@ impl RequestScope {
     ) -> Result<String, RpcError> {
         if let Some(domain) = self.turn.audience().own_source() {
             let operation = listed(domain, params.cursor);
-            return self.result(operation, None, caller, Caching::Private).await;
+            return self.result(operation, None, caller, CachePolicy::Private).await;
         }
         let domains = self.domains_with_skills();
         let asked = domains.iter().map(|domain| self.skills_of(domain, &caller));
         let listed = caller.cancel.run_until_cancelled(join_all(asked)).await;
         let skills: Vec<_> = listed.unwrap_or_default().into_iter().flatten().collect();
-        let head = head(self.era, Caching::Private);
+        let head = head(self.era, CachePolicy::Private);
         Ok(format!(r#"{{{head}"skills":[{}]}}"#, skills.join(",")))
     }
 
@@ -76,7 +76,7 @@ impl RequestScope {
     ) -> Result<String, RpcError> {
         let uri = self.turn.resource_uri(bounded_uri(&params)?);
         let operation = Operation::Skill(SkillRequest { uri, act });
-        self.result(operation, None, caller, Caching::Private).await
+        self.result(operation, None, caller, CachePolicy::Private).await
     }
 
     fn domains_with_skills(&self) -> Vec<Domain> {

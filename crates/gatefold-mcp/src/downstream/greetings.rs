@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::extensions;
 use super::notices::WantedLists;
-use super::results::{Caching, head};
+use super::results::{CachePolicy, head};
 use super::server::RequestScope;
 use crate::protocol::rpc::to_text;
 use crate::protocol::{Era, VERSIONS};
@@ -39,7 +39,7 @@ pub(super) fn discovered(scope: &RequestScope) -> String {
         about.instructions.map(|text| format!(r#","instructions":{}"#, to_text(&text)));
     format!(
         r#"{{{}"supportedVersions":{},"capabilities":{},"_meta":{{"io.modelcontextprotocol/serverInfo":{}}}{}}}"#,
-        head(scope.era, Caching::Private),
+        head(scope.era, CachePolicy::Private),
         to_text(&VERSIONS),
         Value::Object(about.capabilities),
         about.server,
@@ -62,16 +62,19 @@ impl Introduction {
     }
 
     fn source(server: &ServerInfo, era: Era) -> Self {
-        let mut told = json!({ "name": server.name, "version": server.version });
-        if let Some(title) = &server.title {
-            told["title"] = title.as_str().into();
+        let whole = server.whole.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let mut told = whole.unwrap_or_else(|| Map::from_iter(server.title.clone().map(titled)));
+        // A server may leave out what clients ask for.
+        for (key, value) in [("name", &server.name), ("version", &server.version)] {
+            told.entry(key).or_insert_with(|| value.as_str().into());
         }
         let mut capabilities = declared(server);
         capabilities.retain(|key, _| RELAYED.contains(&key.as_str()));
         if let Some(Value::Object(extensions)) = capabilities.get_mut("extensions") {
             extensions.retain(|key, _| extensions::is_relayed(key, era));
         }
-        Self { capabilities, server: told, instructions: server.instructions.clone() }
+        let server_info = Value::Object(told);
+        Self { capabilities, server: server_info, instructions: server.instructions.clone() }
     }
 
     fn gateway(scope: &RequestScope) -> Self {
@@ -83,9 +86,18 @@ impl Introduction {
 }
 
 /// The sources' combined capabilities. A source that was never reached may have any.
+///
+/// A session is told once, and sources come and go as long as it lives. So it is told of all that a source
+/// may turn out to have; a client without a session asks again.
 fn merged<'a>(domains: impl Iterator<Item = &'a DomainEntry>, era: Era) -> Map<String, Value> {
     let mut together: BTreeMap<&str, Value> = BTreeMap::new();
     together.insert("tools", json!({ "listChanged": true }));
+    if era == Era::Handshake {
+        together.insert("prompts", json!({ "listChanged": true }));
+        together.insert("resources", json!({ "listChanged": true, "subscribe": true }));
+        together.insert("completions", json!({}));
+        together.insert("logging", json!({}));
+    }
     let mut extensions = Map::new();
     for entry in domains {
         let Some(manifest) = entry.manifest() else {
@@ -117,6 +129,10 @@ fn merged<'a>(domains: impl Iterator<Item = &'a DomainEntry>, era: Era) -> Map<S
         together.insert("extensions", Value::Object(extensions));
     }
     together.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn titled(title: String) -> (String, Value) {
+    ("title".to_owned(), title.into())
 }
 
 /// The capabilities of a source without a server to declare them: the lists that it has.

@@ -1,22 +1,49 @@
 //! Which hosts and origins may address the endpoint: the defence against DNS rebinding and foreign
-//! web pages.
+//! web pages. Pages of allowed origins get what browsers ask for (CORS).
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use ::http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
+use ::http::header::{HOST, HeaderName, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use ::http::uri::Authority;
-use ::http::{HeaderMap, Request, Response, StatusCode, Uri};
+use ::http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use axum::body::Body;
 use axum::extract::State;
 use axum::middleware::Next;
+use tower::{Layer as _, ServiceExt as _};
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 use super::endpoint::HttpEndpoint;
+use crate::protocol::headers::SESSION_ID;
 
 /// The most bytes of a request's headers in total.
 const HEADER_BYTES: usize = 64 * 1024;
+/// How long a browser may go by the answer to a preflight request.
+const PREFLIGHT_AGE: Duration = Duration::from_mins(10);
+
+/// What every request has to pass.
+pub(super) struct Guard {
+    endpoint: HttpEndpoint,
+    cors: CorsLayer,
+}
+
+impl Guard {
+    pub(super) fn new(endpoint: HttpEndpoint) -> Self {
+        // The origin is judged before this layer is reached. Headers are mirrored: a tool's arguments may
+        // be among them, under names of its own.
+        let cors = CorsLayer::new()
+            .allow_origin(AllowOrigin::mirror_request())
+            .allow_methods([Method::GET, Method::POST, Method::DELETE])
+            .allow_headers(AllowHeaders::mirror_request())
+            .allow_private_network(true)
+            .expose_headers([SESSION_ID, WWW_AUTHENTICATE])
+            .max_age(PREFLIGHT_AGE);
+        Self { endpoint, cors }
+    }
+}
 
 pub(super) async fn check(
-    State(endpoint): State<Arc<HttpEndpoint>>,
+    State(guard): State<Arc<Guard>>,
     request: Request<Body>,
     next: Next,
 ) -> Response<Body> {
@@ -28,12 +55,17 @@ pub(super) async fn check(
         *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return response;
     }
-    if let Err((status, text)) = judge(&endpoint, request.uri(), request.headers()) {
+    if let Err((status, text)) = judge(&guard.endpoint, request.uri(), request.headers()) {
         let mut response = Response::new(Body::from(text));
         *response.status_mut() = status;
         return response;
     }
-    next.run(request).await
+    // The layer takes every OPTIONS for a preflight request. Only browsers make those, and they name an origin.
+    if !request.headers().contains_key(ORIGIN) {
+        return next.run(request).await;
+    }
+    let Ok(response) = guard.cors.layer(next).oneshot(request).await;
+    response
 }
 
 fn judge(

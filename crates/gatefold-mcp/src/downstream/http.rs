@@ -18,6 +18,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::client::Client;
 use super::endpoint::HttpEndpoint;
+use super::guard::{self, Guard};
 use super::identity::{Authenticator, is_same_caller};
 use super::listening::ListenStream;
 use super::message::ClientRequest;
@@ -25,7 +26,7 @@ use super::notices::{NoticeFeed, WantedLists};
 use super::replays::{GRACE, ReplayReader};
 use super::server::Server;
 use super::sessions::{ClientSession, Sessions};
-use super::streams::{Event, empty, json, plain, stream};
+use super::streams::{Event, empty, json, stream, turned_away};
 use crate::protocol::headers::LAST_EVENT_ID;
 use crate::protocol::{Era, RpcError, rpc};
 use bodies::RequestBodies;
@@ -85,11 +86,12 @@ pub async fn serve_http(
     });
     let app = Router::new()
         .route("/mcp", axum::routing::any(of_everything))
+        .route("/mcp/", axum::routing::any(of_everything))
         .route("/mcp/source/{domain}", axum::routing::any(of_one_source))
+        .route("/mcp/source/{domain}/", axum::routing::any(of_one_source))
         .with_state(Endpoint(inner.clone()));
-    let guard = Arc::new(endpoint.clone());
-    let app =
-        app.merge(routes).layer(axum::middleware::from_fn_with_state(guard, super::guard::check));
+    let guard = Arc::new(Guard::new(endpoint.clone()));
+    let app = app.merge(routes).layer(axum::middleware::from_fn_with_state(guard, guard::check));
     let expiry = tokio::spawn(expire(inner.sessions.clone(), endpoint.session_idle));
     let _expiry = AbortOnDropHandle::new(expiry);
     let serving = connections::serve(listener, app, &endpoint, &shutdown);
@@ -151,7 +153,7 @@ impl EndpointState {
         }
         let audience = match self.server.audience(scope, disclosure_name(parts.uri.query())) {
             Ok(audience) => audience,
-            Err(unknown) => return plain(StatusCode::BAD_REQUEST, unknown.to_string()),
+            Err(unknown) => return turned_away(StatusCode::BAD_REQUEST, unknown.to_string()),
         };
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
         let address = peer.map(|ConnectInfo(peer)| peer.ip().to_canonical());
@@ -190,7 +192,10 @@ impl EndpointState {
             return not_allowed();
         }
         if !accepts(headers, "text/event-stream") {
-            return plain(StatusCode::NOT_ACCEPTABLE, "a stream of notices is text/event-stream");
+            return turned_away(
+                StatusCode::NOT_ACCEPTABLE,
+                "a stream of notices is text/event-stream",
+            );
         }
         let session = match self.session(&access, headers) {
             Ok(session) => session,
@@ -265,7 +270,7 @@ impl EndpointState {
 }
 
 fn no_such_source() -> Response<Body> {
-    plain(StatusCode::NOT_FOUND, "there is no such source")
+    turned_away(StatusCode::NOT_FOUND, "there is no such source")
 }
 
 /// The disclosure in the query of a request's address, such as `disclosure=flat`.

@@ -98,12 +98,12 @@ pub(super) struct MetaMembers {
 
 /// An invalid message, and its id if one can be read.
 #[derive(Debug)]
-pub(super) struct Unreadable {
+pub(super) struct UnreadableMessage {
     pub(super) id: Option<Box<RawValue>>,
     pub(super) error: RpcError,
 }
 
-impl Unreadable {
+impl UnreadableMessage {
     fn new(id: Option<&RawValue>, error: RpcError) -> Self {
         Self { id: id.filter(|id| is_id(id)).map(ToOwned::to_owned), error }
     }
@@ -125,16 +125,16 @@ pub(super) fn unpack(text: &[u8]) -> Result<PostedMessages<'_>, RpcError> {
 }
 
 /// Reads one message.
-pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
+pub(super) fn read(text: &[u8]) -> Result<Message, UnreadableMessage> {
     let not_rpc = || RpcError::invalid_request("the message is not JSON-RPC 2.0");
     let is_json = || serde_json::from_slice::<serde::de::IgnoredAny>(text);
-    let envelope: Envelope<'_> = serde_json::from_slice(text).map_err(|error| {
+    let envelope = Envelope::read(text).map_err(|error| {
         let error = if is_json().is_ok() { not_rpc() } else { RpcError::parse(&error) };
-        Unreadable::new(None, error)
+        UnreadableMessage::new(None, error)
     })?;
     let error = envelope.error.map(|error| serde_json::from_str::<ClientError>(error.get()));
-    let error = error.transpose().map_err(|_| Unreadable::new(None, not_rpc()))?;
-    let refuse = |text| Unreadable::new(envelope.id, RpcError::invalid_request(text));
+    let error = error.transpose().map_err(|_| UnreadableMessage::new(None, not_rpc()))?;
+    let refuse = |text| UnreadableMessage::new(envelope.id, RpcError::invalid_request(text));
     if envelope.jsonrpc.is_none_or(|version| version.get() != r#""2.0""#) {
         return Err(refuse("`jsonrpc` must be \"2.0\""));
     }
@@ -164,7 +164,7 @@ pub(super) fn read(text: &[u8]) -> Result<Message, Unreadable> {
         Some(id) if !is_id(id) => Err(refuse("`id` must be a text or a number")),
         Some(id) => {
             let params = params.map_err(|text| {
-                Unreadable::new(Some(id), RpcError::invalid_params(text).malformed())
+                UnreadableMessage::new(Some(id), RpcError::invalid_params(text).malformed())
             })?;
             Ok(Message::Request(ClientRequest { id: id.to_owned(), method, params }))
         }
@@ -214,7 +214,7 @@ mod tests {
             Ok(Message::Request(request)) => format!("{} {}", request.id, request.method),
             Ok(Message::Notification { method, .. }) => format!("notice {method}"),
             Ok(Message::Response { id, answer }) => format!("answer {id} {}", answer.is_ok()),
-            Err(Unreadable { id, error }) => {
+            Err(UnreadableMessage { id, error }) => {
                 format!("{:?} {}", id.map(|id| id.to_string()), error.code)
             }
         };

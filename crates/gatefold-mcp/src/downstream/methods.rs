@@ -15,7 +15,7 @@ use super::extensions;
 use super::fields::{URI_BYTES, bounded_uri, missing, required};
 use super::greetings;
 use super::message::RequestParams;
-use super::results::{Caching, head};
+use super::results::{CachePolicy, head};
 use super::server::{RequestScope, Server};
 use super::subscriptions::{Addition, ClientSubscriptions, SUBSCRIPTIONS};
 use crate::protocol::{Era, LogLevel, RpcError, methods};
@@ -108,7 +108,7 @@ impl RequestScope {
         let arguments = arguments(params.arguments.as_deref())?.to_owned();
         let resume = resume(params.input_responses, params.request_state);
         let operation = Operation::Prompt { name, arguments };
-        self.result(operation, resume, caller, Caching::No).await
+        self.result(operation, resume, caller, CachePolicy::No).await
     }
 
     async fn resources_read(
@@ -118,7 +118,7 @@ impl RequestScope {
     ) -> Result<String, RpcError> {
         let uri = self.turn.resource_uri(bounded_uri(&params)?);
         let resume = resume(params.input_responses, params.request_state);
-        self.result(Operation::Resource(uri), resume, caller, Caching::Private).await
+        self.result(Operation::Resource(uri), resume, caller, CachePolicy::Private).await
     }
 
     async fn complete(&self, params: RequestParams, caller: Caller) -> Result<String, RpcError> {
@@ -142,7 +142,7 @@ impl RequestScope {
         let params = RawValue::from_string(text);
         let params = params.map_err(|_| RpcError::invalid_params("`argument` is not JSON"))?;
         let operation = Operation::Complete(Completion { reference, params });
-        self.result(operation, None, caller, Caching::No).await
+        self.result(operation, None, caller, CachePolicy::No).await
     }
 
     async fn tasks(
@@ -158,7 +158,7 @@ impl RequestScope {
             _ => TaskAct::Update(params.input_responses.ok_or_else(|| missing("inputResponses"))?),
         };
         let operation = Operation::Task(TaskRequest { task, act });
-        self.result(operation, None, caller, Caching::No).await
+        self.result(operation, None, caller, CachePolicy::No).await
     }
 
     /// Subscribes a client to a resource, unless it is already.
@@ -200,7 +200,7 @@ impl RequestScope {
                 self.turn.release(&domain, &own);
             }
         }
-        Ok(format!("{{{}}}", head(Era::Handshake, Caching::No)))
+        Ok(format!("{{{}}}", head(Era::Handshake, CachePolicy::No)))
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
-use gatefold_dispatch::{Answer, AskError, ClientCapabilities, Manner, Peer, Question};
+use gatefold_catalog::object_fields;
+use gatefold_dispatch::{Answer, AskError, ClientCapabilities, Peer, Question, QuestionMode};
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
@@ -15,6 +16,9 @@ use crate::protocol::{codes, methods, rpc};
 /// The most open questions of one client. A source that asks more is told that the client does not
 /// answer.
 const QUESTIONS: usize = 256;
+
+/// The random bytes of the id that a page to open gets.
+const ELICITATION_ID_BYTES: usize = 16;
 
 /// A client that gets questions as the answer to its request, and answers with another request.
 pub(super) struct StatelessPeer {
@@ -28,8 +32,8 @@ impl Peer for StatelessPeer {
         &self.capabilities
     }
 
-    fn manner(&self) -> Manner {
-        Manner::ByRetry
+    fn question_mode(&self) -> QuestionMode {
+        QuestionMode::ByRetry
     }
 
     fn client(&self) -> Option<u64> {
@@ -54,8 +58,8 @@ impl Peer for SessionPeer {
         &self.capabilities
     }
 
-    fn manner(&self) -> Manner {
-        Manner::Live
+    fn question_mode(&self) -> QuestionMode {
+        QuestionMode::Live
     }
 
     fn client(&self) -> Option<u64> {
@@ -65,11 +69,63 @@ impl Peer for SessionPeer {
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
         Box::pin(async move {
             let open = self.questions.open(self.stream.clone())?;
-            let text = rpc::question(&open.id, &question.method, &question.params);
+            let identified = with_elicitation_id(&question);
+            let params = identified.as_deref().unwrap_or(&question.params);
+            let text = rpc::question(&open.id, &question.method, params);
             self.stream.send(text).await.map_err(|_| AskError::Gone)?;
             open.answered().await
         })
     }
+}
+
+/// The only client of a gateway, asked outside of its requests. It keeps no connection open.
+pub(super) struct SolePeer {
+    pub(super) capabilities: Arc<ClientCapabilities>,
+    pub(super) questions: Arc<PendingQuestions>,
+    pub(super) stream: mpsc::WeakSender<String>,
+}
+
+impl Peer for SolePeer {
+    fn capabilities(&self) -> &ClientCapabilities {
+        &self.capabilities
+    }
+
+    fn question_mode(&self) -> QuestionMode {
+        QuestionMode::Live
+    }
+
+    fn client(&self) -> Option<u64> {
+        Some(self.questions.client)
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
+        Box::pin(async move {
+            let stream = self.stream.upgrade().ok_or(AskError::Gone)?;
+            let (capabilities, questions) = (self.capabilities.clone(), self.questions.clone());
+            SessionPeer { capabilities, questions, stream }.ask(question).await
+        })
+    }
+}
+
+/// The parameters of a request to open a page, with an id. None where they need none.
+///
+/// Version 2025-11-25 requires `elicitationId` there, and clients refuse a request without one; in
+/// 2026-07-28 it is gone, so servers of that era send none. Nothing refers to ours later.
+fn with_elicitation_id(question: &Question) -> Option<Box<RawValue>> {
+    if question.method != methods::ELICIT {
+        return None;
+    }
+    let own = question.params.get();
+    let fields = object_fields(own)?;
+    let is_page = fields.iter().any(|(key, value)| key == "mode" && *value == r#""url""#);
+    if !is_page || fields.iter().any(|(key, _)| key == "elicitationId") {
+        return None;
+    }
+    let mut random = [0; ELICITATION_ID_BYTES];
+    getrandom::fill(&mut random).ok()?;
+    let id = u128::from_ne_bytes(random);
+    let rest = own.trim_start().strip_prefix('{')?;
+    RawValue::from_string(format!(r#"{{"elicitationId":"{id:032x}",{rest}"#)).ok()
 }
 
 type ClientAnswer = Result<Box<RawValue>, ClientError>;
@@ -196,6 +252,23 @@ mod tests {
         assert_eq!(asking.await.unwrap().unwrap().0.get(), r#"{"roots":[]}"#);
         assert_eq!(questions.count(), 0);
         assert!(sent.recv().await.is_none(), "nothing else was said");
+    }
+
+    #[test]
+    fn only_a_page_without_an_id_gets_one() {
+        let check = |method: &str, params: &str, expected: bool| {
+            let question = Question { method: method.to_owned(), params: raw(params) };
+            let identified = with_elicitation_id(&question);
+            assert_eq!(identified.is_some(), expected, "{method} {params}");
+            let Some(identified) = identified else { return };
+            let (_, rest) = identified.get().split_once(',').unwrap();
+            assert_eq!(format!("{{{rest}"), params, "the rest stays as it was");
+        };
+        check(methods::ELICIT, r#"{"mode": "url","url":"https://a.example","n":1.0}"#, true);
+        check(methods::ELICIT, r#"{"mode":"url","elicitationId":"own"}"#, false);
+        check(methods::ELICIT, r#"{"mode":"form","message":"Who?"}"#, false);
+        check(methods::ELICIT, "null", false);
+        check(methods::SAMPLE, r#"{"mode":"url"}"#, false);
     }
 
     #[tokio::test]

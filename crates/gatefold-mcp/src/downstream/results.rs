@@ -10,7 +10,7 @@ use crate::protocol::Era;
 
 /// Which results a client of the stateless era may cache, and says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Caching {
+pub(super) enum CachePolicy {
     /// Results of calls: never.
     No,
     /// Lists, and contents of resources: for one user, until they expire.
@@ -54,7 +54,7 @@ pub(super) fn shaped(
     result: &RawValue,
     era: Era,
     kind_of_result: ResultKind,
-    caching: Caching,
+    caching: CachePolicy,
 ) -> String {
     if era == Era::Handshake {
         return result.get().to_owned();
@@ -76,7 +76,7 @@ pub(super) fn shaped(
             text = typed.map_or(text, Cow::Owned);
         }
     }
-    if caching == Caching::Private {
+    if caching == CachePolicy::Private {
         if peek.ttl_ms.is_none() {
             more.push(format!(r#""ttlMs":{TTL_MS}"#));
         }
@@ -109,11 +109,11 @@ fn extended(object: &str, more: &[String]) -> String {
 }
 
 /// The members that our own results begin with.
-pub(super) fn head(era: Era, caching: Caching) -> String {
+pub(super) fn head(era: Era, caching: CachePolicy) -> String {
     match (era, caching) {
         (Era::Handshake, _) => String::new(),
-        (Era::Stateless, Caching::No) => r#""resultType":"complete","#.to_owned(),
-        (Era::Stateless, Caching::Private) => {
+        (Era::Stateless, CachePolicy::No) => r#""resultType":"complete","#.to_owned(),
+        (Era::Stateless, CachePolicy::Private) => {
             format!(r#""resultType":"complete","ttlMs":{TTL_MS},"cacheScope":"private","#)
         }
     }
@@ -128,26 +128,26 @@ mod tests {
     }
 
     #[track_caller]
-    fn shapes(result: &str, caching: Caching, expected: &str) {
+    fn shapes(result: &str, caching: CachePolicy, expected: &str) {
         assert_eq!(shaped(&raw(result), Era::Stateless, ResultKind::Complete, caching), expected);
         assert_eq!(shaped(&raw(result), Era::Handshake, ResultKind::Complete, caching), result);
     }
 
     #[test]
     fn the_stateless_era_has_what_it_demands_and_nothing_is_lost() {
-        shapes("{}", Caching::No, r#"{"resultType":"complete"}"#);
-        shapes(r#"{"n":1.50}"#, Caching::No, r#"{"n":1.50,"resultType":"complete"}"#);
+        shapes("{}", CachePolicy::No, r#"{"resultType":"complete"}"#);
+        shapes(r#"{"n":1.50}"#, CachePolicy::No, r#"{"n":1.50,"resultType":"complete"}"#);
         let forged = r#"{"resultType":"input_required","requestState":"x"}"#;
         let told = r#"{"resultType":"complete","requestState":"x"}"#;
-        shapes(forged, Caching::No, told);
+        shapes(forged, CachePolicy::No, told);
         shapes(
             r#"{"contents":[]}"#,
-            Caching::Private,
+            CachePolicy::Private,
             r#"{"contents":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}"#,
         );
         shapes(
             r#"{"resultType":"complete","ttlMs":9,"cacheScope":"public"}"#,
-            Caching::Private,
+            CachePolicy::Private,
             r#"{"resultType":"complete","ttlMs":9,"cacheScope":"private"}"#,
         );
     }

@@ -6,7 +6,7 @@ use gatefold_core::{
     CallError, ClientName, Domain, Operation, Outcome, Principal, Resume, Suspension, ToolName,
 };
 use gatefold_disclose::Reply;
-use gatefold_dispatch::{Caller, ResourceUpdate};
+use gatefold_dispatch::{Caller, Peer, ResourceUpdate};
 use gatefold_exchange::{
     Audience, Exchange, List, ListDigests, Scope, TaskSupport, ToolAnswer, ToolCall, Turn,
     UnknownDisclosure,
@@ -15,11 +15,13 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
 
-use super::results::{Caching, ResultKind, head, shaped};
-use super::sessions::Sessions;
+use super::message::RequestParams;
+use super::results::{CachePolicy, ResultKind, head, shaped};
+use super::sessions::{ClientSession, Sessions};
 use super::subscriptions::ClientSubscriptions;
 use crate::protocol::Era;
 use crate::protocol::RpcError;
+use crate::protocol::methods;
 use crate::protocol::rpc::to_text;
 
 /// Serves one exchange to clients of the protocol.
@@ -88,6 +90,19 @@ impl Server {
         self.exchange.sees_resource(principal, domain, uri)
     }
 
+    /// Handles a notification of a client with a session.
+    pub(super) fn notified(&self, session: &ClientSession, method: &str, params: &RequestParams) {
+        if method == methods::ROOTS_CHANGED {
+            self.exchange.dispatcher().roots_changed(session.questions.client);
+        }
+        session.notified(method, params);
+    }
+
+    /// Introduces the only client that there will be to the sources.
+    pub(super) fn meet(&self, client: Arc<dyn Peer>) {
+        self.exchange.dispatcher().meet(client);
+    }
+
     pub(super) fn epochs(&self) -> watch::Receiver<u64> {
         self.exchange.dispatcher().epochs()
     }
@@ -135,7 +150,7 @@ impl RequestScope {
     pub(super) fn list(&self, list: List) -> String {
         self.turn.counters().listed();
         let lists = self.turn.lists();
-        let head = head(self.era, Caching::Private);
+        let head = head(self.era, CachePolicy::Private);
         format!(r#"{{{head}"{}":{}}}"#, member(list), lists.get(list))
     }
 
@@ -157,10 +172,12 @@ impl RequestScope {
         Ok(match answer.map_err(|error| RpcError::of(error, self.era))? {
             ToolAnswer::Reply(reply) => self.worded(&reply),
             ToolAnswer::Result(payload) => {
-                shaped(&payload.json, self.era, ResultKind::Complete, Caching::No)
+                shaped(&payload.json, self.era, ResultKind::Complete, CachePolicy::No)
             }
             ToolAnswer::Question(waiting) => input_required(&waiting),
-            ToolAnswer::Task(task) => shaped(&task.json, self.era, ResultKind::Task, Caching::No),
+            ToolAnswer::Task(task) => {
+                shaped(&task.json, self.era, ResultKind::Task, CachePolicy::No)
+            }
         })
     }
 
@@ -180,7 +197,7 @@ impl RequestScope {
         operation: Operation,
         resume: Option<Resume>,
         caller: Caller,
-        caching: Caching,
+        caching: CachePolicy,
     ) -> Result<String, RpcError> {
         let result = self.turn.operate(operation, resume, caller).await;
         match result.map_err(|error| self.refusal(error))? {

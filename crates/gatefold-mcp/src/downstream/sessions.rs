@@ -241,7 +241,8 @@ impl Default for Sessions {
 }
 
 /// Where somebody connects from, and who they are.
-type Opener<'a> = (Option<IpAddr>, &'a UserId, Option<&'a OrganisationId>, Option<&'a AgentId>);
+type SessionOpener<'a> =
+    (Option<IpAddr>, &'a UserId, Option<&'a OrganisationId>, Option<&'a AgentId>);
 
 struct OpenSession {
     session: Arc<ClientSession>,
@@ -252,7 +253,7 @@ struct OpenSession {
 impl OpenSession {
     /// Who opened it, as far as they cannot pass for somebody else: what a client calls itself is only
     /// claimed.
-    fn opener(&self) -> Opener<'_> {
+    fn opener(&self) -> SessionOpener<'_> {
         let Principal { user, organisation, agent, .. } = &*self.session.principal;
         (self.address, user, organisation.as_ref(), agent.as_ref())
     }
@@ -385,7 +386,7 @@ fn greediest<'a>(
     sessions: &'a HashMap<String, OpenSession>,
     opened: &'a OpenSession,
 ) -> &'a OpenSession {
-    let mut openers: HashMap<Opener<'_>, (usize, &OpenSession)> = HashMap::new();
+    let mut openers: HashMap<SessionOpener<'_>, (usize, &OpenSession)> = HashMap::new();
     for open in sessions.values() {
         openers.entry(open.opener()).or_insert((0, open)).0 += 1;
     }

@@ -19,9 +19,10 @@ use tokio_util::task::TaskTracker;
 use super::client::{self, Client, ClientState};
 use super::era;
 use super::listening::ListenStream;
-use super::message::{self, ClientRequest, Message, MetaMembers, Unreadable};
+use super::message::{self, ClientRequest, Message, MetaMembers, UnreadableMessage};
 use super::notices::{NoticeFeed, WantedLists};
 use super::openings;
+use super::peers::SolePeer;
 use super::request::RequestStep;
 use super::server::Server;
 use super::sessions::{ClientSession, SESSION_REQUESTS, TooManyRequests};
@@ -159,7 +160,9 @@ impl StdioClient {
                 Line::Whole(line) if line.trim_ascii().is_empty() => {}
                 Line::Whole(line) => match message::read(&line) {
                     Ok(message) => self.take(message).await,
-                    Err(Unreadable { id, error }) => self.refuse(id.as_deref(), &error).await,
+                    Err(UnreadableMessage { id, error }) => {
+                        self.refuse(id.as_deref(), &error).await;
+                    }
                 },
                 Line::TooLong { bytes, .. } => {
                     let text = format!("the message has {bytes} bytes, more than {MESSAGE_BYTES}");
@@ -187,7 +190,14 @@ impl StdioClient {
             }
             Message::Notification { method, params } => {
                 for session in self.session.get().into_iter().chain([&self.alone]) {
-                    session.notified(&method, &params);
+                    self.server.notified(session, &method, &params);
+                }
+                if let (methods::INITIALIZED, Some(session)) = (&*method, self.session.get()) {
+                    self.server.meet(Arc::new(SolePeer {
+                        capabilities: session.capabilities.clone(),
+                        questions: session.questions.clone(),
+                        stream: self.out.downgrade(),
+                    }));
                 }
             }
             Message::Response { id, answer } => {

@@ -10,6 +10,8 @@ use axum::body::{Body, Bytes};
 use futures::{Stream, StreamExt as _};
 use tokio::time::timeout;
 
+use crate::protocol::{RpcError, rpc};
+
 /// How long a stream may be silent before it sends a sign of life, and how long an answer may take
 /// before it becomes a stream: proxies and clients give up on silence.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -70,12 +72,15 @@ pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
     response
 }
 
-pub(super) fn plain(status: StatusCode, text: impl Into<String>) -> Response<Body> {
-    let mut response = Response::new(Body::from(text.into()));
-    *response.status_mut() = status;
-    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, kind);
-    response
+/// A refusal for what no message had a part in. Clients of the protocol show the message of a
+/// JSON-RPC error, and few show any other body.
+pub(super) fn turned_away(status: StatusCode, text: impl Into<String>) -> Response<Body> {
+    let error = if status.is_server_error() {
+        RpcError::internal(text)
+    } else {
+        RpcError::invalid_request(text)
+    };
+    json(status, rpc::refusal(None, &error))
 }
 
 pub(super) fn empty(status: StatusCode) -> Response<Body> {

@@ -40,10 +40,11 @@ impl LogLevel {
     /// Whether a message is as severe as this at least. One without a level is.
     pub(crate) fn admits(self, message: &RawValue) -> bool {
         #[derive(Deserialize)]
-        struct Leveled {
+        struct LeveledMessage {
             level: LogLevel,
         }
-        serde_json::from_str::<Leveled>(message.get()).map_or(true, |message| message.level >= self)
+        serde_json::from_str::<LeveledMessage>(message.get())
+            .map_or(true, |message| message.level >= self)
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) const SAMPLE: &str = "sampling/createMessage";
 pub(crate) const ROOTS_LIST: &str = "roots/list";
 
 pub(crate) const INITIALIZED: &str = "notifications/initialized";
+pub(crate) const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
 pub(crate) const CANCELLED: &str = "notifications/cancelled";
 pub(crate) const PROGRESS: &str = "notifications/progress";
 pub(crate) const LOG_MESSAGE: &str = "notifications/message";

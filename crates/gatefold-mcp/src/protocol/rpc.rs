@@ -26,6 +26,16 @@ pub(crate) struct Envelope<'a> {
     pub(crate) error: Option<&'a RawValue>,
 }
 
+impl<'a> Envelope<'a> {
+    pub(crate) fn read(text: &'a [u8]) -> Result<Self, serde_json::Error> {
+        // Serde would read an array as well, its items as the members in their order.
+        if text.trim_ascii_start().first() == Some(&b'[') {
+            return Err(serde::de::Error::custom("a message is an object"));
+        }
+        serde_json::from_slice(text)
+    }
+}
+
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }

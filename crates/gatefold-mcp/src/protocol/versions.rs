@@ -3,7 +3,7 @@
 pub(crate) enum Era {
     /// It belongs to a session that began with `initialize`.
     Handshake,
-    /// It stands by itself and says all there is to know.
+    /// Each request is complete in itself; there is no session.
     Stateless,
 }
 

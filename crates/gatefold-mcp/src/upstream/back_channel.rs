@@ -1,8 +1,8 @@
 //! The way back from a server to the caller of a request that is under way: events, and questions.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -10,14 +10,19 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use gatefold_dispatch::{AskError, Event, EventSink, Peer, Question};
 use serde_json::value::RawValue;
-use tokio::sync::{Notify, Semaphore, SemaphorePermit};
-use tokio::time::Instant;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Reply, ServerMessage, refused};
 use super::subscription_log::SubscriptionLog;
 use crate::protocol::codes::{INTERNAL_ERROR, METHOD_NOT_FOUND};
 use crate::protocol::{LogLevel, methods, rpc};
+
+mod router;
+mod shared_question;
+
+pub(crate) use self::router::QuestionRouter;
+use self::shared_question::SharedQuestion;
 
 /// Questions of one request that are open at once. One more is refused.
 const OPEN_QUESTIONS: usize = 16;
@@ -43,6 +48,8 @@ pub(crate) struct BackChannel {
 
 enum BackMessage {
     Question(Box<RawValue>, Question),
+    /// One that several requests of the same client may be meant by.
+    Shared(Arc<SharedQuestion>),
     Withdrawal(Box<RawValue>),
     /// The request's own answer, which came elsewhere than where it was waited for.
     Answer(Reply),
@@ -60,7 +67,7 @@ pub(crate) enum QuestionStep {
 }
 
 impl BackChannel {
-    fn client(&self) -> Option<u64> {
+    pub(crate) fn client(&self) -> Option<u64> {
         self.peer.as_ref().and_then(|peer| peer.client())
     }
 
@@ -121,7 +128,12 @@ impl BackChannel {
         self.least_severe.is_none_or(|least| least.admits(message))
     }
 
-    fn offers(&self, question: &Question) -> bool {
+    /// Whether anybody made the request but the gateway itself.
+    pub(crate) fn has_caller(&self) -> bool {
+        self.has_caller
+    }
+
+    pub(crate) fn offers(&self, question: &Question) -> bool {
         self.peer.as_ref().is_some_and(|peer| peer.capabilities().lacks(question).is_none())
     }
 
@@ -135,14 +147,24 @@ impl BackChannel {
         if self.peer.is_none() {
             return Err(unsupported(id, &question.method));
         }
+        let taken = self.take(BackMessage::Question(id.to_owned(), question));
+        if taken { Ok(()) } else { Err(too_many(id)) }
+    }
+
+    /// Takes a share in a question. False if it has as many as it may.
+    fn share(&self, question: &Arc<SharedQuestion>) -> bool {
+        self.take(BackMessage::Shared(question.clone()))
+    }
+
+    fn take(&self, asked: BackMessage) -> bool {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         if queue.len() == OPEN_QUESTIONS {
-            return Err(too_many(id));
+            return false;
         }
-        queue.push_back(BackMessage::Question(id.to_owned(), question));
+        queue.push_back(asked);
         self.was_asked.store(true, Ordering::Release);
         self.queued.notify_one();
-        Ok(())
+        true
     }
 
     /// Takes back a question, if it is one of this request's.
@@ -200,7 +222,7 @@ pub(crate) struct OpenQuestions {
 /// The end of one question.
 struct QuestionAnswer {
     number: u64,
-    /// The text for the server. None for a question that it took back.
+    /// The text for the server. None for a question that it took back, or that another request answers.
     text: Option<String>,
 }
 
@@ -240,6 +262,11 @@ impl OpenQuestions {
                         return QuestionStep::Refuse(refusal);
                     }
                 }
+                BackMessage::Shared(question) => {
+                    if let Some(refusal) = self.join(question) {
+                        return QuestionStep::Refuse(refusal);
+                    }
+                }
                 BackMessage::Answer(reply) => return QuestionStep::Answer(reply),
                 BackMessage::Withdrawal(id) => {
                     for own in self.withdrawals.iter().filter(|own| own.id == id.get()) {
@@ -251,164 +278,67 @@ impl OpenQuestions {
     }
 
     fn begin(&mut self, id: Box<RawValue>, question: Question) -> Option<String> {
-        let open = self.open.get_or_insert_default();
-        if open.len() == OPEN_QUESTIONS {
+        if self.is_full() {
             return Some(too_many(&id));
         }
         let Some(peer) = self.back_channel.peer.clone() else {
             return Some(unsupported(&id, &question.method));
         };
+        self.follow(&id.clone(), async move {
+            let answer = peer.ask(question).await;
+            Some(told(&id, answer.as_ref().map(|answer| &*answer.0)))
+        });
+        None
+    }
+
+    /// Follows a question that another request of the same client may be meant by. The text for the server
+    /// comes from the first that has it.
+    fn join(&mut self, question: Arc<SharedQuestion>) -> Option<String> {
+        if self.is_full() {
+            return question.give_up().then(|| too_many(&question.id));
+        }
+        let peer = self.back_channel.peer.clone();
+        self.follow(&question.id.clone(), async move {
+            // Any of them may be the one that waits, so the time of none runs out.
+            let _pause = peer.as_ref().map(|peer| peer.pause());
+            question.text().await
+        });
+        None
+    }
+
+    fn is_full(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.len() == OPEN_QUESTIONS)
+    }
+
+    /// Follows a question until its text for the server is there, or the server takes it back.
+    fn follow(
+        &mut self,
+        id: &RawValue,
+        text: impl Future<Output = Option<String>> + Send + 'static,
+    ) {
         self.put += 1;
         let (number, token) = (self.put, CancellationToken::new());
         self.withdrawals.push(Withdrawal { number, id: id.get().to_owned(), token: token.clone() });
-        open.push(Box::pin(async move {
-            let answer = token.run_until_cancelled(peer.ask(question)).await;
-            let text = answer.map(|answer| match answer {
-                Ok(answer) => rpc::answer_with(&id, answer.0.get()),
-                Err(error) => refused(&id, code_of(&error), &error.to_string()),
-            });
+        self.open.get_or_insert_default().push(Box::pin(async move {
+            let text = token.run_until_cancelled(text).await.flatten();
             QuestionAnswer { number, text }
         }));
-        None
     }
 }
 
-fn code_of(error: &AskError) -> i64 {
+/// What the server is told: a client's answer, or why there is none.
+fn told(id: &RawValue, answer: Result<&RawValue, &AskError>) -> String {
+    match answer {
+        Ok(answer) => rpc::answer_with(id, answer.get()),
+        Err(error) => refused(id, code_of(error), &error.to_string()),
+    }
+}
+
+pub(crate) fn code_of(error: &AskError) -> i64 {
     match error {
         AskError::Unsupported(_) => METHOD_NOT_FOUND,
         AskError::Refused { code, .. } => *code,
         AskError::Gone | AskError::Deadline => INTERNAL_ERROR,
-    }
-}
-
-/// Finds the request that a question belongs to when the connection does not say.
-///
-/// With one request under way there is no doubt, nor with one whose client offers what is asked.
-/// With several, nobody is asked: the wrong person's answer would be worse than none.
-pub(crate) struct QuestionRouter {
-    /// Whether a question was refused because several requests might have been meant.
-    is_needed: AtomicBool,
-    turn: Semaphore,
-    abandoned: Mutex<AbandonedRequests>,
-}
-
-/// Requests that were given up lately and not answered.
-#[derive(Default)]
-struct AbandonedRequests {
-    /// At most [`ABANDONED_REQUESTS`].
-    by_id: HashMap<u64, AbandonedRequest>,
-    /// When one was given up that there was no place for. Until that is forgotten too, everything is
-    /// in doubt.
-    overflowed: Option<Instant>,
-}
-
-/// Requests that were given up and are remembered at once.
-const ABANDONED_REQUESTS: usize = 256;
-
-/// How long a server may still be at work on a request that was given up: what it says meanwhile may
-/// be about that one.
-const DOUBT: Duration = Duration::from_secs(2);
-
-struct AbandonedRequest {
-    since: Instant,
-    client: Option<u64>,
-}
-
-impl QuestionRouter {
-    pub(crate) fn new() -> Self {
-        let is_needed = AtomicBool::new(false);
-        Self { is_needed, turn: Semaphore::new(1), abandoned: Mutex::default() }
-    }
-
-    /// Notes that nobody waits for the answer to a request any more.
-    pub(crate) fn abandon(&self, id: u64, back_channel: &BackChannel) {
-        let mut abandoned = self.abandoned();
-        abandoned.forget_old();
-        let since = Instant::now();
-        if abandoned.by_id.len() < ABANDONED_REQUESTS {
-            abandoned.by_id.insert(id, AbandonedRequest { since, client: back_channel.client() });
-        } else {
-            abandoned.overflowed = Some(since);
-        }
-    }
-
-    /// Notes an answer, however late.
-    pub(crate) fn answered(&self, id: u64) {
-        self.abandoned().by_id.remove(&id);
-    }
-
-    /// Whether what belongs to no request may be about one that another client gave up.
-    fn is_doubtful(&self, back_channel: &BackChannel) -> bool {
-        let client = back_channel.client();
-        let mut abandoned = self.abandoned();
-        abandoned.forget_old();
-        let is_other = |one: &AbandonedRequest| one.client.is_none() || one.client != client;
-        abandoned.overflowed.is_some() || abandoned.by_id.values().any(is_other)
-    }
-
-    fn abandoned(&self) -> MutexGuard<'_, AbandonedRequests> {
-        self.abandoned.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until no other request may be asked something, on a connection where that is not told
-    /// apart. The call's own deadline ends the wait.
-    pub(crate) async fn wait(&self, back_channel: &BackChannel) -> Option<SemaphorePermit<'_>> {
-        if !self.is_needed.load(Ordering::Acquire) || !back_channel.answers_anything() {
-            return None;
-        }
-        self.turn.acquire().await.ok()
-    }
-
-    /// Puts a question to the request it must belong to, or gives the answer to send at once.
-    pub(crate) fn put<'a>(
-        &self,
-        under_way: impl Iterator<Item = &'a Arc<BackChannel>>,
-        id: &RawValue,
-        question: Question,
-    ) -> Result<(), String> {
-        let askable: Vec<_> =
-            under_way.filter(|back_channel| back_channel.peer.is_some()).collect();
-        let mut offering = askable.iter().filter(|back_channel| back_channel.offers(&question));
-        match (&askable[..], offering.next(), offering.next()) {
-            // Its client may not offer it: then the call learns why it comes to nothing.
-            ([only], _, _) | (_, Some(only), None) if self.is_doubtful(only) => {
-                let message = "a request was given up lately, and nothing says that this question \
-                               does not belong to it; make the call again";
-                Err(refused(id, INTERNAL_ERROR, message))
-            }
-            ([only], _, _) | (_, Some(only), None) => only.put(id, question),
-            (_, Some(_), Some(_)) => {
-                self.is_needed.store(true, Ordering::Release);
-                let message = "several requests are under way, and nothing says which of them \
-                               this question belongs to; make the call again";
-                Err(refused(id, INTERNAL_ERROR, message))
-            }
-            (_, None, _) => Err(unsupported(id, &question.method)),
-        }
-    }
-
-    /// Passes on what a server says of no request in particular, if only one is under way that somebody
-    /// made. Requests of our own, such as for lists, may be under way beside it.
-    pub(crate) fn tell_only<'a>(
-        &self,
-        under_way: impl Iterator<Item = &'a Arc<BackChannel>>,
-        message: &ServerMessage<'_>,
-    ) {
-        let mut callers = under_way.filter(|back_channel| back_channel.has_caller);
-        if let (Some(only), None) = (callers.next(), callers.next())
-            && !self.is_doubtful(only)
-        {
-            only.tell(message);
-        } else {
-            tracing::debug!(method = message.method.as_deref(), "dropped what may be any call's");
-        }
-    }
-}
-
-impl AbandonedRequests {
-    fn forget_old(&mut self) {
-        self.by_id.retain(|_, one| one.since.elapsed() < DOUBT);
-        self.overflowed = self.overflowed.filter(|since| since.elapsed() < DOUBT);
     }
 }
 

@@ -45,7 +45,8 @@ impl Backoffs {
 }
 
 /// How long to wait before a session that failed to start is tried again. The wait doubles with each
-/// failure in a row.
+/// failure in a row, and up to half of it is left out by chance: sources that failed together must not
+/// be started together again.
 #[derive(Debug, Default)]
 struct Backoff {
     failures: u32,
@@ -59,7 +60,7 @@ impl Backoff {
     fn failed(&mut self) {
         let pause = Self::FIRST.saturating_mul(1 << self.failures.min(16)).min(Self::LONGEST);
         self.failures = self.failures.saturating_add(1);
-        self.until = Some(Instant::now() + pause);
+        self.until = Some(Instant::now() + jittered(pause));
     }
 
     /// Notes a start that succeeded and did not last. Once is no reason to wait: servers do die.
@@ -78,6 +79,11 @@ impl Backoff {
     }
 }
 
+/// A pause that leaves out up to half of this one, by chance.
+pub(crate) fn jittered(pause: Duration) -> Duration {
+    pause.mul_f64(fastrand::f64().midpoint(1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use gatefold_core::UserId;
@@ -87,20 +93,32 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn pauses_double_up_to_a_limit_and_end_with_a_success() {
         let mut backoff = Backoff::default();
-        let mut pauses = Vec::new();
-        for _ in 0..9 {
+        for longest in [500, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000] {
             backoff.failed();
             let wait = backoff.wait().unwrap();
-            pauses.push(wait.as_millis());
+            assert!((longest / 2..=longest).contains(&wait.as_millis()), "{wait:?} of {longest}");
             tokio::time::advance(wait).await;
             assert_eq!(backoff.wait(), None);
         }
-        assert_eq!(pauses, [500, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000]);
         let mut backoff = Backoff::default();
         backoff.ended_early();
         assert_eq!(backoff.wait(), None, "the first time is free");
         backoff.ended_early();
-        assert_eq!(backoff.wait(), Some(2 * Backoff::FIRST));
+        let wait = backoff.wait().unwrap();
+        assert!((Backoff::FIRST..=2 * Backoff::FIRST).contains(&wait), "{wait:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn those_that_failed_together_are_not_tried_again_together() {
+        let waits: Vec<_> = (0..20)
+            .map(|_| {
+                let mut backoff = Backoff::default();
+                backoff.failed();
+                backoff.wait().unwrap()
+            })
+            .collect();
+        let (first, last) = (waits.iter().min().unwrap(), waits.iter().max().unwrap());
+        assert!(last.abs_diff(*first) > Backoff::FIRST / 8, "{waits:?}");
     }
 
     #[tokio::test(start_paused = true)]

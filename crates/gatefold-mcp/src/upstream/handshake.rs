@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::message::Reply;
 use super::params::{GatewayInfo, OutgoingMeta, OutgoingParams, RequestSender, SenderIdentity};
 use super::request::{RequestKind, WireError, WireRequest};
+use super::roots::SessionRoots;
 use super::wire::Wire;
 use crate::protocol::{Era, HANDSHAKE_VERSION, RpcError, STATELESS_VERSION, codes, methods, rpc};
 
@@ -22,7 +23,10 @@ const GREETING_BYTES: u64 = 4 * 1024 * 1024;
 /// What we can do for a server of the handshake era: whatever can be asked of the clients behind us.
 /// A question whose client cannot answer gets an error. In the stateless era every call says what its
 /// own client can do, and our own requests can be asked nothing.
-const RELAYED: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{"listChanged":false}}"#;
+const RELAYED: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{"listChanged":true}}"#;
+/// The same where the only client has no roots.
+const RELAYED_WITHOUT_ROOTS: &str =
+    r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}}}"#;
 
 /// What a server told about itself.
 pub(crate) struct Greeting {
@@ -44,10 +48,14 @@ pub(crate) enum GreetingError {
 }
 
 /// Greets a server in one era.
-pub(crate) async fn greet(wire: &Wire, era: Era) -> Result<Greeting, GreetingError> {
+pub(crate) async fn greet(
+    wire: &Wire,
+    era: Era,
+    roots: &SessionRoots,
+) -> Result<Greeting, GreetingError> {
     match era {
         Era::Stateless => discover(wire).await,
-        Era::Handshake => initialize(wire).await,
+        Era::Handshake => initialize(wire, roots).await,
     }
 }
 
@@ -90,17 +98,18 @@ fn offers_our_version(error: &RpcError) -> bool {
         })
 }
 
-async fn initialize(wire: &Wire) -> Result<Greeting, GreetingError> {
+async fn initialize(wire: &Wire, roots: &SessionRoots) -> Result<Greeting, GreetingError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct Opening<'a> {
+    struct InitializeParams<'a> {
         protocol_version: &'static str,
         capabilities: &'a RawValue,
         client_info: GatewayInfo,
     }
-    let capabilities = serde_json::from_str(RELAYED).expect("the capabilities are JSON");
+    let capabilities = if roots.are_offered() { RELAYED } else { RELAYED_WITHOUT_ROOTS };
+    let capabilities = serde_json::from_str(capabilities).expect("the capabilities are JSON");
     let (protocol_version, client_info) = (HANDSHAKE_VERSION, GatewayInfo::OWN);
-    let opening = Opening { protocol_version, capabilities, client_info };
+    let opening = InitializeParams { protocol_version, capabilities, client_info };
     let answer = ask(wire, methods::INITIALIZE, &opening).await?;
     let about: GreetingAnswer<'_> = read(methods::INITIALIZE, &answer)?;
     let Some(version) = about.protocol_version else {
@@ -143,18 +152,18 @@ struct GreetingAnswer<'a> {
     supported_versions: Option<Vec<String>>,
     #[serde(borrow, default)]
     capabilities: Option<&'a RawValue>,
-    #[serde(default)]
-    server_info: Option<ServerName>,
+    #[serde(borrow, default)]
+    server_info: Option<&'a RawValue>,
     #[serde(default)]
     instructions: Option<String>,
-    #[serde(default, rename = "_meta")]
-    meta: Option<GreetingMeta>,
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Option<GreetingMeta<'a>>,
 }
 
 #[derive(Deserialize)]
-struct GreetingMeta {
-    #[serde(default, rename = "io.modelcontextprotocol/serverInfo")]
-    server: Option<ServerName>,
+struct GreetingMeta<'a> {
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/serverInfo")]
+    server: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -165,6 +174,8 @@ struct ServerName {
     version: String,
     #[serde(default)]
     title: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
 }
 
 fn read<'a>(method: &str, answer: &'a RawValue) -> Result<GreetingAnswer<'a>, GreetingError> {
@@ -176,12 +187,13 @@ fn unreadable(method: &str, what: &str) -> GreetingError {
 }
 
 fn greeting(
-    server: Option<ServerName>,
+    server: Option<&RawValue>,
     capabilities: Option<&RawValue>,
     instructions: Option<String>,
     version: &str,
 ) -> Greeting {
-    let ServerName { name, version: own_version, title } = server.unwrap_or_default();
+    let named = server.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let ServerName { name, version: own_version, title, description } = named.unwrap_or_default();
     let capabilities = capabilities.map(|raw| raw.get().to_owned());
     Greeting {
         offered: capabilities.as_deref().map(OfferedCapabilities::read).unwrap_or_default(),
@@ -189,9 +201,11 @@ fn greeting(
             name,
             version: own_version,
             title,
+            description,
             instructions,
             protocol: version.to_owned(),
             capabilities,
+            whole: server.map(|raw| raw.get().to_owned()),
         },
         client: None,
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use ::http::StatusCode;
 use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use gatefold_core::Domain;
+use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::{Response, Url};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
@@ -19,7 +20,7 @@ use super::back_channel::{
     BackChannel, OpenQuestions, QuestionRouter, QuestionStep, question, unsupported,
 };
 use super::credentials::CredentialHeaders;
-use super::message::{FIRST_OWN_ID, Reply, ServerMessage, cancelled};
+use super::message::{FIRST_OWN_ID, Reply, ServerMessage, cancelled, without_secrets};
 use super::notices::ServerNotices;
 use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
 use crate::protocol::headers::{
@@ -34,7 +35,7 @@ mod stream;
 use self::body::{checked, describe, describe_status, read_capped, refused};
 pub(crate) use self::stream::STREAM_EVENT_BYTES;
 
-/// What is wrong with an answer that cannot be read.
+/// The fault of an answer that cannot be read.
 const NOT_JSON_RPC: &str = "its answer is not JSON-RPC";
 
 /// What an answer, or an event before it, may need beyond the answer's result.
@@ -63,6 +64,7 @@ pub(crate) struct HttpWire {
     asides: Arc<Semaphore>,
     replies: Arc<Semaphore>,
     notices: ServerNotices,
+    secrets: Arc<KnownSecrets>,
     /// The requests under way by their ids, at most [`PENDING_REQUESTS`].
     under_way: Mutex<HashMap<u64, Arc<BackChannel>>>,
     router: QuestionRouter,
@@ -80,6 +82,7 @@ impl HttpWire {
         url: Url,
         credentials: CredentialHeaders,
         notices: ServerNotices,
+        secrets: Arc<KnownSecrets>,
         era: Era,
     ) -> Arc<Self> {
         let end = CancellationToken::new();
@@ -99,6 +102,7 @@ impl HttpWire {
             asides: Arc::new(Semaphore::new(ASIDES)),
             replies: Arc::new(Semaphore::new(REPLIES)),
             notices,
+            secrets,
             under_way: Mutex::default(),
             router: QuestionRouter::new(),
             forgotten: CancellationToken::new(),
@@ -145,7 +149,7 @@ impl HttpWire {
             return Ok(());
         }
         // An error of the protocol's has no meaning here, as a notification has no answer.
-        refused(response).await.map(drop)
+        refused(response, &self.secrets).await.map(drop)
     }
 
     /// Ends the stream that belongs to no request, and the session at the server.
@@ -171,6 +175,9 @@ impl HttpWire {
         let _turn = self.router.wait(&request.back_channel).await;
         {
             let mut under_way = self.lock();
+            if !self.notices.roots.admits(&request.back_channel) {
+                return Err(WireError::Taken);
+            }
             if under_way.len() >= PENDING_REQUESTS {
                 return Err(WireError::Full);
             }
@@ -213,10 +220,11 @@ impl HttpWire {
             return self.answer_in_events(response, request).await;
         }
         if !status.is_success() {
-            return refused(response).await;
+            return refused(response, &self.secrets).await;
         }
         let body = read_capped(response, request.limit.saturating_add(ENVELOPE_BYTES)).await?;
         let broken = || WireError::Broken(NOT_JSON_RPC.to_owned());
+        let body = without_secrets(&body, &self.secrets);
         let message = ServerMessage::read(&body).ok_or_else(broken)?;
         checked(message.reply(), request.limit)
     }
@@ -343,7 +351,7 @@ impl HttpWire {
 
     /// Hands on a request of the server's, or gives the answer to it.
     fn take_question(
-        &self,
+        self: &Arc<Self>,
         id: &RawValue,
         method: &str,
         message: &ServerMessage<'_>,
@@ -351,7 +359,14 @@ impl HttpWire {
     ) -> Result<(), String> {
         match method {
             methods::PING => Err(rpc::answer_with(id, "{}")),
+            methods::ROOTS_LIST if self.notices.roots.has_sole_client() => {
+                self.ask_for_roots(id, message.params);
+                Ok(())
+            }
             methods::ELICIT | methods::SAMPLE | methods::ROOTS_LIST => {
+                if method == methods::ROOTS_LIST {
+                    self.notices.roots.claim(self.lock().values(), id)?;
+                }
                 let question = question(method, message.params);
                 match back_channel {
                     Some(back_channel) => back_channel.put(id, question),
@@ -360,6 +375,17 @@ impl HttpWire {
             }
             _ => Err(unsupported(id, method)),
         }
+    }
+
+    /// Asks the only client for its roots, beside whatever is under way.
+    fn ask_for_roots(self: &Arc<Self>, id: &RawValue, params: Option<&RawValue>) {
+        let (wire, id, params) = (self.clone(), id.to_owned(), params.map(ToOwned::to_owned));
+        let end = self.end.clone();
+        tokio::spawn(end.run_until_cancelled_owned(async move {
+            let answer = wire.notices.roots.ask(&id, params.as_deref()).await;
+            wire.post_answer(answer);
+            wire.notices.roots.note_answered();
+        }));
     }
 
     /// Takes what is said of no request in particular.

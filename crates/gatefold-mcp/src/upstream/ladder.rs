@@ -7,23 +7,28 @@
 //! the first question and refuses the second is asked the first again. A server that died is
 //! started once more. What worked is tried first the next time.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::{BoxError, Domain, UpstreamIdentity};
 use gatefold_dispatch::{CredentialSet, Credentials};
+use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::Url;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::task::TaskTracker;
 
 use super::credentials::CredentialHeaders;
 use super::handshake::{self, Greeting, GreetingError};
 use super::http::HttpWire;
+use super::log_budget::LogBudget;
 use super::notices::ServerNotices;
+use super::package_runner::PackageName;
 use super::process;
 use super::request::WireError;
 use super::session::UpstreamSession;
 use super::settings::{HttpSettings, McpSettings, StdioSettings, Transport};
+use super::starts::{StartPlaces, StartTicket};
 use super::stdio::StdioWire;
 use super::wire::Wire;
 use crate::protocol::Era;
@@ -35,18 +40,34 @@ pub(crate) struct ConnectError {
     pub(crate) reason: String,
     /// What a local server wrote to its standard error last.
     pub(crate) last_lines: Vec<String>,
+    /// Whether its time ran out.
+    pub(crate) is_late: bool,
     #[source]
     source: Option<BoxError>,
 }
 
 impl ConnectError {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), last_lines: Vec::new(), source: None }
+        Self { reason: reason.into(), last_lines: Vec::new(), is_late: false, source: None }
     }
 }
 
 /// The share of the connect deadline that an unknown server has to answer `server/discover`.
 const DISCOVER_SHARE: u32 = 3;
+
+/// The share of the connect deadline for which a start keeps its place from others.
+const HELD_SHARE: u32 = 2;
+
+/// How long an install keeps its place from others: one that takes longer is not kept busy, but waits.
+const INSTALL_HELD: Duration = Duration::from_mins(1);
+
+/// When the log first says that a download goes on. Each further time it waits twice as long.
+const FIRST_NOTE: Duration = Duration::from_secs(5);
+
+/// What to do about a start that took too long.
+const CONNECT_FIX: &str =
+    "a first start may have to download, so try again or raise its `connect_deadline`";
+const INSTALL_FIX: &str = "if it was still downloading then, raise its `install_deadline`";
 
 /// Whom a connection is for, and what it is made with.
 pub(crate) struct ConnectContext<'a> {
@@ -54,10 +75,17 @@ pub(crate) struct ConnectContext<'a> {
     pub(crate) credentials: &'a Arc<dyn Credentials>,
     /// The headers that the configuration gives.
     pub(crate) configured: &'a CredentialSet,
+    /// Secrets that are masked in everything the server says.
+    pub(crate) secrets: &'a Arc<KnownSecrets>,
+    pub(crate) log: &'a Arc<LogBudget>,
     pub(crate) identity: &'a UpstreamIdentity,
     /// The era that the server spoke the last time.
     pub(crate) known: Option<Era>,
     pub(crate) notices: ServerNotices,
+    /// Whether it has started well before, so that nothing is left to download.
+    pub(crate) is_installed: bool,
+    pub(crate) starts: &'a StartPlaces,
+    pub(crate) ticket: &'a StartTicket,
     /// Where the tasks go that end the children.
     pub(crate) children: &'a TaskTracker,
 }
@@ -67,25 +95,70 @@ pub(crate) async fn connect(
     context: ConnectContext<'_>,
 ) -> Result<UpstreamSession, ConnectError> {
     let (domain, within) = (&settings.domain, settings.connect_deadline);
-    let ladder = EraLadder { domain, within, context };
-    match &settings.transport {
-        Transport::Stdio(stdio) => ladder.stdio(stdio).await,
+    let ladder = EraLadder { domain, within, limit: within, is_install: false, context };
+    let session = match &settings.transport {
+        Transport::Stdio(stdio) => ladder.local(stdio, settings.install_deadline).await,
         Transport::Http(http) => ladder.http(http).await,
         Transport::Disabled => Err(ConnectError::new("it is disabled in the configuration")),
         Transport::Unusable(reason) => Err(ConnectError::new(reason.clone())),
+    }?;
+    if session.era() == Era::Handshake {
+        session.notices.roots.await_first().await;
     }
+    Ok(session)
 }
 
 /// One connection on its way, era by era.
 struct EraLadder<'a> {
     domain: &'a Domain,
+    /// The connect deadline.
     within: Duration,
+    /// How long it may really take.
+    limit: Duration,
+    /// Whether it may have to download first.
+    is_install: bool,
     context: ConnectContext<'a>,
 }
 
 impl EraLadder<'_> {
+    /// Starts a local server once there is a place for that. Its time counts from then on.
+    ///
+    /// A first start through a package runner may take as long as an install may. A runner that is killed
+    /// in the midst of a download leaves locks and half-filled folders behind, which break the next start
+    /// and those of other programs.
+    async fn local(
+        mut self,
+        settings: &StdioSettings,
+        install_deadline: Duration,
+    ) -> Result<UpstreamSession, ConnectError> {
+        let (starts, ticket) = (self.context.starts, self.context.ticket);
+        let package = if self.context.is_installed { None } else { PackageName::of(settings) };
+        let Some(package) = package else {
+            let place = starts.take(ticket).await;
+            return place.hold(self.within / HELD_SHARE, Box::pin(self.stdio(settings))).await;
+        };
+        let (_turn, place) = starts.take_install(&package).await;
+        ticket.begin_install();
+        (self.limit, self.is_install) = (install_deadline.max(self.within), true);
+        place.hold(INSTALL_HELD, self.noted(Box::pin(self.stdio(settings)))).await
+    }
+
+    /// Says in the log now and then that a download goes on.
+    async fn noted<T>(&self, install: impl Future<Output = T>) -> T {
+        let mut install = pin!(install);
+        let mut pause = FIRST_NOTE;
+        loop {
+            if let Ok(result) = timeout(pause, &mut install).await {
+                return result;
+            }
+            let took = self.context.ticket.downloading().unwrap_or_default().as_secs();
+            tracing::info!(domain = %self.domain, "downloading, {took} s");
+            pause = pause.saturating_mul(2);
+        }
+    }
+
     async fn stdio(&self, settings: &StdioSettings) -> Result<UpstreamSession, ConnectError> {
-        let deadline = Instant::now() + self.within;
+        let deadline = Instant::now() + self.limit;
         let mut wire = self.start(settings, deadline).await?;
         if self.context.known == Some(Era::Handshake) {
             let refusal = match self.greet_stdio(&wire, Era::Handshake, deadline).await {
@@ -119,7 +192,14 @@ impl EraLadder<'_> {
         if wire.ended().is_some() {
             wire = self.start(settings, deadline).await?;
         }
-        match (refusal, self.greet_stdio(&wire, Era::Handshake, deadline).await) {
+        let mut session = self.greet_stdio(&wire, Era::Handshake, deadline).await;
+        let has_died = session.is_err() && wire.ended().is_some() && Instant::now() < deadline;
+        if has_died && matches!(refusal, GreetingError::Late) {
+            // Slow to wake, it died of the first question, which was given up by then.
+            wire = self.start(settings, deadline).await?;
+            session = self.greet_stdio(&wire, Era::Handshake, deadline).await;
+        }
+        match (refusal, session) {
             // Slow to wake, it read the first question before this one, and holds to that era.
             (GreetingError::Late, Err(GreetingError::Refused(_))) => {
                 self.greet_stdio(&wire, Era::Stateless, deadline).await
@@ -149,6 +229,8 @@ impl EraLadder<'_> {
             self.domain.clone(),
             spawned,
             self.context.notices.clone(),
+            self.context.secrets.clone(),
+            self.context.log.clone(),
             self.context.children,
         ))
     }
@@ -168,7 +250,8 @@ impl EraLadder<'_> {
         era: Era,
         deadline: Instant,
     ) -> Result<UpstreamSession, GreetingError> {
-        let greeting = timeout_at(deadline, handshake::greet(&wire, era)).await;
+        let roots = &self.context.notices.roots;
+        let greeting = timeout_at(deadline, handshake::greet(&wire, era, roots)).await;
         let greeting: Greeting = greeting.unwrap_or(Err(GreetingError::Late))?;
         Ok(UpstreamSession::new(wire, greeting, self.context.notices.clone()))
     }
@@ -200,13 +283,14 @@ impl EraLadder<'_> {
             &self.context;
         let (domain, identity) = (self.domain.clone(), (*identity).clone());
         let (port, configured) = ((*credentials).clone(), (*configured).clone());
+        let secrets = self.context.secrets.clone();
         let headers = CredentialHeaders::new(port, configured, domain.clone(), identity);
         let (client, notices) = ((*client).clone(), notices.clone());
         let url = settings.url.parse::<Url>().map_err(|error| {
             let reason = format!("its URL cannot be read: {error}");
             GreetingError::Wire(WireError::NotSent(reason))
         })?;
-        let wire = HttpWire::new(domain, client, url, headers, notices, era);
+        let wire = HttpWire::new(domain, client, url, headers, notices, secrets, era);
         let session = self.greet(Wire::Http(wire.clone()), era, deadline).await;
         if session.is_ok() {
             wire.open_stream().await;
@@ -233,16 +317,18 @@ impl EraLadder<'_> {
     }
 
     fn failed(&self, refusal: GreetingError) -> ConnectError {
-        ConnectError::new(match refusal {
-            GreetingError::Late => format!(
-                "it did not answer within {} s; a first start may have to download, so try again \
-                 or raise its `connect_deadline`",
-                self.within.as_secs_f32()
-            ),
+        let is_late = matches!(refusal, GreetingError::Late);
+        let told = ConnectError::new(match refusal {
+            GreetingError::Late => {
+                let limit = self.limit.as_secs_f32();
+                let fix = if self.is_install { INSTALL_FIX } else { CONNECT_FIX };
+                format!("it did not answer within {limit} s; {fix}")
+            }
             GreetingError::Refused(error) => format!("the handshake failed: {}", error.message),
             GreetingError::Unreadable(reason) => format!("the handshake failed: {reason}"),
             GreetingError::Wire(error) => error.to_string(),
-        })
+        });
+        ConnectError { is_late, ..told }
     }
 }
 

@@ -28,7 +28,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
     /// The next line; `None` at the end of the stream, or when it cannot be read any more.
     pub(crate) async fn next(&mut self) -> Option<Line> {
         let mut line = Vec::new();
-        let mut dropped: Option<OverlongLine> = None;
+        let mut dropped: Option<LineScan> = None;
         loop {
             let chunk = self.reader.fill_buf().await.ok()?;
             if chunk.is_empty() {
@@ -40,7 +40,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             match &mut dropped {
                 Some(dropped) => dropped.scan(part),
                 None if line.len() + part.len() > self.limit => {
-                    let mut started = OverlongLine::default();
+                    let mut started = LineScan::default();
                     started.scan(&line);
                     started.scan(part);
                     (line, dropped) = (Vec::new(), Some(started));
@@ -59,9 +59,16 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
     }
 }
 
+/// The request of ours that a line answers, as far as the line can be followed.
+pub(crate) fn id_of(line: &[u8]) -> Option<u64> {
+    let mut read = LineScan::default();
+    read.scan(line);
+    read.id()
+}
+
 /// Follows a JSON object just closely enough to catch the number behind its own `"id"` key.
 #[derive(Default)]
-struct OverlongLine {
+struct LineScan {
     bytes: u64,
     depth: u32,
     in_string: bool,
@@ -80,7 +87,7 @@ enum IdSearch {
     Found,
 }
 
-impl OverlongLine {
+impl LineScan {
     fn scan(&mut self, part: &[u8]) {
         self.bytes += part.len() as u64;
         for &byte in part {

@@ -1,7 +1,9 @@
 //! What a server writes, read no deeper than needed, and the ids of our requests.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use gatefold_policy::secrecy::KnownSecrets;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -12,7 +14,7 @@ use crate::protocol::{RpcError, meta, methods, rpc};
 /// read, and shows only its id, is not taken for an answer when it is a request of the server's.
 pub(crate) const FIRST_OWN_ID: u64 = 100_000_000;
 
-/// What is wrong with an answer that says nothing.
+/// The fault of an answer that has neither a result nor an error.
 pub(crate) const NEITHER: &str = "its answer has neither a result nor an error";
 
 /// The longest text of a server's error that is passed on, in bytes.
@@ -25,6 +27,33 @@ const ERROR_DATA_BYTES: usize = 64 * 1024;
 pub(crate) enum Reply {
     Result(Box<RawValue>),
     Error(RpcError),
+}
+
+/// What a server wrote, with the secrets that it was given masked. A copy is made only if it may have
+/// one. What names and orders messages stays as it is.
+pub(crate) fn without_secrets<'t>(text: &'t [u8], secrets: &KnownSecrets) -> Cow<'t, [u8]> {
+    if !secrets.may_be_in(text) {
+        return Cow::Borrowed(text);
+    }
+    let members: Result<BTreeMap<String, &RawValue>, _> = serde_json::from_slice(text);
+    let Ok(members) = members else {
+        let text = String::from_utf8_lossy(text);
+        return Cow::Owned(secrets.mask(&text).into_owned().into_bytes());
+    };
+    let mut masked = String::with_capacity(text.len());
+    for (name, value) in members {
+        let value = match name.as_str() {
+            "id" | "jsonrpc" | "method" => Cow::Borrowed(value.get()),
+            _ => secrets.mask_json(value.get()),
+        };
+        let before = if masked.is_empty() { '{' } else { ',' };
+        masked.push(before);
+        masked.push_str(&serde_json::Value::String(name).to_string());
+        masked.push(':');
+        masked.push_str(&value);
+    }
+    masked.push('}');
+    Cow::Owned(masked.into_bytes())
 }
 
 /// A message from a server.
@@ -49,8 +78,7 @@ struct ErrorBody<'a> {
 impl<'a> ServerMessage<'a> {
     /// Reads a message. Servers write `null` for a member that they leave out.
     pub(crate) fn read(text: &'a [u8]) -> Option<Self> {
-        let Envelope { id, method, params, result, error, .. } =
-            serde_json::from_slice(text).ok()?;
+        let Envelope { id, method, params, result, error, .. } = Envelope::read(text).ok()?;
         let said = |member: Option<&'a RawValue>| member.filter(|raw| raw.get() != "null");
         Some(Self { id: said(id), method, params, result: said(result), error })
     }
@@ -90,14 +118,14 @@ impl ServerMessage<'_> {
     /// The id of the request that a notification takes back.
     pub(crate) fn withdrawn(&self) -> Option<&RawValue> {
         #[derive(Deserialize)]
-        struct Cancelled<'a> {
+        struct CancelledParams<'a> {
             #[serde(borrow, rename = "requestId")]
             id: &'a RawValue,
         }
         if self.method.as_deref() != Some(methods::CANCELLED) {
             return None;
         }
-        serde_json::from_str::<Cancelled<'_>>(self.params?.get()).ok().map(|own| own.id)
+        serde_json::from_str::<CancelledParams<'_>>(self.params?.get()).ok().map(|own| own.id)
     }
 
     /// The subscription that a notification belongs to. Its id is the id of its request.

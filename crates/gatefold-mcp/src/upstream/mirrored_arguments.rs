@@ -54,7 +54,7 @@ impl MirroredArguments {
     }
 }
 
-/// Where a schema stands: annotations count on properties of properties from the root alone.
+/// Where a schema is: annotations count on properties of properties from the root alone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SchemaPosition {
     Root,
@@ -138,7 +138,7 @@ fn header_name(annotation: &str) -> Option<HeaderName> {
     HeaderName::try_from(format!("{PARAMETER_PREFIX}{annotation}")).ok()
 }
 
-/// The value at a path, as it stands in the arguments.
+/// The value at a path, exactly as the arguments have it.
 fn value_at(arguments: &str, path: &[String]) -> Option<String> {
     let mut value = arguments;
     for step in path {

@@ -3,9 +3,11 @@ use std::sync::Arc;
 use tokio::sync::{Notify, broadcast};
 
 use super::message::ServerMessage;
+use super::roots::{SessionRoots, SoleClient};
+use super::source_log::SourceLog;
 use crate::protocol::methods;
 
-/// Where notifications go that belong to no request.
+/// Where notifications go that belong to no request, and questions that need none.
 #[derive(Clone)]
 pub(crate) struct ServerNotices {
     /// Rung when one of its lists has changed.
@@ -14,14 +16,25 @@ pub(crate) struct ServerNotices {
     updates: broadcast::Sender<Arc<str>>,
     /// Whether somebody listens to a resource.
     is_wanted: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    pub(crate) roots: Arc<SessionRoots>,
+    /// Where what it says beside its answers is kept.
+    pub(crate) log: Option<Arc<SourceLog>>,
 }
 
 impl ServerNotices {
     pub(crate) fn new(
         updates: broadcast::Sender<Arc<str>>,
+        sole: Arc<SoleClient>,
         is_wanted: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self { list_changed: Arc::default(), updates, is_wanted: Arc::new(is_wanted) }
+        let roots = SessionRoots::new(sole);
+        let (list_changed, is_wanted) = (Arc::default(), Arc::new(is_wanted));
+        Self { list_changed, updates, is_wanted, roots, log: None }
+    }
+
+    /// Keeps what the server says in this log too.
+    pub(crate) fn logging(self, log: &Arc<SourceLog>) -> Self {
+        Self { log: Some(log.clone()), ..self }
     }
 
     /// Passes on that a resource has changed, if somebody listens to it: a server that tells of
@@ -33,10 +46,11 @@ impl ServerNotices {
         }
     }
 
-    /// Takes a notification that is news. False for any other.
+    /// Takes a notification that is news. False for any other, such as a log message, which is kept
+    /// here all the same.
     pub(crate) fn take(&self, message: &ServerMessage<'_>) -> bool {
         #[derive(serde::Deserialize)]
-        struct Updated<'a> {
+        struct UpdatedParams<'a> {
             #[serde(borrow)]
             uri: std::borrow::Cow<'a, str>,
         }
@@ -46,9 +60,15 @@ impl ServerNotices {
             ) => self.list_changed.notify_one(),
             Some(methods::RESOURCE_UPDATED) => {
                 let params = message.params.map_or("{}", |params| params.get());
-                if let Ok(Updated { uri }) = serde_json::from_str(params) {
+                if let Ok(UpdatedParams { uri }) = serde_json::from_str(params) {
                     self.updated(&uri);
                 }
+            }
+            Some(methods::LOG_MESSAGE) => {
+                if let (Some(log), Some(params)) = (&self.log, message.params) {
+                    log.take_notification(params);
+                }
+                return false;
             }
             _ => return false,
         }
@@ -63,7 +83,7 @@ mod tests {
     #[test]
     fn only_what_somebody_listens_to_is_passed_on() {
         let (updates, mut heard) = broadcast::channel(4);
-        let notices = ServerNotices::new(updates, |uri| uri == "a://wanted");
+        let notices = ServerNotices::new(updates, Arc::default(), |uri| uri == "a://wanted");
         notices.updated("a://flood");
         notices.updated("a://wanted");
         assert_eq!(&*heard.try_recv().unwrap(), "a://wanted");

@@ -72,7 +72,7 @@ pub(crate) struct SenderIdentity {
     pub(crate) client_info: GatewayInfo,
 }
 
-/// Who we are to a server.
+/// What the gateway tells a server about itself.
 #[derive(Serialize)]
 pub(crate) struct GatewayInfo {
     name: &'static str,
@@ -95,7 +95,7 @@ impl OutgoingMeta<'_> {
 impl Serialize for OutgoingMeta<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Empty {}
+        struct EmptyObject {}
         let mut map = serializer.serialize_map(None)?;
         if let Some(token) = self.progress_token {
             map.serialize_entry(meta::PROGRESS_TOKEN, &token)?;
@@ -117,7 +117,7 @@ impl Serialize for OutgoingMeta<'_> {
             let own = meta::CLIENT_CAPABILITIES;
             match capabilities {
                 Some(capabilities) => map.serialize_entry(own, capabilities)?,
-                None => map.serialize_entry(own, &Empty {})?,
+                None => map.serialize_entry(own, &EmptyObject {})?,
             }
             if let Some(level) = self.caller.and_then(|caller| caller.log_level.as_deref()) {
                 map.serialize_entry(meta::LOG_LEVEL, level)?;

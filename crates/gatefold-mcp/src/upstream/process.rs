@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::settings::StdioSettings;
 
@@ -108,6 +108,12 @@ fn command(settings: &StdioSettings) -> Command {
     command
 }
 
+/// The values of the variables that a child finds as we do, as far as they are text.
+#[expect(clippy::disallowed_methods, reason = "a child inherits them from this process")]
+pub(crate) fn inherited(names: &[String]) -> impl Iterator<Item = (&str, String)> {
+    names.iter().filter_map(|name| Some((name.as_str(), std::env::var(name).ok()?)))
+}
+
 impl ChildProcess {
     fn of(child: Child) -> Self {
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
@@ -185,6 +191,9 @@ fn living() -> MutexGuard<'static, LivingGroups> {
 impl LivingGroups {
     /// Whether one more may be started. One thread starts them all, so the answer holds until it has.
     fn have_room(&self) -> io::Result<()> {
+        if self.is_over {
+            return Err(io::Error::other("Gatefold is ending"));
+        }
         if self.groups.len() < CHILDREN {
             return Ok(());
         }
@@ -199,6 +208,9 @@ impl LivingGroups {
     }
 }
 
+/// How often it is looked whether all children have ended.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// Asks every child of this process with all that it started to end, and kills what has not after
 /// `patience`. What is started from now on is killed at once.
 pub async fn end_children(patience: Duration) {
@@ -207,7 +219,10 @@ pub async fn end_children(patience: Duration) {
         living.is_over = true;
         living.signal(Signal::TERM);
     }
-    sleep(patience).await;
+    let until = Instant::now() + patience;
+    while Instant::now() < until && !living().groups.is_empty() {
+        sleep(LOOK_AGAIN).await;
+    }
     kill_children();
 }
 

@@ -47,6 +47,9 @@ pub(crate) enum WireError {
     /// The server did nothing with it, for it knows nothing of the session any more.
     #[error("the server has forgotten the session")]
     Forgotten,
+    /// Nothing was sent: the session belongs to another client by now.
+    #[error("the session belongs to another client")]
+    Taken,
     /// The connection ended while the answer was awaited.
     #[error("{0}")]
     Lost(String),

@@ -21,9 +21,11 @@ use crate::protocol::{Era, LogLevel, RpcError, methods, rpc};
 
 mod list;
 mod listening;
+mod liveness;
 
 pub(crate) use self::list::ListError;
 use self::listening::SubscriptionKeeper;
+use self::liveness::Liveness;
 
 /// How long a server may take to set the level of its log. The call behind it goes on without.
 const LOG_LEVEL_DEADLINE: Duration = Duration::from_secs(5);
@@ -37,6 +39,7 @@ pub(crate) struct UpstreamSession {
     pub(crate) greeting: Greeting,
     pub(crate) notices: ServerNotices,
     pub(crate) began: Instant,
+    pub(crate) liveness: Liveness,
     /// In the stateless era, what we listen to.
     listening: Option<SubscriptionKeeper>,
     /// How verbose the server's log is, once we said so; or was to be, if it would not.
@@ -99,6 +102,7 @@ impl UpstreamSession {
             greeting,
             notices,
             began: Instant::now(),
+            liveness: Liveness::default(),
             listening,
             log_level: Mutex::default(),
             in_flight: AtomicUsize::new(0),
@@ -114,6 +118,14 @@ impl UpstreamSession {
 
     pub(crate) fn era(&self) -> Era {
         if self.greeting.client.is_some() { Era::Stateless } else { Era::Handshake }
+    }
+
+    /// Tells the server that the roots it was given have changed. It asks for the new ones.
+    pub(crate) async fn tell_of_roots(&self) {
+        self.notices.roots.tell();
+        if let Err(error) = self.wire.notify(rpc::notice(methods::ROOTS_CHANGED, "{}")).await {
+            tracing::debug!(%error, "a server was not told of new roots");
+        }
     }
 
     pub(crate) async fn call(&self, call: SessionCall<'_>) -> Result<Reply, WireError> {

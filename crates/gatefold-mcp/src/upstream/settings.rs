@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use gatefold_core::{Digest, Domain, Secret};
+use gatefold_dispatch::{Credential, CredentialSet};
 
 /// How one MCP server is reached and treated.
 #[derive(Debug, Clone)]
@@ -10,6 +11,8 @@ pub struct McpSettings {
     pub transport: Transport,
     /// From the start of a connection to its first list of tools.
     pub connect_deadline: Duration,
+    /// The same for a first start through a package runner, which may have to download.
+    pub install_deadline: Duration,
     /// How long a connection that nobody uses stays open.
     pub idle_stop: Duration,
     /// The digest of everything above. What is kept on disk is kept for this configuration.
@@ -24,6 +27,21 @@ pub enum Transport {
     Disabled,
     /// Configured in a way that cannot work; the text says why and what to do.
     Unusable(String),
+}
+
+impl Transport {
+    /// The headers of a remote server's settings, for everybody.
+    pub(super) fn credentials(&self) -> CredentialSet {
+        let headers = match self {
+            Self::Http(http) => http.headers.as_slice(),
+            _ => &[],
+        };
+        let credential = |(name, value): &(String, Secret)| Credential {
+            name: name.clone(),
+            value: value.clone(),
+        };
+        headers.iter().map(credential).collect()
+    }
 }
 
 /// A local server: a program that speaks over its standard input and output.

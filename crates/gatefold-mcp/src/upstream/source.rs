@@ -4,39 +4,41 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use futures::future::{BoxFuture, OptionFuture, join_all};
 use gatefold_catalog::Manifest;
-use gatefold_core::{
-    BoxError, BusyWith, CallError, Clock, Domain, Outcome, Secret, UpstreamIdentity,
-};
+use gatefold_core::{BoxError, BusyResource, CallError, Clock, UpstreamIdentity};
 use gatefold_dispatch::{
-    CallContext, Credential, CredentialSet, Credentials, Manifests, Offer, Source, SourceState,
-    SourceStatus, StaticCredentials,
+    CredentialSet, Credentials, Manifests, SourceState, SourceStatus, StaticCredentials,
 };
-use gatefold_policy::Permit;
+use gatefold_policy::secrecy::KnownSecrets;
 use tokio::sync::{broadcast, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::backoff::Backoffs;
 use super::ladder::{self, ConnectContext, ConnectError};
+use super::log_budget::LogBudget;
 use super::mirrored_arguments::{self, MirroringTools};
 use super::notices::ServerNotices;
+use super::own_secrets;
 use super::request::WireError;
+use super::roots::SoleClient;
 use super::session::UpstreamSession;
 use super::settings::{McpSettings, Transport};
+use super::source_log::SourceLog;
+use super::starts::{StartPlaces, StartTicket};
 use crate::protocol::Era;
 
+mod attendance;
 mod calls;
+mod dispatched;
 mod lists;
 mod own_lists;
 mod pool;
 mod subscriptions;
 
-use self::lists::ListPace;
-use self::own_lists::{OWN_LISTS, OwnLists};
-use self::pool::{SessionPool, SessionSlot};
+use self::own_lists::{IdentityLists, OWN_LISTS};
+use self::pool::{SessionKey, SessionPool, SessionSlot};
 use self::subscriptions::ResourceListeners;
 
 /// A session that ends sooner than this after it began counts as a failed start.
@@ -51,14 +53,21 @@ pub struct McpSource {
     client: reqwest::Client,
     credentials: Arc<dyn Credentials>,
     configured: CredentialSet,
+    /// What it was given, and may say again.
+    secrets: Arc<KnownSecrets>,
+    log: Arc<LogBudget>,
+    /// What it said beside its answers.
+    said: Arc<SourceLog>,
     clock: Arc<dyn Clock>,
     keeper: Arc<dyn Manifests>,
+    starts: Arc<StartPlaces>,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
     /// What it offers to identities of their own.
-    own_lists: Mutex<OwnLists>,
+    own_lists: Mutex<IdentityLists>,
     /// The resources that have changed.
     updates: broadcast::Sender<Arc<str>>,
     subscriptions: ResourceListeners,
+    sole_client: Arc<SoleClient>,
     /// The tools of the manifest that mirror arguments in headers.
     mirroring: RwLock<Arc<MirroringTools>>,
     /// Held while a subscription is made or undone, so that two never cross.
@@ -79,7 +88,17 @@ struct SourceInner {
     list_failure: Option<String>,
     backoffs: Backoffs,
     era: Option<Era>,
+    /// Whether a local server has started well in this run, so that nothing is left to download.
+    is_installed: bool,
     is_closed: bool,
+}
+
+/// What a session is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StartReason {
+    /// Somebody waits for the result of a call.
+    Call,
+    Listing,
 }
 
 /// What a source needs from outside.
@@ -91,6 +110,8 @@ pub struct McpPorts {
     pub credentials: Option<Arc<dyn Credentials>>,
     pub keeper: Arc<dyn Manifests>,
     pub clock: Arc<dyn Clock>,
+    /// Where a local server gets a place for its start.
+    pub starts: Arc<StartPlaces>,
 }
 
 impl McpSource {
@@ -102,26 +123,32 @@ impl McpSource {
             _ if known.is_some() => (SourceState::Known, None),
             _ => (SourceState::Configured, None),
         };
-        let protocol = known.as_deref().and_then(Manifest::server);
-        let protocol = protocol.map(|server| server.protocol.clone());
+        let server = known.as_deref().and_then(Manifest::server);
+        let protocol = server.map(|server| server.protocol.clone());
         let era = protocol.as_deref().map(Era::of);
         let since = ports.clock.now();
-        let status = SourceStatus { state, since, error, protocol, sessions: 0 };
+        let status = SourceStatus { state, since, error, protocol, downloading: None, sessions: 0 };
         let mirroring = known.as_deref().map(mirrored_arguments::of_manifest).unwrap_or_default();
         let credentials = ports.credentials;
         let credentials = credentials.unwrap_or_else(|| Arc::new(StaticCredentials::default()));
-        let configured = configured(&settings.transport);
+        let configured = settings.transport.credentials();
+        let secrets = Arc::new(own_secrets::of_transport(&settings.transport));
         Arc::new(Self {
+            log: Arc::new(LogBudget::new(settings.domain.clone())),
+            said: Arc::new(SourceLog::new(ports.clock.clone())),
             settings,
             client: ports.client,
             credentials,
             configured,
+            secrets,
             clock: ports.clock,
             keeper: ports.keeper,
+            starts: ports.starts,
             manifest: watch::Sender::new(known),
-            own_lists: Mutex::new(OwnLists::new(OWN_LISTS)),
+            own_lists: Mutex::new(IdentityLists::new(OWN_LISTS)),
             updates: broadcast::Sender::new(UPDATES),
             subscriptions: ResourceListeners::default(),
+            sole_client: Arc::default(),
             mirroring: RwLock::new(Arc::new(mirroring)),
             subscribing: tokio::sync::Mutex::default(),
             state: Mutex::new(SourceInner {
@@ -131,6 +158,7 @@ impl McpSource {
                 list_failure: None,
                 backoffs: Backoffs::default(),
                 era,
+                is_installed: false,
                 is_closed: false,
             }),
             closing: CancellationToken::new(),
@@ -147,21 +175,32 @@ impl McpSource {
     }
 
     /// The open session of this identity, or one that is opened now. All calls that ask while it is
-    /// being opened wait for the same one.
+    /// being opened wait for the same one. A client whose roots a server has is served by that one.
     async fn session(
         self: &Arc<Self>,
         identity: &UpstreamIdentity,
+        reason: StartReason,
+        client: Option<u64>,
     ) -> Result<Arc<UpstreamSession>, CallError> {
-        let connecting = match self.lookup(identity)? {
+        let connecting = match self.lookup(identity, client)? {
             SessionSlot::Open(session) => return Ok(session),
-            SessionSlot::Connecting(connecting) => connecting,
+            SessionSlot::Connecting { session, ticket } => {
+                if reason == StartReason::Call {
+                    ticket.want();
+                }
+                session
+            }
         };
         connecting.await.map_err(|error| self.unavailable(error.reason.clone(), Some(error)))
     }
 
-    fn lookup(self: &Arc<Self>, identity: &UpstreamIdentity) -> Result<SessionSlot, CallError> {
+    fn lookup(
+        self: &Arc<Self>,
+        identity: &UpstreamIdentity,
+        client: Option<u64>,
+    ) -> Result<SessionSlot, CallError> {
         let mut state = self.lock();
-        match state.sessions.used(identity) {
+        match state.sessions.used(identity, client) {
             Some(SessionSlot::Open(session)) => match session.wire.ended() {
                 None => return Ok(SessionSlot::Open(session)),
                 Some(reason) => {
@@ -179,23 +218,25 @@ impl McpSource {
             let reason = format!("{error} (tried again in {} s)", wait.as_secs() + 1);
             return Err(CallError::CircuitOpen { domain: self.settings.domain.clone(), reason });
         }
-        self.make_room(&mut state, identity)?;
+        let key = SessionKey::shared(identity);
+        self.make_room(&mut state, &key)?;
         // A task of its own: a caller may give up waiting, and the others still get the session.
-        let task = tokio::spawn(self.clone().connect(identity.clone()));
+        let ticket = Arc::<StartTicket>::default();
+        let task = tokio::spawn(self.clone().connect(identity.clone(), ticket.clone()));
         let connecting = async move {
             task.await.unwrap_or_else(|_| Err(Arc::new(ConnectError::new("connecting failed"))))
         };
-        let connecting = connecting.boxed().shared();
-        state.sessions.insert(identity.clone(), SessionSlot::Connecting(connecting.clone()));
+        let slot = SessionSlot::Connecting { session: connecting.boxed().shared(), ticket };
+        state.sessions.insert(key, slot.clone());
         self.set_status(&mut state, SourceState::Starting, None);
-        Ok(SessionSlot::Connecting(connecting))
+        Ok(slot)
     }
 
     /// Retires the session that was unused the longest, if there are as many as there may be.
     fn make_room(
         self: &Arc<Self>,
         state: &mut SourceInner,
-        identity: &UpstreamIdentity,
+        key: &SessionKey,
     ) -> Result<(), CallError> {
         let is_idle = |identity: &UpstreamIdentity, session: &UpstreamSession| {
             !session.is_in_use()
@@ -203,8 +244,8 @@ impl McpSource {
                 && self.subscriptions.of(identity).is_empty()
         };
         let domain = &self.settings.domain;
-        let retired = state.sessions.make_room(identity, is_idle);
-        let busy = |_| CallError::Busy { domain: domain.clone(), of: BusyWith::Connections };
+        let retired = state.sessions.make_room(key, is_idle);
+        let busy = |_| CallError::Busy { domain: domain.clone(), of: BusyResource::Connections };
         let retired = retired.map_err(busy)?;
         if let Some(session) = retired {
             tracing::info!(%domain, "stopped a session in favour of another");
@@ -216,13 +257,16 @@ impl McpSource {
     async fn connect(
         self: Arc<Self>,
         identity: UpstreamIdentity,
+        ticket: Arc<StartTicket>,
     ) -> Result<Arc<UpstreamSession>, Arc<ConnectError>> {
         let known = self.lock().era;
         let started = Instant::now();
         let (subscriptions, listener) = (self.subscriptions.clone(), identity.clone());
         let is_wanted = move |uri: &str| subscriptions.has(&listener, uri);
-        let notices = ServerNotices::new(self.updates.clone(), is_wanted);
-        let attempt = ladder::connect(&self.settings, self.context(&identity, known, notices));
+        let sole = self.sole_client.clone();
+        let notices = ServerNotices::new(self.updates.clone(), sole, is_wanted).logging(&self.said);
+        let context = self.context(&identity, known, notices, &ticket);
+        let attempt = ladder::connect(&self.settings, context);
         let connected = self.closing.run_until_cancelled(attempt).await;
         let connected = connected.unwrap_or_else(|| Err(ConnectError::new("it was closed")));
         let mut state = self.lock();
@@ -235,9 +279,11 @@ impl McpSource {
                     tracing::info!(domain = %self.settings.domain, before, now = protocol, "speaks another era now");
                 }
                 state.era = Some(session.era());
+                state.is_installed = true;
                 tracing::info!(domain = %self.settings.domain, protocol, took = ?started.elapsed(), "connected");
                 state.status.protocol = Some(protocol);
-                state.sessions.insert(identity.clone(), SessionSlot::Open(session.clone()));
+                let key = SessionKey::shared(&identity);
+                state.sessions.insert(key, SessionSlot::Open(session.clone()));
                 self.set_status(&mut state, SourceState::Running, None);
                 tokio::spawn(self.clone().attend(identity, session.clone()));
                 Ok(session)
@@ -247,7 +293,9 @@ impl McpSource {
                     let domain = &self.settings.domain;
                     tracing::warn!(%domain, reason = error.reason, "connecting failed");
                 }
-                state.sessions.remove(&identity);
+                state.sessions.remove(&SessionKey::shared(&identity));
+                // A new version of its package may be out, which it began to download.
+                state.is_installed &= !error.is_late;
                 state.backoffs.failed(&identity);
                 self.set_status(&mut state, SourceState::Failing, Some(error.reason.clone()));
                 state.last_lines = error.last_lines.as_slice().into();
@@ -259,8 +307,11 @@ impl McpSource {
     /// Greets the server anew, beside the session there is.
     async fn probe(&self, identity: &UpstreamIdentity) -> Result<UpstreamSession, ConnectError> {
         let known = self.lock().era;
-        let notices = ServerNotices::new(broadcast::Sender::new(1), |_| false);
-        ladder::connect(&self.settings, self.context(identity, known, notices)).await
+        let sole = self.sole_client.clone();
+        let notices = ServerNotices::new(broadcast::Sender::new(1), sole, |_| false);
+        let notices = notices.logging(&self.said);
+        let ticket = StartTicket::default();
+        ladder::connect(&self.settings, self.context(identity, known, notices, &ticket)).await
     }
 
     fn context<'a>(
@@ -268,75 +319,24 @@ impl McpSource {
         identity: &'a UpstreamIdentity,
         known: Option<Era>,
         notices: ServerNotices,
+        ticket: &'a StartTicket,
     ) -> ConnectContext<'a> {
-        let Self { client, credentials, configured, children, .. } = self;
-        ConnectContext { client, credentials, configured, identity, known, notices, children }
-    }
-
-    /// Looks after an open session until it ends or nobody uses it any more.
-    async fn attend(self: Arc<Self>, identity: UpstreamIdentity, session: Arc<UpstreamSession>) {
-        let (listed, ()) = tokio::join!(
-            self.list_once(&identity, &session),
-            self.resubscribe(&identity, &session)
-        );
-        if let Err(error) = listed {
-            self.listing_failed(&identity, &session, &error);
+        let is_installed = self.lock().is_installed;
+        let Self { client, credentials, configured, secrets, log, starts, children, .. } = self;
+        ConnectContext {
+            client,
+            credentials,
+            configured,
+            secrets,
+            log,
+            identity,
+            known,
+            notices,
+            is_installed,
+            starts,
+            ticket,
+            children,
         }
-        let mut pace = ListPace::default();
-        let mut list_at = None;
-        let (mut uses, mut idle_at) = (session.uses(), Instant::now() + self.settings.idle_stop);
-        loop {
-            let list_is_due: OptionFuture<_> = list_at.map(sleep_until).into();
-            tokio::select! {
-                () = session.wire.when_ended() => {
-                    self.lost(&identity, &session);
-                    return;
-                }
-                () = session.notices.list_changed.notified(), if list_at.is_none() => {
-                    list_at = Some(pace.next(Instant::now()));
-                }
-                Some(()) = list_is_due => {
-                    list_at = None;
-                    // Whatever was told until now is in the list that is asked for now.
-                    let _ = session.notices.list_changed.notified().now_or_never();
-                    if let Err(error) = self.list(&identity, &session).await {
-                        self.listing_failed(&identity, &session, &error);
-                    }
-                }
-                () = sleep_until(idle_at) => {
-                    if session.uses() == uses && self.retire(&identity, &session) {
-                        session.close().await;
-                        return;
-                    }
-                    uses = session.uses();
-                    idle_at = Instant::now() + self.settings.idle_stop;
-                }
-            }
-        }
-    }
-
-    /// Takes an idle session out of use, unless a call came in at the last moment.
-    fn retire(&self, identity: &UpstreamIdentity, session: &Arc<UpstreamSession>) -> bool {
-        let mut state = self.lock();
-        if session.has_tasks() || !self.subscriptions.of(identity).is_empty() {
-            return false;
-        }
-        if session.is_in_use() || !state.sessions.holds(identity, session) {
-            return !session.is_in_use();
-        }
-        state.sessions.remove(identity);
-        state.backoffs.succeeded(identity);
-        if state.sessions.is_empty() {
-            self.set_status(&mut state, SourceState::Idle, None);
-        }
-        tracing::info!(domain = %self.settings.domain, "stopped for want of use");
-        true
-    }
-
-    /// Notes that a session has ended by itself.
-    fn lost(self: &Arc<Self>, identity: &UpstreamIdentity, session: &Arc<UpstreamSession>) {
-        let reason = session.wire.ended().unwrap_or_default();
-        self.note_end(&mut self.lock(), identity, session, reason);
     }
 
     /// Forgets a session that turned out to be useless, so that the next call opens another.
@@ -362,10 +362,9 @@ impl McpSource {
         session: &Arc<UpstreamSession>,
         reason: String,
     ) -> bool {
-        if !state.sessions.holds(identity, session) {
+        if !state.sessions.take_out(session) {
             return false;
         }
-        state.sessions.remove(identity);
         if session.began.elapsed() < SETTLED {
             state.backoffs.ended_early(identity);
         } else {
@@ -396,99 +395,5 @@ impl McpSource {
     fn unavailable(&self, reason: String, source: Option<Arc<ConnectError>>) -> CallError {
         let source = source.map(|error| Box::new(error) as BoxError);
         CallError::Unavailable { domain: self.settings.domain.clone(), reason, source }
-    }
-}
-
-/// The headers of a remote server's settings, for everybody.
-fn configured(transport: &Transport) -> CredentialSet {
-    let headers = match transport {
-        Transport::Http(http) => http.headers.as_slice(),
-        _ => &[],
-    };
-    let credential =
-        |(name, value): &(String, Secret)| Credential { name: name.clone(), value: value.clone() };
-    headers.iter().map(credential).collect()
-}
-
-impl Source for McpSource {
-    fn domain(&self) -> &Domain {
-        &self.settings.domain
-    }
-
-    fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>> {
-        self.manifest.subscribe()
-    }
-
-    fn release(self: Arc<Self>, identity: &UpstreamIdentity, uri: &str) {
-        let (identity, uri) = (identity.clone(), uri.to_owned());
-        // Outside of any runtime there is nothing left to release.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { self.leave(&identity, &uri).await });
-        }
-    }
-
-    fn updates(&self) -> Option<broadcast::Receiver<Arc<str>>> {
-        Some(self.updates.subscribe())
-    }
-
-    fn status(&self) -> SourceStatus {
-        let state = self.lock();
-        let status = state.status.clone();
-        // Of two things that are wrong, the one that keeps calls from being made comes first.
-        let error = status.error.or_else(|| state.list_failure.clone());
-        SourceStatus { error, ..status }
-    }
-
-    fn last_lines(&self) -> Vec<String> {
-        self.lock().last_lines.to_vec()
-    }
-
-    fn offer(&self, identity: &UpstreamIdentity) -> Offer {
-        match identity {
-            UpstreamIdentity::Shared => Offer::Shared,
-            UpstreamIdentity::User(_) => {
-                let own = self.own_list(identity);
-                own.map_or(Offer::Unasked, |own| Offer::Own(own.manifest))
-            }
-        }
-    }
-
-    fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {
-        self.refresh_for(UpstreamIdentity::Shared)
-    }
-
-    fn refresh_for(
-        self: Arc<Self>,
-        identity: UpstreamIdentity,
-    ) -> BoxFuture<'static, Result<(), CallError>> {
-        Box::pin(async move {
-            let session = self.session(&identity).await?;
-            let listed = if session.is_listed() {
-                self.list(&identity, &session).await
-            } else {
-                self.list_once(&identity, &session).await
-            };
-            listed.map_err(|error| self.unavailable(error.to_string(), None))
-        })
-    }
-
-    fn invoke(
-        self: Arc<Self>,
-        permit: Permit,
-        context: CallContext,
-    ) -> BoxFuture<'static, Result<Outcome, CallError>> {
-        Box::pin(self.call(permit, context))
-    }
-
-    fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(async move {
-            self.lock().is_closed = true;
-            self.closing.cancel();
-            let sessions: Vec<_> = self.lock().sessions.all().cloned().collect();
-            join_all(sessions.into_iter().map(SessionSlot::close)).await;
-            // Those of attempts that failed, and of sessions that were given up, are among them.
-            self.children.close();
-            self.children.wait().await;
-        })
     }
 }

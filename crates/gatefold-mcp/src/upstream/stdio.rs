@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gatefold_catalog::{LINE_LIMIT, one_line};
 use gatefold_core::Domain;
+use gatefold_policy::secrecy::KnownSecrets;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
@@ -19,10 +20,12 @@ use super::back_channel::{
 };
 use super::last_words::LastWords;
 use super::lines::{Line, Lines};
-use super::message::{FIRST_OWN_ID, NEITHER, Reply, ServerMessage, cancelled};
+use super::log_budget::LogBudget;
+use super::message::{FIRST_OWN_ID, NEITHER, Reply, ServerMessage, cancelled, without_secrets};
 use super::notices::ServerNotices;
 use super::process::{ChildProcess, SpawnedChild};
 use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
+use super::unreadable::UnreadableAnswer;
 use crate::protocol::{methods, rpc};
 
 /// The longest line that is kept, in bytes. Lists of tools of several megabytes are real.
@@ -48,6 +51,8 @@ struct StdioConnection {
     domain: Domain,
     state: Mutex<StdioInner>,
     notices: ServerNotices,
+    secrets: Arc<KnownSecrets>,
+    log: Arc<LogBudget>,
     router: QuestionRouter,
     /// For answers to the server's requests, while the wire lives.
     answers: mpsc::WeakSender<String>,
@@ -81,6 +86,8 @@ impl StdioWire {
         domain: Domain,
         spawned: SpawnedChild,
         notices: ServerNotices,
+        secrets: Arc<KnownSecrets>,
+        log: Arc<LogBudget>,
         children: &TaskTracker,
     ) -> Arc<Self> {
         let SpawnedChild { stdin, stdout, stderr, process } = spawned;
@@ -89,6 +96,8 @@ impl StdioWire {
             domain,
             state: Mutex::default(),
             notices,
+            secrets,
+            log,
             router: QuestionRouter::new(),
             answers: writer.downgrade(),
             end: CancellationToken::new(),
@@ -125,6 +134,9 @@ impl StdioWire {
             let mut state = self.shared.lock();
             if let Some(end) = &state.end {
                 return Err(WireError::NotSent(end.clone()));
+            }
+            if !self.shared.notices.roots.admits(&back_channel) {
+                return Err(WireError::Taken);
             }
             if state.waiting.len() >= PENDING_REQUESTS {
                 return Err(WireError::Full);
@@ -228,13 +240,12 @@ impl StdioConnection {
         }
     }
 
-    fn take_line(&self, line: &[u8]) {
+    fn take_line(self: &Arc<Self>, line: &[u8]) {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
         let Some(message) = ServerMessage::read(line) else {
-            tracing::debug!(domain = %self.domain, bytes = line.len(), "ignored a line that is not JSON-RPC");
-            self.lock().noise.get_or_insert_with(|| shown(line));
+            self.take_unreadable(line);
             return;
         };
         if let Some(id) = message.own_id() {
@@ -254,6 +265,22 @@ impl StdioConnection {
         }
     }
 
+    /// Takes a line that is no message. The calls that it answers fail now rather than at their deadlines.
+    fn take_unreadable(&self, line: &[u8]) {
+        tracing::debug!(domain = %self.domain, bytes = line.len(), "ignored a line that is not JSON-RPC");
+        let UnreadableAnswer { ids, fault } = UnreadableAnswer::of(line);
+        let mut state = self.lock();
+        if ids.is_empty() {
+            state.noise.get_or_insert_with(|| shown(line));
+        }
+        for id in ids {
+            if let Some(waiting) = state.waiting.remove(&id) {
+                self.router.answered(id);
+                let _ = waiting.answer.send(Err(WireError::Broken(fault.clone())));
+            }
+        }
+    }
+
     /// Takes an error that names no request. While the server is greeted it can be about nothing else.
     fn take_error(&self, message: &ServerMessage<'_>) {
         let mut state = self.lock();
@@ -265,10 +292,22 @@ impl StdioConnection {
     }
 
     /// Takes a request of the server's. Nothing on the line says which of ours it belongs to.
-    fn take_question(&self, id: &RawValue, method: &str, message: &ServerMessage<'_>) {
+    fn take_question(self: &Arc<Self>, id: &RawValue, method: &str, message: &ServerMessage<'_>) {
+        let roots = &self.notices.roots;
         let answer = match method {
             methods::PING => Some(rpc::answer_with(id, "{}")),
-            methods::ELICIT | methods::SAMPLE | methods::ROOTS_LIST => {
+            methods::ROOTS_LIST if roots.has_sole_client() => {
+                self.ask_for_roots(id, message.params);
+                None
+            }
+            methods::ROOTS_LIST => {
+                let state = self.lock();
+                let under_way = || state.waiting.values().map(|waiting| &waiting.back_channel);
+                let question = question(method, message.params);
+                let claimed = roots.claim(under_way(), id);
+                claimed.and_then(|()| self.router.put(under_way(), id, question)).err()
+            }
+            methods::ELICIT | methods::SAMPLE => {
                 let state = self.lock();
                 let under_way = state.waiting.values().map(|waiting| &waiting.back_channel);
                 self.router.put(under_way, id, question(method, message.params)).err()
@@ -279,6 +318,20 @@ impl StdioConnection {
             // With a full queue the server is not reading; it would not read this either.
             let _ = writer.try_send(on_one_line(answer));
         }
+    }
+
+    /// Asks the only client for its roots, beside whatever is under way.
+    fn ask_for_roots(self: &Arc<Self>, id: &RawValue, params: Option<&RawValue>) {
+        let (connection, id, params) = (self.clone(), id.to_owned(), params.map(ToOwned::to_owned));
+        let asking = async move {
+            let roots = &connection.notices.roots;
+            let answer = roots.ask(&id, params.as_deref()).await;
+            if let Some(writer) = connection.answers.upgrade() {
+                drop(writer.send(on_one_line(answer)).await);
+            }
+            roots.note_answered();
+        };
+        tokio::spawn(self.end.clone().run_until_cancelled_owned(asking));
     }
 
     fn take_notice(&self, message: &ServerMessage<'_>) {
@@ -361,9 +414,11 @@ async fn read(shared: Arc<StdioConnection>, stdout: ChildStdout) {
     let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, stdout), LINE_BYTES);
     while let Some(line) = lines.next().await {
         match line {
-            Line::Whole(line) => shared.take_line(&line),
+            Line::Whole(line) => shared.take_line(&without_secrets(&line, &shared.secrets)),
             Line::TooLong { bytes, id } => {
-                tracing::warn!(domain = %shared.domain, bytes, "dropped a line over the limit");
+                if shared.log.admits(0) {
+                    tracing::warn!(domain = %shared.domain, bytes, "dropped a line over the limit");
+                }
                 let waiting = id.and_then(|id| shared.lock().waiting.remove(&id));
                 if let Some(waiting) = waiting {
                     let _ = waiting.answer.send(Err(WireError::TooLarge(bytes)));
@@ -377,11 +432,17 @@ async fn log_stderr(shared: Arc<StdioConnection>, stderr: ChildStderr) {
     let mut lines = Lines::new(BufReader::new(stderr), STDERR_LINE_BYTES);
     while let Some(line) = lines.next().await {
         let Line::Whole(line) = line else { continue };
-        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let line = String::from_utf8_lossy(&line);
+        let line = shared.secrets.mask(line.trim_end()).into_owned();
         if line.is_empty() {
             continue;
         }
-        tracing::info!(target: "gatefold::upstream", domain = %shared.domain, "{line}");
+        if shared.log.admits(line.len()) {
+            tracing::info!(target: "gatefold::upstream", domain = %shared.domain, "{line}");
+        }
+        if let Some(log) = &shared.notices.log {
+            log.take_stderr(&line);
+        }
         shared.lock().last_words.take(line);
     }
 }
@@ -410,6 +471,7 @@ async fn supervise(
         process.end().await;
         shared.ended(STOPPED);
     }
+    shared.log.settle();
     shared.ended.cancel();
 }
 

@@ -12,6 +12,7 @@ mod resuming;
 mod scripted;
 mod sessions;
 mod shutdown;
+mod sign_in;
 mod stdio;
 mod streams;
 mod versions;
@@ -32,6 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         resuming::trials(),
         sessions::trials(),
         shutdown::trials(),
+        sign_in::trials(),
         stdio::trials(),
         streams::trials(),
         versions::trials(),

@@ -22,6 +22,9 @@ fn main() -> ExitCode {
     if let Some(code) = upstream::run_gateway_if_asked() {
         return code;
     }
+    if let Some(code) = upstream::rooted::run_if_asked() {
+        return code;
+    }
     if let Some(code) = downstream::run_if_asked() {
         return code;
     }

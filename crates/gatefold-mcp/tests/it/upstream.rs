@@ -3,10 +3,13 @@
 pub(crate) mod asking;
 mod calls;
 mod credentials;
+mod crowded_starts;
 mod entries;
 mod eras;
+mod floods;
 mod http;
 mod identities;
+mod installs;
 mod lifecycle;
 mod lists;
 mod logs;
@@ -15,9 +18,11 @@ mod questions;
 mod raw;
 mod replay;
 mod resumption;
+pub(crate) mod rooted;
 mod starts;
 mod subscriptions;
 pub(crate) mod support;
+mod wedged;
 pub(crate) mod world;
 
 use libtest_mimic::Trial;
@@ -29,10 +34,13 @@ pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
         calls::trials(),
         credentials::trials(),
+        crowded_starts::trials(),
         entries::trials(),
         eras::trials(),
+        floods::trials(),
         http::trials(),
         identities::trials(),
+        installs::trials(),
         lifecycle::trials(),
         lists::trials(),
         logs::trials(),
@@ -43,6 +51,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         resumption::trials(),
         starts::trials(),
         subscriptions::trials(),
+        wedged::trials(),
     ];
     trials.into_iter().flatten().collect()
 }

@@ -2,7 +2,7 @@
 
 /// What a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Naming {
+pub enum NameClass {
     /// A secret, unless the value is a switch or a reference.
     Secret,
     /// An id, as in `CLIENT_ID`. An id may be a UUID without being secret.
@@ -112,7 +112,7 @@ const PLAIN_ENDS: &[&str] = &[
 /// URL parameters that hold a secret, in addition to the names above. In lower case.
 const SECRET_PARAMETERS: &[&str] = &["code", "sig", "hash", "hmac", "ticket", "profile", "api"];
 
-impl Naming {
+impl NameClass {
     pub fn of(name: &str) -> Self {
         let words = words(name);
         let last = words.last().map(String::as_str).unwrap_or_default();
@@ -187,27 +187,27 @@ mod tests {
     #[test]
     fn a_name_says_what_to_expect() {
         for (name, expected) in [
-            ("GITHUB_TOKEN", Naming::Secret),
-            ("apiKey", Naming::Secret),
-            ("--api-key", Naming::Secret),
-            ("SharedAccessKey", Naming::Secret),
-            ("DBPASSWORD", Naming::Secret),
-            ("OPENAIKEY", Naming::Secret),
-            ("Authorization", Naming::Secret),
-            ("SLACK_WEBHOOK_URL", Naming::Secret),
-            ("AZURE_CONNECTION_STRING", Naming::Secret),
-            ("TOKEN_FILE", Naming::Plain),
-            ("SSH_AUTH_SOCK", Naming::Plain),
-            ("SECRET_NAME", Naming::Plain),
-            ("SESSION_ID", Naming::Plain),
-            ("CLIENT_ID", Naming::Id),
-            ("RECOVERY_PINS", Naming::Secret),
-            ("AUTHOR", Naming::Unknown),
-            ("TOKENIZER", Naming::Unknown),
-            ("MONKEY", Naming::Unknown),
-            ("KEYBOARD", Naming::Unknown),
+            ("GITHUB_TOKEN", NameClass::Secret),
+            ("apiKey", NameClass::Secret),
+            ("--api-key", NameClass::Secret),
+            ("SharedAccessKey", NameClass::Secret),
+            ("DBPASSWORD", NameClass::Secret),
+            ("OPENAIKEY", NameClass::Secret),
+            ("Authorization", NameClass::Secret),
+            ("SLACK_WEBHOOK_URL", NameClass::Secret),
+            ("AZURE_CONNECTION_STRING", NameClass::Secret),
+            ("TOKEN_FILE", NameClass::Plain),
+            ("SSH_AUTH_SOCK", NameClass::Plain),
+            ("SECRET_NAME", NameClass::Plain),
+            ("SESSION_ID", NameClass::Plain),
+            ("CLIENT_ID", NameClass::Id),
+            ("RECOVERY_PINS", NameClass::Secret),
+            ("AUTHOR", NameClass::Unknown),
+            ("TOKENIZER", NameClass::Unknown),
+            ("MONKEY", NameClass::Unknown),
+            ("KEYBOARD", NameClass::Unknown),
         ] {
-            assert_eq!(Naming::of(name), expected, "{name}");
+            assert_eq!(NameClass::of(name), expected, "{name}");
         }
         for (word, expected) in [
             ("password", true),
@@ -218,7 +218,7 @@ mod tests {
         ] {
             assert_eq!(is_secret_noun(word), expected, "{word}");
         }
-        assert_eq!(Naming::of_parameter("code"), Naming::Secret);
-        assert_eq!(Naming::of("code"), Naming::Unknown);
+        assert_eq!(NameClass::of_parameter("code"), NameClass::Secret);
+        assert_eq!(NameClass::of("code"), NameClass::Unknown);
     }
 }

@@ -1,6 +1,6 @@
 //! What a value looks like, regardless of its name.
 
-use super::names::Naming;
+use super::names::NameClass;
 use super::{REFERENCE, is_reference};
 
 /// Beginnings of tokens of well-known services, and of nothing else.
@@ -246,9 +246,9 @@ pub(super) fn is_secret_parameter(name: &str, value: &str) -> bool {
     if value.is_empty() || is_reference(value) || is_switch(value) {
         return false;
     }
-    match Naming::of_parameter(name) {
-        Naming::Secret => true,
-        Naming::Id if is_uuid(value) => false,
+    match NameClass::of_parameter(name) {
+        NameClass::Secret => true,
+        NameClass::Id if is_uuid(value) => false,
         _ => {
             // An encoded `%2F` counts as a separator.
             let mut bytes = value.chars();

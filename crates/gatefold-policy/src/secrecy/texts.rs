@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::names::Naming;
+use super::names::NameClass;
 use super::shapes::{
     is_path, is_plain_path, is_random, is_secret_parameter, is_switch, is_token, is_uuid,
 };
@@ -80,13 +80,13 @@ fn merged(mut spans: Vec<SecretSpan>) -> Vec<SecretSpan> {
 
 /// Finds where things end, for places that are asked for from the front to the back. What ends one
 /// place's thing ends those of all places before it, so the text is read once for all of them.
-struct Ends<'t, F> {
+struct EndFinder<'t, F> {
     text: &'t str,
     is_end: F,
     last: Option<usize>,
 }
 
-impl<'t, F: Fn(char) -> bool> Ends<'t, F> {
+impl<'t, F: Fn(char) -> bool> EndFinder<'t, F> {
     fn new(text: &'t str, is_end: F) -> Self {
         Self { text, is_end, last: None }
     }
@@ -133,7 +133,7 @@ fn flags(text: &str, spans: &mut Vec<SecretSpan>) {
         }
         if flag.starts_with("--")
             && !flag.contains(['=', ':'])
-            && Naming::of(flag) == Naming::Secret
+            && NameClass::of(flag) == NameClass::Secret
         {
             spans.push(SecretSpan { range, name: flag.to_owned() });
         } else if matches!(flag, "-u" | "--user")
@@ -184,12 +184,12 @@ fn named(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usize>>)
             continue;
         }
         let found = &text[value.clone()];
-        match Naming::of(name) {
-            Naming::Secret if !is_plain_value(found) => {
+        match NameClass::of(name) {
+            NameClass::Secret if !is_plain_value(found) => {
                 covered = value.end;
                 spans.push(SecretSpan { range: value, name: name.to_owned() });
             }
-            Naming::Id if is_uuid(found) => plain.push(value),
+            NameClass::Id if is_uuid(found) => plain.push(value),
             _ => {}
         }
     }
@@ -213,8 +213,8 @@ fn pairs_in(text: &str) -> Vec<Pair<'_>> {
     let is_mark = |c: char| is_quote(c) || c == '\\';
     // Values in connection strings contain spaces.
     let is_connection_string = is_connection_string(text);
-    let mut word_ends = Ends::new(text, |c| c.is_whitespace() || is_quote(c) || c == ';');
-    let mut part_ends = Ends::new(text, |c| matches!(c, ';' | '"' | '\''));
+    let mut word_ends = EndFinder::new(text, |c| c.is_whitespace() || is_quote(c) || c == ';');
+    let mut part_ends = EndFinder::new(text, |c| matches!(c, ';' | '"' | '\''));
     // Where the last value ended, with and without the spaces before its end.
     let (mut last_end, mut last_trimmed) = (0, 0);
     let mut pairs = Vec::new();
@@ -280,7 +280,8 @@ pub fn after_scheme(value: &str) -> &str {
 /// The parts of an address that grant access: user and password before the host, random parts of
 /// the path, parameters.
 fn addresses(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usize>>) {
-    let mut ends = Ends::new(text, |c| c.is_whitespace() || is_quote(c) || matches!(c, '<' | '>'));
+    let mut ends =
+        EndFinder::new(text, |c| c.is_whitespace() || is_quote(c) || matches!(c, '<' | '>'));
     // Up to where an address before this one was looked through, if this one is a part of it: its
     // user, its path, its parameters, and in vain for a user.
     let (mut user_seen, mut path_seen, mut parameters_seen, mut no_user) = (0, 0, 0, 0);

@@ -6,8 +6,8 @@ use gatefold_core::{
     Right, RuleId, Target, Timestamp, ToolId, ToolName, UserId,
 };
 use gatefold_policy::{
-    Admission, Approval, Effect, Entries, Facts, Glob, Obligations, Policy, ResolvedCall, Rule,
-    Scope, Who,
+    Admission, Approval, Effect, Entries, Facts, Glob, Obligations, Policy, PrincipalFilter,
+    ResolvedCall, Rule, Scope,
 };
 use serde_json::value::RawValue;
 
@@ -48,7 +48,14 @@ fn rule(effect: Effect, scope: &str, pattern: &str) -> Rule {
     };
     let id = RuleId::new(format!("{effect:?}-{pattern}").to_lowercase());
     let (entries, pattern) = Entries::read(pattern);
-    Rule { id, effect, who: Who::everybody(), scope, entries, pattern: Glob::new(pattern) }
+    Rule {
+        id,
+        effect,
+        who: PrincipalFilter::everybody(),
+        scope,
+        entries,
+        pattern: Glob::new(pattern),
+    }
 }
 
 /// What policy decides about a call of `domain`'s tool `name`, in one word.
@@ -118,7 +125,8 @@ fn nothing_is_granted_that_is_not_granted_to_all_on_whose_behalf_it_is() {
     let (ann, bob) = (Principal::user(UserId::new("ann")), Principal::user(UserId::new("bob")));
     let target = target("mail", "send");
     for (effect, expected) in [(Effect::Ask, "ask"), (Effect::Deny, "denied")] {
-        let for_ann = Rule { who: Who::user(ann.user.clone()), ..rule(effect, "mail", "send") };
+        let for_ann =
+            Rule { who: PrincipalFilter::user(ann.user.clone()), ..rule(effect, "mail", "send") };
         let policy = Policy::new(vec![for_ann]);
         let decide = |on_behalf_of| {
             let facts = Facts { on_behalf_of, ..Facts::at(NOW) };
@@ -208,10 +216,16 @@ fn a_rule_for_some_does_not_bind_others() {
         ..Principal::user(UserId::new("bob"))
     };
     let who = [
-        Who::user(UserId::new("bob")),
-        Who { organisations: vec![OrganisationId::new("acme")], ..Who::default() },
-        Who { agents: vec![AgentId::new("helper")], ..Who::default() },
-        Who { rights: ["write", "admin"].map(Right::new).to_vec(), ..Who::default() },
+        PrincipalFilter::user(UserId::new("bob")),
+        PrincipalFilter {
+            organisations: vec![OrganisationId::new("acme")],
+            ..PrincipalFilter::default()
+        },
+        PrincipalFilter { agents: vec![AgentId::new("helper")], ..PrincipalFilter::default() },
+        PrincipalFilter {
+            rights: ["write", "admin"].map(Right::new).to_vec(),
+            ..PrincipalFilter::default()
+        },
     ];
     for who in who {
         let rules = [Rule { who, ..rule(Effect::Deny, "mail", "send") }];
@@ -231,10 +245,11 @@ fn those_for_whom_the_same_rules_are_cannot_be_told_apart() {
     };
     let everybody = Policy::new(vec![rule(Effect::Deny, "mail", "send")]);
     assert_eq!(everybody.applicable(&user("ann")), everybody.applicable(&with("bob", "write")));
-    let for_rights = Who { rights: vec![Right::new("write")], ..Who::default() };
+    let for_rights =
+        PrincipalFilter { rights: vec![Right::new("write")], ..PrincipalFilter::default() };
     // More rules than one word of the bit set holds.
     let mut rules: Vec<_> =
-        (0..70).map(|n| narrow(n, Who::user(UserId::new(format!("u{n}"))))).collect();
+        (0..70).map(|n| narrow(n, PrincipalFilter::user(UserId::new(format!("u{n}"))))).collect();
     rules.push(narrow(70, for_rights));
     let policy = Policy::new(rules);
     let same =

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gatefold_core::{Digest, Domain, EntryKind, Hints, Principal, RuleId, Target, ToolId};
-use gatefold_policy::{Effect, Entries, Glob, Policy, Rule, Scope, Who, normal_uri};
+use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope, normal_uri};
 use proptest::prelude::*;
 
 const SPELLINGS: &str = include_str!("spellings.txt");
@@ -27,7 +27,7 @@ fn policy(effect: Effect, scope: &Scope, patterns: &[&str]) -> Policy {
     let rule = |pattern: &&str| Rule {
         id: RuleId::new(*pattern),
         effect,
-        who: Who::everybody(),
+        who: PrincipalFilter::everybody(),
         scope: scope.clone(),
         entries: Entries::Only(EntryKind::Resource),
         pattern: Glob::new(*pattern),

@@ -8,12 +8,12 @@ use std::time::Instant;
 use super::{Answer, DEPTH, Figures, ListedTool, Request};
 use crate::document::Analysis;
 use crate::index::{Entry, Index};
-use crate::past::{Past, PastJudge, PastQuery};
-use crate::ranking::{Judge, Mode, SearchEvidence};
+use crate::past::{PastIndex, PastJudge, PastQuery};
+use crate::ranking::{Mode, SearchEvidence, SimilarityFn};
 
 /// How a set is split.
 #[derive(Debug, Clone, Copy)]
-pub struct Trial {
+pub struct QuerySplit {
     /// How many past queries a tool gets.
     pub past_queries: usize,
     /// One in how many tools gets any, beginning with the first; 1 for all.
@@ -25,16 +25,16 @@ pub struct Trial {
 
 /// The figures of the same requests without past queries, and with them.
 #[derive(Debug, Clone, Copy)]
-pub struct Gain {
+pub struct Comparison {
     pub without: Figures,
     pub with: Figures,
 }
 
 /// What past queries did for requests that fit a tool with past queries, and for all others.
 #[derive(Debug, Clone, Copy)]
-pub struct Learning {
-    pub own: Gain,
-    pub others: Gain,
+pub struct LearningEffect {
+    pub own: Comparison,
+    pub others: Comparison,
 }
 
 /// A sentence encoder: how similar a request is to each of these texts, in their order.
@@ -44,9 +44,9 @@ pub type Similarities<'a> = dyn Fn(&str, &[&str]) -> Vec<Option<f32>> + 'a;
 pub fn learning(
     tools: &[ListedTool],
     requests: &[Request],
-    trial: &Trial,
+    trial: &QuerySplit,
     encoder: Option<&Similarities<'_>>,
-) -> Learning {
+) -> LearningEffect {
     let learns: HashSet<&str> =
         tools.iter().step_by(trial.one_in.max(1)).map(|tool| tool.id.as_str()).collect();
     let (past, rest) = split(requests, &learns, trial.past_queries);
@@ -57,8 +57,9 @@ pub fn learning(
         analysis: Arc::clone(analysis),
     });
     let index = Index::build(&entries.collect::<Vec<_>>());
-    let past = Past::of(past.iter().map(|(tool, query)| PastQuery { tool, query, weight: 1.0 }));
-    let nothing = Past::of([]);
+    let past =
+        PastIndex::of(past.iter().map(|(tool, query)| PastQuery { tool, query, weight: 1.0 }));
+    let nothing = PastIndex::of([]);
     let places = tools.iter().zip(0..).map(|(tool, place)| (tool.id.as_str(), place)).collect();
     let passages: Vec<_> = tools.iter().map(ListedTool::passage).collect();
     let passages = passages.iter().map(String::as_str).collect();
@@ -68,13 +69,13 @@ pub fn learning(
     let (own, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_own);
     let gain = |requests: &[&Request]| {
         let asked = &requests[..requests.len().min(trial.asked)];
-        let figures = |past: &Past| {
+        let figures = |past: &PastIndex| {
             let answers: Vec<_> = asked.iter().map(|it| ranking.answer(past, it)).collect();
             Figures::of(&answers)
         };
-        Gain { without: figures(&nothing), with: figures(&past) }
+        Comparison { without: figures(&nothing), with: figures(&past) }
     };
-    Learning { own: gain(&own), others: gain(&others) }
+    LearningEffect { own: gain(&own), others: gain(&others) }
 }
 
 struct Ranking<'a> {
@@ -87,7 +88,7 @@ struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    fn answer(&self, past: &Past, request: &Request) -> Answer {
+    fn answer(&self, past: &PastIndex, request: &Request) -> Answer {
         let start = Instant::now();
         let similarities = |texts: &[&str]| {
             self.encoder.map_or_else(Vec::new, |encoder| encoder(&request.text, texts))
@@ -96,7 +97,7 @@ impl Ranking<'_> {
             similarities(&places.iter().map(|at| self.passages[*at]).collect::<Vec<_>>())
         };
         let reader: Option<&PastJudge<'_>> = self.encoder.is_some().then_some(&similarities);
-        let judge: Option<&Judge<'_>> = self.encoder.is_some().then_some(&judge);
+        let judge: Option<&SimilarityFn<'_>> = self.encoder.is_some().then_some(&judge);
         let bonuses = past.bonuses(&request.text, self.mode, self.tools.len(), |_| true, reader);
         let placed = |(id, bonus): (&str, f32)| Some((*self.places.get(id)?, bonus));
         let bonuses: Vec<_> = bonuses.into_iter().filter_map(placed).collect();
@@ -151,7 +152,7 @@ mod tests {
             {"id":"3","text":"dry my wet umbrella","relevant":["a"]}
             {"id":"4","text":"wash the dirty car","relevant":["b"]}"#;
         let (tools, requests) = (read_tools(tools).unwrap(), read_requests(requests).unwrap());
-        let trial = |one_in| Trial { past_queries: 1, one_in, asked: 9, mode: Mode::Keyword };
+        let trial = |one_in| QuerySplit { past_queries: 1, one_in, asked: 9, mode: Mode::Keyword };
         let all = learning(&tools, &requests, &trial(1), None);
         assert_eq!((all.own.with.queries, all.others.with.queries), (2, 0));
         assert!(all.own.without.mrr < 0.5 && all.own.with.mrr > 0.99, "{all:?}");

@@ -14,7 +14,10 @@ use gatefold::config::{ClientServer, Config, ConfigError, Inputs};
 use gatefold_clients::{Client, ConfigFile, Scope};
 
 use super::{Finding, Level, Section};
-use crate::{FoundFile, RequiredVariables, ServerOverlap, programs, shell};
+use crate::{
+    FoundFile, KeptServer, RequiredVariables, ServedSources, ServerOverlap, SourceReach, programs,
+    shell,
+};
 
 /// The port of an address that names none (RFC 9110, section 4.2.1).
 const HTTP_PORT: u16 = 80;
@@ -29,6 +32,8 @@ pub(super) struct GatewayFacts<'a> {
     pub(super) program: Option<&'a Path>,
     /// Whether a gateway listens on the configured address.
     pub(super) is_running: bool,
+    /// Which sources were reached.
+    pub(super) reach: &'a SourceReach,
     pub(super) environment: &'a Environment,
 }
 
@@ -86,10 +91,14 @@ fn client(found: &FoundFile, is_connected: bool, known: &GatewayFacts<'_>) -> Ve
     let is_started = |one: &ClientServer| matches!(one.connection, Ok(McpConnection::Stdio { .. }));
     let starts = servers.iter().any(|one| known.is_gatefold(one) && is_started(one));
     let unmet = if starts { known.unmet(file.client) } else { RequiredVariables::default() };
-    // Reading the file just worked, so a failure now is not worth a finding. No source counts as
-    // reached here: finding out would open the store.
-    let overlap = crate::overlap(file, known.config, &unmet, &[], known.environment);
-    let overlap = overlap.unwrap_or_default();
+    let served = ServedSources {
+        config: known.config,
+        unmet: &unmet,
+        reach: known.reach,
+        environment: known.environment,
+    };
+    // Reading the file just worked, so a failure now is not worth a finding.
+    let overlap = crate::overlap(file, &served).unwrap_or_default();
     if !overlap.names.is_empty() {
         let names = listed(&overlap.names);
         let what = format!("it still starts servers that Gatefold serves too: {names}");
@@ -109,30 +118,12 @@ fn client(found: &FoundFile, is_connected: bool, known: &GatewayFacts<'_>) -> Ve
 /// Servers that stay in a client's file although Gatefold is to have them.
 fn left_in(file: &ConfigFile, overlap: &ServerOverlap, known: &GatewayFacts<'_>) -> Vec<Finding> {
     let again = connect(file, known);
-    let reasons = [
-        (
-            &overlap.missing_program,
-            "Gatefold cannot find their programs",
-            "set `command` of each source to the full path, then: ",
-        ),
-        (
-            &overlap.needs_variables,
-            "Gatefold needs variables for them that this client does not pass on",
-            "write `${secret:NAME}` for `${NAME}` in each source, and store it with `gatefold secret \
-             set NAME`, then: ",
-        ),
-        (
-            &overlap.unlike_source,
-            "the sources with these names are off, unusable or different",
-            "make each source the same as the client's entry, or rename one of them, then: ",
-        ),
-    ];
-    let left = reasons.into_iter().filter(|(names, ..)| !names.is_empty());
-    let left = left.map(|(names, why, cure)| {
-        let what = format!("servers stay in it, because {why}: {}", listed(names));
-        finding(file, Level::Note, what).fix(format!("{cure}{again}"))
-    });
-    left.collect()
+    let note = |kept: &KeptServer| {
+        let cure = kept.reason.cure()?;
+        let what = format!("`{}` stays in its file: {}", kept.name, kept.reason);
+        Some(finding(file, Level::Note, what).fix(format!("{cure}, then: {again}")))
+    };
+    overlap.kept.iter().filter_map(note).collect()
 }
 
 fn listed(names: &[String]) -> String {

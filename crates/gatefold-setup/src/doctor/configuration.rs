@@ -7,9 +7,13 @@ use std::path::Path;
 
 use gatefold::Environment;
 use gatefold::config::kinds::KindSection;
-use gatefold::config::{Config, ConfigError, Inputs, SourceConfig, load};
+use gatefold::config::{
+    Config, ConfigError, FILE_NAME, Inputs, Setting, SourceConfig, load, settings, source_settings,
+    user_config_file,
+};
 use gatefold::files;
 use gatefold_policy::secrecy::has_secret;
+use serde_json::Value as Json;
 
 use super::{Finding, Level, Section};
 use crate::{is_secret, shell};
@@ -38,10 +42,14 @@ pub(super) fn read(
             findings.push(Finding::ok(Section::Configuration, used));
             findings.extend(readable(&path));
         }
-        load(&inputs, environment)
+        if !is_chosen {
+            findings.extend(shadowed(&inputs, environment));
+        }
+        Ok((load(&inputs, environment)?, inputs))
     });
     match loaded {
-        Ok(config) => {
+        Ok((config, inputs)) => {
+            findings.extend(all_denied(&config, &inputs, environment));
             findings.extend(twins(&config.sources));
             findings.extend(config.sources.iter().filter_map(unusable));
             if config.sources.is_empty() {
@@ -56,6 +64,53 @@ pub(super) fn read(
             None
         }
     }
+}
+
+/// The user's own configuration, if one in the working directory is used in its place.
+fn shadowed(inputs: &Inputs, environment: &Environment) -> Option<Finding> {
+    let used = environment.directory().join(inputs.config.as_ref()?);
+    let users = user_config_file(environment).filter(|users| users.is_file())?;
+    if used.canonicalize().ok() == users.canonicalize().ok() {
+        return None;
+    }
+    let what = format!(
+        "`{}` is not used: the working directory has a `{FILE_NAME}` of its own",
+        users.display()
+    );
+    let finding = Finding::new(Section::Configuration, Level::Note, what).at(used.display());
+    let users = shell::quoted(&users);
+    Some(finding.fix(format!("change to another folder, or pass `--config {users}`")))
+}
+
+/// Patterns that deny everything.
+fn all_denied(config: &Config, inputs: &Inputs, environment: &Environment) -> Vec<Finding> {
+    let mut written = settings(config, inputs, environment);
+    written.extend(source_settings(inputs, environment));
+    let is_all = |pattern: &Json| {
+        let text = pattern.as_str().unwrap_or_default();
+        !text.is_empty() && text.chars().all(|letter| letter == '*')
+    };
+    let denies = written.into_iter().filter(|setting| {
+        let patterns = setting.value.as_ref().and_then(Json::as_array);
+        setting.key.rsplit('.').next() == Some("deny") && patterns.into_iter().flatten().any(is_all)
+    });
+    let finding = |setting: Setting| {
+        let whose = match setting.key.as_str() {
+            "policy.deny" => "every tool of every source".to_owned(),
+            key => {
+                let source = key.trim_start_matches("sources.").trim_end_matches(".deny");
+                format!("every tool of {source}")
+            }
+        };
+        let what = format!("`{}` has `*`, which denies {whose}", setting.key);
+        let finding = Finding::new(Section::Configuration, Level::Warning, what)
+            .fix("remove `*`, and name what must not be called");
+        match setting.origin {
+            Some(origin) => finding.at(origin),
+            None => finding,
+        }
+    };
+    denies.map(finding).collect()
 }
 
 fn faults(error: &ConfigError) -> Vec<Finding> {

@@ -8,13 +8,14 @@ use std::time::Duration;
 use futures::future::join_all;
 use gatefold::config::kinds::Need;
 use gatefold::config::{Config, SourceConfig, SourceSection};
-use gatefold::{App, ConnectOutcome, build};
+use gatefold::{App, ConnectOutcome, Environment, build};
 use gatefold_core::Domain;
 use gatefold_dispatch::{SourceReport, SourceState};
 use tokio::time::timeout;
 
 use super::remote::{self, ProbeOutcome};
 use super::{Finding, Level, Section, clock, programs};
+use crate::source_reach;
 
 /// How much of its deadline a source may take before that is worth a note.
 const SLOW_SHARE: u32 = 2;
@@ -27,12 +28,14 @@ const LIMITS: u32 = 3;
 const LATE: &str = "it did not answer within";
 
 /// `known` is what was found about the sources before; a source with a fault is not blamed twice.
-/// No source is waited for longer than `limit`, so that a slow one costs no more than itself.
+/// No source is waited for longer than `limit`, so that a slow one costs no more than itself; only one
+/// that was never reached may download first.
 pub(super) async fn look(
     config: Config,
     state_dir: Option<&Path>,
     known: &[Finding],
     limit: Duration,
+    environment: &Environment,
 ) -> Vec<Finding> {
     let is_blamed = |source: &SourceConfig| {
         let place = source.origin.to_string();
@@ -42,15 +45,26 @@ pub(super) async fn look(
     fit.sources.retain(|source| !is_blamed(source));
     let Some(state_dir) = state_dir else {
         // No gateway can be made, but addresses can be asked.
-        let asked = join_all(fit.sources.iter().map(asked)).await.into_iter().flatten();
+        let asked = join_all(fit.sources.iter().map(|source| asked(source, environment)))
+            .await
+            .into_iter()
+            .flatten();
         let fault =
             |asked| if let ProbeOutcome::Fault(finding) = asked { Some(finding) } else { None };
         return asked.filter_map(fault).collect();
     };
     let pinned = fit.disclosure.pinned.clone();
     let sources = fit.sources.clone();
+    let reach = source_reach(&fit, state_dir).await.unwrap_or_default();
+    let mut longest_install = Duration::ZERO;
     for source in &mut fit.sources {
         source.connect_deadline = source.connect_deadline.min(limit);
+        if reach.includes(&source.domain) {
+            source.install_deadline = source.install_deadline.min(limit);
+        } else {
+            // It may have to be downloaded, and ended in the midst of that it would break for everybody.
+            longest_install = longest_install.max(source.install_deadline);
+        }
     }
     let app = match build(fit, state_dir, clock()).await {
         Ok(app) => app,
@@ -62,7 +76,7 @@ pub(super) async fn look(
         }
     };
     let mut connected: HashMap<Domain, ConnectOutcome> = HashMap::new();
-    let in_time = timeout(limit * LIMITS, app.connect(&())).await;
+    let in_time = timeout(limit * LIMITS + longest_install, app.connect(&())).await;
     // A pattern may match tools of a source that did not connect, so patterns are judged only if
     // all did.
     let is_whole = in_time.as_ref().is_ok_and(|all| all.iter().all(|one| one.result.is_ok()));
@@ -71,7 +85,7 @@ pub(super) async fn look(
     }
     let judged = sources.iter().map(|source| {
         let report = app.reports().into_iter().find(|report| report.domain == source.domain);
-        fared(source, connected.remove(&source.domain), report, limit)
+        fared(source, connected.remove(&source.domain), report, limit, environment)
     });
     let judged: Vec<_> = judged.collect();
     let mut findings = join_all(judged).await.concat();
@@ -109,9 +123,9 @@ fn concealing(source: &SourceConfig, app: &App) -> Option<Finding> {
     )
 }
 
-async fn asked(source: &SourceConfig) -> Option<ProbeOutcome> {
+async fn asked(source: &SourceConfig, environment: &Environment) -> Option<ProbeOutcome> {
     let server = source.section.need().and_then(Need::server)?;
-    remote::diagnose(source, server.url, server.headers).await
+    remote::diagnose(source, server.url, server.headers, environment).await
 }
 
 /// `connected` is `None` for every source when one of them overran the limit of all.
@@ -120,6 +134,7 @@ async fn fared(
     connected: Option<ConnectOutcome>,
     report: Option<SourceReport>,
     limit: Duration,
+    environment: &Environment,
 ) -> Vec<Finding> {
     match &source.section {
         SourceSection::Disabled => return vec![found(source, Level::Ok, "disabled")],
@@ -141,7 +156,7 @@ async fn fared(
         (Some(_), _) if gave_up(source, took, limit) => vec![impatient(source, limit)],
         (Some(error), report) => {
             let last_lines = report.map(|report| report.last_lines).unwrap_or_default();
-            vec![Finding { last_lines, ..failed(source, &error).await }]
+            vec![Finding { last_lines, ..failed(source, &error, environment).await }]
         }
         (None, Some(report)) => healthy(source, &report, took),
         (None, None) => Vec::new(),
@@ -169,8 +184,8 @@ fn impatient(source: &SourceConfig, limit: Duration) -> Finding {
     found(source, Level::Warning, what).fix(fix)
 }
 
-async fn failed(source: &SourceConfig, error: &str) -> Finding {
-    let answer = match asked(source).await {
+async fn failed(source: &SourceConfig, error: &str, environment: &Environment) -> Finding {
+    let answer = match asked(source, environment).await {
         Some(ProbeOutcome::Fault(finding)) => return finding,
         Some(ProbeOutcome::Answer { host, status }) => Some((host, status)),
         None => None,
@@ -180,7 +195,7 @@ async fn failed(source: &SourceConfig, error: &str) -> Finding {
     if why.starts_with(LATE) && programs::may_download(source) {
         let what = why.split("; ").next().unwrap_or(why);
         let what = format!("{what}; its first start may be downloading it");
-        let fix = "start it once in a shell, wait, and try again; or raise its `connect_deadline`";
+        let fix = "start it once in a shell, wait, and try again; or raise its `install_deadline`";
         return found(source, Level::Warning, what).fix(fix);
     }
     let fix = match (source.section.need(), answer) {

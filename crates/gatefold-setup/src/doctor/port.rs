@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
-use super::{Finding, Level, QUESTION_DEADLINE, Section};
+use super::{Finding, Level, QUESTION_DEADLINE, Section, ServingGateway};
 
 /// The largest status that is read, in bytes.
 const STATUS_BYTES: u64 = 4 * 1024 * 1024;
@@ -25,8 +25,32 @@ const RESTART: &str = "a service through its manager, any other where it runs";
 /// The most processes that are looked through for the holder of a port.
 const PROCESS_LIMIT: usize = 8192;
 
-/// The findings about the port, and whether a gateway of ours runs there.
-pub(super) async fn look(listen: SocketAddr) -> (Vec<Finding>, bool) {
+/// The findings about the port, and whether a gateway of ours runs there. `running` may be one that
+/// serves elsewhere.
+pub(super) async fn look(
+    listen: SocketAddr,
+    running: Option<&ServingGateway>,
+) -> (Vec<Finding>, bool) {
+    let (mut findings, is_ours) = look_at(listen).await;
+    findings.extend(running.and_then(|gateway| elsewhere(listen, gateway)));
+    (findings, is_ours)
+}
+
+/// A gateway that does not listen where the configuration says, as after a change of it.
+fn elsewhere(listen: SocketAddr, running: &ServingGateway) -> Option<Finding> {
+    let ServingGateway { version, process, address } = running;
+    if *address == reachable(listen) {
+        return None;
+    }
+    let what = format!(
+        "a gateway of version {version} is running there, process {process}; `listen` in `[server]` \
+         is `{listen}`"
+    );
+    let fix = format!("if it should listen there, restart it the way it was started: {RESTART}");
+    Some(Finding::new(Section::Port, Level::Note, what).at(address).fix(fix))
+}
+
+async fn look_at(listen: SocketAddr) -> (Vec<Finding>, bool) {
     let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
     let Err(error) = TcpListener::bind(listen).await else {
         return (vec![found(Level::Ok, "the port is free".to_owned())], false);
@@ -53,10 +77,7 @@ pub(super) async fn look(listen: SocketAddr) -> (Vec<Finding>, bool) {
 
 async fn taken(listen: SocketAddr) -> Finding {
     let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
-    let ip =
-        if listen.ip().is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { listen.ip() };
-    let address = SocketAddr::new(ip, listen.port());
-    let status = timeout(QUESTION_DEADLINE, status(address)).await.ok().flatten();
+    let status = timeout(QUESTION_DEADLINE, status(reachable(listen))).await.ok().flatten();
     let Some(status) = status else {
         return silent(listen, holder(listen.port()).as_ref());
     };
@@ -102,6 +123,13 @@ fn silent(listen: SocketAddr, holder: Option<&PortHolder>) -> Finding {
             found(Level::Fault, what).fix("stop it, or choose another port: `listen` in `[server]`")
         }
     }
+}
+
+/// The address at which this machine reaches a listener.
+fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip =
+        if listen.ip().is_unspecified() { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { listen.ip() };
+    SocketAddr::new(ip, listen.port())
 }
 
 async fn status(address: SocketAddr) -> Option<Value> {

@@ -3,12 +3,14 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use gatefold::Environment;
 use gatefold::config::SourceConfig;
 use gatefold_core::Secret;
 use gatefold_egress::{EgressError, HttpClient, Obstacle, Settings};
 use http::Method;
 use tokio::time::timeout;
 
+use super::proxy::{self, DeadProxy};
 use super::{Finding, Level, QUESTION_DEADLINE, Section};
 
 const HANDSHAKE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"gatefold-doctor","version":"0"}}}"#;
@@ -19,7 +21,18 @@ struct ProbeAnswer {
     kind: String,
     /// Where a redirect leads, without what may be secret in it.
     location: String,
+    /// How it wants its caller to authenticate.
+    challenge: String,
 }
+
+const SIGN_IN_FIX: &str = "keep it in its client; or, if you have a token of your own, store it with \
+                           `gatefold secret set NAME` and write `headers = { Authorization = \
+                           \"Bearer ${secret:NAME}\" }`";
+
+/// Where a server says who signs its callers in: RFC 9728 in present versions of MCP, RFC 8414 in
+/// that of 2025-03-26.
+const SIGN_IN_PATHS: [&str; 2] =
+    ["/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server"];
 
 /// The result of asking an address.
 pub(super) enum ProbeOutcome {
@@ -34,6 +47,7 @@ pub(super) async fn diagnose(
     source: &SourceConfig,
     url: &str,
     headers: &[(String, Secret)],
+    environment: &Environment,
 ) -> Option<ProbeOutcome> {
     let settings = Settings {
         connect_timeout: QUESTION_DEADLINE,
@@ -49,7 +63,10 @@ pub(super) async fn diagnose(
     let answer = match ask(&client, Method::POST, url, headers).await {
         Ok(answer) => answer,
         Err(error) => {
-            let (what, fix) = unreachable(error.as_ref(), url);
+            let (what, fix) = match proxy::dead(url, environment).await {
+                Some(proxy) => behind(&proxy, url),
+                None => unreachable(error.as_ref(), url),
+            };
             return Some(ProbeOutcome::Fault(fault(what, fix)));
         }
     };
@@ -59,6 +76,11 @@ pub(super) async fn diagnose(
     } else {
         false
     };
+    if answer.status == 401 && offers_sign_in(&client, &answer, url).await {
+        let what =
+            format!("`{}` needs a sign-in (OAuth), which Gatefold cannot do yet", host_of(url));
+        return Some(ProbeOutcome::Fault(fault(what, SIGN_IN_FIX.to_owned())));
+    }
     Some(match judged(&answer, is_events, url, headers) {
         Some((what, fix)) => ProbeOutcome::Fault(fault(what, fix)),
         None => ProbeOutcome::Answer { host: host_of(url), status: answer.status },
@@ -95,7 +117,37 @@ async fn ask(
         status: answer.status().as_u16(),
         kind: text("content-type"),
         location: location.map(|url| gatefold_egress::redacted(&url)).unwrap_or_default(),
+        challenge: text("www-authenticate"),
     })
+}
+
+/// Whether a server that refuses a caller says where to sign in (MCP 2025-11-25, authorization).
+async fn offers_sign_in(client: &HttpClient, answer: &ProbeAnswer, url: &str) -> bool {
+    if answer.challenge.contains("resource_metadata=") {
+        return true;
+    }
+    let Ok(uri) = url.parse::<http::Uri>() else { return false };
+    let Some(authority) = uri.authority() else { return false };
+    let host = authority.as_str().rsplit('@').next().unwrap_or_default();
+    let scheme = uri.scheme_str().unwrap_or("https");
+    for path in SIGN_IN_PATHS {
+        let place = format!("{scheme}://{host}{path}");
+        let found = ask(client, Method::GET, &place, &[]).await;
+        if found.is_ok_and(|it| it.status == 200 && it.kind.starts_with("application/json")) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The proxy is in the way of whatever is behind it.
+fn behind(proxy: &DeadProxy, url: &str) -> (String, String) {
+    let DeadProxy { address, variable } = proxy;
+    let host = host_of(url);
+    (
+        format!("the proxy `{address}`, which `{variable}` names, does not answer"),
+        format!("start it, correct or unset `{variable}`, or put `{host}` into `NO_PROXY`"),
+    )
 }
 
 /// Nobody answered: the name, the port, TLS or time.
@@ -217,7 +269,8 @@ mod tests {
         let headers: Vec<_> =
             headers.iter().map(|name| ((*name).to_owned(), Secret::new("hunter2"))).collect();
         let location = "https://b.example/mcp".to_owned();
-        let answer = ProbeAnswer { status, kind: String::new(), location };
+        let answer =
+            ProbeAnswer { status, kind: String::new(), location, challenge: String::new() };
         let url = "https://u:pw@a.example/v1/sse?key=hunter2";
         let (said, cure) = judged(&answer, is_events, url, &headers).unwrap();
         assert!(said.contains(what) && cure.contains(fix), "{said}: {cure}");

@@ -202,11 +202,15 @@ fn written_sources(text: &str) -> Vec<(String, Identity)> {
 }
 
 fn of_written(source: &toml::Value) -> Identity {
+    let connection = connection_as_written(source);
+    let is_enabled = source.get("enabled").and_then(toml::Value::as_bool).unwrap_or(true);
+    let patterns = [texts_at(source, "allow"), texts_at(source, "deny")];
+    identity(connection.as_ref().ok_or_else(String::new), is_enabled, patterns)
+}
+
+/// How a source is reached, its references left as they are.
+pub(crate) fn connection_as_written(source: &toml::Value) -> Option<McpConnection> {
     let text = |key: &str| source.get(key).and_then(toml::Value::as_str).map(str::to_owned);
-    let list = |key: &str| {
-        let list = source.get(key).and_then(toml::Value::as_array);
-        list.into_iter().flatten().filter_map(loose_text).collect::<Vec<_>>()
-    };
     let pairs = |key: &str| {
         let table = source.get(key).and_then(toml::Value::as_table);
         let pair = |(name, value): (&String, &toml::Value)| {
@@ -214,19 +218,22 @@ fn of_written(source: &toml::Value) -> Identity {
         };
         table.into_iter().flatten().filter_map(pair).collect()
     };
-    let connection = match (text("command"), text("url")) {
+    match (text("command"), text("url")) {
         (Some(command), _) => Some(McpConnection::Stdio {
             command,
-            args: list("args"),
+            args: texts_at(source, "args"),
             env: pairs("env"),
-            inherit_env: list("inherit_env"),
+            inherit_env: texts_at(source, "inherit_env"),
             cwd: text("cwd").map(Into::into),
         }),
         (None, Some(url)) => Some(McpConnection::Http { url, headers: pairs("headers") }),
         (None, None) => None,
-    };
-    let is_enabled = source.get("enabled").and_then(toml::Value::as_bool).unwrap_or(true);
-    identity(connection.as_ref().ok_or_else(String::new), is_enabled, [list("allow"), list("deny")])
+    }
+}
+
+fn texts_at(source: &toml::Value, key: &str) -> Vec<String> {
+    let list = source.get(key).and_then(toml::Value::as_array);
+    list.into_iter().flatten().filter_map(loose_text).collect()
 }
 
 /// The text that a program or a header is given for a value.

@@ -38,7 +38,7 @@ pub fn keep(
         return Ok(());
     };
     let is_left = |name: &SecretName| match keyring.remove(name, UNLOCK_DEADLINE) {
-        Ok(()) | Err(SecretError::Missing(_)) => false,
+        Ok(()) | Err(SecretError::Missing(_) | SecretError::NotInFile(..)) => false,
         Err(_) => true,
     };
     Err(FailedImport { fault, left: stored.into_iter().filter(is_left).collect() })
@@ -54,9 +54,9 @@ fn keep_one(
     match keyring.get(&name, UNLOCK_DEADLINE) {
         Ok(kept) if kept == secret.value => return Ok(None),
         Ok(_) | Err(SecretError::NotText(_)) => return Err(ImportFault::NameTaken(name)),
-        Err(SecretError::Missing(_)) => {}
+        Err(SecretError::Missing(_) | SecretError::NotInFile(..)) => {}
         Err(error) => return Err(unstored(error)),
     }
-    secrets::store_in(keyring, &name, &secret.value).map_err(unstored)?;
+    secrets::store(keyring, &name, &secret.value).map_err(unstored)?;
     Ok(Some(name))
 }

@@ -82,7 +82,7 @@ impl<'e> SecretNames<'e> {
 }
 
 /// The names of the keyring that a configuration refers to.
-fn secrets_in(text: &str) -> Vec<String> {
+pub(crate) fn secrets_in(text: &str) -> Vec<String> {
     // Read line by line, so that a reference left open on one line does not swallow the next.
     let inner = text.lines().flat_map(references);
     inner.filter_map(|inner| inner.strip_prefix(SECRET)).map(str::to_owned).collect()

@@ -1,7 +1,7 @@
 //! Secrets among a program's arguments.
 
 use gatefold_policy::secrecy::{
-    Naming, has_secret, is_connection_string, is_path, is_switch, is_uuid,
+    NameClass, has_secret, is_connection_string, is_path, is_switch, is_uuid,
 };
 
 use super::notation::masked;
@@ -58,7 +58,7 @@ fn is_flag(arg: &str, before: &str) -> bool {
         |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     let is_plain =
         arg.strip_prefix("--").is_some_and(is_name) || (arg.starts_with('-') && arg.len() == 2);
-    let asks = !before.is_empty() && Naming::of(before) == Naming::Secret;
+    let asks = !before.is_empty() && NameClass::of(before) == NameClass::Secret;
     let looks = arg.starts_with('-') && !arg.contains(['=', ' ', ':']) && !arg.contains('$');
     is_plain || (looks && !asks && !is_joined(arg))
 }
@@ -115,7 +115,7 @@ fn pair(name: &str, value: &str, before: &str, writer: &mut ReferenceWriter<'_>)
     let is_taken = if is_variable { is_secret(name, value) } else { asks_for(name, value) };
     if is_taken {
         variable(name, &called(name, writer.key), value, writer)
-    } else if Naming::of(name) == Naming::Id && is_uuid(value) {
+    } else if NameClass::of(name) == NameClass::Id && is_uuid(value) {
         value.to_owned()
     } else {
         in_place(value, writer)
@@ -124,7 +124,7 @@ fn pair(name: &str, value: &str, before: &str, writer: &mut ReferenceWriter<'_>)
 
 fn asks_for(flag: &str, value: &str) -> bool {
     let is_plain = |value: &str| is_switch(value) || value.is_empty();
-    Naming::of(flag) == Naming::Secret && !is_plain(value) && is_secret(flag, value)
+    NameClass::of(flag) == NameClass::Secret && !is_plain(value) && is_secret(flag, value)
 }
 
 fn header_line(arg: &str, writer: &mut ReferenceWriter<'_>) -> String {

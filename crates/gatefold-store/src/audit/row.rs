@@ -12,7 +12,7 @@ use gatefold_dispatch::{AuditOutcome, CallClosed, CallOpened, DiscoveryRecord};
 use serde::ser::SerializeTuple as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::Holder;
+use super::RecordHolder;
 
 /// The longest value of any field of a record, in bytes.
 const TEXT_LIMIT: usize = 512;
@@ -83,7 +83,7 @@ struct Call<'a> {
     owner: i64,
     attempt: i64,
     opened_at: Timestamp,
-    who: Who<'a>,
+    who: RecordedCaller<'a>,
     operation: &'a str,
     subject: &'a str,
     domain: Option<&'a str>,
@@ -106,8 +106,8 @@ impl Serialize for Call<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const COLUMNS: usize = 24;
         let mut row = serializer.serialize_tuple(COLUMNS)?;
-        row.serialize_element(&Shown(self.id))?;
-        row.serialize_element(&self.parent.map(Shown))?;
+        row.serialize_element(&DisplayText(self.id))?;
+        row.serialize_element(&self.parent.map(DisplayText))?;
         row.serialize_element(&self.owner)?;
         row.serialize_element(&self.attempt)?;
         row.serialize_element(&self.opened_at)?;
@@ -152,7 +152,7 @@ pub(super) struct End<'a> {
 struct Discovery<'a> {
     at: Timestamp,
     #[serde(flatten)]
-    who: Who<'a>,
+    who: RecordedCaller<'a>,
     meta_tool: &'a str,
     arguments_digest: HexDigest<'a>,
     result_bytes: usize,
@@ -160,7 +160,7 @@ struct Discovery<'a> {
 }
 
 #[derive(Serialize)]
-struct Who<'a> {
+struct RecordedCaller<'a> {
     user: &'a str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     organisations: &'a [OrganisationId],
@@ -168,7 +168,7 @@ struct Who<'a> {
     client: Option<&'a str>,
 }
 
-impl<'a> Who<'a> {
+impl<'a> RecordedCaller<'a> {
     /// None for whoever is active for no organisation.
     fn organisations(&self) -> Option<&'a [OrganisationId]> {
         Some(self.organisations).filter(|organisations| !organisations.is_empty())
@@ -200,11 +200,11 @@ impl Serialize for HexDigest<'_> {
     }
 }
 
-pub(super) fn open(opened: &CallOpened, holder: Holder) -> String {
+pub(super) fn open(opened: &CallOpened, holder: RecordHolder) -> String {
     json(&call(opened, holder))
 }
 
-pub(super) fn ended(opened: &CallOpened, closed: &CallClosed, holder: Holder) -> String {
+pub(super) fn ended(opened: &CallOpened, closed: &CallClosed, holder: RecordHolder) -> String {
     let (error_kind, expires_at) = particulars(closed.outcome);
     json(&Call {
         outcome: closed.outcome.as_str(),
@@ -218,7 +218,7 @@ pub(super) fn ended(opened: &CallOpened, closed: &CallClosed, holder: Holder) ->
 }
 
 /// One line of the log of ends.
-pub(super) fn end(closed: &CallClosed, holder: Holder) -> String {
+pub(super) fn end(closed: &CallClosed, holder: RecordHolder) -> String {
     let (error_kind, expires_at) = particulars(closed.outcome);
     let mut line = json(&End {
         id: closed.id.to_string().into(),
@@ -251,7 +251,7 @@ fn whole_millis(took: Duration) -> u64 {
 pub(super) fn discovery(record: &DiscoveryRecord) -> String {
     json(&Discovery {
         at: record.at,
-        who: Who::of(&record.principal, record.client.as_ref()),
+        who: RecordedCaller::of(&record.principal, record.client.as_ref()),
         meta_tool: bounded(&record.meta_tool),
         arguments_digest: HexDigest(&record.arguments_digest),
         result_bytes: record.result_bytes,
@@ -259,14 +259,14 @@ pub(super) fn discovery(record: &DiscoveryRecord) -> String {
     })
 }
 
-fn call(opened: &CallOpened, holder: Holder) -> Call<'_> {
+fn call(opened: &CallOpened, holder: RecordHolder) -> Call<'_> {
     Call {
         id: opened.id,
         parent: opened.parent,
         owner: holder.owner,
         attempt: holder.attempt,
         opened_at: opened.at,
-        who: Who::of(&opened.principal, opened.client.as_ref()),
+        who: RecordedCaller::of(&opened.principal, opened.client.as_ref()),
         operation: opened.operation,
         subject: bounded(&opened.subject),
         domain: opened.domain.as_ref().map(Domain::as_str),
@@ -290,9 +290,9 @@ fn bounded(text: &str) -> &str {
 }
 
 /// What is kept as it is shown.
-struct Shown<T>(T);
+struct DisplayText<T>(T);
 
-impl<T: Display> Serialize for Shown<T> {
+impl<T: Display> Serialize for DisplayText<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }

@@ -7,8 +7,8 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::{
-    CallRow, ENTRIES_WAITING, EndingFiles, Entry, Intake, OPEN_LIMIT, OpenResult, RecordSlot,
-    WriteResult, row,
+    CallRow, ENTRIES_WAITING, EndingFiles, Entry, OPEN_LIMIT, OpenResult, RecordSlot, WriteResult,
+    WriterInputs, row,
 };
 use crate::StoreError;
 use crate::database::Database;
@@ -31,7 +31,7 @@ const ROWS_PER_CHECKPOINT: usize = 1000;
 pub(crate) struct Writer {
     database: Database,
     connection: SqliteConnection,
-    intake: Intake,
+    intake: WriterInputs,
     batch: Batch,
     checkpoint: Arc<Notify>,
     rows_since_checkpoint: usize,
@@ -60,7 +60,7 @@ impl Writer {
     pub(crate) fn new(
         database: Database,
         connection: SqliteConnection,
-        intake: Intake,
+        intake: WriterInputs,
         ends: EndingFiles,
         owner: Owner,
         checkpoint: Arc<Notify>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::{Clock as _, ManualClock, Tenant, ToolId};
-use gatefold_dispatch::{Lesson, PastQueries as _};
+use gatefold_dispatch::{PastQueries as _, PastUse};
 use gatefold_store::{PastQueryFilter, PastQueryRecord, Store};
 use tempfile::tempdir;
 
@@ -12,7 +12,7 @@ use crate::fixture::{NOW, at};
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// How long a lesson may take to be written.
+/// How long a use may take to be written.
 const WRITTEN: Duration = Duration::from_secs(20);
 
 struct KeptQueries {
@@ -31,7 +31,7 @@ impl KeptQueries {
         let before = self.store.version().await.unwrap();
         let (tenant, tool) = (Tenant::new(tenant), ToolId::new(tool));
         let (query, at) = (query.to_owned(), self.clock.now());
-        self.store.note(Lesson { tenant, tool, query, at });
+        self.store.note(PastUse { tenant, tool, query, at });
         let written = async {
             while self.store.version().await.unwrap() == before {
                 tokio::task::yield_now().await;

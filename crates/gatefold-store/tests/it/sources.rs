@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gatefold_catalog::{Manifest, ServerInfo};
 use gatefold_core::{Clock as _, Digest, Domain, ManualClock, SystemClock, Timestamp};
-use gatefold_store::{SourceKey, Store, StoreOptions};
+use gatefold_store::{ReachAttempt, ReachRecord, SourceKey, Store, StoreOptions, reach_records};
 use serde_json::value::RawValue;
 use tempfile::{TempDir, tempdir};
 
@@ -24,9 +24,11 @@ fn described(description: &str, tool: &str, fetched_at: Timestamp) -> Manifest {
         name: "server".to_owned(),
         version: "1".to_owned(),
         title: None,
+        description: None,
         instructions: None,
         protocol: "2025-06-18".to_owned(),
         capabilities: None,
+        whole: None,
     };
     let tool = format!(
         r#"{{"name":"{tool}","description":"{description}","inputSchema":{{"type":"object"}}}}"#
@@ -176,4 +178,28 @@ async fn a_file_that_nothing_refers_to_is_removed_once_it_is_old() {
     clock.advance(Duration::from_hours(2));
     store.prune().await.unwrap();
     assert_eq!((files(), &*known(&store, &[key("a", 1)]).await[0].1), (1, "find"));
+}
+
+#[tokio::test]
+async fn a_source_that_a_check_could_not_reach_is_on_record_until_it_is_reached_again() {
+    let (directory, store, _) = with_manifest().await;
+    let keys = [key("a", 1), key("a", 2), key("b", 1)];
+    let records = async || reach_records(directory.path(), &keys).await.unwrap();
+    let others = [ReachRecord::Never; 2];
+    let expected = |first| [&[first][..], &others].concat();
+    assert_eq!(records().await, expected(ReachRecord::Reached));
+    let attempts = |failed_at| {
+        let attempt = |key: &SourceKey| ReachAttempt { key: key.clone(), failed_at };
+        keys.iter().map(attempt).collect::<Vec<_>>()
+    };
+    store.note_reach(&attempts(Some(NOW))).await.unwrap();
+    assert_eq!(records().await, expected(ReachRecord::Failed));
+    store.note_reach(&attempts(None)).await.unwrap();
+    assert_eq!(records().await, expected(ReachRecord::Reached));
+    store.note_reach(&attempts(Some(NOW))).await.unwrap();
+    store.save_manifest(&key("a", 1), &manifest("find", NOW)).await.unwrap();
+    assert_eq!(records().await, expected(ReachRecord::Reached));
+    let elsewhere = tempdir().unwrap();
+    let nothing = reach_records(elsewhere.path(), &keys).await.unwrap();
+    assert_eq!(nothing, [ReachRecord::Never; 3]);
 }

@@ -5,7 +5,7 @@ use arc_swap::ArcSwap;
 use gatefold_core::{Clock, Principal, SystemClock};
 use gatefold_disclose::{Disclosure, Names};
 use gatefold_dispatch::{Approvals, Credentials, Dispatcher, NoCredentials, Ports};
-use gatefold_exchange::{Disclosures, Exchange, Naming};
+use gatefold_exchange::{Disclosures, Exchange, NamingScheme};
 use gatefold_mcp::{Authenticator, Server, SoleUser};
 use gatefold_store::{Store, StoreOptions};
 
@@ -34,7 +34,7 @@ pub struct AppBuilder {
 
 struct AddedDisclosure {
     name: String,
-    naming: Naming,
+    naming: NamingScheme,
     make: Box<dyn Fn(Names) -> Arc<dyn Disclosure> + Send>,
 }
 
@@ -61,7 +61,7 @@ impl AppBuilder {
     pub fn disclosure(
         mut self,
         name: impl Into<String>,
-        naming: Naming,
+        naming: NamingScheme,
         make: impl Fn(Names) -> Arc<dyn Disclosure> + Send + 'static,
     ) -> Self {
         self.disclosures.push(AddedDisclosure { name: name.into(), naming, make: Box::new(make) });

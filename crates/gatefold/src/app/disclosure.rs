@@ -2,7 +2,7 @@ use arc_swap::ArcSwap;
 use gatefold_catalog::{Request, View};
 use gatefold_core::{CallError, Outcome, ToolName};
 use gatefold_disclose::{
-    ClientLimits, Disclosure, Gateway, GatewayLimits, Mend, Reply, Step, Surface,
+    ClientLimits, Disclosure, Gateway, GatewayLimits, Reply, Step, Surface, UsageError,
 };
 use serde_json::value::RawValue;
 
@@ -40,7 +40,12 @@ impl Disclosure for ReloadableGateway {
         self.0.load().surface(view, limits)
     }
 
-    fn interpret(&self, view: &View, name: &ToolName, arguments: &RawValue) -> Result<Step, Mend> {
+    fn interpret(
+        &self,
+        view: &View,
+        name: &ToolName,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError> {
         self.0.load().interpret(view, name, arguments)
     }
 

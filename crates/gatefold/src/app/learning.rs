@@ -7,17 +7,18 @@ use futures::future::join_all;
 use gatefold_dispatch::Source;
 use tokio_util::task::AbortOnDropHandle;
 
-/// The pause after the first attempt; each further pause is twice as long, up to the limit. A
-/// source's own backoff is shorter, so every attempt reaches it.
+/// The pause after the first attempt; each further pause is twice as long, up to the limit, and up to
+/// half of it is added by chance: sources that failed together must not be started together again.
+/// A source's own backoff is shorter, so every attempt reaches it.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_LIMIT: Duration = Duration::from_secs(60);
 
 /// Learns from sources in the background until it is dropped.
-pub(super) struct Learning {
+pub(super) struct LearningTask {
     _task: AbortOnDropHandle<()>,
 }
 
-impl Learning {
+impl LearningTask {
     pub(super) fn start(sources: Vec<Arc<dyn Source>>) -> Self {
         let learned = async {
             join_all(sources.into_iter().map(learn)).await;
@@ -30,7 +31,7 @@ impl Learning {
 async fn learn(source: Arc<dyn Source>) {
     let mut pause = FIRST_PAUSE;
     while source.manifests().borrow().is_none() && source.clone().refresh().await.is_err() {
-        tokio::time::sleep(pause).await;
+        tokio::time::sleep(pause.mul_f64(1.0 + fastrand::f64() / 2.0)).await;
         pause = pause.saturating_mul(2).min(PAUSE_LIMIT);
     }
 }

@@ -7,6 +7,7 @@ use gatefold_catalog::Manifest;
 use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Source, SourceSetup};
 use gatefold_egress::{HttpClient, Settings};
+use gatefold_mcp::{StartLimits, StartPlaces};
 use gatefold_store::{SourceKey, Store};
 
 use super::AppError;
@@ -74,7 +75,13 @@ impl SourceFactory {
         let settings = Settings { read_timeout: None, ..Settings::default() };
         let client = HttpClient::new(&settings)?;
         let manifests = Arc::new(StoredManifests(store.clone()));
-        Ok(Self { store, ports: SourcePorts { client, manifests, credentials, clock } })
+        let starts = Arc::new(StartPlaces::new(StartLimits::default()));
+        Ok(Self { store, ports: SourcePorts { client, manifests, credentials, clock, starts } })
+    }
+
+    /// Puts other limits of starts in force.
+    pub(super) fn set_starts(&self, limits: StartLimits) {
+        self.ports.starts.set_limits(limits);
     }
 
     /// The sources that a configuration asks for, reusing those of `old` that did not change.
@@ -88,7 +95,7 @@ impl SourceFactory {
             same.and_then(|old| old.source.clone())
         };
         let new = configs.iter().filter(|config| kept(config).is_none());
-        let keys: Vec<_> = new.map(key).collect();
+        let keys: Vec<_> = new.map(source_key).collect();
         let known = self.store.known_sources(&keys).await?;
         let mut known: HashMap<Digest, Arc<Manifest>> = known
             .into_iter()
@@ -125,6 +132,7 @@ impl SourceFactory {
         let identity = SourceIdentity {
             domain,
             connect_deadline: config.connect_deadline,
+            install_deadline: config.install_deadline,
             idle_stop: config.idle_stop,
             config_digest: config.config_digest,
             known,
@@ -133,7 +141,7 @@ impl SourceFactory {
     }
 }
 
-fn key(config: &SourceConfig) -> SourceKey {
+pub(super) fn source_key(config: &SourceConfig) -> SourceKey {
     SourceKey { domain: config.domain.clone(), config: config.config_digest }
 }
 

@@ -45,6 +45,7 @@ impl Source for UnusableSource {
             since: self.since,
             error: Some(self.reason.clone()),
             protocol: None,
+            downloading: None,
             sessions: 0,
         }
     }

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use gatefold_catalog::GroupRules;
 use gatefold_config::{
-    Dialect, Document, Fault, Faults, Field, Node, References, SyntaxFault, Table, Text, Value,
-    parse_json, parse_toml, parse_yaml, variable_of_input,
+    Dialect, Document, Fault, Faults, Field, Node, References, SyntaxFault, Table, Text,
+    TextFormat, Value, parse_json, parse_toml, parse_yaml, variable_of_input,
 };
 use gatefold_core::Domain;
 use gatefold_policy::Effect;
@@ -26,7 +26,7 @@ use self::switches::Switches;
 use super::common_keys::{EntrySelection, SourceLimits};
 use super::kinds::mcp::{McpConnection, McpKind};
 use super::sources::{DraftDomain, SourceDraft};
-use super::{ConfigError, Origin, SourceSection, Unusable, file_text};
+use super::{ConfigError, Origin, SourceSection, UnusableSection, file_text};
 use crate::Environment;
 
 /// Where clients keep their servers, outermost member first.
@@ -55,6 +55,8 @@ pub struct ClientServer {
     pub connect_deadline: Option<Duration>,
     /// Settings without an equivalent here that the server may need.
     pub left_behind: Vec<&'static str>,
+    /// Further settings, whose meaning is not known here.
+    pub unknown: Vec<String>,
     /// A file of variables that the client reads for it.
     pub env_file: Option<String>,
     /// Whether it refers to the folder of the open project.
@@ -63,8 +65,39 @@ pub struct ClientServer {
     pub asked: Vec<String>,
 }
 
+impl ClientServer {
+    /// What is wrong with taking the server over without the file of variables that its client reads
+    /// for it, if there is one.
+    pub fn env_file_fault(&self) -> Option<Fault> {
+        let env_file = self.env_file.as_ref()?;
+        Some(Fault {
+            file: self.origin.file.clone(),
+            line: self.origin.line,
+            column: 1,
+            key: self.name.clone(),
+            message: format!("takes its variables from `{env_file}`, which Gatefold does not read"),
+            hint: "write what the file sets into the server's `env`".to_owned(),
+        })
+    }
+}
+
 /// Settings of clients about reaching a server that cannot be imported.
 const LEFT_BEHIND: &[&str] = &["headersHelper", "oauth", "auth", "authProviderType", "sandbox"];
+
+/// Settings about how the client itself treats a server: how it is labelled, how long the client
+/// waits for it, and which of its calls need no question. They change nothing about the server.
+const CLIENTS_OWN: &[&str] = &[
+    "name",
+    "display_name",
+    "bundled",
+    "source",
+    "gallery",
+    "timeout",
+    "tool_timeout_sec",
+    "trust",
+    "alwaysAllow",
+    "autoApprove",
+];
 
 /// The name of the project's folder in references.
 const PROJECT: &str = "workspaceFolder";
@@ -147,11 +180,35 @@ fn servers_at(
 /// Parses a client's file; its name determines the format.
 fn parsed(document: &Document<'_>, path: &Path, text: &str) -> Option<Node> {
     let one = |fault: SyntaxFault| vec![fault];
-    document.parsed(match path.extension().and_then(|extension| extension.to_str()) {
-        Some("toml") => parse_toml(text),
-        Some("yaml" | "yml") => parse_yaml(text).map_err(one),
-        _ => parse_json(text).map_err(one),
+    let format = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") => TextFormat::Toml,
+        Some("yaml" | "yml") => TextFormat::Yaml,
+        _ => TextFormat::Json,
+    };
+    if let Some(fault) = misnamed(format, text) {
+        return document.parsed(Err(vec![fault]));
+    }
+    document.parsed(match format {
+        TextFormat::Toml => parse_toml(text),
+        TextFormat::Yaml => parse_yaml(text).map_err(one),
+        TextFormat::Json => parse_json(text).map_err(one),
     })
+}
+
+/// A text in another format than its file's name says. JSON is YAML too.
+fn misnamed(format: TextFormat, text: &str) -> Option<SyntaxFault> {
+    let found = TextFormat::of(text).filter(|found| *found != format)?;
+    let hint = match (format, found) {
+        (TextFormat::Yaml, TextFormat::Json) => return None,
+        (_, TextFormat::Toml) if text.lines().any(|line| line.trim().starts_with("[sources")) => {
+            "pass a `gatefold.toml` as `--config FILE`"
+        }
+        (_, TextFormat::Toml) => "give the file a name that ends in `.toml`",
+        (_, TextFormat::Yaml) => "give the file a name that ends in `.yaml`",
+        (_, TextFormat::Json) => "give the file a name that ends in `.json`",
+    };
+    let message = format!("this is {}, not {}", found.name(), format.name());
+    Some(SyntaxFault { offset: 0, message, hint })
 }
 
 /// Reads every server of a file as a source. A file without servers is a fault.
@@ -220,7 +277,11 @@ fn servers(
     servers
 }
 
-fn draft(server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
+fn draft(mut server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
+    // Without its variables a server may start and do something else.
+    if let Some(fault) = server.env_file_fault().filter(|_| server.connection.is_ok()) {
+        server.connection = Err(Box::new(fault));
+    }
     if let Some(deadline) = server.connect_deadline {
         limits.connect_deadline = deadline;
     }
@@ -231,7 +292,7 @@ fn draft(server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
             Ok(connection) => connection.into(),
             Err(fault) => {
                 let kind = McpKind::NAME;
-                SourceSection::Unusable(Box::new(Unusable { kind, fault: *fault }))
+                SourceSection::Unusable(Box::new(UnusableSection { kind, fault: *fault }))
             }
         },
         description: server.description,
@@ -251,7 +312,7 @@ fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientSer
     let document = field.document();
     let mut refers = Vec::new();
     references(field.value(), &mut refers);
-    let mut members = Members::default();
+    let (mut members, mut unknown) = (Members::default(), Vec::new());
     let connection = field.table().and_then(|mut table| {
         if let Some(own) = refers.iter().find(|one| is_editors_own(one)) {
             field.key_fault(
@@ -261,7 +322,9 @@ fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientSer
             return None;
         }
         members = Members::read(&mut table);
-        launch::connection(field, table, environment)
+        let connection = launch::connection(field, &mut table, environment);
+        unknown = unread(&table);
+        connection
     });
     // Only the first: people fix one after the other, and a table has one line for it.
     let fault = document.take_faults().into_iter().next();
@@ -282,6 +345,7 @@ fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientSer
         effects: members.effects,
         connect_deadline: members.connect_deadline,
         left_behind: members.left_behind,
+        unknown,
         env_file: members.env_file,
         needs_project: refers.contains(&PROJECT),
         asked: questions.map(variable_of_input).collect(),
@@ -315,6 +379,21 @@ impl Members {
             env_file,
         }
     }
+}
+
+/// The members that were not read, without the client's own and without those that say nothing.
+fn unread(table: &Table<'_>) -> Vec<String> {
+    let says_nothing = |value: &Value| match value {
+        Value::Null => true,
+        Value::Text(text) => text.is_empty(),
+        Value::List(items) => items.is_empty(),
+        Value::Table(entries) => entries.is_empty(),
+        Value::Number(_) | Value::Flag(_) | Value::Date => false,
+    };
+    let unread = table
+        .unread()
+        .filter(|(key, field)| !CLIENTS_OWN.contains(key) && !says_nothing(field.value()));
+    unread.map(|(key, _)| key.to_owned()).collect()
 }
 
 /// The references in a value's texts, without defaults.

@@ -13,19 +13,26 @@ use serde::{Deserialize, Deserializer};
 pub struct SourceLimits {
     /// From the start of a connection to its first list of tools.
     pub connect_deadline: Duration,
+    /// The same for a first start through a package runner, which may have to download.
+    pub install_deadline: Duration,
     /// How long an unused connection stays open.
     pub idle_stop: Duration,
 }
 
 impl Default for SourceLimits {
     fn default() -> Self {
-        Self { connect_deadline: Duration::from_secs(15), idle_stop: Duration::from_mins(10) }
+        Self {
+            connect_deadline: Duration::from_secs(15),
+            install_deadline: Duration::from_mins(5),
+            idle_stop: Duration::from_mins(10),
+        }
     }
 }
 
 impl SourceLimits {
     pub(super) fn set(&mut self, keys: &LimitKeys) {
         set(&mut self.connect_deadline, keys.connect_deadline);
+        set(&mut self.install_deadline, keys.install_deadline);
         set(&mut self.idle_stop, keys.idle_stop);
     }
 }
@@ -34,6 +41,7 @@ impl SourceLimits {
 #[derive(Deserialize, Default)]
 pub(super) struct LimitKeys {
     connect_deadline: Option<Time>,
+    install_deadline: Option<Time>,
     idle_stop: Option<Time>,
 }
 

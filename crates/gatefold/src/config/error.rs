@@ -7,8 +7,8 @@ use gatefold_config::{Fault, Faults};
 pub enum ConfigError {
     #[error(
         "no configuration found: looked for {}\n  help: make one from the MCP clients that you \
-         have with `gatefold import`, write one with `gatefold init`, or start with `--mcp-config \
-         FILE` and a client's configuration",
+         have with `gatefold import`, add a server with `gatefold add`, write one with `gatefold \
+         init`, or start with `--mcp-config FILE` and a client's configuration",
         list(.looked_for)
     )]
     NotFound { looked_for: Vec<PathBuf> },

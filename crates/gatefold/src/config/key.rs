@@ -23,12 +23,12 @@ pub struct Key {
     pub unset: &'static str,
     /// A key that must be set as well.
     pub needs: Option<&'static str>,
-    pub applies: Applies,
+    pub applies: ApplyMode,
 }
 
 /// When a change of a key takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Applies {
+pub enum ApplyMode {
     Reload,
     Restart,
 }
@@ -85,7 +85,7 @@ impl Key {
             value: |_| None,
             unset: "",
             needs: None,
-            applies: Applies::Reload,
+            applies: ApplyMode::Reload,
         }
     }
 

@@ -8,10 +8,10 @@ mod find;
 mod sections;
 mod sources;
 
-use super::kinds::{Kinds, SourceKind, Way};
+use super::kinds::{ConnectionMethod, Kinds, SourceKind};
 
-pub use super::key::{Applies, Emptiness, Key, Kind};
-pub use find::{Found, NotFound, find};
+pub use super::key::{ApplyMode, Emptiness, Key, Kind};
+pub use find::{PathTarget, UnknownPath, find};
 pub(in crate::config) use sources::COMMON;
 
 /// The sections of a configuration, in the best order for reading. The keys of a source depend on
@@ -35,6 +35,7 @@ pub(super) const FIXED: &[FixedSection] = &[
     sections::SEARCH,
     sections::LIMITS,
     sections::SERVER,
+    sections::SECRETS,
     sections::STATE,
     sections::AUDIT,
 ];
@@ -68,7 +69,7 @@ pub struct Section {
     pub details: String,
     pub keys: Vec<&'static Key>,
     /// The ways to reach a source, which has exactly one of them.
-    pub ways: Vec<Way>,
+    pub ways: Vec<ConnectionMethod>,
 }
 
 /// A section that does not depend on the kinds.

@@ -17,6 +17,7 @@ use gatefold_config::{ForeignKey, Table};
 use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Source};
 use gatefold_egress::HttpClient;
+use gatefold_mcp::StartPlaces;
 use serde_json::Value as Json;
 
 use super::key::Key;
@@ -36,7 +37,7 @@ pub trait SourceKind: Send + Sync + 'static {
 
     /// The ways to reach one. The key of a way selects the kind: a source has exactly one such key.
     /// It must be no key of another kind's ways and no common key of all sources.
-    fn ways(&self) -> &'static [Way];
+    fn ways(&self) -> &'static [ConnectionMethod];
 
     /// All its keys, including those of its ways, in the order of the reference.
     fn keys(&self) -> &'static [Key];
@@ -53,7 +54,7 @@ pub trait SourceKind: Send + Sync + 'static {
 
 /// One way to reach a source, identified by its key.
 #[derive(Debug, Clone, Copy)]
-pub struct Way {
+pub struct ConnectionMethod {
     pub key: &'static str,
     /// When to set the key: "for a program on this machine".
     pub purpose: &'static str,
@@ -105,6 +106,8 @@ pub struct SourceIdentity {
     pub domain: Domain,
     /// From the start of a connection to its first list of tools.
     pub connect_deadline: Duration,
+    /// The same for a first start through a package runner, which may have to download.
+    pub install_deadline: Duration,
     /// How long an unused connection stays open.
     pub idle_stop: Duration,
     /// The digest under which its manifests are kept.
@@ -121,6 +124,8 @@ pub struct SourcePorts {
     /// Who is asked for credentials at each request. See [`SourcePorts::credentials_at`].
     pub credentials: Arc<dyn Credentials>,
     pub clock: Arc<dyn Clock>,
+    /// Where programs get a place for their start.
+    pub starts: Arc<StartPlaces>,
 }
 
 impl SourcePorts {
@@ -154,7 +159,9 @@ impl Kinds {
     }
 
     /// Every way to reach a source, with its kind.
-    pub(crate) fn ways(&self) -> impl Iterator<Item = (&dyn SourceKind, &'static Way)> {
+    pub(crate) fn ways(
+        &self,
+    ) -> impl Iterator<Item = (&dyn SourceKind, &'static ConnectionMethod)> {
         self.iter().flat_map(|kind| kind.ways().iter().map(move |way| (kind, way)))
     }
 }

@@ -1,11 +1,11 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use gatefold_config::{Dialect, Document, Faults, ForeignKey, parse_toml};
+use gatefold_config::{Dialect, Document, Fault, Faults, ForeignKey, parse_toml};
 
 use super::file_text::read;
 use super::kinds::{Kinds, SourceKind};
 use super::profiles::DisclosureNames;
-use super::sections::{Draft, FOREIGN_KEYS, Known};
+use super::sections::{Draft, FOREIGN_KEYS, RegisteredNames};
 use super::{Config, ConfigError, clients, locate, resolve, sections};
 use crate::Environment;
 
@@ -36,20 +36,13 @@ impl Inputs {
 ///
 /// The error has every fault of every file that could be read at all.
 pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, ConfigError> {
-    let environment = &environment.for_one_load();
+    let environment = &with_its_secrets(inputs, environment).for_one_load();
     let mut faults = Vec::new();
     let mut draft = Draft::default();
     let mut files = Vec::new();
     if let Some(path) = &inputs.config {
         let text = read(path, environment, &mut faults)?;
-        let text = text.as_deref().unwrap_or_default();
-        let document = Document::new(path, text, environment, Dialect::Gatefold);
-        let document = document.with_foreign_keys(foreign_keys(&inputs.kinds));
-        if let Some(root) = document.parsed(parse_toml(text)) {
-            let known = Known { kinds: &inputs.kinds, disclosures: &inputs.disclosures };
-            draft = sections::read(&document, &root, &known);
-        }
-        faults.extend(document.take_faults());
+        draft = own(path, text.as_deref().unwrap_or_default(), inputs, environment, &mut faults);
         files.push(environment.directory().join(path));
     }
     for path in &inputs.mcp_configs {
@@ -66,6 +59,73 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
     } else {
         Err(ConfigError::Invalid(Faults(faults)))
     }
+}
+
+/// A `gatefold.toml`.
+fn own(
+    path: &Path,
+    text: &str,
+    inputs: &Inputs,
+    environment: &Environment,
+    faults: &mut Vec<Fault>,
+) -> Draft {
+    let document = Document::new(path, text, environment, Dialect::Gatefold);
+    let document = document.with_foreign_keys(foreign_keys(&inputs.kinds));
+    let known = RegisteredNames { kinds: &inputs.kinds, disclosures: &inputs.disclosures };
+    let root = document.parsed(parse_toml(text));
+    let draft = root.map(|root| sections::read(&document, &root, &known));
+    faults.extend(document.take_faults());
+    draft.unwrap_or_default()
+}
+
+/// What is wrong with one source of a text that is to become a `gatefold.toml`.
+#[derive(Debug)]
+pub struct SourceFindings {
+    pub faults: Vec<Fault>,
+    /// The variable or secret that it refers to and that does not exist here.
+    pub absent: Option<Fault>,
+    /// How many faults there are elsewhere in the text.
+    pub elsewhere: usize,
+}
+
+/// Reads a text as if it were the file `path` and looks at one of its sources.
+pub fn check_source(
+    name: &str,
+    text: &str,
+    path: &Path,
+    environment: &Environment,
+) -> SourceFindings {
+    let inputs = Inputs { config: Some(path.to_owned()), ..Inputs::default() };
+    let environment = &with_its_secrets(&inputs, environment).for_one_load();
+    let mut faults = Vec::new();
+    let draft = own(path, text, &inputs, environment, &mut faults);
+    let key = format!("sources.{name}");
+    let is_own = |fault: &Fault| {
+        fault.key.strip_prefix(&key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let (faults, elsewhere): (Vec<_>, Vec<_>) = faults.into_iter().partition(is_own);
+    let source = draft.sources.iter().find(|source| source.origin.key == name);
+    let absent = source.and_then(|source| source.section.fault()).cloned();
+    SourceFindings { faults, absent, elsewhere: elsewhere.len() }
+}
+
+/// The environment with the file of secrets that the configuration names, if it does. That has to be
+/// known before anything else is read, because references to secrets may be anywhere.
+pub fn with_its_secrets(inputs: &Inputs, environment: &Environment) -> Environment {
+    match secrets_file(inputs, environment) {
+        Some(path) => environment.with_secret_file(&path),
+        None => environment.clone(),
+    }
+}
+
+/// The file of secrets that a configuration names, even if there are faults elsewhere in it.
+pub fn secrets_file(inputs: &Inputs, environment: &Environment) -> Option<PathBuf> {
+    let path = inputs.config.as_ref()?;
+    let text = read(path, environment, &mut Vec::new()).ok().flatten()?;
+    let root = parse_toml(&text).ok()?;
+    let document = Document::new(path, &text, environment, Dialect::Gatefold);
+    let found = sections::secrets_file(&document, &root)?;
+    Some(environment.directory().join(found))
 }
 
 /// Other programs' names for the keys of a `gatefold.toml`.

@@ -1,11 +1,12 @@
 //! Combines all files.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use gatefold_core::{Digest, Domain, RuleId};
-use gatefold_policy::{Effect, Entries, Glob, Policy, Rule, Scope, Who};
+use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 
+use super::ClientServer;
 use super::common_keys::{EntrySelection, WRITES};
 use super::kinds::DigestParts;
 use super::sections::Draft;
@@ -22,8 +23,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
         .into_iter()
         .zip(domains)
         .map(|(source, domain)| {
-            let (path, scope) = (format!("sources.{domain}"), Scope::Domain(domain.clone()));
-            rules.extend(source.effects.iter().map(|effect| rule(&path, &scope, effect)));
+            rules.extend(rules_of(&domain, &source.effects));
             settle(source, domain)
         })
         .collect();
@@ -36,8 +36,10 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
         search: draft.search,
         limits: draft.limits,
         source_limits: draft.source_limits,
+        starts: draft.starts,
         server: draft.server,
         state_dir: draft.state_dir,
+        secrets_file: draft.secrets_file,
         audit: draft.audit,
     }
 }
@@ -68,6 +70,28 @@ fn domains(sources: &[SourceDraft]) -> Vec<Domain> {
     sources.iter().map(&mut settle).collect()
 }
 
+impl Config {
+    /// Whether a source allows and denies the same tools as a client does for a server of its own.
+    /// What it asks about counts for nothing: no client's file says that.
+    pub fn limits_as(&self, source: &SourceConfig, server: &ClientServer) -> bool {
+        let scope = Scope::Domain(source.domain.clone());
+        let own = self.policy.rules().iter();
+        let own = own.filter(|rule| rule.scope == scope && rule.effect != Effect::Ask);
+        let own: BTreeSet<_> = own.map(|rule| rule.id.to_string()).collect();
+        let effects = server.effects.iter();
+        let effects: Vec<_> = effects
+            .map(|(effect, pattern)| (*effect, EntrySelection::Pattern(pattern.clone())))
+            .collect();
+        own == rules_of(&source.domain, &effects).map(|rule| rule.id.to_string()).collect()
+    }
+}
+
+/// The rules of one source.
+fn rules_of(domain: &Domain, effects: &[(Effect, EntrySelection)]) -> impl Iterator<Item = Rule> {
+    let (path, scope) = (format!("sources.{domain}"), Scope::Domain(domain.clone()));
+    effects.iter().map(move |effect| rule(&path, &scope, effect))
+}
+
 /// A rule's id is made of its key and its pattern, because denials name it.
 fn rule(path: &str, scope: &Scope, (effect, selection): &(Effect, EntrySelection)) -> Rule {
     let key = match effect {
@@ -82,7 +106,7 @@ fn rule(path: &str, scope: &Scope, (effect, selection): &(Effect, EntrySelection
     Rule {
         id: RuleId::new(format!("{path}.{key}:{written}")),
         effect: *effect,
-        who: Who::everybody(),
+        who: PrincipalFilter::everybody(),
         scope: scope.clone(),
         entries,
         pattern: Glob::new(glob),
@@ -94,6 +118,7 @@ fn settle(source: SourceDraft, domain: Domain) -> SourceConfig {
         description: source.description,
         groups: source.groups,
         connect_deadline: source.limits.connect_deadline,
+        install_deadline: source.limits.install_deadline,
         idle_stop: source.limits.idle_stop,
         call_deadline: source.call_deadline,
         ..SourceConfig::new(domain, source.section, source.origin)

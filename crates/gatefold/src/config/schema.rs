@@ -7,7 +7,7 @@
 use gatefold_config::ITEM_LIMIT;
 use serde_json::{Map, Value, json};
 
-use super::keys::{Applies, Emptiness, Key, Kind, Section};
+use super::keys::{ApplyMode, Emptiness, Key, Kind, Section};
 
 /// Where the schema is published, for users who have nothing but their `gatefold.toml`.
 pub(super) const ADDRESS: &str =
@@ -76,7 +76,7 @@ fn property(key: &Key) -> Value {
     if key.default().is_none() && !key.unset.is_empty() {
         details.push(format!("Default: {}.", key.unset));
     }
-    if key.applies == Applies::Restart {
+    if key.applies == ApplyMode::Restart {
         details.push("A change takes effect at the next start.".to_owned());
     }
     let mut property = kind(&key.kind);

@@ -11,6 +11,7 @@ use gatefold_config::{
 use gatefold_core::ClientName;
 use gatefold_dispatch::Limits;
 use gatefold_exchange::ClientProfile;
+use gatefold_mcp::StartLimits;
 use gatefold_policy::Effect;
 use gatefold_store::Durability;
 use serde::{Deserialize, Deserializer};
@@ -32,8 +33,10 @@ pub(super) struct Draft {
     pub(super) search: SearchConfig,
     pub(super) limits: Limits,
     pub(super) source_limits: SourceLimits,
+    pub(super) starts: StartLimits,
     pub(super) server: ServerConfig,
     pub(super) state_dir: Option<PathBuf>,
+    pub(super) secrets_file: Option<PathBuf>,
     pub(super) audit: AuditConfig,
 }
 
@@ -62,13 +65,17 @@ pub(super) const FOREIGN_KEYS: &[ForeignKey] = &[
 const LISTEN: &str = "write `listen = \"ADDRESS:PORT\"`";
 
 /// Names that a file may use and that differ between builds.
-pub(super) struct Known<'k> {
+pub(super) struct RegisteredNames<'k> {
     pub(super) kinds: &'k Kinds,
     pub(super) disclosures: &'k DisclosureNames,
 }
 
 /// Reads the whole file. Faults are noted in the document; the rest is used.
-pub(super) fn read<'a>(document: &'a Document<'a>, root: &'a Node, known: &Known<'_>) -> Draft {
+pub(super) fn read<'a>(
+    document: &'a Document<'a>,
+    root: &'a Node,
+    known: &RegisteredNames<'_>,
+) -> Draft {
     let mut draft = Draft::default();
     let Some(mut root) = document.root(root) else {
         return draft;
@@ -86,6 +93,10 @@ pub(super) fn read<'a>(document: &'a Document<'a>, root: &'a Node, known: &Known
         let keys: StateKeys = table.read().unwrap_or_default();
         draft.state_dir = keys.dir.map(|path| path.0);
     });
+    section(&mut root, "secrets", |table| {
+        let keys: SecretsKeys = table.read().unwrap_or_default();
+        draft.secrets_file = keys.file.map(|path| path.0);
+    });
     section(&mut root, "audit", |table| {
         let keys: AuditKeys = table.read().unwrap_or_default();
         set(&mut draft.audit.durability, keys.durability);
@@ -95,6 +106,13 @@ pub(super) fn read<'a>(document: &'a Document<'a>, root: &'a Node, known: &Known
         draft.sources = sources::read(&sources, draft.source_limits, known.kinds);
     }
     draft
+}
+
+/// The file of secrets alone. Faults are left for [`read`] to find.
+pub(super) fn secrets_file<'a>(document: &'a Document<'a>, root: &'a Node) -> Option<PathBuf> {
+    let mut secrets = document.root(root)?.field("secrets")?.table()?;
+    let keys: SecretsKeys = secrets.read()?;
+    keys.file.map(|path| path.0)
 }
 
 fn section<'a>(root: &mut Table<'a>, key: &'static str, read: impl FnOnce(&mut Table<'a>)) {
@@ -122,6 +140,8 @@ struct LimitsKeys {
     suspension: Option<Time>,
     approval: Option<Time>,
     drain: Option<Time>,
+    starts: Option<Count<usize>>,
+    installs: Option<Count<usize>>,
     shutdown: Option<Time>,
 }
 
@@ -148,6 +168,8 @@ fn limits(table: &mut Table<'_>, draft: &mut Draft) {
     set(&mut limits.suspension, keys.suspension);
     set(&mut limits.approval, keys.approval);
     set(&mut limits.drain, keys.drain);
+    set(&mut draft.starts.installs, keys.installs.map(|count| count.0));
+    draft.starts.starts = keys.starts.map(|count| count.0);
     set(&mut server.shutdown, keys.shutdown);
 }
 
@@ -226,6 +248,11 @@ impl<'de> Deserialize<'de> for WebOrigin {
 #[derive(Deserialize, Default)]
 struct StateKeys {
     dir: Option<FilePath>,
+}
+
+#[derive(Deserialize, Default)]
+struct SecretsKeys {
+    file: Option<FilePath>,
 }
 
 #[derive(Deserialize, Default)]

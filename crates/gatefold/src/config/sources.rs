@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::common_keys::{CallKeys, EntrySelection, LimitKeys, SourceLimits, effects};
 use super::kinds::{KindSection, Kinds, SourceKind};
-use super::{Origin, SourceSection, Unusable};
+use super::{Origin, SourceSection, UnusableSection};
 
 /// One source of a file, before its domain is settled among all.
 pub(super) struct SourceDraft {
@@ -101,7 +101,7 @@ fn source(
     let section = match (keys.enabled, section, absent) {
         (Some(false), ..) | (_, None, _) => SourceSection::Disabled,
         (_, Some((kind, _)), Some(fault)) => {
-            SourceSection::Unusable(Box::new(Unusable { kind, fault }))
+            SourceSection::Unusable(Box::new(UnusableSection { kind, fault }))
         }
         // If its kind could not read the section, it noted a fault of the file.
         (_, Some((_, section)), None) => {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::keys::{Applies, Key, Section};
+use super::keys::{ApplyMode, Key, Section};
 use super::schema::ADDRESS;
 
 /// The width of comments.
@@ -124,7 +124,7 @@ fn entry(text: &mut String, section: &Section, key: &Key) {
         key.name,
         key.example
     );
-    if key.applies == Applies::Restart {
+    if key.applies == ApplyMode::Restart {
         text.push_str("- A change takes effect at the next start.\n");
     }
 }

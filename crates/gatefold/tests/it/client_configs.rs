@@ -82,7 +82,7 @@ fn vs_code_with_inputs() {
     }"#), @r#"
     github: https://gh.example/mcp/ Authorization=Bearer s3cret
     db: unusable: `servers.db.args[1]` needs the variable `DB_URL`, which is not set; set `DB_URL`, or give a default: `${DB_URL:-...}` (mcp.json:6:66)
-    local: node ["x.js"] in /srv
+    local: unusable: `local` takes its variables from `.env`, which Gatefold does not read; write what the file sets into the server's `env` (mcp.json:7:1)
     "#);
     assert_eq!(lines(r#"{"mcp": {"servers": {"a": {"command": "x"}}}}"#), "a: x []");
 }

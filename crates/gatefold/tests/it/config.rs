@@ -119,6 +119,7 @@ fn every_key_is_taken() {
                     ],
                 ),
                 connect_deadline: 30s,
+                install_deadline: 300s,
                 call_deadline: None,
                 idle_stop: 3600s,
             },
@@ -143,6 +144,7 @@ fn every_key_is_taken() {
                     [],
                 ),
                 connect_deadline: 5s,
+                install_deadline: 300s,
                 call_deadline: None,
                 idle_stop: 120s,
             },
@@ -159,6 +161,7 @@ fn every_key_is_taken() {
                     [],
                 ),
                 connect_deadline: 5s,
+                install_deadline: 300s,
                 call_deadline: None,
                 idle_stop: 120s,
             },
@@ -211,7 +214,7 @@ fn every_key_is_taken() {
                 "policy.allow:crm__*",
             ),
             effect: Allow,
-            who: Who {
+            who: PrincipalFilter {
                 users: [],
                 organisations: [],
                 agents: [],
@@ -228,7 +231,7 @@ fn every_key_is_taken() {
                 "policy.ask:crm__send_*",
             ),
             effect: Ask,
-            who: Who {
+            who: PrincipalFilter {
                 users: [],
                 organisations: [],
                 agents: [],
@@ -245,7 +248,7 @@ fn every_key_is_taken() {
                 "policy.deny:*__delete_*",
             ),
             effect: Deny,
-            who: Who {
+            who: PrincipalFilter {
                 users: [],
                 organisations: [],
                 agents: [],
@@ -262,7 +265,7 @@ fn every_key_is_taken() {
                 "sources.git_hub.allow:get_*",
             ),
             effect: Allow,
-            who: Who {
+            who: PrincipalFilter {
                 users: [],
                 organisations: [],
                 agents: [],
@@ -281,7 +284,7 @@ fn every_key_is_taken() {
                 "sources.git_hub.deny:get_secret*",
             ),
             effect: Deny,
-            who: Who {
+            who: PrincipalFilter {
                 users: [],
                 organisations: [],
                 agents: [],

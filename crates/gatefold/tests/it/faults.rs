@@ -44,7 +44,7 @@ fn an_unknown_key_is_named_with_the_nearest_one() {
     command = 'x'
     frobnicate = 1
     gatefold.toml:3:1: `sources.a.frobnicate` is not a known key
-      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `ask`, `deny`, `connect_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`
+      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `ask`, `deny`, `connect_deadline`, `install_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`
 
     [limit]
     call_deadline = '1s'
@@ -440,8 +440,8 @@ fn broken_syntax_is_placed() {
 
     [sources.a]
     command = x
-    gatefold.toml:2:11: string values must be quoted, expected literal string
-      help: give the key a value, a string in quotes
+    gatefold.toml:2:11: the value of `command` has no quotes
+      help: put it in quotes: `key = "value"`
 
     [sources.a]
     command = 'x'

@@ -106,6 +106,6 @@ fn without_any_file_all_ways_to_start_are_named() {
     let message = error.to_string().replace(scratch.path().to_str().unwrap(), "HERE");
     insta::assert_snapshot!(message, @r#"
     no configuration found: looked for `HERE/gatefold.toml`, `/home/ann/.config/gatefold/gatefold.toml`
-      help: make one from the MCP clients that you have with `gatefold import`, write one with `gatefold init`, or start with `--mcp-config FILE` and a client's configuration
+      help: make one from the MCP clients that you have with `gatefold import`, add a server with `gatefold add`, write one with `gatefold init`, or start with `--mcp-config FILE` and a client's configuration
     "#);
 }

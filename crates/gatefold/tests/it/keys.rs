@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gatefold::build;
-use gatefold::config::keys::{self, Applies, Key, Section};
+use gatefold::config::keys::{self, ApplyMode, Key, Section};
 use gatefold::config::kinds::Kinds;
 use gatefold_core::SystemClock;
 use serde_json::Value;
@@ -84,7 +84,7 @@ async fn a_reload_applies_what_is_said_to_need_no_restart() {
             assert_ne!((key.value)(&config), key.default(), "{}", section.key_path(key));
             let reloaded = app.apply(config).await.unwrap();
             let waits = !reloaded.needs_restart.is_empty();
-            let expected = key.applies == Applies::Restart;
+            let expected = key.applies == ApplyMode::Restart;
             assert_eq!(waits, expected, "{}: {reloaded:?}", section.key_path(key));
             app.apply(toml("").unwrap()).await.unwrap();
         }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold::config::keys::{Found, Key, Kind, find, sections};
+use gatefold::config::keys::{Key, Kind, PathTarget, find, sections};
 use gatefold::config::kinds::{
-    DigestParts, KindSection, Kinds, SourceIdentity, SourceKind, SourcePorts, Way,
+    ConnectionMethod, DigestParts, KindSection, Kinds, SourceIdentity, SourceKind, SourcePorts,
 };
 use gatefold::config::{Config, ConfigError, Inputs, reference, schema, template};
 use gatefold_catalog::{KindName, Manifest, ToolSpec};
@@ -51,8 +51,13 @@ impl SourceKind for EchoKind {
         "An echo says a text again (`echo`)."
     }
 
-    fn ways(&self) -> &'static [Way] {
-        &[Way { key: "echo", purpose: "for an echo", heading: "An echo:", example: "echo" }]
+    fn ways(&self) -> &'static [ConnectionMethod] {
+        &[ConnectionMethod {
+            key: "echo",
+            purpose: "for an echo",
+            heading: "An echo:",
+            example: "echo",
+        }]
     }
 
     fn keys(&self) -> &'static [Key] {
@@ -164,16 +169,16 @@ fn faults_of_an_own_kind_have_their_places_and_hints() {
     gatefold.toml:8:10: `sources.c` says neither what to start nor where to connect
       help: give `command` for a program on this machine, or `url` for a server over HTTP, or `echo` for an echo
     gatefold.toml:12:1: `sources.d.times` is not a known key
-      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `ask`, `deny`, `connect_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`
+      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `ask`, `deny`, `connect_deadline`, `install_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`
     ");
 }
 
 #[test]
 fn what_is_written_about_the_keys_has_those_of_an_own_kind() {
     let sections = sections(&kinds());
-    let Ok(Found::Key(section, key)) = find("sources.x.times", &sections) else { panic!() };
+    let Ok(PathTarget::Key(section, key)) = find("sources.x.times", &sections) else { panic!() };
     assert_eq!(section.constraints(key), ["above zero", "only together with `echo`"]);
-    let Ok(Found::Key(section, key)) = find("sources.x.url", &sections) else { panic!() };
+    let Ok(PathTarget::Key(section, key)) = find("sources.x.url", &sections) else { panic!() };
     assert_eq!(section.excluded_by(key), ["command", "echo"]);
     assert!(section.summary.starts_with("One MCP server or echo: "), "{}", section.summary);
     assert!(reference(&sections).contains("### `sources.NAME.times`\n\nHow often to say it."));

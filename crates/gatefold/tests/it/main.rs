@@ -10,6 +10,7 @@ mod faults;
 mod faulty_files;
 mod keys;
 mod kinds;
+mod retries;
 mod scratch;
 mod secrets;
 mod wrong_inputs;

@@ -8,7 +8,7 @@ use reqwest::Response;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::time::timeout;
 
-use super::message::Speaker;
+use super::message::MessageWriter;
 use super::{ANSWER_LIMIT_BYTES, DEFAULT_LIMIT, Exchange, HANDSHAKE_VERSION, message};
 use crate::Error;
 use crate::fixture::{Era, Incoming, STATELESS_VERSION, read};
@@ -22,7 +22,7 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 pub struct RawClient {
     http: reqwest::Client,
     url: String,
-    speaker: Speaker,
+    speaker: MessageWriter,
     session: Option<String>,
     bearer: Option<String>,
     answer: Option<String>,
@@ -43,7 +43,7 @@ impl RawClient {
         Ok(Self {
             http: http_client()?,
             url: url.into(),
-            speaker: Speaker::default(),
+            speaker: MessageWriter::default(),
             session: None,
             bearer: None,
             answer: None,

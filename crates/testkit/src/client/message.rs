@@ -8,7 +8,7 @@ use crate::fixture::{Era, STATELESS_VERSION, quoted};
 
 /// What all messages of one client have in common.
 #[derive(Clone, Debug)]
-pub(super) struct Speaker {
+pub(super) struct MessageWriter {
     pub(super) era: Era,
     /// What the client offers, JSON text.
     pub(super) capabilities: String,
@@ -16,7 +16,7 @@ pub(super) struct Speaker {
     pub(super) name: String,
 }
 
-impl Default for Speaker {
+impl Default for MessageWriter {
     fn default() -> Self {
         Self {
             era: Era::Stateless,
@@ -26,7 +26,7 @@ impl Default for Speaker {
     }
 }
 
-impl Speaker {
+impl MessageWriter {
     /// A message with parameters given as the JSON text of an object.
     pub(super) fn request(&self, id: u64, method: &str, params: &str) -> String {
         let (method, params) = (quoted(method), self.with_meta(params));

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::message::Speaker;
+use super::message::MessageWriter;
 use super::{ANSWER_LIMIT_BYTES, DEFAULT_LIMIT, Exchange, message};
 use crate::Error;
 use crate::fixture::{Era, Incoming, lock, read};
@@ -26,7 +26,7 @@ pub struct StdioClient {
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     stderr: Arc<Mutex<String>>,
-    speaker: Speaker,
+    speaker: MessageWriter,
     answer: Option<String>,
     limit: Duration,
     last_id: u64,
@@ -56,7 +56,7 @@ impl StdioClient {
             stdin,
             stdout,
             stderr,
-            speaker: Speaker::default(),
+            speaker: MessageWriter::default(),
             answer: None,
             limit: DEFAULT_LIMIT,
             last_id: 0,

@@ -89,12 +89,12 @@ pub(super) enum Change<'a> {
 }
 
 /// A listener's place, given up when dropped.
-pub(super) struct Seat {
+pub(super) struct ListenerGuard {
     number: u64,
     audience: Arc<Audience>,
 }
 
-impl Drop for Seat {
+impl Drop for ListenerGuard {
     fn drop(&mut self) {
         let mut seats = self.audience.seats.lock().unwrap_or_else(PoisonError::into_inner);
         seats.taken.retain(|(number, _)| *number != self.number);
@@ -107,10 +107,10 @@ impl Audience {
         self.arriving.send_modify(|arriving| *arriving += 1);
     }
 
-    pub(super) fn seat(self: Arc<Self>, listener: Listener) -> Seat {
+    pub(super) fn seat(self: Arc<Self>, listener: Listener) -> ListenerGuard {
         let number = self.add(listener);
         self.arriving.send_modify(|arriving| *arriving = arriving.saturating_sub(1));
-        Seat { number, audience: self }
+        ListenerGuard { number, audience: self }
     }
 
     pub(super) fn add(&self, listener: Listener) -> u64 {

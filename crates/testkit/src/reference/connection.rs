@@ -8,18 +8,18 @@ use rmcp::{ErrorData, RoleServer};
 
 use super::ServedEras;
 use super::audience::Session;
-use super::shared::Shared;
+use super::shared::ServerState;
 
 /// The server as one connection sees it.
 #[derive(Clone)]
 pub(super) struct Reference {
     pub(super) era: ServedEras,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     pub(super) session: Arc<Session>,
 }
 
 impl Reference {
-    pub(super) fn new(era: ServedEras, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(era: ServedEras, shared: Arc<ServerState>) -> Self {
         Self { era, shared, session: Arc::default() }
     }
 

@@ -13,7 +13,7 @@ use super::audience::Change;
 use super::call::{Call, EarlyEnd, said};
 use super::definitions::{bare_tool, tool, unknown};
 use super::elicitation::{ask_name, roots, sample, sampled, told};
-use super::shared::{GROWTH_LIMIT, Shared};
+use super::shared::{GROWTH_LIMIT, ServerState};
 
 /// The most steps of `matrix_progress`, and the length of each.
 const STEP_LIMIT: u64 = 100;
@@ -132,12 +132,12 @@ async fn wait(call: &Call) -> Result<CallToolResponse, EarlyEnd> {
 
 /// Counts a call while it waits and, if it ended early, whether it was cancelled or just dropped.
 struct WaitGuard<'a> {
-    shared: &'a Shared,
+    shared: &'a ServerState,
     ended: bool,
 }
 
 impl<'a> WaitGuard<'a> {
-    fn begin(shared: &'a Shared) -> Self {
+    fn begin(shared: &'a ServerState) -> Self {
         shared.waiting.fetch_add(1, Ordering::SeqCst);
         Self { shared, ended: false }
     }
@@ -152,7 +152,7 @@ impl Drop for WaitGuard<'_> {
     }
 }
 
-async fn grow(shared: &Shared) -> Result<CallToolResponse, EarlyEnd> {
+async fn grow(shared: &ServerState) -> Result<CallToolResponse, EarlyEnd> {
     let Some(number) = shared.grow() else {
         return Err(EarlyEnd::Failure(format!("grown {GROWTH_LIMIT} times already")));
     };

@@ -12,12 +12,12 @@ use serde_json::json;
 use super::call::{Call, EarlyEnd};
 use super::contents;
 use super::elicitation::{filled, form};
-use super::shared::Shared;
+use super::shared::ServerState;
 
 /// The completions of any argument.
 const WORDS: [&str; 6] = ["paris", "park", "party", "test", "testValue1", "testValue2"];
 
-pub(super) fn list(shared: &Shared) -> Vec<Prompt> {
+pub(super) fn list(shared: &ServerState) -> Vec<Prompt> {
     let argument = |name: &str, description: &str| {
         PromptArgument::new(name).with_description(description).with_required(true)
     };

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::call::{Call, EarlyEnd};
 use super::contents::PNG;
 use super::elicitation::{ask_name, filled};
-use super::shared::Shared;
+use super::shared::ServerState;
 use super::skills;
 
 const STATIC_TEXT: &str = "test://static-text";
@@ -17,7 +17,7 @@ const STATIC_BINARY: &str = "test://static-binary";
 const WATCHED: &str = "test://watched-resource";
 const ASKING: &str = "user://asking";
 
-pub(super) fn list(shared: &Shared) -> Vec<Resource> {
+pub(super) fn list(shared: &ServerState) -> Vec<Resource> {
     let text = |uri, name, description| {
         Resource::new(uri, name).with_description(description).with_mime_type("text/plain")
     };
@@ -91,6 +91,6 @@ fn template_data(uri: &str) -> Option<ResourceContents> {
     Some(ResourceContents::text(data.to_string(), uri).with_mime_type("application/json"))
 }
 
-fn grown(uri: &str, shared: &Shared) -> bool {
+fn grown(uri: &str, shared: &ServerState) -> bool {
     (1..=shared.grown()).any(|number| grown_resource(number) == uri)
 }

@@ -15,7 +15,7 @@ pub(super) const GROWTH_LIMIT: usize = 64;
 /// other.
 const STATE_KEY: &[u8] = b"the reference server's key for tests: not a secret at all";
 
-pub(super) struct Shared {
+pub(super) struct ServerState {
     pub(super) audience: Arc<Audience>,
     pub(super) tasks: TaskManager,
     pub(super) states: RequestStateCodec,
@@ -28,7 +28,7 @@ pub(super) struct Shared {
     grown: AtomicUsize,
 }
 
-impl Shared {
+impl ServerState {
     pub(super) fn new() -> Self {
         Self {
             audience: Arc::default(),

@@ -15,7 +15,7 @@ use super::audience::Change;
 use super::call::{Call, EarlyEnd, said};
 use super::definitions::{bare_tool, object, tool, unknown};
 use super::sessions::OwnStream;
-use super::shared::Shared;
+use super::shared::ServerState;
 use super::{contents, elicitation, input_required, matrix, tasks};
 
 /// The pause between messages of a tool.
@@ -34,7 +34,7 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     tools
 });
 
-pub(super) fn list(shared: &Shared) -> Vec<Tool> {
+pub(super) fn list(shared: &ServerState) -> Vec<Tool> {
     let mut tools = TOOLS.clone();
     if shared.passing_tool.load(Ordering::SeqCst) {
         tools.push(bare_tool("test_passing_tool", "Is there after every other change"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use gatefold_encoder::{Embedder, Model, REQUEST_TOKENS, Shelf, Vector, passage_key};
+use gatefold_encoder::{Embedder, Model, REQUEST_TOKENS, Vector, VectorCache, passage_key};
 use gatefold_search::{Findings, Index, Mode, SearchEvidence};
 
 use super::{RESULTS, RealTool, entries};
@@ -25,8 +25,8 @@ pub(super) fn open(root: &Path) -> Result<Option<Embedder>> {
         return Ok(None);
     };
     let model = Arc::new(Model::open(&folder)?);
-    let shelf = Shelf::open(&root.join("target/bench.vectors"), &model)?;
-    Ok(Some(Embedder::start(model, shelf)))
+    let cache = VectorCache::open(&root.join("target/bench.vectors"), &model)?;
+    Ok(Some(Embedder::start(model, cache)))
 }
 
 /// Makes an encoder read texts.

@@ -6,7 +6,8 @@ use anyhow::Result;
 use gatefold_encoder::Embedder;
 use gatefold_search::Mode;
 use gatefold_search::measure::{
-    Gain, Learning, ListedTool, Request, Similarities, Trial, learning, read_requests, read_tools,
+    Comparison, LearningEffect, ListedTool, QuerySplit, Request, Similarities, learning,
+    read_requests, read_tools,
 };
 
 use super::encoded;
@@ -63,13 +64,13 @@ fn row(
     (past_queries, one_in): (usize, usize),
     encoder: Option<&Similarities<'_>>,
 ) -> Vec<String> {
-    let trial = Trial { past_queries, one_in, asked: ASKED, mode: Mode::Hybrid };
-    let Learning { own, others } = learning(tools, requests, &trial, encoder);
+    let trial = QuerySplit { past_queries, one_in, asked: ASKED, mode: Mode::Hybrid };
+    let LearningEffect { own, others } = learning(tools, requests, &trial, encoder);
     let learners = if one_in == 1 { "all".to_owned() } else { format!("one in {one_in}") };
     vec![name.to_owned(), past_queries.to_string(), learners, shown(&own), shown(&others)]
 }
 
-fn shown(gain: &Gain) -> String {
+fn shown(gain: &Comparison) -> String {
     if gain.without.queries == 0 {
         return String::new();
     }

@@ -101,8 +101,8 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// How to use the gateway that keeps running.
-pub(super) fn invitation(address: SocketAddr, scratch: &Path, output: &Output) {
+/// How to use the gateway that keeps running. `state` is its state directory as a shell takes it.
+pub(super) fn invitation(address: SocketAddr, scratch: &Path, state: &str, output: &Output) {
     let style = output.style();
     let url = url(address);
     let add = format!("claude mcp add --transport http gatefold {url}");
@@ -111,6 +111,11 @@ pub(super) fn invitation(address: SocketAddr, scratch: &Path, output: &Output) {
     output.line(&format!("   {}", style.accent(&add)));
     output.line("or in a client's configuration:");
     output.line(&format!("   {}", style.accent(&json.to_string())));
+    output.line("Look at it from another shell:");
+    for command in ["tools list", "calls --follow", "status --watch"] {
+        let line = format!("gatefold {command} --state-dir {state}");
+        output.line(&format!("   {}", style.accent(&line)));
+    }
     output.line("");
     let data = format!("Its data is in {}; `--fresh` starts over.", scratch.display());
     output.line(&style.faint(&data));

@@ -8,7 +8,7 @@ use super::EvalCatalog;
 use crate::cli::arguments::SharedOptions;
 use crate::cli::catalogue;
 use crate::cli::output::Output;
-use crate::cli::table::Table;
+use crate::cli::table::{Table, number_of};
 
 /// The worst place in a search at which a tool still counts as found.
 const FOUND_WITHIN: usize = 5;
@@ -161,7 +161,8 @@ fn advice_on_pair(tool: &Tool, other: &Tool) -> String {
 
 fn print(report: &CatalogReport<'_>, limit: usize, output: &Output) {
     let CatalogReport { tools, tokens, confusable, hidden, definitions } = report;
-    output.line(&format!("{tools} tools, at most {tokens} tokens in all"));
+    let (tools, tokens) = (number_of(*tools, "tool"), number_of(*tokens, "token"));
+    output.line(&format!("{tools}, at most {tokens} in all"));
     let section = |title: &str, table: &Table| {
         output.line("");
         output.line(title);

@@ -4,12 +4,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use gatefold::config::load;
 use gatefold::{EncoderTier, Environment};
 use gatefold_catalog::{Encoder, Scope, SearchMode, View, search};
 use gatefold_search::measure::{
     AnsweredRequest, DEPTH, Figures, ListedTool, Request, SetError, ask, read_requests, read_tools,
 };
-use gatefold_search::{Analysis, Entry, Index, Judge, SearchEvidence};
+use gatefold_search::{Analysis, Entry, Index, SearchEvidence, SimilarityFn};
 use gatefold_store::create_private_directory;
 use serde::Serialize;
 
@@ -17,8 +18,8 @@ use super::{EvalSearch, ModeName};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
-use crate::cli::table::Table;
-use crate::cli::{catalogue, session};
+use crate::cli::table::{Table, number_of};
+use crate::cli::{catalogue, paths, session};
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES: u64 = 256 * 1024 * 1024;
@@ -51,11 +52,11 @@ struct SearchReport<'a> {
     ms_p99: f64,
     /// How many requests found none of their tools.
     missed: usize,
-    misses: Vec<Miss<'a>>,
+    misses: Vec<MissedRequest<'a>>,
 }
 
 #[derive(Serialize)]
-struct Miss<'a> {
+struct MissedRequest<'a> {
     id: &'a str,
     text: &'a str,
     relevant: &'a [String],
@@ -72,8 +73,9 @@ pub(super) async fn run(
     if requests.is_empty() {
         return Err(usage(format!("`{}` has no requests", asked.queries.display())));
     }
-    if let Some(path) = &asked.tools {
-        let listed = read(path, read_tools)?;
+    let listed = asked.tools.as_ref().map(|path| read(path, read_tools)).transpose()?;
+    examine_encoder(asked, shared, environment).await?;
+    if let Some(listed) = listed {
         let ids = listed.iter().map(|tool| tool.id.as_str()).collect();
         warn_of_unknown(&ids, &requests, output);
         let index = index(&listed);
@@ -87,7 +89,7 @@ pub(super) async fn run(
                 let passages: Vec<_> = places.iter().map(|at| passages[*at].as_str()).collect();
                 encoder.as_ref().map_or_else(Vec::new, |one| one.similarities(text, &passages))
             };
-            let judge: Option<&Judge<'_>> = encoder.is_some().then_some(&judge);
+            let judge: Option<&SimilarityFn<'_>> = encoder.is_some().then_some(&judge);
             let aids = SearchEvidence { judge, ..SearchEvidence::default() };
             let found = index.search_with(text, asked.mode.into(), |_| true, &aids, DEPTH).matches;
             found.iter().map(|found| listed[found.place].id.clone()).collect()
@@ -116,6 +118,31 @@ pub(super) async fn run(
         },
     )
     .await
+}
+
+/// Refuses an encoder that cannot be opened: the figures would be those of a search without it.
+async fn examine_encoder(
+    asked: &EvalSearch,
+    shared: &SharedOptions,
+    environment: &Environment,
+) -> anyhow::Result<()> {
+    let chosen = match (&asked.encoder, &asked.tools) {
+        (Some(folder), _) => Some(environment.directory().join(folder)),
+        (None, Some(_)) => None,
+        (None, None) => {
+            let inputs = shared.inputs().located(environment)?;
+            load(&inputs, environment)?.search.encoder
+        }
+    };
+    let Some(folder) = chosen else {
+        return Ok(());
+    };
+    let shown = paths::shown(&folder, environment);
+    EncoderTier::examine(folder).await.map(drop).map_err(|fault| {
+        let help =
+            "name a folder with `model.onnx` and `vocab.txt`; `gatefold model get` downloads one";
+        with_help(format!("the encoder in `{shown}` cannot be used: {fault}"), help)
+    })
 }
 
 /// The encoder in a folder, once it has read the tools.
@@ -184,11 +211,15 @@ fn warn_of_unknown(known: &HashSet<&str>, requests: &[Request], output: &Output)
         .filter(|id| !known.contains(id))
         .collect();
     if let Some(first) = unknown.first() {
-        let count = unknown.len();
-        output.warning(&format!(
-            "{count} relevant tools are not among those that are searched, such as `{first}`; they \
-             count as missed"
-        ));
+        output.warning(&match unknown.len() {
+            1 => format!(
+                "1 relevant tool is not among those that are searched: `{first}`; it counts as missed"
+            ),
+            count => format!(
+                "{} are not among those that are searched, such as `{first}`; they count as missed",
+                number_of(count, "relevant tool")
+            ),
+        });
     }
 }
 
@@ -221,7 +252,7 @@ fn print(answers: &[AnsweredRequest<'_>], tools: usize, mode: ModeName, output: 
         misses: misses
             .iter()
             .take(LISTED_MISSES)
-            .map(|asked| Miss {
+            .map(|asked| MissedRequest {
                 id: &asked.request.id,
                 text: &asked.request.text,
                 relevant: &asked.request.relevant,
@@ -259,7 +290,9 @@ fn print_for_people(report: &SearchReport<'_>, output: &Output) {
         return;
     }
     output.line("");
-    output.line(&format!("{missed} requests found none of their tools among the first {DEPTH}:"));
+    let whose = if *missed == 1 { "its" } else { "their" };
+    let requests = number_of(*missed, "request");
+    output.line(&format!("{requests} found none of {whose} tools among the first {DEPTH}:"));
     let mut table = Table::new(&["request", "wanted", "found first"]);
     for miss in report.misses.iter().take(SHOWN_MISSES) {
         let first = miss.found.first().cloned().unwrap_or_default();

@@ -7,7 +7,7 @@ use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::config::{ClientServer, FILE_NAME};
 use gatefold_clients::Scope;
 use gatefold_setup::{
-    self as setup, FoundFile, ImportPlan, PlannedSource, SecretStyle, SkipReason, SkippedServer,
+    self as setup, FoundFile, ImportPlan, PlannedSource, SkipReason, SkippedServer,
 };
 use serde_json::{Value, json};
 
@@ -54,14 +54,10 @@ pub(super) fn show(
 }
 
 /// Lists the secrets that are stored elsewhere.
-pub(super) fn secrets(plan: &ImportPlan, style: SecretStyle, output: &Output) {
+pub(super) fn secrets(plan: &ImportPlan, whither: &str, output: &Output) {
     if plan.secrets.is_empty() {
         return;
     }
-    let whither = match style {
-        SecretStyle::Keyring => "go to the keyring",
-        SecretStyle::Variable => "become references to variables",
-    };
     output.line(&format!("secrets, which {whither}:"));
     for secret in &plan.secrets {
         output.line(&format!("  {}", secret.name));

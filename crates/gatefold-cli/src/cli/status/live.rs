@@ -3,16 +3,15 @@
 mod frame;
 mod screen;
 
-use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use gatefold_core::{Clock as _, SystemClock};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::{StatusUnavailable, ask};
+use super::inquiry::{ReportedStatus, StatusInquiry};
 use crate::cli::output::Output;
 use crate::cli::stop;
 use screen::{Input, Screen};
@@ -20,46 +19,52 @@ use screen::{Input, Screen};
 /// Shows what the gateway does until somebody leaves. The gateway may stop and start in the
 /// meantime.
 pub(super) async fn run(
-    address: SocketAddr,
+    inquiry: StatusInquiry<'_>,
     interval: Duration,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let stop = stop::on_signal()?;
     if output.is_terminal() && !output.is_json() {
-        draw(address, interval, output, &stop).await?;
+        draw(inquiry, interval, output, &stop).await?;
     } else {
-        tell(address, interval, output, &stop).await;
+        tell(inquiry, interval, output, &stop).await?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The gateway's report, or why there is none; `None` when it is time to leave.
 async fn asked(
-    address: SocketAddr,
+    inquiry: StatusInquiry<'_>,
     stop: &CancellationToken,
-) -> Option<Result<Value, StatusUnavailable>> {
-    stop.run_until_cancelled(ask(address)).await
+) -> Option<anyhow::Result<ReportedStatus>> {
+    stop.run_until_cancelled(inquiry.ask()).await
 }
 
 /// One line, or one JSON object on a line, each time.
-async fn tell(address: SocketAddr, interval: Duration, output: &Output, stop: &CancellationToken) {
-    while let Some(status) = asked(address, stop).await {
-        let at = SystemClock.now();
+async fn tell(
+    inquiry: StatusInquiry<'_>,
+    interval: Duration,
+    output: &Output,
+    stop: &CancellationToken,
+) -> anyhow::Result<()> {
+    while let Some(reported) = asked(inquiry, stop).await {
+        let (at, reported) = (SystemClock.now(), reported?);
         if output.is_json() {
-            let url = format!("http://{address}/mcp");
-            output.json_line(&json!({ "at": at, "url": url, "running": status.ok() }));
+            let (url, running) = (&reported.url, reported.running.ok());
+            output.json_line(&json!({ "at": at, "url": url, "running": running }));
         } else {
-            output.line(&format!("{at} {}", frame::summary(address, &status)));
+            output.line(&format!("{at} {}", frame::summary(&reported.running)));
         }
         let pause = stop.run_until_cancelled(tokio::time::sleep(interval)).await;
         if pause.is_none() || output.is_gone() {
-            return;
+            break;
         }
     }
+    Ok(())
 }
 
 async fn draw(
-    address: SocketAddr,
+    inquiry: StatusInquiry<'_>,
     interval: Duration,
     output: &Output,
     stop: &CancellationToken,
@@ -68,22 +73,17 @@ async fn draw(
     let mut status = None;
     loop {
         let mut due = Instant::now() + interval;
-        let mut asking = Box::pin(asked(address, stop));
+        let mut asking = Box::pin(asked(inquiry, stop));
         let mut is_answered = false;
         loop {
             if let Some(status) = &status {
                 let (columns, rows) = Screen::size();
-                screen.show(&frame::lines(
-                    address,
-                    status,
-                    output.style().within(columns),
-                    rows,
-                ))?;
+                screen.show(&frame::lines(status, output.style().within(columns), rows))?;
             }
             tokio::select! {
                 answer = &mut asking, if !is_answered => {
                     let Some(answer) = answer else { return Ok(()) };
-                    (status, is_answered) = (Some(answer), true);
+                    (status, is_answered) = (Some(answer?), true);
                     due = due.max(Instant::now());
                 }
                 input = screen.input() => if input == Input::Leave { return Ok(()) },

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::cell::{Era, Face};
-use crate::client::{AskedCall, Client, EVERYTHING, LIMIT, Required, is_refused};
+use crate::client::{AskedCall, Client, EVERYTHING, InputRequest, LIMIT, is_refused};
 use crate::world::{QUESTION_SECONDS, World};
 
 const ACCEPTED: &str = r#"{"action":"accept","content":{"name":"Ada"}}"#;
@@ -55,7 +55,7 @@ pub(crate) async fn timed_out(client: &mut Client, _: &World) {
             assert!(began.elapsed() >= Duration::from_secs(QUESTION_SECONDS));
         }
         Era::Stateless => {
-            let required = Required::of(&end).expect("it was asked");
+            let required = InputRequest::of(&end).expect("it was asked");
             // Nothing signals that nothing happened, so this time just has to pass.
             sleep(Duration::from_secs(QUESTION_SECONDS) + Duration::from_millis(500)).await;
             let late = client.call_with("matrix_elicit", "{}", &required.rest(ACCEPTED)).await;
@@ -107,7 +107,7 @@ pub(crate) async fn asking_resource(client: &mut Client, _: &World) {
     let answer = r#"{"action":"accept","content":{"name":"Ada"}}"#;
     let mut read = client.answering(answer, "resources/read", &uri, &params("")).await;
     if client.era == Era::Stateless {
-        let required = Required::of(&read).unwrap_or_else(|| panic!("{}", read.response));
+        let required = InputRequest::of(&read).unwrap_or_else(|| panic!("{}", read.response));
         read = client.request("resources/read", &uri, &params(&required.rest(answer))).await;
     }
     assert_eq!(read.result()["contents"][0]["text"], "Read by Ada.", "{}", read.response);
@@ -116,7 +116,7 @@ pub(crate) async fn asking_resource(client: &mut Client, _: &World) {
 /// A state is valid only for its own call, and only unchanged.
 pub(crate) async fn foreign_state(client: &mut Client, world: &World) {
     let asked = |exchange: Exchange| {
-        Required::of(&exchange).unwrap_or_else(|| panic!("not asked: {}", exchange.response))
+        InputRequest::of(&exchange).unwrap_or_else(|| panic!("not asked: {}", exchange.response))
     };
     let check = |what: &str, refused: &Exchange| {
         assert!(is_refused(refused), "{what}: {}", refused.response);
@@ -136,7 +136,7 @@ pub(crate) async fn foreign_state(client: &mut Client, world: &World) {
     let other = client.call_with("matrix_sample", "{}", &rest).await;
     check("another tool", &other);
     let state = altered(own.state.as_ref().expect("it has a state"));
-    let forged = Required { state: Some(state), questions: own.questions.clone() };
+    let forged = InputRequest { state: Some(state), questions: own.questions.clone() };
     let other = client.call_with("matrix_elicit", "{}", &forged.rest(ACCEPTED)).await;
     check("an altered state", &other);
 

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::downstream::endpoint::HttpEndpoint;
-use crate::downstream::streams::{empty, plain};
+use crate::downstream::streams::{empty, turned_away};
 
 /// What each request may hold without a share of the budget, in bytes. Nearly every call fits, so
 /// large requests keep no small one out. The limit on connections bounds these in all.
@@ -108,17 +108,17 @@ impl UnreadBody {
         match self {
             Self::TooLarge { limit } => {
                 let text = format!("the request has more than {limit} bytes");
-                plain(StatusCode::PAYLOAD_TOO_LARGE, text)
+                turned_away(StatusCode::PAYLOAD_TOO_LARGE, text)
             }
             Self::Late { deadline } => {
                 let seconds = deadline.as_secs_f32();
                 let text = format!("the request was not complete within {seconds} s");
-                plain(StatusCode::REQUEST_TIMEOUT, text)
+                turned_away(StatusCode::REQUEST_TIMEOUT, text)
             }
             Self::OverBudget => {
                 let text = "as many large requests are under way as the gateway takes; try again \
                             later";
-                let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, text);
+                let mut response = turned_away(StatusCode::SERVICE_UNAVAILABLE, text);
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
                 response
             }

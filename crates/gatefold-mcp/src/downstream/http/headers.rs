@@ -5,7 +5,7 @@ use ::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use axum::body::Body;
 use serde_json::value::RawValue;
 
-use crate::downstream::streams::{json, plain};
+use crate::downstream::streams::{json, turned_away};
 use crate::protocol::headers::SESSION_ID;
 use crate::protocol::{Era, RpcError, rpc};
 
@@ -20,11 +20,11 @@ pub(super) fn check_types(headers: &HeaderMap) -> Result<(), RefusedResponse> {
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
     if !is_json {
         let text = "the body of a request must be application/json";
-        return Err(Box::new(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)));
+        return Err(Box::new(turned_away(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)));
     }
     if !accepts(headers, "application/json") || !accepts(headers, "text/event-stream") {
         let text = "the client must accept application/json and text/event-stream";
-        return Err(Box::new(plain(StatusCode::NOT_ACCEPTABLE, text)));
+        return Err(Box::new(turned_away(StatusCode::NOT_ACCEPTABLE, text)));
     }
     Ok(())
 }
@@ -50,7 +50,7 @@ pub(super) fn refused(id: Option<&RawValue>, error: &RpcError, era: Era) -> Resp
 }
 
 pub(super) fn not_allowed() -> Response<Body> {
-    let mut response = plain(
+    let mut response = turned_away(
         StatusCode::METHOD_NOT_ALLOWED,
         "POST messages here; GET and DELETE need the `Mcp-Session-Id` of a session",
     );
@@ -61,7 +61,7 @@ pub(super) fn not_allowed() -> Response<Body> {
 pub(super) fn full() -> Response<Body> {
     let text =
         "as many sessions are open as the gateway keeps, and all are in use; try again later";
-    plain(StatusCode::SERVICE_UNAVAILABLE, text)
+    turned_away(StatusCode::SERVICE_UNAVAILABLE, text)
 }
 
 pub(super) fn session_id(headers: &HeaderMap) -> Option<&str> {

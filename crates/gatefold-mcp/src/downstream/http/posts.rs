@@ -18,7 +18,7 @@ use super::{Access, EndpointState, resumable};
 use crate::downstream::client::{Client, ClientState, begin, begin_unasked};
 use crate::downstream::era;
 use crate::downstream::message::{
-    self, ClientRequest, Message, MetaMembers, PostedMessages, Unreadable,
+    self, ClientRequest, Message, MetaMembers, PostedMessages, UnreadableMessage,
 };
 use crate::downstream::request::{RequestGuard, RequestInProgress, RequestStep};
 use crate::downstream::sessions::{ClientSession, SessionRequest, SessionsFull, TooManyRequests};
@@ -51,7 +51,9 @@ impl EndpointState {
                 drop(body);
                 match message {
                     Ok(message) => self.take(access, &parts.headers, message, share).await,
-                    Err(Unreadable { id, error }) => refused(id.as_deref(), &error, Era::Stateless),
+                    Err(UnreadableMessage { id, error }) => {
+                        refused(id.as_deref(), &error, Era::Stateless)
+                    }
                 }
             }
             Ok(PostedMessages::Batch(batch)) => self.batch(&access, &parts.headers, &batch).await,
@@ -71,7 +73,7 @@ impl EndpointState {
             Message::Notification { method, params } => {
                 match session_id(headers).map(|_| self.session(&access, headers)) {
                     Some(Err(refused)) => return *refused,
-                    Some(Ok(session)) => session.notified(&method, &params),
+                    Some(Ok(session)) => self.server.notified(&session, &method, &params),
                     // In the stateless era, a client cancels by closing the connection.
                     None => {}
                 }
@@ -250,9 +252,9 @@ impl EndpointState {
         text: &RawValue,
     ) -> Option<String> {
         match message::read(text.get().as_bytes()) {
-            Err(Unreadable { id, error }) => Some(rpc::refusal(id.as_deref(), &error)),
+            Err(UnreadableMessage { id, error }) => Some(rpc::refusal(id.as_deref(), &error)),
             Ok(Message::Notification { method, params }) => {
-                session.notified(&method, &params);
+                self.server.notified(session, &method, &params);
                 None
             }
             Ok(Message::Response { id, answer }) => {

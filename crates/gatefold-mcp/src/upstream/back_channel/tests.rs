@@ -1,9 +1,11 @@
-use gatefold_dispatch::{Answer, ClientCapabilities, Manner};
+use gatefold_dispatch::{Answer, ClientCapabilities, QuestionMode};
 use tokio::sync::mpsc;
 
+use super::router::{ABANDONED_REQUESTS, DOUBT};
 use super::*;
 
 struct TestClient {
+    client: Option<u64>,
     capabilities: ClientCapabilities,
     answer: Option<&'static str>,
 }
@@ -13,8 +15,12 @@ impl Peer for TestClient {
         &self.capabilities
     }
 
-    fn manner(&self) -> Manner {
-        Manner::Live
+    fn question_mode(&self) -> QuestionMode {
+        QuestionMode::Live
+    }
+
+    fn client(&self) -> Option<u64> {
+        self.client
     }
 
     fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
@@ -32,8 +38,16 @@ fn raw(text: &str) -> Box<RawValue> {
 }
 
 fn back_channel(capabilities: &str, answer: Option<&'static str>) -> Arc<BackChannel> {
+    of_client(None, capabilities, answer)
+}
+
+fn of_client(
+    client: Option<u64>,
+    capabilities: &str,
+    answer: Option<&'static str>,
+) -> Arc<BackChannel> {
     let capabilities = ClientCapabilities::read(&raw(capabilities));
-    let peer = Arc::new(TestClient { capabilities, answer });
+    let peer = Arc::new(TestClient { client, capabilities, answer });
     Arc::new(BackChannel::new(EventSink::none(), Some(peer), None))
 }
 
@@ -71,13 +85,13 @@ async fn a_question_taken_back_is_not_answered() {
 #[tokio::test]
 async fn questions_that_are_answered_leave_nothing_behind_while_one_is_open() {
     // Its client answers every question but the first, which stays open.
-    struct Hesitant(ClientCapabilities, std::sync::atomic::AtomicBool);
-    impl Peer for Hesitant {
+    struct HesitantClient(ClientCapabilities, std::sync::atomic::AtomicBool);
+    impl Peer for HesitantClient {
         fn capabilities(&self) -> &ClientCapabilities {
             &self.0
         }
-        fn manner(&self) -> Manner {
-            Manner::Live
+        fn question_mode(&self) -> QuestionMode {
+            QuestionMode::Live
         }
         fn ask(&self, _: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
             let is_first = !self.1.swap(true, Ordering::SeqCst);
@@ -87,7 +101,7 @@ async fn questions_that_are_answered_leave_nothing_behind_while_one_is_open() {
         }
     }
     let capabilities = ClientCapabilities::read(&raw(FORMS));
-    let peer = Arc::new(Hesitant(capabilities, AtomicBool::new(false)));
+    let peer = Arc::new(HesitantClient(capabilities, AtomicBool::new(false)));
     let back_channel = Arc::new(BackChannel::new(EventSink::none(), Some(peer), None));
     let mut questions = OpenQuestions::of(back_channel.clone());
     back_channel.put(&raw("0"), elicit()).unwrap();
@@ -135,7 +149,7 @@ fn a_question_is_put_only_where_it_must_belong() {
     let router = QuestionRouter::new();
     put(&router, &[&one]).unwrap();
     put(&router, &[&mute, &other]).unwrap();
-    // Its client is asked in vain, and the call learns why.
+    // Its client does not answer, and the call learns why.
     put(&router, &[&mute]).unwrap();
     assert!(put(&router, &[]).unwrap_err().contains("-32601"));
     assert!(!router.is_needed.load(Ordering::Acquire));
@@ -155,6 +169,42 @@ async fn once_they_were_mixed_up_requests_that_may_be_asked_take_turns() {
     assert!(waited.await.is_err());
     drop(turn);
     assert!(router.wait(&one).await.is_some());
+}
+
+#[tokio::test]
+async fn a_question_to_one_clients_requests_outlives_the_request_that_asked() {
+    let router = QuestionRouter::new();
+    // The first is the one that asks, and its client does not answer there.
+    let requests = [None, Some("{}")].map(|answer| of_client(Some(7), FORMS, answer));
+    router.put(requests.iter(), &raw("1"), elicit()).unwrap();
+    assert!(!router.is_needed.load(Ordering::Acquire), "there is no doubt");
+    let [first, second] = requests.each_ref().map(|own| OpenQuestions::of(own.clone()));
+    let (mut first, mut second) = (Box::pin(first), Box::pin(second));
+    let at_once = std::time::Duration::ZERO;
+    tokio::time::timeout(at_once, first.next()).await.unwrap_err();
+    tokio::time::timeout(at_once, second.next()).await.unwrap_err();
+    drop(first);
+    assert_eq!(second.withdrawals.len(), 1, "it is still open");
+    requests[1].withdraw(&raw("1"));
+    tokio::time::timeout(at_once, second.next()).await.unwrap_err();
+    tokio::time::timeout(at_once, second.next()).await.unwrap_err();
+    assert!(second.withdrawals.is_empty(), "the server took it back");
+}
+
+#[tokio::test]
+async fn one_clients_requests_do_not_wait_for_each_other() {
+    let router = QuestionRouter::new();
+    router.is_needed.store(true, Ordering::Release);
+    let [one, same, other] = [1, 1, 2].map(|client| of_client(Some(client), FORMS, None));
+    let turn = router.wait(&one).await.unwrap();
+    let second = router.wait(&same).await.unwrap();
+    let at_once = std::time::Duration::ZERO;
+    let mut waits = Box::pin(router.wait(&other));
+    assert!(tokio::time::timeout(at_once, &mut waits).await.is_err());
+    // One that comes later does not push past the one that waits.
+    assert!(tokio::time::timeout(at_once, router.wait(&one)).await.is_err());
+    drop((turn, second));
+    assert!(waits.await.is_some());
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl OfferedCapabilities {
     /// Reads the object of a server's capabilities.
     pub(crate) fn read(capabilities: &str) -> Self {
         #[derive(Deserialize, Default)]
-        struct Read {
+        struct CapabilityMembers {
             #[serde(default)]
             tools: Value,
             #[serde(default)]
@@ -40,7 +40,7 @@ impl OfferedCapabilities {
             #[serde(default)]
             logging: Value,
         }
-        let read: Read = serde_json::from_str(capabilities).unwrap_or_default();
+        let read: CapabilityMembers = serde_json::from_str(capabilities).unwrap_or_default();
         let changes = |offered: &Value| match offered {
             Value::Null => None,
             offered if offered.get("listChanged") == Some(&Value::Bool(true)) => {

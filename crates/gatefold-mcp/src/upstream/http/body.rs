@@ -4,10 +4,12 @@ use ::http::StatusCode;
 use ::http::header::CONTENT_LENGTH;
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
+use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::Response;
 use sse_stream::Error as SseError;
+use tokio::task::consume_budget;
 
-use super::super::message::{NEITHER, Reply, ServerMessage};
+use super::super::message::{NEITHER, Reply, ServerMessage, without_secrets};
 use super::super::request::WireError;
 
 /// The longest body of an HTTP error that is read, in bytes.
@@ -24,10 +26,13 @@ pub(super) fn checked(reply: Option<Reply>, limit: u64) -> Result<Reply, WireErr
 }
 
 /// Makes what can be made of an answer with an error status: JSON-RPC's own error, if it has one.
-pub(super) async fn refused(response: Response) -> Result<Reply, WireError> {
+pub(super) async fn refused(
+    response: Response,
+    secrets: &KnownSecrets,
+) -> Result<Reply, WireError> {
     let status = response.status();
     let body = read_capped(response, ERROR_BODY_BYTES as u64).await.unwrap_or_default();
-    if let Some(message) = ServerMessage::read(&body)
+    if let Some(message) = ServerMessage::read(&without_secrets(&body, secrets))
         && let Some(Reply::Error(mut error)) = message.reply()
     {
         error.is_malformed = status == StatusCode::BAD_REQUEST;
@@ -63,6 +68,7 @@ pub(super) async fn read_capped(response: Response, limit: u64) -> Result<Bytes,
     let mut size = 0_u64;
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
+        consume_budget().await;
         let chunk = chunk.map_err(|error| WireError::Lost(describe(&error)))?;
         size += chunk.len() as u64;
         if size > limit {

@@ -10,9 +10,10 @@ use futures::StreamExt as _;
 use futures::stream::BoxStream;
 use reqwest::Response;
 use sse_stream::{Error as SseError, Sse, SseStream};
+use tokio::task::consume_budget;
 use tokio::time::sleep;
 
-use super::super::message::{NEITHER, Reply, ServerMessage};
+use super::super::message::{NEITHER, Reply, ServerMessage, without_secrets};
 use super::super::request::{WireError, WireRequest};
 use super::body::{checked, stream_error};
 use super::{ENVELOPE_BYTES, HttpWire, describe, insert};
@@ -24,6 +25,9 @@ const RETRY: Duration = Duration::from_secs(1);
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
 /// How often in a row a stream is taken up again without anything new on it.
 const ATTEMPTS: u32 = 10;
+/// How much of a stream counts as one unit of the 128 that a task may do before it yields: what is
+/// no event, such as a comment, is work too.
+const BYTES_PER_TURN: usize = 4096;
 
 /// How far a stream has come.
 struct StreamPosition {
@@ -112,7 +116,8 @@ impl HttpWire {
                 continue;
             };
             place.attempts = 0;
-            let Some(message) = ServerMessage::read(data.as_bytes()) else {
+            let data = without_secrets(data.as_bytes(), &self.secrets);
+            let Some(message) = ServerMessage::read(&data) else {
                 continue;
             };
             if message.own_id() == Some(request.id) || message.is_error_of_none() {
@@ -138,7 +143,14 @@ impl EventReader {
     pub(super) fn new(response: Response, limit: u64) -> Self {
         let unread = Arc::new(AtomicU64::new(0));
         let counted = unread.clone();
-        let bytes = response.bytes_stream().map(move |chunk| {
+        let chunks = response.bytes_stream().then(async |chunk| {
+            let bytes = chunk.as_ref().map_or(0, Bytes::len);
+            for _ in 0..bytes.div_ceil(BYTES_PER_TURN) {
+                consume_budget().await;
+            }
+            chunk
+        });
+        let bytes = chunks.map(move |chunk| {
             let chunk = chunk.map_err(|error| std::io::Error::other(describe(&error)))?;
             let size = chunk.len() as u64;
             if counted.fetch_add(size, Ordering::Relaxed) + size > limit {
@@ -150,8 +162,32 @@ impl EventReader {
     }
 
     pub(super) async fn next(&mut self) -> Option<Result<Sse, WireError>> {
+        // A chunk may hold thousands of small events, which are there without any waiting.
+        consume_budget().await;
         let event = self.events.next().await?;
         self.unread.store(0, Ordering::Relaxed);
         Some(event.map_err(|error| stream_error(&error, self.limit)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::poll;
+
+    use super::super::STREAM_EVENT_BYTES;
+    use super::*;
+
+    #[tokio::test]
+    async fn reading_what_is_there_already_leaves_others_their_turn() {
+        let (small, large) = (10_000, 400_000);
+        for (what, body) in
+            [("events", "data: 1\n\n".repeat(small)), ("comments", ":\n".repeat(large))]
+        {
+            let response = ::http::Response::new(reqwest::Body::from(body));
+            let mut events = EventReader::new(response.into(), STREAM_EVENT_BYTES);
+            let mut reading = std::pin::pin!(async { while events.next().await.is_some() {} });
+            assert!(poll!(&mut reading).is_pending(), "{what} were read at one go");
+            reading.await;
+        }
     }
 }

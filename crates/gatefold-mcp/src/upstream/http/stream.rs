@@ -10,7 +10,7 @@ use reqwest::Response;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::message::ServerMessage;
+use super::super::message::{ServerMessage, without_secrets};
 use super::events::EventReader;
 use super::{HttpWire, insert};
 use crate::protocol::headers::{EVENT_STREAM, LAST_EVENT_ID};
@@ -140,7 +140,8 @@ impl SessionStream {
             let Some(data) = event.data.filter(|data| !data.is_empty()) else { continue };
             has_told = true;
             let Some(wire) = self.wire.upgrade() else { break };
-            let Some(message) = ServerMessage::read(data.as_bytes()) else { continue };
+            let data = without_secrets(data.as_bytes(), &wire.secrets);
+            let Some(message) = ServerMessage::read(&data) else { continue };
             if message.method.is_some() {
                 wire.take_aside(&message, None);
             } else {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
+use super::super::log_budget::NAMED;
 use super::super::message::Reply;
 use super::super::mirrored_arguments;
 use super::super::params::OutgoingParams;
@@ -104,9 +105,17 @@ impl UpstreamSession {
             return page;
         }
         let server = &self.greeting.server.name;
-        mirrored_arguments::without_unusable(page, |tool, why| {
-            tracing::warn!(server, tool, why, "a tool was left out");
-        })
+        let mut left_out = 0_usize;
+        let page = mirrored_arguments::without_unusable(page, |tool, why| {
+            left_out += 1;
+            if left_out <= NAMED {
+                tracing::warn!(server, tool, why, "a tool was left out");
+            }
+        });
+        if left_out > NAMED {
+            tracing::warn!(server, others = left_out - NAMED, "further tools were left out");
+        }
+        page
     }
 
     async fn pages_if(
@@ -125,8 +134,11 @@ impl UpstreamSession {
                 Pages::new()
             }
             error => {
-                let (server, kept) = (&self.greeting.server.name, former.entries.len());
-                tracing::warn!(server, %error, kept, "a list could not be had");
+                // That the connection ended is told elsewhere, once, unless Gatefold ended it.
+                if self.wire.ended().is_none() {
+                    let (server, kept) = (&self.greeting.server.name, former.entries.len());
+                    tracing::warn!(server, %error, kept, "a list could not be had");
+                }
                 former.pages()
             }
         })

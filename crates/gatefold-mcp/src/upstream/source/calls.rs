@@ -1,24 +1,29 @@
 //! Calls: the request, what became of it, and whether it may be made again.
 
+use std::pin::pin;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use gatefold_core::{BusyWith, CallError, Operation, Outcome, Target, UpstreamIdentity};
+use gatefold_core::{BusyResource, CallError, Operation, Outcome, Target, UpstreamIdentity};
 use gatefold_dispatch::{CallContext, SourceState};
 use gatefold_policy::Permit;
+use tokio::time::timeout_at;
 
 use super::super::back_channel::BackChannel;
 use super::super::message::Reply;
 use super::super::operation::{is_null, lifetime, outcome, request_for};
 use super::super::request::WireError;
 use super::super::session::{SessionCall, UpstreamSession};
-use super::McpSource;
+use super::{McpSource, StartReason};
 use crate::protocol::{Era, RpcError, codes};
 
 /// How often a session's era may be doubted.
 const DOUBTS: Duration = Duration::from_secs(30);
 
-/// What is left to do about an attempt.
+/// How long before its deadline a call learns that its source is still downloading.
+const LAST_WORD: Duration = Duration::from_millis(50);
+
+/// What to do after an attempt.
 enum AttemptOutcome {
     Ended(Result<Outcome, CallError>),
     /// Nothing was done about it, and another session may fare better.
@@ -39,7 +44,7 @@ impl McpSource {
         }
         let mut first_error = None;
         loop {
-            let session = match (self.session(&context.identity).await, first_error.take()) {
+            let session = match (self.session_in_time(&context).await, first_error.take()) {
                 (Ok(session), first) => {
                     first_error = first;
                     session
@@ -58,6 +63,24 @@ impl McpSource {
                 AttemptOutcome::Again(error) => first_error = Some(error),
             }
         }
+    }
+
+    /// The session for a call. One that waits for a download until its deadline is told so.
+    async fn session_in_time(
+        self: &Arc<Self>,
+        context: &CallContext,
+    ) -> Result<Arc<UpstreamSession>, CallError> {
+        let client = context.peer.client();
+        let mut session = pin!(self.session(&context.identity, StartReason::Call, client));
+        let told_at = context.deadline.checked_sub(LAST_WORD).unwrap_or(context.deadline);
+        if let Ok(session) = timeout_at(told_at, &mut session).await {
+            return session;
+        }
+        if self.lock().sessions.downloading().is_some() {
+            let domain = self.settings.domain.clone();
+            return Err(CallError::Busy { domain, of: BusyResource::Download });
+        }
+        session.await
     }
 
     async fn attempt(
@@ -90,8 +113,10 @@ impl McpSource {
             is_heard: context.events.hears_progress(),
             limit: context.result_bytes,
         };
+        let watch = session.liveness.watch(context.deadline);
         let error = match session.call(request).await {
             Ok(reply) => {
+                watch.answered();
                 if let Reply::Error(error) = &reply
                     && is_of_another_era(error, era)
                     && self.speaks_another_era(&context.identity, session).await
@@ -106,7 +131,7 @@ impl McpSource {
             Err(error) => error,
         };
         let is_unharmed = match &error {
-            WireError::NotSent(_) | WireError::Forgotten => true,
+            WireError::NotSent(_) | WireError::Forgotten | WireError::Taken => true,
             WireError::Lost(_) => asked.is_repeatable,
             WireError::TurnedAway(_) => self.speaks_another_era(&context.identity, session).await,
             _ => false,
@@ -177,9 +202,9 @@ impl McpSource {
             }
             WireError::Full => {
                 let domain = self.settings.domain.clone();
-                CallError::Busy { domain, of: BusyWith::Calls }
+                CallError::Busy { domain, of: BusyResource::Calls }
             }
-            WireError::NotSent(_) | WireError::Forgotten => {
+            WireError::NotSent(_) | WireError::Forgotten | WireError::Taken => {
                 self.unavailable(error.to_string(), None)
             }
         }

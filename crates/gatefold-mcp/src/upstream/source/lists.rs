@@ -3,13 +3,15 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use gatefold_catalog::Manifest;
 use gatefold_core::UpstreamIdentity;
 use tokio::time::{Instant, timeout};
 
+use super::super::log_budget::NAMED;
 use super::super::mirrored_arguments;
 use super::super::session::{ListError, UpstreamSession};
 use super::McpSource;
-use super::own_lists::OwnList;
+use super::own_lists::IdentityList;
 use crate::protocol::methods;
 
 /// How long changes of a list are gathered before it is asked for again, and how long at the most
@@ -63,15 +65,10 @@ impl McpSource {
     }
 
     /// Logs why the list of a session could not be taken up.
-    pub(super) fn listing_failed(
-        &self,
-        identity: &UpstreamIdentity,
-        session: &Arc<UpstreamSession>,
-        error: &ListError,
-    ) {
+    pub(super) fn listing_failed(&self, session: &Arc<UpstreamSession>, error: &ListError) {
         // The code that ended the session, or saw it end, has logged that already.
         let state = self.lock();
-        if !state.is_closed && state.sessions.holds(identity, session) {
+        if !state.is_closed && state.sessions.holds(session) {
             tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
         }
     }
@@ -82,11 +79,28 @@ impl McpSource {
         identity: &UpstreamIdentity,
         session: &UpstreamSession,
     ) -> Result<(), ListError> {
+        if session.notices.roots.owner().is_some() {
+            // What it lists may show its own client's roots, and is nobody else's to see.
+            return Ok(());
+        }
         let fetched = self.take_up_list(identity, session).await;
         let failure = fetched.as_ref().err();
         let failure = failure.map(|error| format!("its list could not be taken up: {error}"));
         self.lock().list_failure = failure;
         fetched
+    }
+
+    /// Names a few of the definitions that were altered. `gatefold check` lists all of them.
+    fn log_alterations(&self, manifest: &Manifest) {
+        let domain = &self.settings.domain;
+        let alterations = manifest.alterations();
+        let (named, others) = alterations.split_at(alterations.len().min(NAMED));
+        for alteration in named {
+            tracing::warn!(%domain, %alteration, "a definition was altered");
+        }
+        if !others.is_empty() {
+            tracing::warn!(%domain, others = others.len(), "further definitions were altered");
+        }
     }
 
     async fn take_up_list(
@@ -101,12 +115,13 @@ impl McpSource {
         let listed = timeout(limit, listing).await;
         let manifest = Arc::new(listed.map_err(|_| ListError::Late(methods::TOOLS_LIST))??);
         session.set_listed();
-        for alteration in manifest.alterations() {
-            tracing::warn!(domain = %self.settings.domain, %alteration, "a definition was altered");
-        }
+        self.log_alterations(&manifest);
+        // One that differs in order alone changes nothing: some servers list in another order each time.
+        let same = former.filter(|former| former.digest() == manifest.digest());
+        let manifest = same.unwrap_or(manifest);
         let mirroring = Arc::new(mirrored_arguments::of_manifest(&manifest));
         if *identity != UpstreamIdentity::Shared {
-            self.take_own_list(identity, OwnList { manifest, mirroring });
+            self.take_own_list(identity, IdentityList { manifest, mirroring });
             return Ok(());
         }
         *self.mirroring.write().unwrap_or_else(PoisonError::into_inner) = mirroring;

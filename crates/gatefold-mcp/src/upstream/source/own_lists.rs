@@ -14,15 +14,15 @@ pub(super) const OWN_LISTS: usize = 1024;
 
 /// What one identity is offered.
 #[derive(Clone)]
-pub(super) struct OwnList {
+pub(super) struct IdentityList {
     pub(super) manifest: Arc<Manifest>,
     pub(super) mirroring: Arc<MirroringTools>,
 }
 
-pub(super) type OwnLists = RecentMap<UpstreamIdentity, OwnList>;
+pub(super) type IdentityLists = RecentMap<UpstreamIdentity, IdentityList>;
 
 impl McpSource {
-    pub(super) fn own_list(&self, identity: &UpstreamIdentity) -> Option<OwnList> {
+    pub(super) fn own_list(&self, identity: &UpstreamIdentity) -> Option<IdentityList> {
         match identity {
             UpstreamIdentity::Shared => None,
             UpstreamIdentity::User(_) => self.own_lists().get(identity).cloned(),
@@ -31,7 +31,7 @@ impl McpSource {
 
     /// Takes up what one identity is offered. It is not kept on disk: it is soon had again, and a
     /// person's list is nobody else's to find there.
-    pub(super) fn take_own_list(&self, identity: &UpstreamIdentity, list: OwnList) {
+    pub(super) fn take_own_list(&self, identity: &UpstreamIdentity, list: IdentityList) {
         let (tools, digest) = (list.manifest.tools().len(), list.manifest.digest());
         let former = self.own_lists().insert(identity.clone(), list);
         if former.is_none_or(|former| former.manifest.digest() != digest) {
@@ -41,7 +41,7 @@ impl McpSource {
         }
     }
 
-    fn own_lists(&self) -> MutexGuard<'_, OwnLists> {
+    fn own_lists(&self) -> MutexGuard<'_, IdentityLists> {
         self.own_lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

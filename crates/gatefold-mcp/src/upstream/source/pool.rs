@@ -1,25 +1,43 @@
-//! The sessions of one source: at most so many, each under an identity of its own.
+//! The sessions of one source: at most so many, each under an identity of its own. A session whose
+//! server knows one client's roots is that client's alone.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::{BoxFuture, Shared};
 use gatefold_core::UpstreamIdentity;
 
 use super::super::ladder::ConnectError;
 use super::super::session::UpstreamSession;
+use super::super::starts::StartTicket;
 
 /// Sessions of one source at once. A local one is a process, so this is also how many processes one
 /// source may come to.
 pub(super) const SESSION_LIMIT: usize = 64;
 
 /// A session that is being opened. Everybody who waits for it gets the same one.
-pub(super) type Connecting =
+pub(super) type PendingSession =
     Shared<BoxFuture<'static, Result<Arc<UpstreamSession>, Arc<ConnectError>>>>;
+
+/// Whose calls a session takes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct SessionKey {
+    pub(super) identity: UpstreamIdentity,
+    /// The client that it belongs to. None for one that clients share.
+    pub(super) client: Option<u64>,
+}
+
+impl SessionKey {
+    /// The session that clients share.
+    pub(super) fn shared(identity: &UpstreamIdentity) -> Self {
+        Self { identity: identity.clone(), client: None }
+    }
+}
 
 #[derive(Clone)]
 pub(super) enum SessionSlot {
-    Connecting(Connecting),
+    Connecting { session: PendingSession, ticket: Arc<StartTicket> },
     Open(Arc<UpstreamSession>),
 }
 
@@ -27,8 +45,8 @@ impl SessionSlot {
     pub(super) async fn close(self) {
         match self {
             Self::Open(session) => session.close().await,
-            Self::Connecting(connecting) => {
-                if let Ok(session) = connecting.await {
+            Self::Connecting { session, .. } => {
+                if let Ok(session) = session.await {
                     session.close().await;
                 }
             }
@@ -44,7 +62,7 @@ pub(super) struct PoolFull;
 #[derive(Default)]
 pub(super) struct SessionPool {
     /// At most [`SESSION_LIMIT`].
-    slots: HashMap<UpstreamIdentity, UsedSlot>,
+    slots: HashMap<SessionKey, UsedSlot>,
     /// Counts uses, to tell which slot was used before which.
     clock: u64,
 }
@@ -55,56 +73,77 @@ struct UsedSlot {
 }
 
 impl SessionPool {
-    /// The slot of an identity that is about to be used.
-    pub(super) fn used(&mut self, identity: &UpstreamIdentity) -> Option<SessionSlot> {
+    /// The slot that is about to be used for an identity's client: its own, or the shared one.
+    pub(super) fn used(
+        &mut self,
+        identity: &UpstreamIdentity,
+        client: Option<u64>,
+    ) -> Option<SessionSlot> {
         self.clock += 1;
-        let own = self.slots.get_mut(identity)?;
-        own.last_used = self.clock;
-        Some(own.slot.clone())
+        self.hand_over(identity);
+        let shared = SessionKey::shared(identity);
+        let own = SessionKey { client, ..shared.clone() };
+        let key = if self.slots.contains_key(&own) { own } else { shared };
+        let used = self.slots.get_mut(&key)?;
+        used.last_used = self.clock;
+        Some(used.slot.clone())
     }
 
-    pub(super) fn get(&self, identity: &UpstreamIdentity) -> Option<&SessionSlot> {
-        self.slots.get(identity).map(|own| &own.slot)
+    /// Gives a shared session to the client whose roots its server has been given, if there is one.
+    fn hand_over(&mut self, identity: &UpstreamIdentity) {
+        let shared = SessionKey::shared(identity);
+        let Some(SessionSlot::Open(session)) = self.get(&shared) else { return };
+        let Some(owner) = session.notices.roots.owner() else { return };
+        if let Some(slot) = self.slots.remove(&shared) {
+            self.slots.insert(SessionKey { client: Some(owner), ..shared }, slot);
+        }
+    }
+
+    pub(super) fn get(&self, key: &SessionKey) -> Option<&SessionSlot> {
+        self.slots.get(key).map(|own| &own.slot)
     }
 
     /// Makes room for one more identity where there is none: takes out the session that was unused
     /// the longest among those that are idle. The caller closes it.
     pub(super) fn make_room(
         &mut self,
-        identity: &UpstreamIdentity,
+        key: &SessionKey,
         is_idle: impl Fn(&UpstreamIdentity, &UpstreamSession) -> bool,
     ) -> Result<Option<Arc<UpstreamSession>>, PoolFull> {
-        if self.slots.len() < SESSION_LIMIT || self.slots.contains_key(identity) {
+        if self.slots.len() < SESSION_LIMIT || self.slots.contains_key(key) {
             return Ok(None);
         }
-        let idle = self.slots.iter().filter_map(|(identity, own)| match &own.slot {
-            SessionSlot::Open(session) if is_idle(identity, session) => {
-                Some((own.last_used, identity, session))
+        let idle = self.slots.iter().filter_map(|(key, own)| match &own.slot {
+            SessionSlot::Open(session) if is_idle(&key.identity, session) => {
+                Some((own.last_used, key, session))
             }
             _ => None,
         });
-        let (_, identity, session) = idle.min_by_key(|(used, ..)| *used).ok_or(PoolFull)?;
-        let (identity, session) = (identity.clone(), session.clone());
-        self.slots.remove(&identity);
+        let (_, key, session) = idle.min_by_key(|(used, ..)| *used).ok_or(PoolFull)?;
+        let (key, session) = (key.clone(), session.clone());
+        self.slots.remove(&key);
         Ok(Some(session))
     }
 
-    pub(super) fn insert(&mut self, identity: UpstreamIdentity, slot: SessionSlot) {
+    pub(super) fn insert(&mut self, key: SessionKey, slot: SessionSlot) {
         self.clock += 1;
-        self.slots.insert(identity, UsedSlot { slot, last_used: self.clock });
+        self.slots.insert(key, UsedSlot { slot, last_used: self.clock });
     }
 
-    pub(super) fn remove(&mut self, identity: &UpstreamIdentity) {
-        self.slots.remove(identity);
+    pub(super) fn remove(&mut self, key: &SessionKey) {
+        self.slots.remove(key);
     }
 
-    /// Whether this very session is the one in use for the identity.
-    pub(super) fn holds(
-        &self,
-        identity: &UpstreamIdentity,
-        session: &Arc<UpstreamSession>,
-    ) -> bool {
-        matches!(self.get(identity), Some(SessionSlot::Open(own)) if Arc::ptr_eq(own, session))
+    /// Takes a session out of use. False if it was not in use any more.
+    pub(super) fn take_out(&mut self, session: &Arc<UpstreamSession>) -> bool {
+        let before = self.slots.len();
+        self.slots.retain(|_, own| !is(&own.slot, session));
+        self.slots.len() < before
+    }
+
+    /// Whether a session is in use.
+    pub(super) fn holds(&self, session: &Arc<UpstreamSession>) -> bool {
+        self.all().any(|slot| is(slot, session))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -115,7 +154,20 @@ impl SessionPool {
         self.all().filter(|slot| matches!(slot, SessionSlot::Open(_))).count()
     }
 
+    /// For how long a session on its way has been downloading.
+    pub(super) fn downloading(&self) -> Option<Duration> {
+        let tickets = self.all().filter_map(|slot| match slot {
+            SessionSlot::Connecting { ticket, .. } => Some(ticket),
+            SessionSlot::Open(_) => None,
+        });
+        tickets.filter_map(|ticket| ticket.downloading()).max()
+    }
+
     pub(super) fn all(&self) -> impl Iterator<Item = &SessionSlot> {
         self.slots.values().map(|own| &own.slot)
     }
+}
+
+fn is(slot: &SessionSlot, session: &Arc<UpstreamSession>) -> bool {
+    matches!(slot, SessionSlot::Open(own) if Arc::ptr_eq(own, session))
 }

@@ -1,4 +1,4 @@
-//! Who wants to hear of which resource: counted, so that a server is asked once for each.
+//! Counts who subscribes to each resource, so that the server gets one subscription for each.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,9 +8,10 @@ use gatefold_core::{CallError, Outcome, Payload, Target, UpstreamIdentity};
 use serde_json::value::RawValue;
 use tokio::time::{sleep, timeout};
 
+use super::super::backoff::jittered;
 use super::super::session::{SettingError, UpstreamSession};
-use super::McpSource;
-use super::pool::{SESSION_LIMIT, SessionSlot};
+use super::pool::{SESSION_LIMIT, SessionKey, SessionSlot};
+use super::{McpSource, StartReason};
 use crate::protocol::codes::INTERNAL_ERROR;
 
 /// Resources that one identity listens to at once. One more is refused.
@@ -135,7 +136,7 @@ impl McpSource {
             let message = format!("{SUBSCRIPTIONS} resources are listened to, which is the limit");
             return Err(CallError::Refused { tool, code: INTERNAL_ERROR, message, data: None });
         }
-        let session = self.session(identity).await?;
+        let session = self.session(identity, StartReason::Call, None).await?;
         let beginning = self.subscriptions.begin(identity, uri);
         match session.subscribe(uri).await {
             Ok(()) => {
@@ -173,7 +174,7 @@ impl McpSource {
         if !self.subscriptions.leave(identity, uri) {
             return;
         }
-        let open = match self.lock().sessions.get(identity) {
+        let open = match self.lock().sessions.get(&SessionKey::shared(identity)) {
             Some(SessionSlot::Open(session)) => Some(session.clone()),
             _ => None,
         };
@@ -215,10 +216,11 @@ impl McpSource {
     pub(super) async fn revive(self: Arc<Self>, identity: UpstreamIdentity) {
         let reviving = async {
             loop {
-                let wait = self.lock().backoffs.wait(&identity).unwrap_or_default().max(REVIVAL);
+                let wait = self.lock().backoffs.wait(&identity).unwrap_or_default();
+                let wait = wait.max(jittered(REVIVAL));
                 sleep(wait).await;
                 if self.subscriptions.of(&identity).is_empty()
-                    || self.session(&identity).await.is_ok()
+                    || self.session(&identity, StartReason::Listing, None).await.is_ok()
                 {
                     return;
                 }

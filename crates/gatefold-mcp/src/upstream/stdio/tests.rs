@@ -23,9 +23,10 @@ async fn requests_under_way_are_bounded() {
     let (command, args) = ("sleep".to_owned(), vec!["60".to_owned()]);
     let settings = StdioSettings { command, args, ..StdioSettings::default() };
     let spawned = process::spawn(&settings).await.unwrap();
-    let notices = ServerNotices::new(broadcast::Sender::new(1), |_| false);
+    let notices = ServerNotices::new(broadcast::Sender::new(1), Arc::default(), |_| false);
     let domain = Domain::parse("up").unwrap();
-    let wire = StdioWire::new(domain, spawned, notices, &TaskTracker::new());
+    let log = Arc::new(LogBudget::new(domain.clone()));
+    let wire = StdioWire::new(domain, spawned, notices, Arc::default(), log, &TaskTracker::new());
     let mut pending = Vec::new();
     for _ in 0..PENDING_REQUESTS {
         let mut one = Box::pin(wire.request(request(wire.next_id())));

@@ -4,7 +4,7 @@ use libtest_mimic::Trial;
 use serde_json::json;
 
 use super::edge::{Edge, said, trial};
-use super::scripted::{Scripted, VIEW};
+use super::scripted::{ScriptedServer, VIEW};
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
@@ -14,7 +14,7 @@ pub(super) fn trials() -> Vec<Trial> {
 }
 
 async fn views() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for (path, name, is_own) in
         [("/mcp?disclosure=flat", "up__view", false), ("/mcp/source/up", "view", true)]
@@ -32,7 +32,7 @@ async fn views() {
 }
 
 async fn for_apps_alone() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for arguments in [json!({}), json!({"domain": "up"}), json!({"query": "button"})] {
         let params = json!({"name": "discover_tools", "arguments": arguments});

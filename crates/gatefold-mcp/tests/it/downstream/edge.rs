@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::upstream::support::LONG;
-use crate::upstream::world::{Made, World, client};
+use crate::upstream::world::{World, WorldOptions, client};
 
 pub(super) const STATELESS: &str = "2026-07-28";
 pub(super) const LATEST: &str = "2025-11-25";
@@ -74,7 +74,7 @@ impl Edge {
         policy: Policy,
         endpoint: HttpEndpoint,
     ) -> Self {
-        let world = World::made(sources, &Made { policy, ..Made::default() });
+        let world = World::made(sources, &WorldOptions { policy, ..WorldOptions::default() });
         for (domain, fared) in world.refresh().await {
             assert_eq!(fared, Ok(()), "{domain}");
         }
@@ -115,7 +115,7 @@ impl Edge {
         Reply::of(self.send(Method::POST, path, headers, body).await).await
     }
 
-    /// A request that stands alone, with all it has to say.
+    /// A stateless request.
     pub(super) async fn ask(&self, path: &str, method: &str, params: Value) -> Reply {
         Reply::of(self.begin(path, method, params).await).await
     }
@@ -127,7 +127,7 @@ impl Edge {
         self.send(Method::POST, path, &headers, body).await
     }
 
-    /// The result of a request that stands alone.
+    /// The result of a stateless request.
     pub(super) async fn result(&self, path: &str, method: &str, params: Value) -> Value {
         self.ask(path, method, params).await.result()
     }
@@ -163,7 +163,7 @@ pub(super) fn request(id: impl Into<Value>, method: &str, params: &Value) -> Str
     json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params}).to_string()
 }
 
-/// The headers and the body of a request that stands alone.
+/// The headers and the body of a stateless request.
 pub(super) fn standing_alone(
     method: &str,
     mut params: Value,

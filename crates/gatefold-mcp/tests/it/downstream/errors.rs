@@ -1,16 +1,16 @@
-//! What is refused, and how.
+//! How the gateway refuses requests.
 
 use futures::future::join_all;
 use gatefold_mcp::HttpEndpoint;
 use gatefold_policy::Policy;
 use libtest_mimic::Trial;
-use reqwest::Method;
+use reqwest::{Method, Response};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
-use super::edge::{Edge, Reply, STATELESS, request, standing_alone, trial};
-use super::scripted::Scripted;
+use super::edge::{Edge, Reply, STATELESS, initialize, request, standing_alone, trial};
+use super::scripted::ScriptedServer;
 use crate::upstream::support::LONG;
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -24,18 +24,20 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("arguments_that_headers_mirror_are_checked", arguments),
         trial("a_request_of_no_session_or_anothers_is_told_apart", sessions),
         trial("the_types_of_bodies_are_settled_first", types),
+        trial("an_address_may_end_with_a_slash", a_slash),
         trial("methods_that_need_a_session_are_not_allowed_without", not_allowed),
         trial("a_body_too_large_is_refused", too_large),
         trial("a_tool_name_too_long_is_refused_by_every_disclosure", long_name),
         trial("a_client_with_too_many_requests_under_way_is_refused_one_more", crowded),
         trial("headers_too_large_are_refused", headers_too_large),
         trial("foreign_hosts_and_pages_are_kept_out", foreign),
+        trial("pages_of_allowed_origins_may_read_answers_and_their_sessions", pages),
         trial("a_request_with_two_hosts_or_origins_is_refused", doubled),
     ]
 }
 
-async fn edge() -> (Scripted, Edge) {
-    let up = Scripted::new("up").await;
+async fn edge() -> (ScriptedServer, Edge) {
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     (up, edge)
 }
@@ -109,6 +111,7 @@ async fn unreadable() {
         ("[1,", -32700, Value::Null),
         ("7", -32600, Value::Null),
         ("null", -32600, Value::Null),
+        (r#"[["2.0",5,"ping"]]"#, -32600, Value::Null),
         ("{}", -32600, Value::Null),
         (r#"{"id":5,"method":"ping"}"#, -32600, json!(5)),
         (r#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, -32600, json!("a")),
@@ -220,7 +223,7 @@ async fn encoded() {
 }
 
 async fn arguments() {
-    let up = crate::upstream::asking::Honest::new(
+    let up = crate::upstream::asking::ReferenceUpstream::new(
         crate::upstream::support::Wire::Http,
         crate::upstream::support::Era::Handshake,
     )
@@ -300,9 +303,29 @@ async fn types() {
         let headers = [("mcp-session-id", &*session.id), (header, value)];
         let reply = edge.post("/mcp", &headers, &ping).await;
         assert_eq!(reply.status, status, "{header}: {value}");
+        if status != 200 {
+            turned_away(&reply.body);
+        }
     }
     let response = session.send(Method::GET, &[("accept", "application/json")], "").await;
     assert_eq!(response.status(), 406);
+    turned_away(&response.text().await.unwrap());
+}
+
+/// Clients show the message of a JSON-RPC error, and few show any other body.
+fn turned_away(body: &str) {
+    let body: Value = serde_json::from_str(body).expect(body);
+    assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &Value::Null), "{body}");
+    assert_eq!(body["error"]["code"], -32600, "{body}");
+    assert!(body["error"]["message"].as_str().is_some_and(|text| !text.is_empty()), "{body}");
+}
+
+async fn a_slash() {
+    let (_up, edge) = edge().await;
+    for path in ["/mcp/", "/mcp/source/up/"] {
+        let session = edge.session(path).await;
+        assert_eq!(session.ask(1, "ping", json!({})).await.status, 200, "{path}");
+    }
 }
 
 async fn not_allowed() {
@@ -317,14 +340,18 @@ async fn not_allowed() {
 }
 
 async fn too_large() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let endpoint = HttpEndpoint { request_body_bytes: 1000, ..HttpEndpoint::default() };
     let edge = Edge::with(&[&up.settings], Policy::default(), endpoint).await;
     let session = edge.session("/mcp").await;
     let ping = request(1, "ping", &json!({}));
     for (bytes, status) in [(1000, 200), (1001, 413), (100_000, 413)] {
         let body = format!("{ping}{}", " ".repeat(bytes - ping.len()));
-        assert_eq!(session.post(&body).await.status, status, "{bytes}");
+        let reply = session.post(&body).await;
+        assert_eq!(reply.status, status, "{bytes}");
+        if status != 200 {
+            turned_away(&reply.body);
+        }
     }
 }
 
@@ -338,7 +365,7 @@ async fn headers_too_large() {
 }
 
 async fn foreign() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let mut endpoint = HttpEndpoint::default();
     endpoint.allowed_hosts.push("gate.example".to_owned());
     endpoint.allowed_origins.push("https://page.example".to_owned());
@@ -367,6 +394,49 @@ async fn foreign() {
     }
 }
 
+async fn pages() {
+    const PAGE: &str = "https://page.example";
+    let up = ScriptedServer::new("up").await;
+    let mut endpoint = HttpEndpoint::default();
+    endpoint.allowed_origins.push(PAGE.to_owned());
+    let edge = Edge::with(&[&up.settings], Policy::default(), endpoint).await;
+    let asks = [
+        ("access-control-request-method", "POST"),
+        ("access-control-request-headers", "content-type,mcp-protocol-version,mcp-param-region"),
+    ];
+    let preflight = async |origin: Option<&str>| {
+        let origin = origin.map(|origin| ("origin", origin));
+        let headers: Vec<_> = asks.into_iter().chain(origin).collect();
+        edge.send(Method::OPTIONS, "/mcp", &headers, "").await
+    };
+    let response = preflight(Some(PAGE)).await;
+    assert_eq!(response.status(), 200);
+    assert_eq!(cors(&response, "allow-origin"), Some(PAGE));
+    assert_eq!(cors(&response, "allow-methods"), Some("GET,POST,DELETE"));
+    assert_eq!(cors(&response, "allow-headers"), Some(asks[1].1));
+    let response = preflight(Some("https://evil.example")).await;
+    assert_eq!((response.status().as_u16(), cors(&response, "allow-origin")), (403, None));
+    assert_eq!(preflight(None).await.status(), 405, "no page asks");
+
+    let begin = initialize(Some("2025-11-25"), &json!({}));
+    let response = edge.send(Method::POST, "/mcp", &[("origin", PAGE)], &begin).await;
+    assert_eq!(response.status(), 200);
+    assert_eq!(cors(&response, "allow-origin"), Some(PAGE));
+    assert_eq!(cors(&response, "expose-headers"), Some("mcp-session-id,www-authenticate"));
+    assert!(response.headers().contains_key("mcp-session-id"));
+    assert!(response.headers()["vary"].to_str().unwrap().contains("origin"));
+    let response = edge.send(Method::POST, "/mcp", &[("origin", PAGE)], "{").await;
+    assert_eq!(response.status(), 400);
+    assert_eq!(cors(&response, "allow-origin"), Some(PAGE), "a page may read its errors");
+    let response = edge.send(Method::POST, "/mcp", &[], &begin).await;
+    assert_eq!(cors(&response, "allow-origin"), None);
+}
+
+fn cors<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
+    let value = response.headers().get(format!("access-control-{name}"))?;
+    value.to_str().ok()
+}
+
 /// Sends a request letter for letter; the status of its answer.
 async fn status_of(edge: &Edge, headers: &[&str]) -> String {
     let address = edge.base.strip_prefix("http://").unwrap();
@@ -380,7 +450,7 @@ async fn status_of(edge: &Edge, headers: &[&str]) -> String {
 }
 
 async fn doubled() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let (host, page) = ("host: localhost", "origin: http://localhost");
     // Nothing is wrong with the first two but the method.

@@ -11,8 +11,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::edge::{Edge, Reply, Sse, event_id, initialize, request, said, standing_alone, trial};
-use super::scripted::Scripted;
-use crate::upstream::asking::Honest;
+use super::scripted::ScriptedServer;
+use crate::upstream::asking::ReferenceUpstream;
 use crate::upstream::support::{Era, Wire};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -29,9 +29,9 @@ pub(super) fn trials() -> Vec<Trial> {
 const WHO: &str = "x-test-user";
 
 /// Believes a header.
-struct Believer;
+struct HeaderAuthenticator;
 
-impl Authenticator for Believer {
+impl Authenticator for HeaderAuthenticator {
     fn authenticate<'a>(
         &'a self,
         request: &'a http::request::Parts,
@@ -47,7 +47,7 @@ impl Authenticator for Believer {
 }
 
 async fn edge_over(settings: &gatefold_mcp::McpSettings) -> Edge {
-    let authenticator = Arc::new(Believer);
+    let authenticator = Arc::new(HeaderAuthenticator);
     let endpoint = HttpEndpoint { authenticator, ..HttpEndpoint::default() };
     Edge::with(&[settings], Policy::default(), endpoint).await
 }
@@ -67,7 +67,7 @@ async fn told(edge: &Edge, method: Method, headers: &[(&str, &str)], body: &str)
 }
 
 async fn unknown() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = edge_over(&up.settings).await;
     for path in ["/mcp", "/mcp/source/up", "/mcp/source/nothing", "/mcp?disclosure=loud"] {
         for method in [Method::POST, Method::GET, Method::DELETE] {
@@ -83,7 +83,7 @@ async fn unknown() {
 }
 
 async fn session() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = edge_over(&up.settings).await;
     let ann = open(&edge, "ann", "/mcp/source/up", &json!({})).await;
     let unheard = "0".repeat(32);
@@ -110,7 +110,7 @@ async fn session() {
 }
 
 async fn stream() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = edge_over(&up.settings).await;
     let ann = open(&edge, "ann", "/mcp/source/up", &json!({})).await;
     let bob = open(&edge, "bob", "/mcp/source/up", &json!({})).await;
@@ -137,7 +137,7 @@ async fn stream() {
 }
 
 async fn parked() {
-    let up = Honest::new(Wire::Http, Era::Handshake).await;
+    let up = ReferenceUpstream::new(Wire::Http, Era::Handshake).await;
     let edge = edge_over(&up.settings).await;
     let params = json!({"name": "matrix_elicit", "arguments": {}});
     let ask = async |who: &str, params: Value| {
@@ -165,7 +165,7 @@ async fn parked() {
 }
 
 async fn claims() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = edge_over(&up.settings).await;
     let ann = open(&edge, "ann", "/mcp/source/up", &json!({})).await;
     let headers = [(WHO, "ann"), ("mcp-session-id", ann.as_str()), ("user-agent", "another/1")];

@@ -5,13 +5,13 @@ use std::time::Duration;
 use gatefold_mcp::HttpEndpoint;
 use gatefold_policy::Policy;
 use libtest_mimic::Trial;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::edge::{Edge, said, trial};
-use super::scripted::Scripted;
+use super::scripted::ScriptedServer;
 use crate::upstream::support::LONG;
 
 /// A limit that a test waits for.
@@ -61,7 +61,7 @@ impl Raw {
                 if let Some((head, body)) = text.split_once("\r\n\r\n") {
                     let length = head.lines().find_map(|l| l.strip_prefix("content-length: "));
                     if body.len() >= length.unwrap().parse::<usize>().unwrap() {
-                        return (head[9..12].parse().unwrap(), body.to_owned());
+                        return (head[9..12].parse().unwrap(), message(body));
                     }
                 }
                 assert_ne!(self.0.read_buf(&mut read).await.unwrap(), 0, "closed after {text:?}");
@@ -98,7 +98,7 @@ async fn silent() {
 }
 
 async fn in_use() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let endpoint = HttpEndpoint { connections: 2, ..HttpEndpoint::default() };
     let edge = Edge::with(&[&up.settings], Policy::default(), endpoint).await;
     let session = edge.session("/mcp").await;
@@ -130,6 +130,12 @@ async fn idle() {
     client.begin(2, b"{}").await;
     assert_eq!(client.answer().await.0, 400);
     assert!(client.is_closed_within(LONG).await);
+}
+
+/// The message of a JSON-RPC error, or the whole body.
+fn message(body: &str) -> String {
+    let value: Value = serde_json::from_str(body).unwrap_or_default();
+    value["error"]["message"].as_str().unwrap_or(body).to_owned()
 }
 
 async fn no_end() {
@@ -184,7 +190,7 @@ async fn unfinished() {
 }
 
 async fn arguments() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let endpoint = HttpEndpoint {
         requests_bytes: 1024 * 1024,
         request_body_bytes: 1024 * 1024,

@@ -4,8 +4,8 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use super::edge::{Edge, Sse, trial};
-use super::scripted::{DOC, Scripted};
-use crate::upstream::asking::Honest;
+use super::scripted::{DOC, ScriptedServer};
+use crate::upstream::asking::ReferenceUpstream;
 use crate::upstream::support::{Era, Wire};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -37,8 +37,8 @@ fn stream_of(message: &Value) -> i64 {
 }
 
 async fn acknowledged() {
-    let tools_alone = Scripted::declaring("tools", json!({"tools": {}})).await;
-    let up = Scripted::new("up").await;
+    let tools_alone = ScriptedServer::declaring("tools", json!({"tools": {}})).await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&tools_alone.settings, &up.settings]).await;
     let all = json!({
         "toolsListChanged": true,
@@ -67,7 +67,7 @@ async fn acknowledged() {
 }
 
 async fn named() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for (path, uri) in
         [("/mcp", format!("gatefold://up/{DOC}")), ("/mcp/source/up", DOC.to_owned())]
@@ -84,7 +84,7 @@ async fn named() {
 }
 
 async fn ended() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let session = edge.session("/mcp").await;
     let mut notices = session.listen().await;
@@ -98,7 +98,7 @@ async fn ended() {
 }
 
 async fn shared() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let uri = format!("gatefold://up/{DOC}");
     let filter = json!({"resourceSubscriptions": [uri]});
@@ -127,7 +127,7 @@ async fn shared() {
 }
 
 async fn sessions() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let (one, other) = (edge.session("/mcp").await, edge.session("/mcp/source/up").await);
     let (mut of_one, mut of_other) = (one.listen().await, other.listen().await);
@@ -151,7 +151,7 @@ async fn sessions() {
 }
 
 async fn changed() {
-    let up = Honest::new(Wire::Http, Era::Handshake).await;
+    let up = ReferenceUpstream::new(Wire::Http, Era::Handshake).await;
     let edge = Edge::over(&[&up.settings]).await;
     let session = edge.session("/mcp/source/up").await;
     let mut notices = session.listen().await;

@@ -2,15 +2,17 @@
 
 use gatefold_core::{Domain, EntryKind, RuleId};
 use gatefold_mcp::HttpEndpoint;
-use gatefold_policy::{Effect, Entries, Glob, Policy, Rule, Scope, Who};
+use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use super::edge::{Edge, Sse, said, trial};
-use super::scripted::{DOC, Scripted, tool_names};
+use super::scripted::{DOC, ScriptedServer, tool_names};
+use crate::upstream::support::{Era, Upstream, Wire};
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
+        trial("an_error_at_the_endpoint_of_one_source_has_its_own_names", own_errors),
         trial("whatever_is_listed_can_be_had_by_its_listed_name", had),
         trial("names_are_told_apart_by_their_source", apart),
         trial("resources_in_results_can_be_read_by_the_addresses_there", addresses),
@@ -29,7 +31,7 @@ fn names<'a>(result: &'a Value, list: &str, key: &str) -> Vec<&'a str> {
 }
 
 async fn apart() {
-    let (one, two) = (Scripted::new("one").await, Scripted::new("two").await);
+    let (one, two) = (ScriptedServer::new("one").await, ScriptedServer::new("two").await);
     let edge = Edge::over(&[&one.settings, &two.settings]).await;
     let prompts = edge.result("/mcp", "prompts/list", json!({})).await;
     let expected = ["one__greet", "one__part", "two__greet", "two__part"];
@@ -62,7 +64,7 @@ async fn apart() {
 }
 
 async fn had() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for path in
         ["/mcp", "/mcp/source/up", "/mcp?disclosure=flat", "/mcp/source/up?disclosure=gateway"]
@@ -90,7 +92,7 @@ async fn had() {
 }
 
 async fn addresses() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for (path, tool) in [
         ("/mcp", json!({"name": "execute_tool", "arguments": {"tool_name": "up__link"}})),
@@ -117,7 +119,7 @@ async fn addresses() {
 }
 
 async fn completed() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let argument = json!({"name": "number", "value": "1"});
     for (path, reference, own) in [
@@ -163,7 +165,7 @@ async fn completed() {
 }
 
 async fn flat() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let path = "/mcp?disclosure=flat";
     let tools = edge.result(path, "tools/list", json!({})).await;
@@ -185,7 +187,7 @@ fn deny(id: &str, kind: EntryKind, pattern: &str) -> Rule {
     Rule {
         id: RuleId::new(id),
         effect: Effect::Deny,
-        who: Who::everybody(),
+        who: PrincipalFilter::everybody(),
         scope: Scope::Domain(Domain::parse("up").unwrap()),
         entries: Entries::Only(kind),
         pattern: Glob::new(pattern),
@@ -193,7 +195,7 @@ fn deny(id: &str, kind: EntryKind, pattern: &str) -> Rule {
 }
 
 async fn denied() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let policy = Policy::new(vec![
         deny("tools", EntryKind::Tool, "say"),
         deny("prompts", EntryKind::Prompt, "greet"),
@@ -258,7 +260,7 @@ async fn denied() {
 /// answer is the same word for word, and the source beside it is not called for either.
 async fn no_other() {
     let evil = || async {
-        Scripted::listing(
+        ScriptedServer::listing(
             "evil",
             &["bank__say", "bank_say", "bank__bank_say", "say", "other"],
             &["bank__greet", "bank_greet", "greet"],
@@ -268,8 +270,9 @@ async fn no_other() {
     };
     let (some, all) = (["other"], ["say", "bank_say", "other"]);
     let having =
-        Scripted::listing("bank", &all, &["greet", "bank_greet"], &["scripted://secret"]).await;
-    let lacking = Scripted::listing("bank", &some, &[], &[]).await;
+        ScriptedServer::listing("bank", &all, &["greet", "bank_greet"], &["scripted://secret"])
+            .await;
+    let lacking = ScriptedServer::listing("bank", &some, &[], &[]).await;
     let (beside, too) = (evil().await, evil().await);
     let deny = |kind, pattern: &str| {
         let scope = Scope::Domain(Domain::parse("bank").unwrap());
@@ -346,7 +349,7 @@ fn every_entrance() -> Vec<(&'static str, &'static str, Value)> {
 
 /// A resource that is not listed reaches its source as rules judged it, from every entrance.
 async fn judged() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let policy = Policy::new(vec![deny("resources", EntryKind::Resource, "file:///etc/*")]);
     let edge = Edge::with(&[&up.settings], policy, HttpEndpoint::default()).await;
     for own in [
@@ -381,7 +384,7 @@ async fn judged() {
 }
 
 async fn pages() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for method in ["tools/list", "prompts/list", "resources/list", "resources/templates/list"] {
         let reply = edge.ask("/mcp", method, json!({"cursor": "x"})).await;
@@ -389,5 +392,16 @@ async fn pages() {
         let result = edge.result("/mcp", method, json!({})).await;
         assert!(result.get("nextCursor").is_none());
         assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(0), &json!("private")));
+    }
+}
+
+async fn own_errors() {
+    let up = Upstream::new("up", Wire::Stdio, Era::Stateless, &[]);
+    let edge = Edge::over(&[&up.settings]).await;
+    for (path, name) in [("/mcp/source/up", "die"), ("/mcp?disclosure=flat", "up__die")] {
+        let session = edge.session(path).await;
+        let result = session.result("tools/call", json!({ "name": name })).await;
+        let expected = format!("Tool '{name}' did not finish");
+        assert!(result.to_string().contains(&expected), "{path}: {result}");
     }
 }

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::edge::{Edge, Session, Sse, request, said, trial};
-use crate::upstream::asking::Honest;
+use crate::upstream::asking::ReferenceUpstream;
 use crate::upstream::support::{Era, Wire};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -19,8 +19,8 @@ pub(super) fn trials() -> Vec<Trial> {
     ]
 }
 
-async fn edge() -> (Honest, Edge) {
-    let up = Honest::new(Wire::Http, Era::Handshake).await;
+async fn edge() -> (ReferenceUpstream, Edge) {
+    let up = ReferenceUpstream::new(Wire::Http, Era::Handshake).await;
     let edge = Edge::over(&[&up.settings]).await;
     (up, edge)
 }

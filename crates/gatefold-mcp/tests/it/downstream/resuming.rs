@@ -7,7 +7,7 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use super::edge::{Edge, Reply, Session, Sse, event_id, pass, request, said, trial};
-use super::scripted::Scripted;
+use super::scripted::ScriptedServer;
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
@@ -26,8 +26,8 @@ pub(super) fn trials() -> Vec<Trial> {
 /// How long a client may stay away.
 const GRACE: Duration = Duration::from_secs(30);
 
-async fn edge() -> (Scripted, Edge) {
-    let up = Scripted::new("up").await;
+async fn edge() -> (ScriptedServer, Edge) {
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     (up, edge)
 }

@@ -25,7 +25,7 @@ pub(super) const VIEW: &str = "ui://view/main.html";
 const STEP: Duration = Duration::from_millis(5);
 
 /// The server, running until it is dropped.
-pub(super) struct Scripted {
+pub(super) struct ScriptedServer {
     pub(super) settings: McpSettings,
     pub(super) script: Arc<Script>,
     _running: DropGuard,
@@ -38,7 +38,7 @@ pub(super) struct Script {
     released: watch::Sender<bool>,
     /// Calls that were given up before they were answered.
     given_up: Mutex<usize>,
-    /// What is said on the session's own stream.
+    /// The messages on the session's own stream.
     notices: broadcast::Sender<String>,
     capabilities: Value,
     /// What it lists in place of the usual tools, prompts and resources, by name and URI.
@@ -97,7 +97,7 @@ impl Script {
     }
 }
 
-impl Scripted {
+impl ScriptedServer {
     pub(super) async fn new(domain: &str) -> Self {
         let capabilities = json!({
             "tools": {"listChanged": true},
@@ -167,7 +167,7 @@ async fn take(State(script): State<Arc<Script>>, body: Bytes) -> Response {
         "initialize" => json!({"result": {
             "protocolVersion": "2025-11-25",
             "capabilities": script.capabilities,
-            "serverInfo": {"name": "scripted", "title": "Scripted", "version": "7"},
+            "serverInfo": server_info(),
             "instructions": "Do as the script says.",
         }}),
         "tools/call" => match params["name"].as_str().unwrap_or_default() {
@@ -181,6 +181,18 @@ async fn take(State(script): State<Arc<Script>>, body: Bytes) -> Response {
     answer["jsonrpc"] = "2.0".into();
     answer["id"] = id.clone();
     respond(200, "application/json", answer.to_string())
+}
+
+/// What it says of itself, some of which no version of the protocol knows.
+pub(super) fn server_info() -> Value {
+    json!({
+        "name": "scripted",
+        "title": "Scripted",
+        "version": "7",
+        "websiteUrl": "https://scripted.example",
+        "icons": [{"src": "https://scripted.example/icon.png", "sizes": ["48x48"]}],
+        "x-build": 1.10,
+    })
 }
 
 fn answered(method: &str, params: &Value) -> Value {
@@ -233,9 +245,9 @@ fn called(name: &str, arguments: &Value) -> Value {
 }
 
 /// Counts a call that is dropped unanswered.
-struct Unanswered(Option<Arc<Script>>);
+struct UnansweredCall(Option<Arc<Script>>);
 
-impl Drop for Unanswered {
+impl Drop for UnansweredCall {
     fn drop(&mut self) {
         if let Some(script) = self.0.take() {
             *script.given_up.lock().unwrap() += 1;
@@ -250,7 +262,7 @@ fn result(message: &Value) -> String {
 
 /// Answers when it is released.
 async fn hold(script: Arc<Script>, message: Value) -> Response {
-    let mut unanswered = Unanswered(Some(script.clone()));
+    let mut unanswered = UnansweredCall(Some(script.clone()));
     drop(script.released.subscribe().wait_for(|released| *released).await);
     unanswered.0 = None;
     respond(200, "application/json", result(&message))
@@ -258,7 +270,7 @@ async fn hold(script: Arc<Script>, message: Value) -> Response {
 
 /// Reports progress all the time until it is released.
 fn chat(script: &Arc<Script>, message: Value) -> Response {
-    let state = (Unanswered(Some(script.clone())), script.released.subscribe(), 0, message);
+    let state = (UnansweredCall(Some(script.clone())), script.released.subscribe(), 0, message);
     let events = futures::stream::unfold(Some(state), async |state| {
         let (mut unanswered, released, step, message) = state?;
         if *released.borrow() {

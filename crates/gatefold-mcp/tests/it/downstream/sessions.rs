@@ -9,8 +9,8 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use super::edge::{Edge, pass, request, said, trial};
-use super::scripted::Scripted;
-use crate::upstream::asking::Honest;
+use super::scripted::ScriptedServer;
+use crate::upstream::asking::ReferenceUpstream;
 use crate::upstream::support::{Era, Wire};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -27,7 +27,7 @@ pub(super) fn trials() -> Vec<Trial> {
 }
 
 async fn ids() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let mut seen = HashSet::new();
     for _ in 0..20 {
@@ -40,7 +40,7 @@ async fn ids() {
 }
 
 async fn deleted() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for (round, path) in ["/mcp/source/up", "/mcp"].into_iter().enumerate() {
         for version in ["2025-11-25", "2025-06-18"] {
@@ -70,7 +70,7 @@ async fn deleted() {
 }
 
 async fn silent() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let idle = Duration::from_secs(20);
     let endpoint = HttpEndpoint { session_idle: idle, ..HttpEndpoint::default() };
     let edge = Edge::with(&[&up.settings], Policy::default(), endpoint).await;
@@ -89,7 +89,7 @@ async fn silent() {
 }
 
 async fn replaced() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let session = edge.session("/mcp").await;
     let mut first = session.listen().await;
@@ -98,7 +98,7 @@ async fn replaced() {
 }
 
 async fn versions_of_batches() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let batch = format!("[{}]", request(1, "ping", &json!({})));
     for (version, status) in
@@ -113,7 +113,7 @@ async fn versions_of_batches() {
 }
 
 async fn batch() {
-    let up = Honest::new(Wire::Http, Era::Handshake).await;
+    let up = ReferenceUpstream::new(Wire::Http, Era::Handshake).await;
     let edge = Edge::over(&[&up.settings]).await;
     let capabilities = json!({"roots": {}});
     let session = edge.session_of("/mcp/source/up", "2025-03-26", capabilities).await;
@@ -146,7 +146,7 @@ async fn batch() {
 }
 
 async fn bounds() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let session = edge.session_of("/mcp", "2025-03-26", json!({})).await;
     for (messages, status) in [(0, 400), (1, 200), (100, 200), (101, 400)] {
@@ -157,7 +157,7 @@ async fn bounds() {
 }
 
 async fn asking_batch() {
-    let up = Honest::new(Wire::Http, Era::Handshake).await;
+    let up = ReferenceUpstream::new(Wire::Http, Era::Handshake).await;
     let edge = Edge::over(&[&up.settings]).await;
     let session = edge.session_of("/mcp/source/up", "2025-03-26", json!({"roots": {}})).await;
     let call = request(1, "tools/call", &json!({"name": "matrix_roots", "arguments": {}}));

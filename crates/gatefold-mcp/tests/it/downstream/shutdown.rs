@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use super::edge::{Edge, event_id, pass, request, said, trial};
-use super::scripted::Scripted;
+use super::scripted::ScriptedServer;
 use crate::upstream::support::LONG;
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -25,7 +25,7 @@ fn held() -> serde_json::Value {
 }
 
 async fn finished() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let mut edge = Edge::over(&[&up.settings]).await;
     let shutdown = edge.shutdown.clone();
     let session = edge.session("/mcp").await;
@@ -56,7 +56,7 @@ async fn finished() {
 }
 
 async fn drained() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let drain = Duration::from_millis(200);
     let endpoint = HttpEndpoint { drain, ..HttpEndpoint::default() };
     let mut edge = Edge::with(&[&up.settings], Policy::default(), endpoint).await;
@@ -72,7 +72,7 @@ async fn drained() {
 }
 
 async fn at_once() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let mut edge = Edge::over(&[&up.settings]).await;
     let session = edge.session("/mcp").await;
     let _notices = session.listen().await;

@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::edge::{STATELESS, exchange, initialize, request, said, standing_alone, trial};
-use super::scripted::{DOC, Scripted};
-use crate::upstream::asking::Honest;
+use super::scripted::{DOC, ScriptedServer};
+use crate::upstream::asking::ReferenceUpstream;
+use crate::upstream::rooted::{EAGER, rooted};
 use crate::upstream::support::{Era, Wire, http};
 use crate::upstream::world::World;
 
@@ -28,12 +29,21 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("the_end_of_input_lets_calls_finish", end_of_input),
         trial("calls_that_outlast_the_end_of_input_are_given_up", too_late),
         trial("questions_on_one_connection_are_answered_out_of_order", questions),
+        trial("the_roots_of_the_only_client_are_the_gateways", || of_only(ROOTED)),
+        trial("a_server_that_runs_already_hears_of_the_only_clients_roots", || {
+            of_only(RUNNING_ROOTED)
+        }),
+        trial("the_only_client_is_not_asked_for_roots_that_it_does_not_have", without_roots),
         trial("notices_come_in_both_eras_on_one_connection", notices),
     ]
 }
 
 /// The first argument that turns this binary into a gateway on its standard input and output.
 const GATEWAY: &str = "stdio-gateway";
+/// Stands for the server that asks for roots as soon as it is greeted: before there is a client, or
+/// with its first call.
+const RUNNING_ROOTED: &str = "running-rooted";
+const ROOTED: &str = "rooted";
 /// How long calls may take once the input has ended, unless a test says else.
 const DRAIN_MS: u64 = 20_000;
 
@@ -43,10 +53,14 @@ pub(crate) fn run_if_asked() -> Option<ExitCode> {
     if args.next().as_deref() != Some(GATEWAY) {
         return None;
     }
-    let (url, drain) = (args.next()?, args.next()?.parse().ok()?);
+    let (source, drain) = (args.next()?, args.next()?.parse().ok()?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let served = runtime.block_on(async {
-        let world = World::connected(&http("up", &url)).await;
+        let world = match source.as_str() {
+            RUNNING_ROOTED => World::connected(&rooted("up", &[EAGER])).await,
+            ROOTED => World::new(&[&rooted("up", &[EAGER])]),
+            url => World::connected(&http("up", url)).await,
+        };
         let server = Server::new(exchange(&world));
         let audience = server.audience(Scope::Everything, None).unwrap();
         let drain = Duration::from_millis(drain);
@@ -59,18 +73,18 @@ pub(crate) fn run_if_asked() -> Option<ExitCode> {
 }
 
 /// A client of a gateway on pipes, before a source.
-struct Piped<S = Scripted> {
+struct PipedGateway<S = ScriptedServer> {
     up: S,
     client: StdioClient,
 }
 
-impl Piped {
+impl PipedGateway {
     async fn new() -> Self {
         Self::draining(DRAIN_MS).await
     }
 
     async fn draining(drain_ms: u64) -> Self {
-        let up = Scripted::new("up").await;
+        let up = ScriptedServer::new("up").await;
         let client = start(&up.settings, drain_ms);
         Self { up, client }
     }
@@ -80,13 +94,16 @@ fn start(source: &McpSettings, drain_ms: u64) -> StdioClient {
     let gatefold_mcp::Transport::Http(http) = &source.transport else {
         unreachable!("it is served over HTTP")
     };
-    let url = http.url.clone();
+    start_over(&http.url, drain_ms)
+}
+
+fn start_over(source: &str, drain_ms: u64) -> StdioClient {
     let program = std::env::current_exe().unwrap();
-    let args = vec![GATEWAY.to_owned(), url, drain_ms.to_string()];
+    let args = vec![GATEWAY.to_owned(), source.to_owned(), drain_ms.to_string()];
     StdioClient::spawn((program, args)).unwrap()
 }
 
-impl<S> Piped<S> {
+impl<S> PipedGateway<S> {
     async fn send(&mut self, line: &str) {
         self.client.send(line).await.unwrap();
     }
@@ -119,7 +136,7 @@ impl<S> Piped<S> {
     }
 }
 
-/// A request that stands alone, under an id of its own.
+/// A stateless request with an id of its own.
 fn alone(id: u64, method: &str, params: Value) -> String {
     let (_, body) = standing_alone(method, params);
     let mut message: Value = serde_json::from_str(&body).unwrap();
@@ -128,7 +145,7 @@ fn alone(id: u64, method: &str, params: Value) -> String {
 }
 
 async fn eras() {
-    let mut piped = Piped::new().await;
+    let mut piped = PipedGateway::new().await;
     piped.send(&request(1, "ping", &json!({}))).await;
     assert_eq!(piped.next().await["result"], json!({}));
     piped.send(&request(2, "tools/list", &json!({}))).await;
@@ -153,7 +170,7 @@ async fn eras() {
 }
 
 async fn parallel() {
-    let mut piped = Piped::new().await;
+    let mut piped = PipedGateway::new().await;
     piped.open().await;
     piped.call(1, "hold", json!({})).await;
     let execute = json!({"name": "execute_tool", "arguments": {"tool_name": "up__hold"}});
@@ -177,7 +194,7 @@ async fn parallel() {
 }
 
 async fn cancelled() {
-    let mut piped = Piped::new().await;
+    let mut piped = PipedGateway::new().await;
     piped.open().await;
     for id in [7, 8] {
         if id == 7 {
@@ -198,7 +215,7 @@ async fn cancelled() {
 }
 
 async fn too_long() {
-    let mut piped = Piped::new().await;
+    let mut piped = PipedGateway::new().await;
     piped.open().await;
     let padding = "x".repeat(16 * 1024 * 1024);
     piped.call(1, "say", json!({"padding": padding})).await;
@@ -210,7 +227,7 @@ async fn too_long() {
 }
 
 async fn unreadable() {
-    let mut piped = Piped::new().await;
+    let mut piped = PipedGateway::new().await;
     for (line, code) in [("{", -32700), ("\u{fffd}", -32700), ("7", -32600), ("{}", -32600)] {
         piped.send(line).await;
         let refused = piped.next().await;
@@ -223,7 +240,7 @@ async fn unreadable() {
 }
 
 async fn end_of_input() {
-    let mut piped = Piped::new().await;
+    let mut piped = PipedGateway::new().await;
     piped.open().await;
     piped.call(1, "hold", json!({"a": 1})).await;
     piped.up.script.reached("tools/call", 1).await;
@@ -238,7 +255,7 @@ async fn end_of_input() {
 }
 
 async fn too_late() {
-    let mut piped = Piped::draining(100).await;
+    let mut piped = PipedGateway::draining(100).await;
     piped.open().await;
     piped.call(1, "hold", json!({})).await;
     piped.up.script.reached("tools/call", 1).await;
@@ -248,9 +265,9 @@ async fn too_late() {
 }
 
 async fn questions() {
-    let up = Honest::new(Wire::Http, Era::Handshake).await;
+    let up = ReferenceUpstream::new(Wire::Http, Era::Handshake).await;
     let client = start(&up.settings, DRAIN_MS);
-    let mut piped = Piped { up, client };
+    let mut piped = PipedGateway { up, client };
     piped.send(&initialize(None, &json!({"elicitation": {}}))).await;
     piped.answer(0).await;
     let mut asked = Vec::new();
@@ -270,8 +287,53 @@ async fn questions() {
     }
 }
 
+/// Answers a request for roots, and returns what came before it.
+async fn give_roots<S>(piped: &mut PipedGateway<S>, uri: &str) {
+    let question = piped.next().await;
+    assert_eq!(question["method"], "roots/list", "{question}");
+    let result = json!({"roots": [{"uri": uri}]});
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result});
+    piped.send(&answer.to_string()).await;
+}
+
+async fn roots_of<S>(piped: &mut PipedGateway<S>, id: u64) -> String {
+    piped.call(id, "roots", json!({})).await;
+    said(&piped.answer(id).await["result"])
+}
+
+async fn of_only(source: &str) {
+    let mut piped = PipedGateway { up: (), client: start_over(source, DRAIN_MS) };
+    let offered = json!({"roots": {"listChanged": true}});
+    piped.send(&initialize(Some("2025-11-25"), &offered)).await;
+    piped.answer(0).await;
+    piped.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    if source == ROOTED {
+        piped.call(1, "roots", json!({})).await;
+        give_roots(&mut piped, "file:///garden").await;
+        assert_eq!(said(&piped.answer(1).await["result"]), "file:///garden");
+    } else {
+        give_roots(&mut piped, "file:///garden").await;
+    }
+    piped.send(r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#).await;
+    give_roots(&mut piped, "file:///shed").await;
+    // The server may read the call before it has read the answer to its own question.
+    for id in 2.. {
+        if roots_of(&mut piped, id).await == "file:///shed" {
+            return;
+        }
+    }
+}
+
+async fn without_roots() {
+    let mut piped = PipedGateway { up: (), client: start_over(ROOTED, DRAIN_MS) };
+    piped.open().await;
+    piped.call(1, "roots", json!({})).await;
+    let answer = piped.next().await;
+    assert_eq!((&answer["id"], &*said(&answer["result"])), (&json!(1), "no roots"), "{answer}");
+}
+
 async fn notices() {
-    let mut piped = Piped::new().await;
+    let mut piped = PipedGateway::new().await;
     piped.open().await;
     let uri = format!("gatefold://up/{DOC}");
     piped.send(&request(1, "resources/subscribe", &json!({"uri": uri}))).await;

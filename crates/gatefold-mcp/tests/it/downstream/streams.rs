@@ -7,8 +7,8 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::edge::{Edge, LATEST, Reply, Sse, pass, request, said, standing_alone, trial};
-use super::scripted::Scripted;
-use crate::upstream::asking::Honest;
+use super::scripted::ScriptedServer;
+use crate::upstream::asking::ReferenceUpstream;
 use crate::upstream::support::{Era, Wire};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -29,7 +29,7 @@ fn execute(tool: &str) -> serde_json::Value {
 }
 
 async fn plain() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let session = edge.session("/mcp").await;
     for reply in [
@@ -44,7 +44,7 @@ async fn plain() {
 }
 
 async fn progress() {
-    let up = Honest::new(Wire::Http, Era::Handshake).await;
+    let up = ReferenceUpstream::new(Wire::Http, Era::Handshake).await;
     let edge = Edge::over(&[&up.settings]).await;
     let mut params = execute("up__matrix_progress");
     params["_meta"] = json!({"progressToken": "mine"});
@@ -67,7 +67,7 @@ async fn progress() {
 }
 
 async fn source() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let say = json!({"name": "say", "arguments": {"a": 1}});
     let (session, old) = (
@@ -87,7 +87,7 @@ async fn source() {
 }
 
 async fn priming() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for (version, is_primed) in [(LATEST, true), ("2025-06-18", false), ("2024-11-05", false)] {
         let session = edge.session_of("/mcp/source/up", version, json!({})).await;
@@ -104,7 +104,7 @@ async fn priming() {
 }
 
 async fn hung_up() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let session = edge.session("/mcp").await;
     let old = edge.session_of("/mcp", "2025-06-18", json!({})).await;
@@ -135,7 +135,7 @@ async fn hung_up() {
 }
 
 async fn cancelled() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for (calls, path) in [(1, "/mcp"), (2, "/mcp/source/up")] {
         let session = edge.session(path).await;
@@ -163,7 +163,7 @@ async fn cancelled() {
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 async fn kept_alive() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let session = edge.session("/mcp/source/up").await;
     let listen = edge.begin("/mcp", "subscriptions/listen", json!({"notifications": {}}));
@@ -179,7 +179,7 @@ async fn kept_alive() {
 }
 
 async fn slow() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let session = edge.session("/mcp").await;
     let (headers, body) = standing_alone("tools/call", execute("up__hold"));

@@ -4,12 +4,13 @@ use libtest_mimic::Trial;
 use serde_json::json;
 
 use super::edge::{Edge, LATEST, STATELESS, initialize, trial};
-use super::scripted::Scripted;
+use super::scripted::ScriptedServer;
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
         trial("each_version_with_a_handshake_is_answered_with_itself", negotiated),
         trial("the_gateway_offers_what_its_sources_do_together", together),
+        trial("a_session_is_told_of_all_that_its_sources_may_come_to_have", promised),
         trial("an_endpoint_of_one_source_introduces_that_source", source),
         trial("discovery_names_every_version", discovered),
         trial("there_is_no_endpoint_of_a_source_that_is_not_there", absent),
@@ -17,7 +18,7 @@ pub(super) fn trials() -> Vec<Trial> {
 }
 
 async fn negotiated() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for (asked, given) in [
         (Some("2024-11-05"), "2024-11-05"),
@@ -42,10 +43,10 @@ async fn together() {
     let kept = json!({"io.modelcontextprotocol/skills": {"b": 1}});
     let mut extensions = kept.clone();
     extensions["com.example/a"] = json!({"what": "the gateway does not know"});
-    let one = Scripted::declaring("one", resources).await;
+    let one = ScriptedServer::declaring("one", resources).await;
     let two =
         json!({"tools": {}, "prompts": {}, "extensions": extensions, "experimental": {"x": {}}});
-    let two = Scripted::declaring("two", two).await;
+    let two = ScriptedServer::declaring("two", two).await;
     let edge = Edge::over(&[&one.settings, &two.settings]).await;
     let expected = json!({
         "extensions": kept,
@@ -55,14 +56,43 @@ async fn together() {
         "tools": {"listChanged": true},
     });
     let session = edge.session("/mcp").await;
-    assert_eq!(session.introduction["capabilities"], expected);
+    let mut for_life = expected.clone();
+    for_life["completions"] = json!({});
+    assert_eq!(
+        session.introduction["capabilities"], for_life,
+        "all that a source may come to have"
+    );
     assert_eq!(session.introduction["serverInfo"]["name"], "gatefold");
     let discovered = edge.result("/mcp", "server/discover", json!({})).await;
     assert_eq!(discovered["capabilities"], expected);
 }
 
+async fn promised() {
+    let tools = ScriptedServer::declaring("up", json!({"tools": {}})).await;
+    let edge = Edge::over(&[&tools.settings]).await;
+    let session = edge.session("/mcp").await;
+    let told = &session.introduction["capabilities"];
+    assert_eq!(told["resources"], json!({"listChanged": true, "subscribe": true}));
+    for key in ["prompts", "completions", "logging"] {
+        assert!(told[key].is_object(), "{key}");
+    }
+    for (method, list) in [
+        ("prompts/list", "prompts"),
+        ("resources/list", "resources"),
+        ("resources/templates/list", "resourceTemplates"),
+    ] {
+        assert_eq!(session.result(method, json!({})).await[list], json!([]), "{method}");
+    }
+    session.result("logging/setLevel", json!({"level": "debug"})).await;
+    let unknown = json!({"uri": "gatefold://up/x://y"});
+    assert!(session.ask(1, "resources/subscribe", unknown).await.code().is_some());
+    let of_none =
+        json!({"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": ""}});
+    assert!(session.ask(2, "completion/complete", of_none).await.code().is_some());
+}
+
 async fn source() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let session = edge.session("/mcp/source/up").await;
     let told = &session.introduction;
@@ -72,7 +102,7 @@ async fn source() {
         "resources": {"subscribe": true},
         "completions": {},
     });
-    let server = json!({"name": "scripted", "title": "Scripted", "version": "7"});
+    let server = super::scripted::server_info();
     assert_eq!(told["capabilities"], capabilities, "what cannot be relayed is left out");
     assert_eq!(told["serverInfo"], server);
     assert_eq!(told["instructions"], "Do as the script says.");
@@ -82,11 +112,14 @@ async fn source() {
     assert_eq!(discovered["instructions"], "Do as the script says.");
     let tools = session.result("tools/list", json!({})).await;
     let own = super::scripted::tool_names(&tools);
-    assert_eq!(own, ["button", "chat", "hold", "link", "say", "view"]);
+    assert_eq!(own, ["say", "link", "hold", "chat", "view", "button"], "in its own order");
+    let resources = session.result("resources/list", json!({})).await;
+    let first = &resources["resources"][0];
+    assert_eq!(first["name"], "doc", "{resources}");
 }
 
 async fn discovered() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let told = edge.result("/mcp", "server/discover", json!({})).await;
     let versions = json!([STATELESS, LATEST, "2025-06-18", "2025-03-26", "2024-11-05"]);
@@ -96,7 +129,7 @@ async fn discovered() {
 }
 
 async fn absent() {
-    let up = Scripted::new("up").await;
+    let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     for path in ["/mcp/source/down", "/mcp/source/UP", "/mcp/source/"] {
         let reply = edge.post(path, &[], &initialize(None, &json!({}))).await;

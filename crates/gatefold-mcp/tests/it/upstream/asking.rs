@@ -1,10 +1,13 @@
 //! Clients that can be asked, and servers that ask.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
-use gatefold_dispatch::{Answer, AskError, Caller, ClientCapabilities, Manner, Peer, Question};
+use gatefold_dispatch::{
+    Answer, AskError, Caller, ClientCapabilities, Peer, Question, QuestionMode,
+};
 use gatefold_mcp::{McpSettings, StdioSettings, Transport};
 use gatefold_testkit::reference::{ServedEras, serve_http};
 use gatefold_testkit::reference_command;
@@ -21,26 +24,34 @@ pub(crate) const ALL: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{
 type Reply = dyn Fn(&Question) -> Result<String, AskError> + Send + Sync;
 
 /// A client whose answers a test makes up.
-pub(crate) struct Asked {
+pub(crate) struct AskedClient {
     capabilities: ClientCapabilities,
-    manner: Manner,
+    question_mode: QuestionMode,
     reply: Box<Reply>,
     heard: Mutex<Vec<(String, Value)>>,
+    client: u64,
 }
 
-impl Asked {
+impl AskedClient {
     pub(crate) fn new(
         capabilities: &str,
-        manner: Manner,
+        question_mode: QuestionMode,
         reply: impl Fn(&Question) -> Result<String, AskError> + Send + Sync + 'static,
     ) -> Arc<Self> {
+        static CLIENTS: AtomicU64 = AtomicU64::new(0);
         let capabilities = ClientCapabilities::read(&raw(capabilities));
-        Arc::new(Self { capabilities, manner, reply: Box::new(reply), heard: Mutex::default() })
+        Arc::new(Self {
+            capabilities,
+            question_mode,
+            reply: Box::new(reply),
+            heard: Mutex::default(),
+            client: CLIENTS.fetch_add(1, Ordering::Relaxed),
+        })
     }
 
     /// One that is asked at once and always says the same.
     pub(crate) fn saying(answer: &'static str) -> Arc<Self> {
-        Self::new(ALL, Manner::Live, move |_| Ok(answer.to_owned()))
+        Self::new(ALL, QuestionMode::Live, move |_| Ok(answer.to_owned()))
     }
 
     pub(crate) fn caller(self: &Arc<Self>) -> Caller {
@@ -53,13 +64,17 @@ impl Asked {
     }
 }
 
-impl Peer for Asked {
+impl Peer for AskedClient {
     fn capabilities(&self) -> &ClientCapabilities {
         &self.capabilities
     }
 
-    fn manner(&self) -> Manner {
-        self.manner
+    fn question_mode(&self) -> QuestionMode {
+        self.question_mode
+    }
+
+    fn client(&self) -> Option<u64> {
+        Some(self.client)
     }
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
@@ -82,13 +97,13 @@ pub(crate) fn raw(text: &str) -> Box<RawValue> {
 }
 
 /// The reference server in one era, over standard input and output or over HTTP.
-pub(crate) struct Honest {
+pub(crate) struct ReferenceUpstream {
     pub(crate) settings: McpSettings,
     address: Option<SocketAddr>,
     running: Option<DropGuard>,
 }
 
-impl Honest {
+impl ReferenceUpstream {
     pub(crate) async fn new(wire: Wire, era: Era) -> Self {
         if wire == Wire::Stdio {
             let (command, args) = reference_command(&["--stdio", "--era", era.flag()]);

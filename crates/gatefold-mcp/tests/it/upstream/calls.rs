@@ -7,7 +7,7 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use super::support::{Era, LONG, Upstream, Wire, trials_each_way};
-use super::world::{Made, World, listening, text};
+use super::world::{World, WorldOptions, listening, text};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let each_way = [
@@ -108,7 +108,11 @@ async fn progress(wire: Wire, era: Era) {
 async fn flood(wire: Wire, era: Era) {
     let upstream = Upstream::new("up", wire, era, &[]);
     let limits = Limits { result_bytes: 1024, ..Limits::default() };
-    let world = World::connected_as(&upstream.settings, &Made { limits, ..Made::default() }).await;
+    let world = World::connected_as(
+        &upstream.settings,
+        &WorldOptions { limits, ..WorldOptions::default() },
+    )
+    .await;
     // Far more than a result may have, to a listener who hears nothing of it.
     let (caller, events) = listening();
     let flooded =
@@ -167,7 +171,11 @@ fn greetings(era: Era) -> usize {
 async fn deadline(wire: Wire, era: Era) {
     let upstream = Upstream::new("up", wire, era, &[]);
     let limits = Limits { call_deadline: Duration::from_secs(2), ..Limits::default() };
-    let world = World::connected_as(&upstream.settings, &Made { limits, ..Made::default() }).await;
+    let world = World::connected_as(
+        &upstream.settings,
+        &WorldOptions { limits, ..WorldOptions::default() },
+    )
+    .await;
     assert_eq!(world.error("up__never", "{}").await, "`up__never` did not answer within 2 s");
     assert!(wait_until(LONG, || upstream.stopped() == ["never"]).await, "the server was told");
     assert_eq!(world.text("up__echo", "{}").await, "{}");
@@ -193,7 +201,11 @@ async fn huge(wire: Wire, era: Era) {
 async fn boundless(wire: Wire, era: Era) {
     let upstream = Upstream::new("up", wire, era, &[]);
     let limits = Limits { result_bytes: u64::MAX, ..Limits::default() };
-    let world = World::connected_as(&upstream.settings, &Made { limits, ..Made::default() }).await;
+    let world = World::connected_as(
+        &upstream.settings,
+        &WorldOptions { limits, ..WorldOptions::default() },
+    )
+    .await;
     assert_eq!(world.text("up__echo", "{}").await, "{}");
 }
 

@@ -17,7 +17,7 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use super::support::{LONG, http, trial};
-use super::world::{Made, World};
+use super::world::{World, WorldOptions};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -104,9 +104,9 @@ fn answer(body: &[u8], token: &str) -> (String, Response) {
     (method, axum::Json(json!({"jsonrpc": "2.0", "id": id, "result": result})).into_response())
 }
 
-fn world(url: &str, tokens: &Arc<Tokens>, made: &Made) -> World {
+fn world(url: &str, tokens: &Arc<Tokens>, made: &WorldOptions) -> World {
     let credentials = Some(tokens.clone() as Arc<dyn Credentials>);
-    World::made(&[&http("up", url)], &Made { credentials, ..made.clone() })
+    World::made(&[&http("up", url)], &WorldOptions { credentials, ..made.clone() })
 }
 
 fn calls(seen: &Mutex<Vec<(String, String)>>) -> Vec<String> {
@@ -119,7 +119,7 @@ async fn changing() {
     let (url, seen) = serve().await;
     let tokens = Arc::<Tokens>::default();
     *tokens.at_hand.lock().unwrap() = Some(bearer("one"));
-    let world = world(&url, &tokens, &Made::default());
+    let world = world(&url, &tokens, &WorldOptions::default());
     assert_eq!(world.refresh().await[0].1, Ok(()));
     world.text("up__echo", "{}").await;
     world.text("up__echo", "{}").await;
@@ -138,7 +138,7 @@ async fn lacking() {
     let (url, seen) = serve().await;
     let tokens = Arc::<Tokens>::default();
     *tokens.at_hand.lock().unwrap() = Some(bearer("one"));
-    let world = world(&url, &tokens, &Made::default());
+    let world = world(&url, &tokens, &WorldOptions::default());
     assert_eq!(world.refresh().await[0].1, Ok(()));
     *tokens.at_hand.lock().unwrap() = None;
     let error = world.call("up__echo", "{}").await.unwrap_err();
@@ -156,10 +156,10 @@ async fn own() {
     let (url, seen) = serve().await;
     let tokens = Arc::<Tokens>::default();
     *tokens.at_hand.lock().unwrap() = Some(bearer("shared"));
-    let first = world(&url, &tokens, &Made::default());
+    let first = world(&url, &tokens, &WorldOptions::default());
     assert_eq!(first.refresh().await[0].1, Ok(()));
     let (identity, known) = (IdentityScope::PerUser, Some(first.keeper.last()));
-    let world = world(&url, &tokens, &Made { identity, known, ..Made::default() });
+    let world = world(&url, &tokens, &WorldOptions { identity, known, ..WorldOptions::default() });
     for user in ["ann", "bob", "ann"] {
         let principal = Principal::user(UserId::new(user));
         world.call_with("up__echo", "{}", &principal, Caller::silent()).await.unwrap();
@@ -176,7 +176,7 @@ async fn beside() {
     let header = |name: &str, value: &str| (name.to_owned(), Secret::new(value));
     remote.headers = vec![header("x-tenant", "acme"), header("Authorization", "Bearer old")];
     let credentials = Some(tokens as Arc<dyn Credentials>);
-    let world = World::made(&[&settings], &Made { credentials, ..Made::default() });
+    let world = World::made(&[&settings], &WorldOptions { credentials, ..WorldOptions::default() });
     assert_eq!(world.refresh().await[0].1, Ok(()));
     world.text("up__echo", "{}").await;
     assert_eq!(calls(&seen), ["acme Bearer good"]);
@@ -184,7 +184,7 @@ async fn beside() {
 
 async fn listed() {
     let (url, seen) = serve().await;
-    let made = Made { identity: IdentityScope::PerUser, ..Made::default() };
+    let made = WorldOptions { identity: IdentityScope::PerUser, ..WorldOptions::default() };
     let world = world(&url, &Arc::default(), &made);
     let user = |name: &str| Principal::user(UserId::new(name));
     let tools = |name: &str| {

@@ -6,12 +6,12 @@ use gatefold_catalog::EntryDefinition;
 use gatefold_core::{
     CallError, Completion, Operation, Outcome, PromptName, Reference, TaskAct, TaskRequest, Uri,
 };
-use gatefold_dispatch::{Caller, Event, Manner, RequestMeta, SourceState};
+use gatefold_dispatch::{Caller, Event, QuestionMode, RequestMeta, SourceState};
 use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use super::asking::{Asked, Honest, raw, trials_honestly};
+use super::asking::{AskedClient, ReferenceUpstream, raw, trials_honestly};
 use super::support::{Era, LONG, Upstream, Wire, trial, trials_each_way};
 use super::world::{World, listening, tool_call};
 
@@ -35,8 +35,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-async fn connected(wire: Wire, era: Era) -> (Honest, World) {
-    let server = Honest::new(wire, era).await;
+async fn connected(wire: Wire, era: Era) -> (ReferenceUpstream, World) {
+    let server = ReferenceUpstream::new(wire, era).await;
     let world = World::connected(&server.settings).await;
     (server, world)
 }
@@ -163,10 +163,11 @@ async fn capabilities() {
 const WITH_TASKS: &str = r#"{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
 
 async fn task_keeps() {
-    let mut server = Honest::new(Wire::Stdio, Era::Stateless).await;
+    let mut server = ReferenceUpstream::new(Wire::Stdio, Era::Stateless).await;
     server.settings.idle_stop = Duration::from_millis(100);
     let world = World::connected(&server.settings).await;
-    let client = Asked::new(WITH_TASKS, Manner::Live, |_| panic!("it was asked at once"));
+    let client =
+        AskedClient::new(WITH_TASKS, QuestionMode::Live, |_| panic!("it was asked at once"));
     let call = tool_call("up__slow_compute", r#"{"seconds":60}"#);
     let begun = world.operate(call, None, client.caller()).await;
     assert!(matches!(begun, Ok(Outcome::Task(_))), "{begun:?}");
@@ -177,7 +178,8 @@ async fn task_keeps() {
 
 async fn task(wire: Wire) {
     let (_server, world) = connected(wire, Era::Stateless).await;
-    let client = Asked::new(WITH_TASKS, Manner::Live, |_| panic!("it was asked at once"));
+    let client =
+        AskedClient::new(WITH_TASKS, QuestionMode::Live, |_| panic!("it was asked at once"));
     let make = async |operation: Operation| world.operate(operation, None, client.caller()).await;
     let begun = make(tool_call("up__confirm_delete", r#"{"filename":"notes"}"#)).await;
     let Ok(Outcome::Task(begun)) = begun else { panic!("{begun:?}") };

@@ -4,7 +4,7 @@ use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
 
 use super::support::{Era, LONG, Upstream, Wire, trial};
-use super::world::{Made, World};
+use super::world::{World, WorldOptions};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials: Vec<_> = LADDER
@@ -91,7 +91,7 @@ async fn remembered() {
     assert_eq!(first.text("up__echo", "{}").await, "{}");
     assert_eq!(upstream.count("server/discover"), 1, "within one run");
 
-    let made = Made { known: Some(first.keeper.last()), ..Made::default() };
+    let made = WorldOptions { known: Some(first.keeper.last()), ..WorldOptions::default() };
     let second = World::made(&[&upstream.settings], &made);
     assert_eq!(second.text("up__echo", "{}").await, "{}");
     assert_eq!(upstream.count("server/discover"), 1, "from one run to the next");
@@ -103,7 +103,7 @@ async fn changed(wire: Wire) {
         (Era::Stateless, Era::Handshake, "2025-11-25"),
     ] {
         let first = World::connected(&Upstream::new("up", wire, before, &[]).settings).await;
-        let made = Made { known: Some(first.keeper.last()), ..Made::default() };
+        let made = WorldOptions { known: Some(first.keeper.last()), ..WorldOptions::default() };
         let upstream = Upstream::new("up", wire, after, &[]);
         let world = World::made(&[&upstream.settings], &made);
         assert_eq!(world.text("up__echo", "{}").await, "{}");
@@ -117,7 +117,7 @@ async fn changed(wire: Wire) {
 async fn outgrown() {
     let before = Upstream::new("up", Wire::Stdio, Era::Handshake, &[]);
     let first = World::connected(&before.settings).await;
-    let made = Made { known: Some(first.keeper.last()), ..Made::default() };
+    let made = WorldOptions { known: Some(first.keeper.last()), ..WorldOptions::default() };
     let upstream = Upstream::new("up", Wire::Stdio, Era::Stateless, &["--exit-on-initialize"]);
     let world = World::made(&[&upstream.settings], &made);
     assert_eq!(world.text("up__echo", "{}").await, "{}");

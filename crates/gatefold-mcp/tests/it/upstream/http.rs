@@ -14,7 +14,7 @@ use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use super::logs::Logged;
+use super::logs::ThreadLog;
 use super::support::{Era, LONG, Upstream, Wire, http, trial, with_header};
 use super::world::World;
 
@@ -86,18 +86,18 @@ const GREETING_FAULTS: &[(&str, &str)] = &[
 const SECRET: &str = "hunter2";
 
 /// A server of the stateless era whose tools, or whose greeting, break as their names say.
-struct Faulty {
+struct FaultyServer {
     url: String,
     task: tokio::task::JoinHandle<()>,
 }
 
-impl Drop for Faulty {
+impl Drop for FaultyServer {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-impl Faulty {
+impl FaultyServer {
     async fn serve(greeting: &'static str) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp?key={SECRET}", listener.local_addr().unwrap());
@@ -171,7 +171,7 @@ fn all_that_is_said(error: &CallError) -> String {
 }
 
 async fn call_fault(fault: &str, expected: &str) {
-    let server = Faulty::serve("").await;
+    let server = FaultyServer::serve("").await;
     let world = World::connected(&http("up", &server.url)).await;
     let error = world.call(&format!("up__{fault}"), "{}").await.unwrap_err();
     assert_eq!(error.to_string(), expected);
@@ -180,7 +180,7 @@ async fn call_fault(fault: &str, expected: &str) {
 }
 
 async fn greeting_fault(fault: &'static str, expected: &str) {
-    let server = Faulty::serve(fault).await;
+    let server = FaultyServer::serve(fault).await;
     let settings = with_header(http("up", &server.url), "x-key", SECRET);
     let world = World::new(&[&settings]);
     let error = world.dispatcher.refresh().await.remove(0).1.unwrap_err();
@@ -191,8 +191,8 @@ async fn greeting_fault(fault: &'static str, expected: &str) {
 }
 
 async fn shown() {
-    let logged = Logged::start();
-    let server = Faulty::serve("").await;
+    let logged = ThreadLog::start();
+    let server = FaultyServer::serve("").await;
     let world = World::connected(&http("up", &server.url)).await;
     for _ in 0..2 {
         assert!(world.call("up__401", "{}").await.is_err());

@@ -6,7 +6,7 @@ use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
 
 use super::support::{Era, LONG, Upstream, Wire, stdio, trial};
-use super::world::{Made, World, text};
+use super::world::{World, WorldOptions, text};
 
 /// Sessions that one source has at once.
 const LIMIT: usize = 64;
@@ -22,7 +22,10 @@ pub(crate) fn trials() -> Vec<Trial> {
 async fn world_of_many(upstream: &Upstream) -> World {
     let known = World::connected(&stdio("up", &[])).await.keeper.last();
     let identity = IdentityScope::PerUser;
-    World::made(&[&upstream.settings], &Made { known: Some(known), identity, ..Made::default() })
+    World::made(
+        &[&upstream.settings],
+        &WorldOptions { known: Some(known), identity, ..WorldOptions::default() },
+    )
 }
 
 fn user(n: usize) -> Principal {

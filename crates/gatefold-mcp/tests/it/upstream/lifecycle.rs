@@ -6,7 +6,7 @@ use gatefold_testkit::{process_alive, wait_until};
 use libtest_mimic::Trial;
 
 use super::support::{Era, LONG, Upstream, Wire, stdio, trial};
-use super::world::{Made, World, text};
+use super::world::{World, WorldOptions, text};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -136,7 +136,7 @@ async fn busy() {
 async fn identities() {
     let first = World::connected(&stdio("up", &[])).await;
     let known = Some(first.keeper.last());
-    let made = Made { known, identity: IdentityScope::PerUser, ..Made::default() };
+    let made = WorldOptions { known, identity: IdentityScope::PerUser, ..WorldOptions::default() };
     let upstream = fixture(&[]);
     let world = World::made(&[&upstream.settings], &made);
     for user in ["ann", "bob", "ann", "bob"] {

@@ -1,5 +1,7 @@
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use gatefold_core::Principal;
 use gatefold_dispatch::SourceState;
 use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
@@ -20,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_changed_definition_is_noticed", drift),
         trial("a_new_list_is_kept_and_an_old_one_not_again", kept),
         trial("a_server_without_tools_is_a_source_without_tools", bare),
+        trial("a_list_in_another_order_changes_nothing", order),
         trial("what_a_source_last_said_is_known_before_it_runs", known),
     ];
     each_way.into_iter().flatten().chain(more).collect()
@@ -150,11 +153,29 @@ async fn known() {
     let upstream = Upstream::new("up", Wire::Stdio, Era::Stateless, &[]);
     let first = World::connected(&upstream.settings).await;
     let (known, greeted) = (Some(first.keeper.last()), upstream.count("server/discover"));
-    let made = super::world::Made { known, ..Default::default() };
+    let made = super::world::WorldOptions { known, ..Default::default() };
     let world = World::made(&[&upstream.settings], &made);
     assert_eq!(world.tools(), first.tools());
     assert_eq!(world.state("up"), SourceState::Known);
     assert_eq!(upstream.count("server/discover"), greeted, "nothing was started for it");
     assert_eq!(world.text("up__echo", "{}").await, "{}", "the first call starts it");
     assert_eq!(world.state("up"), SourceState::Running);
+}
+
+async fn order() {
+    let listed = async |seed: &str, known| {
+        let made = super::world::WorldOptions { known, ..Default::default() };
+        let upstream = Upstream::behaving("up", Wire::Stdio, &["--shuffle", seed]);
+        let world = World::connected_as(&upstream.settings, &made).await;
+        let view = world.dispatcher.pin(Arc::new(Principal::local()));
+        let mut tools: Vec<_> = view.view().tools().collect();
+        tools.sort_by_key(|tool| tool.definition().listed_at());
+        let own: Vec<_> = tools.iter().map(|tool| tool.target().name.clone()).collect();
+        (own, world.keeper.kept().pop().map(|(.., manifest)| manifest))
+    };
+    let (first, known) = listed("1", None).await;
+    let (other, _) = listed("2", None).await;
+    assert_ne!(first, other);
+    let (still, _) = listed("2", known).await;
+    assert_eq!(still, first);
 }

@@ -30,13 +30,13 @@ pub(crate) fn subscribe() {
     tracing_subscriber::fmt()
         .with_env_filter("info,gatefold_mcp=trace,gatefold_dispatch=trace")
         .with_ansi(false)
-        .with_writer(|| ToThread)
+        .with_writer(|| ThreadWriter)
         .init();
 }
 
-struct ToThread;
+struct ThreadWriter;
 
-impl io::Write for ToThread {
+impl io::Write for ThreadWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         LOGGED.with_borrow_mut(|logged| {
             if let Some(logged) = logged {
@@ -52,9 +52,9 @@ impl io::Write for ToThread {
 }
 
 /// The interest of a test, which has a thread for itself.
-pub(crate) struct Logged;
+pub(crate) struct ThreadLog;
 
-impl Logged {
+impl ThreadLog {
     pub(crate) fn start() -> Self {
         LOGGED.set(Some(Vec::new()));
         Self
@@ -66,14 +66,14 @@ impl Logged {
     }
 }
 
-impl Drop for Logged {
+impl Drop for ThreadLog {
     fn drop(&mut self) {
         LOGGED.set(None);
     }
 }
 
 async fn stderr() {
-    let logged = Logged::start();
+    let logged = ThreadLog::start();
     let world = World::connected(&stdio("up", &["--stderr-lines", "3"])).await;
     let all = || (1..=3).all(|n| logged.text().contains(&format!("fixture: stderr line {n}")));
     assert!(wait_until(LONG, all).await, "{}", logged.text());
@@ -90,7 +90,7 @@ async fn flood() {
 
 async fn secrets() {
     const SECRETS: [&str; 4] = ["hunter-env", "hunter-url", "hunter-header", "hunter-argument"];
-    let logged = Logged::start();
+    let logged = ThreadLog::start();
     let mut local = stdio("local", &["--garbage"]);
     if let Transport::Stdio(stdio) = &mut local.transport {
         stdio.env.push(("TOKEN".to_owned(), Secret::new(SECRETS[0])));

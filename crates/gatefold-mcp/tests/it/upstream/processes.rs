@@ -68,26 +68,27 @@ async fn environment() {
         std::env::vars_os().map(|(name, _)| name.into_string().unwrap()).collect();
     let (passed, kept_back) = ("CARGO_PKG_NAME", "CARGO_PKG_VERSION");
     assert!(own.contains(passed) && own.contains(kept_back), "the tests run under Cargo");
+    // Of a kind that is no secret: those are masked in what the child says.
     let settings = changed(stdio("up", &[]), |stdio| {
-        stdio.env = vec![("UP_TOKEN".to_owned(), Secret::new("hunter2"))];
+        stdio.env = vec![("UP_MODE".to_owned(), Secret::new("hunter"))];
         stdio.inherit_env = vec![passed.to_owned(), "NOT_SET_ANYWHERE".to_owned()];
     });
     let world = World::connected(&settings).await;
     let seen = world.text("up__env", "{}").await;
     let seen: BTreeSet<String> = serde_json::from_str(&seen).unwrap();
     for name in &seen {
-        let given = ["UP_TOKEN", passed, gatefold_mcp::INSIDE];
+        let given = ["UP_MODE", passed, gatefold_mcp::INSIDE];
         let expected = HARMLESS.contains(&name.as_str()) || given.contains(&name.as_str());
         assert!(expected, "the child sees {name}");
     }
     assert!(!seen.contains(kept_back));
     for (name, value) in
-        [("UP_TOKEN", "hunter2"), (passed, "gatefold-mcp"), (gatefold_mcp::INSIDE, "1")]
+        [("UP_MODE", "hunter"), (passed, "gatefold-mcp"), (gatefold_mcp::INSIDE, "1")]
     {
         let arguments = serde_json::json!({"name": name}).to_string();
         assert_eq!(world.text("up__env", &arguments).await, value);
     }
-    assert!(!format!("{settings:?}").contains("hunter2"));
+    assert!(!format!("{settings:?}").contains("hunter"));
 }
 
 async fn directory() {

@@ -19,7 +19,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 
-use super::asking::{ALL, Asked};
+use super::asking::{ALL, AskedClient};
 use super::support::{LONG, http as at, trial};
 use super::world::{World, text, tool_call};
 use crate::serving::serve_router;
@@ -213,7 +213,7 @@ async fn levels() {
 async fn beside() {
     let (url, _server) = serve(1).await;
     let world = World::connected(&at("up", &url)).await;
-    let client = Asked::saying(r#"{"action":"accept","content":{"name":"Ada"}}"#);
+    let client = AskedClient::saying(r#"{"action":"accept","content":{"name":"Ada"}}"#);
     let result = world.done(tool_call("up__ask", "{}"), client.caller()).await;
     let told = result["content"][0]["text"].as_str().unwrap();
     assert!(told.contains("Ada"), "{told}");
@@ -223,8 +223,11 @@ async fn beside() {
 async fn anybodys() {
     let (url, _server) = serve(2).await;
     let world = World::connected(&at("up", &url)).await;
-    let client = Asked::new(ALL, gatefold_dispatch::Manner::Live, |_| panic!("it was asked"));
-    let calls = [(); 2].map(|()| world.start("up__ask", "{}", client.caller()));
+    let calls = [(); 2].map(|()| {
+        let mode = gatefold_dispatch::QuestionMode::Live;
+        let client = AskedClient::new(ALL, mode, |_| panic!("it was asked"));
+        world.start("up__ask", "{}", client.caller())
+    });
     for call in calls {
         let told = text(&call.await.unwrap().unwrap());
         assert!(told.contains("several requests"), "{told}");

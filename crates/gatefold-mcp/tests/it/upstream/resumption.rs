@@ -35,7 +35,7 @@ const RETRY: Duration = Duration::from_millis(300);
 
 /// A server of the handshake era that ends each answer to a call before it is given.
 #[derive(Clone, Default)]
-struct Early {
+struct EarlyEndingServer {
     /// What the first event before the end says of itself.
     fields: &'static str,
     goes_on: bool,
@@ -44,7 +44,7 @@ struct Early {
     resumed: Arc<Mutex<Vec<(Duration, String)>>>,
 }
 
-async fn serve(early: Early) -> (String, DropGuard) {
+async fn serve(early: EarlyEndingServer) -> (String, DropGuard) {
     let router = Router::new().route("/mcp", post(answer).get(go_on)).with_state(early);
     serve_router(router).await
 }
@@ -54,7 +54,7 @@ fn respond(status: u16, kind: &str, body: impl Into<Body>) -> Response {
     response.body(body.into()).unwrap()
 }
 
-async fn answer(State(early): State<Early>, body: Bytes) -> Response {
+async fn answer(State(early): State<EarlyEndingServer>, body: Bytes) -> Response {
     let message: Value = serde_json::from_slice(&body).unwrap();
     let result = match message["method"].as_str().unwrap_or_default() {
         "initialize" => json!({
@@ -78,7 +78,7 @@ async fn answer(State(early): State<Early>, body: Bytes) -> Response {
     respond(200, "application/json", answer.to_string())
 }
 
-async fn go_on(State(early): State<Early>, headers: HeaderMap) -> Response {
+async fn go_on(State(early): State<EarlyEndingServer>, headers: HeaderMap) -> Response {
     let Some(event) = headers.get("last-event-id") else {
         return respond(405, "text/plain", "");
     };
@@ -95,7 +95,11 @@ async fn go_on(State(early): State<Early>, headers: HeaderMap) -> Response {
 }
 
 async fn taken_up() {
-    let early = Early { fields: "id: e1\nretry: 300\n", goes_on: true, ..Early::default() };
+    let early = EarlyEndingServer {
+        fields: "id: e1\nretry: 300\n",
+        goes_on: true,
+        ..EarlyEndingServer::default()
+    };
     let (url, _server) = serve(early.clone()).await;
     let world = World::connected(&at("up", &url)).await;
     assert_eq!(world.text("up__slow", "{}").await, "at last");
@@ -106,7 +110,7 @@ async fn taken_up() {
 }
 
 async fn lost() {
-    let early = Early { fields: "", goes_on: true, ..Early::default() };
+    let early = EarlyEndingServer { fields: "", goes_on: true, ..EarlyEndingServer::default() };
     let (url, _server) = serve(early.clone()).await;
     let world = World::connected(&at("up", &url)).await;
     let error = world.call("up__slow", "{}").await.unwrap_err();
@@ -116,7 +120,7 @@ async fn lost() {
 
 async fn bounded() {
     let fields = "id: e1\nretry: 18446744073709551615\n";
-    let (url, _server) = serve(Early { fields, ..Early::default() }).await;
+    let (url, _server) = serve(EarlyEndingServer { fields, ..EarlyEndingServer::default() }).await;
     let world = World::connected(&at("up", &url)).await;
     let (caller, mut events) = listening();
     let call = world.start("up__slow", "{}", caller);
@@ -127,7 +131,11 @@ async fn bounded() {
 }
 
 async fn given_up() {
-    let early = Early { fields: "id: e1\nretry: 1\n", goes_on: false, ..Early::default() };
+    let early = EarlyEndingServer {
+        fields: "id: e1\nretry: 1\n",
+        goes_on: false,
+        ..EarlyEndingServer::default()
+    };
     let (url, _server) = serve(early.clone()).await;
     let world = World::connected(&at("up", &url)).await;
     let error = world.call("up__slow", "{}").await.unwrap_err();

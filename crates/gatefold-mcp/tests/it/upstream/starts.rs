@@ -7,7 +7,7 @@ use libtest_mimic::Trial;
 use tokio::time::Instant;
 
 use super::support::{Era, LONG, Upstream, Wire, http, settings, stdio, trial};
-use super::world::{Made, World, text};
+use super::world::{World, WorldOptions, text};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials: Vec<_> = FAULTS
@@ -32,12 +32,12 @@ const HANGS_FOR: Duration = Duration::from_secs(3);
 const LATE: &str = "it did not answer within 3 s";
 
 /// A source that cannot start, and the server that makes it so.
-struct Broken {
+struct BrokenSource {
     settings: McpSettings,
     _server: Option<Upstream>,
 }
 
-impl Broken {
+impl BrokenSource {
     fn program(command: &str) -> Self {
         Self::with(StdioSettings { command: command.to_owned(), ..Default::default() })
     }
@@ -69,51 +69,56 @@ impl Broken {
     }
 }
 
-type Fault = (&'static str, fn() -> Broken, &'static str);
+type Fault = (&'static str, fn() -> BrokenSource, &'static str);
 
 const FAULTS: &[Fault] = &[
     (
         "missing_command",
-        || Broken::program("/no/such/server"),
+        || BrokenSource::program("/no/such/server"),
         "`/no/such/server` was not found; install it, or give its full path",
     ),
     (
         "not_executable",
-        || Broken::program("/etc/passwd"),
+        || BrokenSource::program("/etc/passwd"),
         "`/etc/passwd` may not be run; check that it is executable",
     ),
-    ("missing_directory", Broken::lost, "its working directory `/no/such` was not found"),
+    ("missing_directory", BrokenSource::lost, "its working directory `/no/such` was not found"),
     (
         "exits",
-        || Broken::fixture(Wire::Stdio, &["--exit", "3"]),
+        || BrokenSource::fixture(Wire::Stdio, &["--exit", "3"]),
         "the server exited with code 3; it last wrote: fixture: exiting with 3 as asked",
     ),
-    ("hangs", || Broken::fixture(Wire::Stdio, &["--hang"]), LATE),
+    ("hangs", || BrokenSource::fixture(Wire::Stdio, &["--hang"]), LATE),
     (
         "says_garbage",
-        || Broken::fixture(Wire::Stdio, &["--garbage-only"]),
+        || BrokenSource::fixture(Wire::Stdio, &["--garbage-only"]),
         "it wrote lines that are not the protocol, such as: npm warn deprecated",
     ),
-    ("hangs_over_http", || Broken::fixture(Wire::Http, &["--hang"]), LATE),
+    ("hangs_over_http", || BrokenSource::fixture(Wire::Http, &["--hang"]), LATE),
     (
         "says_garbage_over_http",
-        || Broken::fixture(Wire::Http, &["--garbage-only"]),
+        || BrokenSource::fixture(Wire::Http, &["--garbage-only"]),
         "its answer is not JSON-RPC",
     ),
-    ("not_there", Broken::not_there, "the server cannot be reached: Connection refused"),
+    ("not_there", BrokenSource::not_there, "the server cannot be reached: Connection refused"),
     (
         "unusable",
-        || Broken::alone(settings("broken", Transport::Unusable("`url` is missing".to_owned()))),
+        || {
+            BrokenSource::alone(settings(
+                "broken",
+                Transport::Unusable("`url` is missing".to_owned()),
+            ))
+        },
         "`url` is missing",
     ),
     (
         "disabled",
-        || Broken::alone(settings("broken", Transport::Disabled)),
+        || BrokenSource::alone(settings("broken", Transport::Disabled)),
         "it is disabled in the configuration",
     ),
 ];
 
-async fn fault(broken: Broken, error: &str) {
+async fn fault(broken: BrokenSource, error: &str) {
     let mut settings = broken.settings.clone();
     settings.connect_deadline = HANGS_FOR;
     let world = World::new(&[&settings, &stdio("well", &[])]);
@@ -151,7 +156,7 @@ async fn garbage() {
 
 async fn listed() {
     let first = World::connected(&stdio("up", &[])).await;
-    let made = Made { known: Some(first.keeper.last()), ..Made::default() };
+    let made = WorldOptions { known: Some(first.keeper.last()), ..WorldOptions::default() };
     let world = World::made(&[&stdio("up", &["--exit", "3"])], &made);
     assert_eq!(world.tools(), first.tools());
     let error = world.error("up__echo", "{}").await;
@@ -161,7 +166,7 @@ async fn listed() {
 
 async fn shared(wire: Wire) {
     let first = World::connected(&Upstream::new("up", wire, Era::Stateless, &[]).settings).await;
-    let made = Made { known: Some(first.keeper.last()), ..Made::default() };
+    let made = WorldOptions { known: Some(first.keeper.last()), ..WorldOptions::default() };
     let upstream = Upstream::new("up", wire, Era::Stateless, &["--slow-start", "300"]);
     let world = World::made(&[&upstream.settings], &made);
     let calls: Vec<_> = (0..20).map(|_| world.start("up__echo", "{}", Caller::silent())).collect();
@@ -174,7 +179,7 @@ async fn shared(wire: Wire) {
 
 async fn given_up() {
     let first = World::connected(&stdio("up", &[])).await;
-    let made = Made { known: Some(first.keeper.last()), ..Made::default() };
+    let made = WorldOptions { known: Some(first.keeper.last()), ..WorldOptions::default() };
     let upstream = Upstream::new("up", Wire::Stdio, Era::Stateless, &["--slow-start", "1000"]);
     let world = World::made(&[&upstream.settings], &made);
     let call = world.start("up__echo", "{}", Caller::silent());
@@ -187,12 +192,12 @@ async fn given_up() {
 
 async fn backoff() {
     let mut upstream = Upstream::behaving("up", Wire::Stdio, &["--hang"]);
-    upstream.settings.connect_deadline = Duration::from_millis(900);
+    upstream.settings.connect_deadline = Duration::from_secs(3);
     let world = World::new(&[&upstream.settings]);
-    assert!(world.refresh().await[0].1.is_err());
+    let first = world.refresh().await.remove(0).1.unwrap_err();
     let again = world.refresh().await.remove(0).1.unwrap_err();
     assert!(again.ends_with("(tried again in 1 s)"), "{again}");
-    assert_eq!(upstream.processes().len(), 1, "nothing was started");
+    assert_eq!(upstream.processes().len(), 1, "nothing was started: {first}");
     let retried = async || {
         drop(world.refresh().await);
         upstream.processes().len() > 1

@@ -11,7 +11,7 @@ use libtest_mimic::Trial;
 use rustix::process::{Pid, Signal};
 use tokio::time::timeout;
 
-use super::asking::{Honest, trials_honestly};
+use super::asking::{ReferenceUpstream, trials_honestly};
 use super::support::{Era, LONG, Wire, trial};
 use super::world::{World, tool_call};
 
@@ -49,7 +49,7 @@ async fn touch(world: &World) -> String {
 }
 
 async fn heard(wire: Wire, era: Era) {
-    let server = Honest::new(wire, era).await;
+    let server = ReferenceUpstream::new(wire, era).await;
     let world = World::connected(&server.settings).await;
     let mut updates = world.dispatcher.updates();
     assert_eq!(touch(&world).await, "told 0");
@@ -75,7 +75,7 @@ async fn heard(wire: Wire, era: Era) {
 }
 
 async fn kept(wire: Wire, era: Era) {
-    let mut server = Honest::new(wire, era).await;
+    let mut server = ReferenceUpstream::new(wire, era).await;
     server.settings.idle_stop = Duration::from_millis(100);
     let world = World::connected(&server.settings).await;
     world.done(subscribe(), Caller::silent()).await;
@@ -86,7 +86,7 @@ async fn kept(wire: Wire, era: Era) {
 }
 
 async fn restarted(era: Era) {
-    let mut server = Honest::new(Wire::Http, era).await;
+    let mut server = ReferenceUpstream::new(Wire::Http, era).await;
     let world = World::connected(&server.settings).await;
     world.done(subscribe(), Caller::silent()).await;
     let mut updates = world.dispatcher.updates();
@@ -99,7 +99,7 @@ async fn restarted(era: Era) {
 }
 
 async fn killed(era: Era) {
-    let mut server = Honest::new(Wire::Stdio, era).await;
+    let mut server = ReferenceUpstream::new(Wire::Stdio, era).await;
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("pid");
     tell_pid(&mut server, &file);
@@ -114,7 +114,7 @@ async fn killed(era: Era) {
 }
 
 /// Has a server write its process's number to a file before it starts.
-fn tell_pid(server: &mut Honest, file: &Path) {
+fn tell_pid(server: &mut ReferenceUpstream, file: &Path) {
     let Transport::Stdio(stdio) = &mut server.settings.transport else { panic!("not a process") };
     let program = std::mem::replace(&mut stdio.command, "sh".to_owned());
     let script = format!(r#"echo $$ > '{}'; exec "$0" "$@""#, file.display());
@@ -123,7 +123,7 @@ fn tell_pid(server: &mut Honest, file: &Path) {
 }
 
 async fn replaced(before: Era, after: Era) {
-    let mut server = Honest::new(Wire::Http, before).await;
+    let mut server = ReferenceUpstream::new(Wire::Http, before).await;
     let world = World::connected(&server.settings).await;
     server.replace(after).await;
     let meta = world.operate(tool_call("up__matrix_meta", "{}"), None, Caller::silent()).await;

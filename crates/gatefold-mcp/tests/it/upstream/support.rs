@@ -135,6 +135,7 @@ pub(crate) fn settings(domain: &str, transport: Transport) -> McpSettings {
         domain: Domain::parse(domain).unwrap(),
         transport,
         connect_deadline: LONG,
+        install_deadline: LONG,
         idle_stop: Duration::from_mins(10),
         config_digest: Digest::new([5; 32]),
     }

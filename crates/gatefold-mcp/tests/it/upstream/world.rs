@@ -13,7 +13,7 @@ use gatefold_dispatch::{
     Dispatcher, Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, NoPastQueries,
     Ports, SealKey, Setup, SourceReport, SourceSetup, SourceState,
 };
-use gatefold_mcp::{McpPorts, McpSettings, McpSource};
+use gatefold_mcp::{McpPorts, McpSettings, McpSource, StartLimits, StartPlaces};
 use gatefold_policy::Policy;
 use gatefold_testkit::wait_until;
 use serde_json::value::RawValue;
@@ -23,20 +23,21 @@ use super::support::LONG;
 
 pub(crate) struct World {
     pub(crate) dispatcher: Arc<Dispatcher>,
-    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) keeper: Arc<MemoryManifests>,
 }
 
 /// What a world is made of, when it is not made of defaults.
 #[derive(Clone)]
-pub(crate) struct Made {
+pub(crate) struct WorldOptions {
     pub(crate) limits: Limits,
     pub(crate) identity: IdentityScope,
     pub(crate) known: Option<Arc<Manifest>>,
     pub(crate) policy: Policy,
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
+    pub(crate) starts: StartLimits,
 }
 
-impl Default for Made {
+impl Default for WorldOptions {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
@@ -44,6 +45,7 @@ impl Default for Made {
             known: None,
             policy: Policy::default(),
             credentials: None,
+            starts: StartLimits::default(),
         }
     }
 }
@@ -51,13 +53,14 @@ impl Default for Made {
 impl World {
     /// A world that has heard nothing of its sources yet.
     pub(crate) fn new(settings: &[&McpSettings]) -> Self {
-        Self::made(settings, &Made::default())
+        Self::made(settings, &WorldOptions::default())
     }
 
-    pub(crate) fn made(settings: &[&McpSettings], made: &Made) -> Self {
-        let keeper = Arc::<Keeper>::default();
+    pub(crate) fn made(settings: &[&McpSettings], made: &WorldOptions) -> Self {
+        let keeper = Arc::<MemoryManifests>::default();
+        let starts = Arc::new(StartPlaces::new(made.starts));
         let sources = settings.iter().map(|settings| SourceSetup {
-            source: presenting(settings, &keeper, made),
+            source: presenting(settings, &keeper, &starts, made),
             kind: KindName::new("mcp"),
             description: None,
             groups: GroupRules::default(),
@@ -65,7 +68,7 @@ impl World {
             call_deadline: None,
         });
         let dispatcher = Dispatcher::new(Ports {
-            audit: Arc::new(Forgetful),
+            audit: Arc::new(NoRecords),
             approvals: Arc::new(NoApprovals),
             clock: Arc::new(SystemClock),
             past: Arc::new(NoPastQueries),
@@ -83,10 +86,10 @@ impl World {
 
     /// A world of one source that has been connected and asked for its list.
     pub(crate) async fn connected(settings: &McpSettings) -> Self {
-        Self::connected_as(settings, &Made::default()).await
+        Self::connected_as(settings, &WorldOptions::default()).await
     }
 
-    pub(crate) async fn connected_as(settings: &McpSettings, made: &Made) -> Self {
+    pub(crate) async fn connected_as(settings: &McpSettings, made: &WorldOptions) -> Self {
         let world = Self::made(&[settings], made);
         let refreshed = world.refresh().await;
         assert_eq!(refreshed, [(settings.domain.to_string(), Ok(()))]);
@@ -149,7 +152,7 @@ impl World {
     }
 
     /// Starts a call in a task of its own, with a token that gives it up.
-    pub(crate) fn start(&self, tool: &str, arguments: &str, caller: Caller) -> Started {
+    pub(crate) fn start(&self, tool: &str, arguments: &str, caller: Caller) -> CallTask {
         let world = Self { dispatcher: self.dispatcher.clone(), keeper: self.keeper.clone() };
         let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
         tokio::spawn(async move {
@@ -183,20 +186,26 @@ pub(crate) fn tool_call(tool: &str, arguments: &str) -> Operation {
     Operation::Tool { name: ToolName::parse(tool).unwrap(), arguments }
 }
 
-pub(crate) type Started = tokio::task::JoinHandle<Result<Payload, CallError>>;
+pub(crate) type CallTask = tokio::task::JoinHandle<Result<Payload, CallError>>;
 
 pub(crate) fn source(
     settings: &McpSettings,
-    keeper: &Arc<Keeper>,
+    keeper: &Arc<MemoryManifests>,
     known: Option<Arc<Manifest>>,
 ) -> Arc<McpSource> {
-    presenting(settings, keeper, &Made { known, ..Made::default() })
+    let starts = Arc::new(StartPlaces::new(StartLimits::default()));
+    presenting(settings, keeper, &starts, &WorldOptions { known, ..WorldOptions::default() })
 }
 
-fn presenting(settings: &McpSettings, keeper: &Arc<Keeper>, made: &Made) -> Arc<McpSource> {
+fn presenting(
+    settings: &McpSettings,
+    keeper: &Arc<MemoryManifests>,
+    starts: &Arc<StartPlaces>,
+    made: &WorldOptions,
+) -> Arc<McpSource> {
     let (keeper, clock) = (keeper.clone(), Arc::new(SystemClock));
     let credentials = made.credentials.clone();
-    let ports = McpPorts { client: client(), credentials, keeper, clock };
+    let ports = McpPorts { client: client(), credentials, keeper, clock, starts: starts.clone() };
     McpSource::new(settings.clone(), ports, made.known.clone())
 }
 
@@ -221,9 +230,9 @@ pub(crate) fn listening() -> (Caller, mpsc::Receiver<Event>) {
 
 /// Keeps manifests in memory, in the order in which they came.
 #[derive(Default)]
-pub(crate) struct Keeper(Mutex<Vec<(Domain, Digest, Arc<Manifest>)>>);
+pub(crate) struct MemoryManifests(Mutex<Vec<(Domain, Digest, Arc<Manifest>)>>);
 
-impl Keeper {
+impl MemoryManifests {
     pub(crate) fn kept(&self) -> Vec<(Domain, Digest, Arc<Manifest>)> {
         self.0.lock().unwrap().clone()
     }
@@ -233,7 +242,7 @@ impl Keeper {
     }
 }
 
-impl Manifests for Keeper {
+impl Manifests for MemoryManifests {
     fn keep(&self, domain: Domain, config: Digest, manifest: Arc<Manifest>) -> BoxFuture<'_, ()> {
         self.0.lock().unwrap().push((domain, config, manifest));
         Box::pin(std::future::ready(()))
@@ -241,11 +250,11 @@ impl Manifests for Keeper {
 }
 
 /// Records are dispatch's own matter.
-struct Forgetful;
+struct NoRecords;
 
-impl AuditLog for Forgetful {
+impl AuditLog for NoRecords {
     fn open(&self, _: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>> {
-        Box::pin(async { Ok(Box::new(Forgetful) as Box<dyn AuditSlot>) })
+        Box::pin(async { Ok(Box::new(NoRecords) as Box<dyn AuditSlot>) })
     }
 
     fn refuse(&self, _: CallOpened, _: CallClosed) -> BoxFuture<'_, ()> {
@@ -257,7 +266,7 @@ impl AuditLog for Forgetful {
     }
 }
 
-impl AuditSlot for Forgetful {
+impl AuditSlot for NoRecords {
     fn close(self: Box<Self>, _: CallClosed) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }

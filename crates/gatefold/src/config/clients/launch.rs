@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use gatefold_config::{Field, Limited, Pairs, Table, Text, Value};
+use gatefold_config::{Field, LimitedItems, Pairs, Table, Text, Value};
 use gatefold_core::Secret;
 
 use crate::Environment;
@@ -14,7 +14,7 @@ use crate::config::kinds::mcp::{
 /// Reads how a server is reached. `None` if a fault was noted.
 pub(super) fn connection(
     server: &Field<'_>,
-    mut table: Table<'_>,
+    table: &mut Table<'_>,
     environment: &Environment,
 ) -> Option<McpConnection> {
     let transport = table.field_of_any(&["type", "transport"]);
@@ -64,12 +64,13 @@ fn is_old_address(url: &Field<'_>) -> bool {
     matches!(url.value(), Value::Text(url) if url.split(['?', '#']).next().unwrap_or(url).ends_with("/sse"))
 }
 
-fn headers(mut table: Table<'_>) -> Vec<(String, Secret)> {
+fn headers(table: &mut Table<'_>) -> Vec<(String, Secret)> {
     let plain = table.field_of_any(&["headers", "http_headers"]);
     let plain = plain.filter(|field| !matches!(field.value(), Value::Null));
     let mut headers = match plain {
         Some(field) => {
-            let pairs: Limited<Pairs<HeaderName, HeaderValue>> = field.read().unwrap_or_default();
+            let pairs: LimitedItems<Pairs<HeaderName, HeaderValue>> =
+                field.read().unwrap_or_default();
             mcp::headers(pairs.0)
         }
         None => Vec::new(),
@@ -93,15 +94,16 @@ fn reference(field: &Field<'_>, before: &str) -> Option<Secret> {
 }
 
 /// A program: a string with `args` beside it, a list that holds both, or Zed's object.
-fn stdio(
-    command: &Field<'_>,
-    table: Table<'_>,
+fn stdio<'a>(
+    command: &Field<'a>,
+    table: &mut Table<'a>,
     environment: &Environment,
 ) -> Option<McpConnection> {
-    let mut table = match command.value() {
-        Value::Table(_) => command.table()?,
-        _ => table,
+    let mut inner = match command.value() {
+        Value::Table(_) => Some(command.table()?),
+        _ => None,
     };
+    let table = inner.as_mut().unwrap_or(table);
     let (program, args) = match command.value() {
         Value::Table(_) => {
             let Some(program) = table.field_of_any(&["path", "command"]) else {
@@ -125,14 +127,14 @@ fn stdio(
     Some(McpConnection::Stdio {
         command: program,
         args: args.unwrap_or_default(),
-        env: variables(&mut table),
+        env: variables(table),
         inherit_env: inherited.map(|field| texts(&field)).unwrap_or_default(),
         cwd: table.field("cwd").and_then(|field| folder(&field, environment)),
     })
 }
 
 fn arguments(field: &Field<'_>) -> Vec<String> {
-    let arguments: Limited<Vec<Argument>> = field.read().unwrap_or_default();
+    let arguments: LimitedItems<Vec<Argument>> = field.read().unwrap_or_default();
     arguments.0.into_iter().map(|argument| argument.0).collect()
 }
 
@@ -171,7 +173,8 @@ fn variables(table: &mut Table<'_>) -> Vec<(String, Secret)> {
     let written = written.filter(|field| !matches!(field.value(), Value::Null));
     let mut variables = match written {
         Some(field) => {
-            let pairs: Limited<Pairs<VariableName, Argument>> = field.read().unwrap_or_default();
+            let pairs: LimitedItems<Pairs<VariableName, Argument>> =
+                field.read().unwrap_or_default();
             mcp::variables(pairs.0)
         }
         None => Vec::new(),

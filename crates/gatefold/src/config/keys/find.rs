@@ -6,7 +6,7 @@ use super::{Key, Section};
 
 /// What a path refers to.
 #[derive(Debug)]
-pub enum Found<'s> {
+pub enum PathTarget<'s> {
     Section(&'s Section),
     Key(&'s Section, &'static Key),
 }
@@ -14,34 +14,34 @@ pub enum Found<'s> {
 /// A path that refers to nothing, and what may have been meant.
 #[derive(Debug, thiserror::Error)]
 #[error("`{asked}` is not a key of the configuration\n  help: {hint}")]
-pub struct NotFound {
+pub struct UnknownPath {
     asked: String,
     hint: String,
 }
 
 /// Finds `limits`, `[limits]`, `limits.call_deadline`, `sources.NAME.command` or the same with any
 /// source's name, and the members of a table value: `sources.github.env.TOKEN`.
-pub fn find<'s>(path: &str, sections: &'s [Section]) -> Result<Found<'s>, NotFound> {
+pub fn find<'s>(path: &str, sections: &'s [Section]) -> Result<PathTarget<'s>, UnknownPath> {
     let bare = path.trim().trim_start_matches('[').trim_end_matches(']');
     let parts = parts(bare);
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let (name, rest) = parts.split_first().map_or(("", &[][..]), |(name, rest)| (*name, rest));
     let section = sections.iter().find(|section| root(section) == name);
     let Some(section) = section else {
-        return Err(NotFound { asked: bare.to_owned(), hint: elsewhere(&parts, sections) });
+        return Err(UnknownPath { asked: bare.to_owned(), hint: elsewhere(&parts, sections) });
     };
     let rest = if section.is_named() { rest.get(1..).unwrap_or_default() } else { rest };
     let Some((name, inner)) = rest.split_first() else {
-        return Ok(Found::Section(section));
+        return Ok(PathTarget::Section(section));
     };
     let found = section.keys.iter().find(|key| key.name == *name);
     match found {
-        Some(key) if inner.is_empty() || key.kind.is_table() => Ok(Found::Key(section, key)),
+        Some(key) if inner.is_empty() || key.kind.is_table() => Ok(PathTarget::Key(section, key)),
         Some(key) => {
             let hint = format!("`{}` holds no further keys", section.key_path(key));
-            Err(NotFound { asked: bare.to_owned(), hint })
+            Err(UnknownPath { asked: bare.to_owned(), hint })
         }
-        None => Err(NotFound { asked: bare.to_owned(), hint: nearest(section, name) }),
+        None => Err(UnknownPath { asked: bare.to_owned(), hint: nearest(section, name) }),
     }
 }
 

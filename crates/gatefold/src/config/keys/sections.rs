@@ -2,7 +2,7 @@ use gatefold_policy::{Effect, Entries, Rule, Scope};
 use serde_json::Value;
 
 use super::super::common_keys::WRITES;
-use super::super::key::{Applies, Emptiness, Key, Kind, count, duration, size};
+use super::super::key::{ApplyMode, Emptiness, Key, Kind, count, duration, size};
 use super::super::{Config, Durability};
 use super::FixedSection;
 
@@ -159,6 +159,35 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             )
         },
         Key {
+            details: "It counts instead of `connect_deadline` for a source that is started through \
+                      `npx`, `npm exec`, `uvx`, `uv run`, `pipx run`, `bunx`, `pnpm dlx`, `yarn dlx`, \
+                      `docker run`, `podman run` or `deno run npm:`, until the source has started well \
+                      in this run of Gatefold. A runner that is killed before breaks what it was \
+                      downloading. A source may set its own.",
+            value: |config| Some(duration(config.source_limits.install_deadline)),
+            example: "\"20m\"",
+            ..Key::new(
+                "install_deadline",
+                Kind::Duration,
+                "How long a first start may take that may have to download the source.",
+            )
+        },
+        Key {
+            details: "Starts of programs; further ones wait, and `connect_deadline` counts from the \
+                      moment that one has its place. A call waits at most a second for a place.",
+            value: |config| Some(config.starts.starts?.into()),
+            unset: "the number of processor cores, and two more",
+            example: "8",
+            ..Key::new("starts", count(), "How many sources may be started at once.")
+        },
+        Key {
+            details: "First starts that may have to download: see `install_deadline`. Two sources with \
+                      the same package wait for one another.",
+            value: |config| Some(config.starts.installs.into()),
+            example: "2",
+            ..Key::new("installs", count(), "How many sources may be installed at once.")
+        },
+        Key {
             details: "The next call starts it again. A source may set its own.",
             value: |config| Some(duration(config.source_limits.idle_stop)),
             example: "\"1h\"",
@@ -177,7 +206,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
         Key {
             value: |config| Some(size(config.server.request_bytes)),
             example: "\"8MiB\"",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new("request_size", Kind::Size, "The largest request that is read.")
         },
         Key {
@@ -186,7 +215,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
                       of `request_size` always fits.",
             value: |config| Some(size(config.server.requests_bytes)),
             example: "\"64MiB\"",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new(
                 "requests_size",
                 Kind::Size,
@@ -197,7 +226,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
         Key {
             value: |config| Some(duration(config.server.body_deadline)),
             example: "\"1m\"",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new(
                 "body_deadline",
                 Kind::Duration,
@@ -210,7 +239,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
                       the system lets Gatefold open.",
             value: |config| Some(config.server.connections.into()),
             example: "500",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new(
                 "connections",
                 count(),
@@ -220,7 +249,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
         Key {
             value: |config| Some(duration(config.server.head_deadline)),
             example: "\"5s\"",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new(
                 "head_deadline",
                 Kind::Duration,
@@ -231,7 +260,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
         Key {
             value: |config| Some(duration(config.server.connection_idle)),
             example: "\"5m\"",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new(
                 "connection_idle",
                 Kind::Duration,
@@ -314,7 +343,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
         Key {
             value: |config| Some(duration(config.server.shutdown)),
             example: "\"30s\"",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new(
                 "shutdown",
                 Kind::Duration,
@@ -334,14 +363,14 @@ pub(super) const SERVER: FixedSection = FixedSection {
             details: "`--listen` wins over it.",
             value: |config| Some(config.server.listen.to_string().into()),
             example: "\"127.0.0.1:9000\"",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new("listen", Kind::Address, "Where to listen.")
         },
         Key {
             details: "`Host` headers to accept. A name without a port allows any port.",
             value: |config| Some(strings(&config.server.allowed_hosts)),
             example: "[\"gatefold.example\"]",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new(
                 "allowed_hosts",
                 Kind::Texts,
@@ -352,7 +381,7 @@ pub(super) const SERVER: FixedSection = FixedSection {
             details: "`Origin` headers to accept.",
             value: |config| Some(strings(&config.server.allowed_origins)),
             example: "[\"https://console.example\"]",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new(
                 "allowed_origins",
                 Kind::Origins,
@@ -364,7 +393,7 @@ pub(super) const SERVER: FixedSection = FixedSection {
                       goodbye. A session with a stream or a call under way is not silent.",
             value: |config| Some(duration(config.server.session_idle)),
             example: "\"1h\"",
-            applies: Applies::Restart,
+            applies: ApplyMode::Restart,
             ..Key::new(
                 "session_idle",
                 Kind::Duration,
@@ -372,6 +401,21 @@ pub(super) const SERVER: FixedSection = FixedSection {
             )
         },
     ],
+};
+
+pub(super) const SECRETS: FixedSection = FixedSection {
+    path: "secrets",
+    summary: "Where `${secret:NAME}` is looked up.",
+    details: "",
+    keys: &[Key {
+        details: "A TOML file with a line `NAME = \"VALUE\"` for each secret, for machines without a \
+                  keyring. Only its owner may read it (mode 600). What is not in it is looked up in the \
+                  keyring. `gatefold secret` and `gatefold import` write to it.",
+        value: |config| Some(config.secrets_file.as_ref()?.display().to_string().into()),
+        unset: "secrets are in the operating system's keyring",
+        example: "\"~/.config/gatefold/secrets.toml\"",
+        ..Key::new("file", Kind::Path, "A file of secrets.")
+    }],
 };
 
 pub(super) const STATE: FixedSection = FixedSection {
@@ -383,7 +427,7 @@ pub(super) const STATE: FixedSection = FixedSection {
         value: |config| Some(config.state_dir.as_ref()?.display().to_string().into()),
         unset: "`$XDG_STATE_HOME/gatefold`, else `~/.local/state/gatefold`",
         example: "\"~/gatefold-state\"",
-        applies: Applies::Restart,
+        applies: ApplyMode::Restart,
         ..Key::new("dir", Kind::Path, "The directory for audit records and manifests.")
     }],
 };
@@ -403,7 +447,7 @@ pub(super) const AUDIT: FixedSection = FixedSection {
             Some(durability.into())
         },
         example: "\"disk\"",
-        applies: Applies::Restart,
+        applies: ApplyMode::Restart,
         ..Key::new(
             "durability",
             Kind::Choice(&["process", "disk"]),

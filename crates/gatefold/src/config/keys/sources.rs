@@ -62,6 +62,17 @@ pub(in crate::config) const COMMON: &[Key] = &[
         )
     },
     Key {
+        details: "It counts where the source is started through a package runner, such as `npx` or \
+                  `uvx`, until it has started well.",
+        unset: "`limits.install_deadline`",
+        example: "\"20m\"",
+        ..Key::new(
+            "install_deadline",
+            Kind::Duration,
+            "How long a first start of the source may take, which may have to download it.",
+        )
+    },
+    Key {
         unset: "`limits.call_deadline`",
         example: "\"5m\"",
         ..Key::new(

@@ -7,10 +7,10 @@ mod values;
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
-use gatefold_config::{FilePath, ForeignKey, Limited, Pairs, Table, Text};
+use gatefold_config::{FilePath, ForeignKey, LimitedItems, Pairs, Table, Text};
 use serde::Deserialize;
 
-use super::{KindSection, SourceKind, Way};
+use super::{ConnectionMethod, KindSection, SourceKind};
 use crate::config::key::Key;
 
 pub use section::McpConnection;
@@ -31,8 +31,8 @@ impl McpKind {
 #[serde(default)]
 struct ProgramKeys {
     command: Option<ProgramName>,
-    args: Limited<Vec<Argument>>,
-    env: Limited<Pairs<VariableName, Argument>>,
+    args: LimitedItems<Vec<Argument>>,
+    env: LimitedItems<Pairs<VariableName, Argument>>,
     cwd: Option<FilePath>,
     inherit_env: Vec<Text>,
 }
@@ -42,7 +42,7 @@ struct ProgramKeys {
 #[serde(default)]
 struct RemoteKeys {
     url: Option<ServerAddress>,
-    headers: Limited<Pairs<HeaderName, HeaderValue>>,
+    headers: LimitedItems<Pairs<HeaderName, HeaderValue>>,
 }
 
 impl SourceKind for McpKind {
@@ -59,15 +59,15 @@ impl SourceKind for McpKind {
          a server over streamable HTTP (`url`)."
     }
 
-    fn ways(&self) -> &'static [Way] {
+    fn ways(&self) -> &'static [ConnectionMethod] {
         &[
-            Way {
+            ConnectionMethod {
                 key: "command",
                 purpose: "for a program on this machine",
                 heading: "A program on this machine:",
                 example: "example",
             },
-            Way {
+            ConnectionMethod {
                 key: "url",
                 purpose: "for a server over HTTP",
                 heading: "A server over HTTP, which may have all keys above except the first five:",

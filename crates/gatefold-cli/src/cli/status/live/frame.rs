@@ -1,13 +1,12 @@
 //! What the live view shows, as lines of text.
 
-use std::net::SocketAddr;
-
 use gatefold_core::{Clock as _, SystemClock};
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::cli::output::Style;
-use crate::cli::status::{self, StatusUnavailable};
+use crate::cli::status;
+use crate::cli::status::inquiry::{ReportedStatus, StatusUnavailable};
 use crate::cli::table::{Table, grouped, shortened};
 use crate::cli::visible;
 
@@ -15,17 +14,12 @@ use crate::cli::visible;
 type StatusAnswer = Result<Value, StatusUnavailable>;
 
 /// The lines for a window with this many rows, each within the style's width.
-pub(super) fn lines(
-    address: SocketAddr,
-    asked: &StatusAnswer,
-    style: Style,
-    rows: usize,
-) -> Vec<String> {
+pub(super) fn lines(reported: &ReportedStatus, style: Style, rows: usize) -> Vec<String> {
     let foot = style.faint("q quits");
-    let running = match asked {
+    let running = match &reported.running {
         Ok(running) => running,
         Err(silence) => {
-            let waiting = format!("waiting for a gateway on {address}");
+            let waiting = "waiting for a gateway".to_owned();
             let help = silence.help.map(|help| format!("help: {help}"));
             let why = std::iter::once(silence.why.clone()).chain(help);
             let why = why.map(|line| style.faint(&cut(&line, style)));
@@ -33,7 +27,7 @@ pub(super) fn lines(
             return lines.take(rows).collect();
         }
     };
-    let mut lines = head(address, running, style);
+    let mut lines = head(reported.url.as_deref(), running, style);
     lines.push(String::new());
     let tail = tail(running, style);
     let room = rows.saturating_sub(lines.len() + tail.len() + 1);
@@ -49,12 +43,12 @@ pub(super) fn lines(
 }
 
 /// The same in one line.
-pub(super) fn summary(address: SocketAddr, asked: &StatusAnswer) -> String {
+pub(super) fn summary(asked: &StatusAnswer) -> String {
     let running = match asked {
         Ok(running) => running,
         Err(StatusUnavailable { why, help }) => {
             let help = help.map(|help| format!("; help: {help}")).unwrap_or_default();
-            return format!("waiting for a gateway on {address}: {why}{help}");
+            return format!("waiting for a gateway: {why}{help}");
         }
     };
     let sources = running["sources"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -71,7 +65,7 @@ pub(super) fn summary(address: SocketAddr, asked: &StatusAnswer) -> String {
     )
 }
 
-fn head(address: SocketAddr, running: &Value, style: Style) -> Vec<String> {
+fn head(url: Option<&str>, running: &Value, style: Style) -> Vec<String> {
     let started = running["started_at"].as_u64().unwrap_or_default();
     let up = SystemClock.now().as_millis().saturating_sub(started) / 1000;
     let (days, hours, minutes, seconds) = (up / 86400, up / 3600 % 24, up / 60 % 60, up % 60);
@@ -80,7 +74,8 @@ fn head(address: SocketAddr, running: &Value, style: Style) -> Vec<String> {
         days => format!("{days} d {hours}:{minutes:02}:{seconds:02}"),
     };
     let version = running["version"].as_str().unwrap_or_default();
-    let line = format!("gatefold {version} on http://{address}/mcp, up {up}");
+    let place = url.map_or("over stdio".to_owned(), |url| format!("on {url}"));
+    let line = format!("gatefold {version} {place}, up {up}");
     vec![style.strong(&cut(&line, style))]
 }
 
@@ -227,19 +222,20 @@ mod tests {
         })
     }
 
-    fn address() -> SocketAddr {
-        "127.0.0.1:8420".parse().unwrap()
+    fn reported(running: StatusAnswer) -> ReportedStatus {
+        let url = Some("http://127.0.0.1:8420/mcp".to_owned());
+        ReportedStatus { url, running, gateway: None, others: Vec::new(), silent: Vec::new() }
     }
 
     #[test]
     fn a_frame_fits_its_window_and_what_fails_stands_first() {
         for (columns, rows) in [(40, 10), (80, 24), (200, 60), (80, 3), (10, 5)] {
             let style = Style::plain().within(columns);
-            let lines = lines(address(), &Ok(running(50)), style, rows);
+            let lines = lines(&reported(Ok(running(50))), style, rows);
             assert!(lines.len() <= rows, "{columns}x{rows}: {}", lines.len());
             assert!(lines.iter().all(|line| line.width() <= columns), "{lines:#?}");
         }
-        let lines = lines(address(), &Ok(running(50)), Style::plain().within(80), 24);
+        let lines = lines(&reported(Ok(running(50))), Style::plain().within(80), 24);
         assert!(lines[3].starts_with("source_49  failing"), "{lines:#?}");
         assert!(lines.iter().any(|line| line.starts_with('+')), "{lines:#?}");
         assert!(!lines.concat().contains('\u{1b}'));
@@ -253,7 +249,7 @@ mod tests {
         running["sources"][0]["traffic"]["last_error"] =
             json!({ "message": "`source_0` gave no answer within 60 s" });
         for columns in [20, 40, 80, 200] {
-            let lines = lines(address(), &Ok(running.clone()), Style::plain().within(columns), 60);
+            let lines = lines(&reported(Ok(running.clone())), Style::plain().within(columns), 60);
             let last_row = lines.iter().rposition(|line| line.starts_with("source_")).unwrap();
             let below = lines[last_row + 1..].concat().replace(' ', "");
             assert!(below.contains(&format!("failingsource_2:`{path}`wasnotfound;installit")));
@@ -264,8 +260,8 @@ mod tests {
     #[test]
     fn without_a_gateway_the_view_waits() {
         let mut silence = StatusUnavailable { why: "nobody".to_owned(), help: None };
-        let waiting = |silence| lines(address(), &Err(silence), Style::plain().within(80), 24);
-        let head = "waiting for a gateway on 127.0.0.1:8420";
+        let waiting = |silence| lines(&reported(Err(silence)), Style::plain().within(80), 24);
+        let head = "waiting for a gateway";
         assert_eq!(waiting(silence), [head, "nobody", "q quits"]);
         silence = StatusUnavailable { why: "somebody".to_owned(), help: Some("look") };
         assert_eq!(waiting(silence), [head, "somebody", "help: look", "q quits"]);

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use super::*;
 use crate::notation::tests::Machine;
 use crate::{
-    Count, Dialect, Document, FilePath, Limited, LooseText, Pairs, Size, Text, Time, parse_json,
-    parse_toml, parse_yaml,
+    Count, Dialect, Document, FilePath, LimitedItems, LooseText, Pairs, Size, Text, Time,
+    parse_json, parse_toml, parse_yaml,
 };
 
 /// One key of every kind.
@@ -22,7 +22,7 @@ struct Settings {
     dir: Option<FilePath>,
     names: Vec<Text>,
     words: Pairs<String, LooseText>,
-    few: Limited<Vec<LooseText>>,
+    few: LimitedItems<Vec<LooseText>>,
     nested: Option<Nested>,
     tables: Vec<Nested>,
 }

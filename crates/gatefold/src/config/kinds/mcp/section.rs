@@ -172,6 +172,7 @@ impl KindSection for McpConnection {
             domain: identity.domain,
             transport: self.transport(&ports.client),
             connect_deadline: identity.connect_deadline,
+            install_deadline: identity.install_deadline,
             idle_stop: identity.idle_stop,
             config_digest: identity.config_digest,
         };
@@ -180,6 +181,7 @@ impl KindSection for McpConnection {
             credentials,
             keeper: ports.manifests.clone(),
             clock: ports.clock.clone(),
+            starts: ports.starts.clone(),
         };
         McpSource::new(settings, ports, identity.known)
     }

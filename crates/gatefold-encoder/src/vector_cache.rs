@@ -20,8 +20,8 @@ pub type Key = [u8; 32];
 
 /// Passages are cut at this many tokens, which measurements of the ranking showed to be enough.
 pub const PASSAGE_TOKENS: usize = 64;
-/// The most records of a shelf: with 384 dimensions 86 MB, on disk and in memory.
-pub const SHELF_RECORDS: usize = 200_000;
+/// The most records of a cache: with 384 dimensions 86 MB, on disk and in memory.
+pub const CACHED_VECTORS: usize = 200_000;
 const MAGIC: &[u8; 8] = b"GFSHELF\n";
 const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 8 + 4 + 4 + 32;
@@ -37,10 +37,10 @@ pub fn passage_key(text: &str) -> Key {
 
 /// The vectors of one model's passages.
 #[derive(Debug)]
-pub struct Shelf {
-    /// At most [`Shelf::capacity`].
+pub struct VectorCache {
+    /// At most [`VectorCache::capacity`].
     vectors: HashMap<Key, Arc<QuantizedVector>>,
-    /// The keys in the order of the file, for the oldest half to go: at most [`Shelf::capacity`].
+    /// The keys in the order of the file, for the oldest half to go: at most [`VectorCache::capacity`].
     order: Vec<Key>,
     dimensions: usize,
     capacity: usize,
@@ -49,17 +49,17 @@ pub struct Shelf {
     file: Option<(File, File)>,
 }
 
-impl Shelf {
+impl VectorCache {
     /// Opens or creates the file, and a `.lock` beside it.
     ///
     /// The first of several processes with one path writes. The others read what is there and keep
-    /// new vectors in memory. A full shelf loses its older half. An error means that the file or
+    /// new vectors in memory. A full cache loses its older half. An error means that the file or
     /// its folder cannot be written; damage is no error.
     pub fn open(path: &Path, model: &Model) -> Result<Self, EncoderError> {
-        Self::of(path, model.digest(), model.dimensions(), SHELF_RECORDS)
+        Self::of(path, model.digest(), model.dimensions(), CACHED_VECTORS)
     }
 
-    /// A shelf without a file, of at most `capacity` records.
+    /// A cache without a file, of at most `capacity` records.
     pub fn in_memory(model: &Model, capacity: usize) -> Self {
         Self::empty(Path::new(""), model.dimensions(), capacity)
     }
@@ -86,31 +86,31 @@ impl Shelf {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(unwritten)?;
         }
-        let mut shelf = Self::empty(path, dimensions, capacity);
+        let mut cache = Self::empty(path, dimensions, capacity);
         let lock = private().write(true).create(true).truncate(false).open(beside(path, "lock"));
         let lock = lock.map_err(unwritten)?;
         if lock.try_lock().is_err() {
             if let Ok(file) = File::open(path) {
-                shelf.read(file, header);
+                cache.read(file, header);
             }
-            tracing::info!("another process wrote the shelf of vectors, new ones stay in memory");
-            return Ok(shelf);
+            tracing::info!("another process wrote the cache of vectors, new ones stay in memory");
+            return Ok(cache);
         }
         let file = private().read(true).append(true).create(true).open(path).map_err(unwritten)?;
-        let good = shelf.read(&file, header);
+        let good = cache.read(&file, header);
         let file = if good == 0 {
             file.set_len(0).and_then(|()| (&file).write_all(header)).map_err(unwritten)?;
             file
-        } else if shelf.order.len() >= capacity {
+        } else if cache.order.len() >= capacity {
             drop(file);
-            shelf.forget_older_half();
-            shelf.rewrite(header).map_err(unwritten)?
+            cache.forget_older_half();
+            cache.rewrite(header).map_err(unwritten)?
         } else {
             file.set_len(good).map_err(unwritten)?;
             file
         };
-        shelf.file = Some((file, lock));
-        Ok(shelf)
+        cache.file = Some((file, lock));
+        Ok(cache)
     }
 
     pub fn get(&self, key: &Key) -> Option<Arc<QuantizedVector>> {
@@ -127,7 +127,7 @@ impl Shelf {
 
     /// Keeps a vector, unless it is there already or has other dimensions than the model's.
     ///
-    /// A full shelf forgets its older half in memory and writes no more; the file loses its half
+    /// A full cache forgets its older half in memory and writes no more; the file loses its half
     /// when it is next opened.
     pub fn put(&mut self, key: Key, vector: Arc<QuantizedVector>) {
         if vector.dimensions() != self.dimensions || self.vectors.contains_key(&key) {

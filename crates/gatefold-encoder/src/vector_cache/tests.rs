@@ -14,28 +14,28 @@ fn key(number: usize) -> Key {
     passage_key(&number.to_string())
 }
 
-fn open_as(path: &Path, digest: &str) -> Shelf {
-    Shelf::of(path, digest, DIMENSIONS, CAPACITY).unwrap()
+fn open_as(path: &Path, digest: &str) -> VectorCache {
+    VectorCache::of(path, digest, DIMENSIONS, CAPACITY).unwrap()
 }
 
-fn open(path: &Path) -> Shelf {
+fn open(path: &Path) -> VectorCache {
     open_as(path, "one")
 }
 
 /// A file with some vectors, in a folder that is removed when the first value is dropped.
 fn filled(count: usize) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("below").join("shelf");
-    let mut shelf = open(&path);
+    let path = folder.path().join("below").join("cache");
+    let mut cache = open(&path);
     for number in 0..count {
-        shelf.put(key(number), vector(number));
+        cache.put(key(number), vector(number));
     }
     (folder, path)
 }
 
 /// Which of the first vectors are there, each as it was put.
-fn held(shelf: &Shelf) -> Vec<usize> {
-    let numbers = (0..2 * CAPACITY).filter(|&number| match shelf.get(&key(number)) {
+fn held(cache: &VectorCache) -> Vec<usize> {
+    let numbers = (0..2 * CAPACITY).filter(|&number| match cache.get(&key(number)) {
         Some(found) => {
             assert_eq!(found, vector(number));
             true
@@ -52,10 +52,10 @@ fn check(harm: impl Fn(&mut Vec<u8>), expected: &[usize]) {
     let mut content = std::fs::read(&path).unwrap();
     harm(&mut content);
     std::fs::write(&path, content).unwrap();
-    let mut shelf = open(&path);
-    assert_eq!(held(&shelf), expected);
-    shelf.put(key(9), vector(9));
-    drop(shelf);
+    let mut cache = open(&path);
+    assert_eq!(held(&cache), expected);
+    cache.put(key(9), vector(9));
+    drop(cache);
     assert_eq!(held(&open(&path)), [expected, &[9]].concat());
 }
 
@@ -93,23 +93,23 @@ fn models_do_not_share_vectors() {
 #[test]
 fn a_full_shelf_loses_its_older_half_on_the_next_opening() {
     let (_folder, path) = filled(CAPACITY);
-    let mut shelf = open(&path);
-    assert_eq!(held(&shelf), [4, 5, 6, 7]);
-    shelf.put(key(8), vector(8));
-    drop(shelf);
+    let mut cache = open(&path);
+    assert_eq!(held(&cache), [4, 5, 6, 7]);
+    cache.put(key(8), vector(8));
+    drop(cache);
     assert_eq!(held(&open(&path)), [4, 5, 6, 7, 8]);
 }
 
 #[test]
 fn memory_and_file_hold_no_more_than_the_bound() {
     let (_folder, path) = filled(0);
-    let mut shelf = open(&path);
+    let mut cache = open(&path);
     for number in 0..2 * CAPACITY {
-        shelf.put(key(number), vector(number));
-        assert!(shelf.len() <= CAPACITY);
+        cache.put(key(number), vector(number));
+        assert!(cache.len() <= CAPACITY);
     }
-    assert!(shelf.get(&key(2 * CAPACITY - 1)).is_some());
-    drop(shelf);
+    assert!(cache.get(&key(2 * CAPACITY - 1)).is_some());
+    drop(cache);
     let bytes = std::fs::metadata(&path).unwrap().len();
     assert_eq!(bytes, (HEADER_BYTES + CAPACITY * RECORD) as u64);
 }
@@ -129,7 +129,7 @@ fn the_second_process_reads_and_keeps_its_own_in_memory() {
 #[test]
 fn a_vector_of_other_dimensions_is_not_kept() {
     let (_folder, path) = filled(0);
-    let mut shelf = open(&path);
-    shelf.put(key(0), Arc::new(Vector::unit(vec![1.0; 3]).unwrap().quantize()));
-    assert!(shelf.is_empty());
+    let mut cache = open(&path);
+    cache.put(key(0), Arc::new(Vector::unit(vec![1.0; 3]).unwrap().quantize()));
+    assert!(cache.is_empty());
 }

@@ -1,0 +1,52 @@
+//! Sources of which a view knows nothing yet, and why.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_core::Domain;
+
+use super::View;
+use crate::naming::NameOwner;
+
+/// A source that has not listed anything so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnlistedSource {
+    pub domain: Domain,
+    pub state: UnlistedState,
+}
+
+/// Why a source has not listed anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnlistedState {
+    /// It has not been tried to the end.
+    Starting,
+    /// The same, and it has been downloading what it needs for this long.
+    Downloading(Duration),
+    /// Why its last attempt failed.
+    Failed(String),
+}
+
+impl View {
+    /// The same view, whose answers say why these sources show nothing. They are no part of what the
+    /// view shows, so [`View::is_same`] still holds.
+    #[must_use]
+    pub fn with_unlisted(self, sources: Vec<UnlistedSource>) -> Self {
+        if sources.is_empty() {
+            return self;
+        }
+        Self { unlisted: Arc::from(sources), ..self }
+    }
+
+    /// The sources of this view that have not listed anything so far.
+    pub fn unlisted(&self) -> impl Iterator<Item = &UnlistedSource> {
+        self.unlisted.iter().filter(|source| self.covers(&source.domain))
+    }
+
+    /// The unlisted source whose tool a name would be.
+    pub fn unlisted_owner(&self, name: &str) -> Option<&UnlistedSource> {
+        let NameOwner::Domain(owner) = self.snapshot.domain_names().owner(name) else {
+            return None;
+        };
+        self.unlisted().find(|source| source.domain == *owner)
+    }
+}

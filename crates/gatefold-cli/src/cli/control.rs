@@ -1,0 +1,98 @@
+//! The control socket: how the binary's commands ask a gateway that runs.
+//!
+//! Every gateway listens on a Unix socket of its own in the folder `control` of its state directory,
+//! which only its user may enter. A connection carries one request and one reply, each a line of
+//! JSON. Whoever hangs up before the reply gives the request up, a call of a tool included.
+
+mod answers;
+mod client;
+mod folder;
+mod listener;
+mod search;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use gatefold_core::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::failure::ReportedFault;
+use super::tool_answers::ToolsRequest;
+
+pub(super) use client::RunningGateway;
+pub(super) use listener::ControlSocket;
+pub(super) use search::{START_HELP, locate, without_any};
+
+/// The longest request: the arguments of a call, and what is around them.
+const REQUEST_LIMIT_BYTES: u64 = 8 * 1024 * 1024;
+
+/// How long a gateway waits for a request, and for its reply to be taken.
+const LINE_DEADLINE: Duration = Duration::from_secs(10);
+
+/// What a command asks.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ControlRequest {
+    /// Who are you?
+    Identity,
+    /// What the gateway does, as `GET /status` has it.
+    Status,
+    /// What is on record in its state directory.
+    Record,
+    Tools(ToolsRequest),
+    /// The lines that a source said after the one of this number.
+    Log {
+        source: String,
+        after: u64,
+    },
+}
+
+/// The reply to a request.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ControlReply {
+    Answer(Box<RawValue>),
+    /// Why there is no answer, worded for the person at the command.
+    Fault(ReportedFault),
+}
+
+/// Which command a gateway was started by. In this order they are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum GatewayRole {
+    Serve,
+    Demo,
+    Stdio,
+}
+
+impl fmt::Display for GatewayRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Serve => "serve",
+            Self::Demo => "demo",
+            Self::Stdio => "stdio",
+        })
+    }
+}
+
+/// Who answers on a socket.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct GatewayIdentity {
+    pub(super) role: GatewayRole,
+    pub(super) version: String,
+    pub(super) process: u32,
+    pub(super) started_at: Timestamp,
+    /// Where it serves MCP over HTTP, if it does.
+    pub(super) url: Option<String>,
+    /// The files of its configuration, without symbolic links.
+    pub(super) files: Vec<String>,
+}
+
+/// A file's path without symbolic links, to compare it.
+fn real_path(file: &Path) -> String {
+    let real = fs::canonicalize(file);
+    real.as_deref().unwrap_or(file).to_string_lossy().into_owned()
+}

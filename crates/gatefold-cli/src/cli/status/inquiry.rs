@@ -1,0 +1,108 @@
+//! Where a gateway's report comes from: its control socket, or the address that it serves on.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+
+use gatefold::Environment;
+use gatefold::config::load;
+use serde_json::Value;
+
+use crate::cli::arguments::SharedOptions;
+use crate::cli::control::{self, ControlRequest, GatewayIdentity, RunningGateway, START_HELP};
+use crate::cli::loopback;
+
+/// Whom to ask.
+#[derive(Clone, Copy)]
+pub(super) struct StatusInquiry<'a> {
+    pub(super) shared: &'a SharedOptions,
+    pub(super) environment: &'a Environment,
+    /// The address on the command line, which is then the only place to look.
+    pub(super) listen: Option<SocketAddr>,
+}
+
+/// What a gateway reports, or why none does.
+pub(super) struct ReportedStatus {
+    /// Where it serves MCP over HTTP, or where it was looked for; none for one over stdio.
+    pub(super) url: Option<String>,
+    pub(super) running: Result<Value, StatusUnavailable>,
+    /// Who reported, if that was over the control socket.
+    pub(super) gateway: Option<RunningGateway>,
+    /// The others on the same state directory.
+    pub(super) others: Vec<GatewayIdentity>,
+    /// Those that do not answer.
+    pub(super) silent: Vec<String>,
+}
+
+/// Why no gateway reports its status.
+#[derive(Debug)]
+pub(in crate::cli) struct StatusUnavailable {
+    pub(in crate::cli) why: String,
+    pub(in crate::cli) help: Option<&'static str>,
+}
+
+impl StatusInquiry<'_> {
+    /// Asks the gateway of the state directory. Where none answers, one may still serve on the
+    /// configured address, such as another user's or a container's.
+    pub(super) async fn ask(self) -> anyhow::Result<ReportedStatus> {
+        if let Some(listen) = self.listen {
+            return Ok(over_http(listen).await);
+        }
+        let located = control::locate(self.shared, self.environment).await?;
+        let silent = located.silent.clone();
+        let Some((gateway, others)) = located.into_first() else {
+            return Ok(self.elsewhere(silent).await);
+        };
+        let status = gateway.ask(&ControlRequest::Status).await;
+        let running = status.map_err(|error| StatusUnavailable {
+            why: error.to_string(),
+            help: Some("see `gatefold doctor`"),
+        });
+        let url = gateway.identity.url.clone();
+        Ok(ReportedStatus { url, running, gateway: Some(gateway), others, silent })
+    }
+
+    async fn elsewhere(self, silent: Vec<String>) -> ReportedStatus {
+        let inputs = self.shared.inputs().located(self.environment);
+        let config = inputs.and_then(|inputs| load(&inputs, self.environment)).unwrap_or_default();
+        let mut reported = over_http(config.server.listen).await;
+        if let Err(unavailable) = &mut reported.running
+            && unavailable.help.is_none()
+        {
+            unavailable.help = Some(START_HELP);
+            unavailable.why += ", nor on this state directory";
+        }
+        ReportedStatus { silent, ..reported }
+    }
+}
+
+async fn over_http(listen: SocketAddr) -> ReportedStatus {
+    let address = loopback::reachable(listen);
+    ReportedStatus {
+        url: Some(format!("http://{address}/mcp")),
+        running: ask(address).await,
+        gateway: None,
+        others: Vec::new(),
+        silent: Vec::new(),
+    }
+}
+
+/// The report of the gateway that serves on an address, or why there is none.
+pub(in crate::cli) async fn ask(address: SocketAddr) -> Result<Value, StatusUnavailable> {
+    let of_another = |why| StatusUnavailable { why, help: Some("see `gatefold doctor`") };
+    let answer = loopback::get(address, "/status").await.map_err(|error| match error.kind() {
+        ErrorKind::ConnectionRefused => {
+            StatusUnavailable { why: format!("no gateway runs on {address}"), help: None }
+        }
+        ErrorKind::TimedOut => {
+            of_another(format!("something listens on {address} but does not answer"))
+        }
+        _ => of_another(format!("the listener on {address} gave no answer: {error}")),
+    })?;
+    let status = serde_json::from_str::<Value>(&answer.body).ok();
+    status.filter(|status| answer.status == 200 && status["sources"].is_array()).ok_or_else(|| {
+        of_another(format!(
+            "the listener on {address} reports no status: it is another program, or a gateway that \
+             is reachable from other machines"
+        ))
+    })
+}

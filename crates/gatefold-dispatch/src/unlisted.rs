@@ -1,0 +1,87 @@
+//! Sources that have listed nothing so far: what a turn says of them, and how long it waits for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use gatefold_catalog::{UnlistedSource, UnlistedState};
+use gatefold_core::Domain;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::runtime::{Runtime, Slot};
+use crate::{PinnedTurn, SourceState};
+
+/// How long turns wait for a source's first list, from when the first of them asked for it. A source
+/// that takes longer holds up nobody after that.
+const FIRST_LISTS: Duration = Duration::from_secs(5);
+
+impl Runtime {
+    /// The sources whose first list is still to come.
+    pub(crate) fn unlisted(&self) -> Vec<UnlistedSource> {
+        let slots = self.unlisted_slots();
+        let described = slots.map(|(slot, state)| UnlistedSource {
+            domain: slot.setup.source.domain().clone(),
+            state,
+        });
+        described.collect()
+    }
+
+    /// Their slots, and why each has listed nothing.
+    fn unlisted_slots(&self) -> impl Iterator<Item = (&Arc<Slot>, UnlistedState)> {
+        let unlisted = self.snapshot().domains().iter().filter(|entry| entry.manifest().is_none());
+        unlisted.filter_map(|entry| {
+            let slot = self.slots.get(entry.domain())?;
+            let status = slot.setup.source.status();
+            match status.state {
+                SourceState::Disabled => None,
+                SourceState::Failing => {
+                    Some((slot, UnlistedState::Failed(status.error.unwrap_or_default())))
+                }
+                _ => {
+                    let downloading = status.downloading.map(UnlistedState::Downloading);
+                    Some((slot, downloading.unwrap_or(UnlistedState::Starting)))
+                }
+            }
+        })
+    }
+}
+
+impl PinnedTurn {
+    /// The turn as it is once sources that have listed nothing had a little time to do so. `None` if
+    /// there is nothing to wait for.
+    pub async fn after_first_lists(&self) -> Option<Self> {
+        let now = Instant::now();
+        let awaited: Vec<_> = self.runtime.unlisted_slots().map(|(slot, _)| slot).collect();
+        let awaited = awaited.into_iter().filter_map(|slot| {
+            let domain = slot.setup.source.domain();
+            let until = *slot.first_asked.get_or_init(|| now) + FIRST_LISTS;
+            (now < until && self.view.domain(domain.as_str()).is_some()).then_some((domain, until))
+        });
+        let awaited: Vec<_> = awaited.collect();
+        if awaited.is_empty() {
+            return None;
+        }
+        join_all(awaited.into_iter().map(async |(domain, until)| {
+            // Late or failed, the next view says so.
+            let _ = timeout_at(until, self.learn(domain)).await;
+        }))
+        .await;
+        Some(self.again())
+    }
+
+    /// The turn as it is once a source that has listed nothing was asked to, within the deadline of its
+    /// calls.
+    pub async fn after_list_of(&self, domain: &Domain) -> Self {
+        let limit = self.runtime.call_deadline(Some(domain));
+        // Late or failed, the next view says so.
+        let _ = timeout(limit, self.learn(domain)).await;
+        self.again()
+    }
+
+    /// A turn for the same principal on what is in force now.
+    fn again(&self) -> Self {
+        let mut turn = self.dispatcher.pin(self.principal.clone());
+        turn.on_behalf_of.clone_from(&self.on_behalf_of);
+        turn
+    }
+}

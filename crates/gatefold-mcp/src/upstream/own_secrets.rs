@@ -1,0 +1,31 @@
+//! The secrets that a server was given, which it may say again.
+
+use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
+
+use super::process::inherited;
+use super::settings::Transport;
+
+/// What masks the secrets of a server in all that it says.
+pub(super) fn of_transport(transport: &Transport) -> KnownSecrets {
+    let mut values = SecretValues::default();
+    match transport {
+        Transport::Stdio(stdio) => {
+            for (name, value) in &stdio.env {
+                values.add_named(name, value.expose());
+            }
+            for (name, value) in inherited(&stdio.inherit_env) {
+                values.add_named(name, &value);
+            }
+            // Together, as an option says what the next argument is.
+            values.add_text(&stdio.args.join(" "));
+        }
+        Transport::Http(http) => {
+            for (name, value) in &http.headers {
+                values.add_named(name, value.expose());
+            }
+            values.add_text(&http.url);
+        }
+        Transport::Disabled | Transport::Unusable(_) => {}
+    }
+    KnownSecrets::new(&values)
+}

@@ -1,0 +1,172 @@
+//! Whose roots a server of the handshake era is given.
+//!
+//! A server may keep the roots that it was given for as long as its session lives, and many do. So a
+//! session whose server was given one client's roots serves that client alone from then on. Where
+//! there is only one client in all, its roots are the gateway's own.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use gatefold_dispatch::{AskError, Peer, Question};
+use serde_json::value::RawValue;
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::timeout;
+
+use super::back_channel::{BackChannel, code_of, question, unsupported};
+use super::message::refused;
+use crate::protocol::codes::INTERNAL_ERROR;
+use crate::protocol::{methods, rpc};
+
+/// How long the only client may take to give its roots. No person is asked.
+const ROOTS_DEADLINE: Duration = Duration::from_secs(10);
+/// Requests for the only client's roots that are open at once in a session. One more is refused.
+const OPEN_ROOTS: usize = 4;
+/// How long the first call of a session waits for a server that asks for roots as soon as it is
+/// greeted: without them, its first answer would be another one.
+const FIRST_ROOTS: Duration = Duration::from_millis(100);
+
+/// The only client that a gateway has, once it is known.
+#[derive(Default)]
+pub(crate) struct SoleClient(OnceLock<Arc<dyn Peer>>);
+
+impl SoleClient {
+    /// Only the first one counts.
+    pub(crate) fn meet(&self, client: &Arc<dyn Peer>) {
+        let _ = self.0.set(client.clone());
+    }
+
+    /// Whether it has roots to give. None while it is not known.
+    pub(crate) fn has_roots(&self) -> Option<bool> {
+        let question = question(methods::ROOTS_LIST, None);
+        self.0.get().map(|client| client.capabilities().lacks(&question).is_none())
+    }
+
+    pub(crate) fn is(&self, client: u64) -> bool {
+        self.0.get().is_some_and(|own| own.client() == Some(client))
+    }
+}
+
+/// Whose roots the server of one session has, or may have.
+pub(crate) struct SessionRoots {
+    sole: Arc<SoleClient>,
+    /// The client that the session belongs to, once its server was given that client's roots.
+    owner: OnceLock<u64>,
+    open: Semaphore,
+    /// Rung when a request for roots was answered.
+    answered: Notify,
+    /// Whether the server is about to be told of a change.
+    is_telling: AtomicBool,
+}
+
+impl SessionRoots {
+    pub(crate) fn new(sole: Arc<SoleClient>) -> Arc<Self> {
+        Arc::new(Self {
+            sole,
+            owner: OnceLock::new(),
+            open: Semaphore::new(OPEN_ROOTS),
+            answered: Notify::new(),
+            is_telling: AtomicBool::new(false),
+        })
+    }
+
+    /// Whether the server is told that it can ask for roots at all.
+    pub(crate) fn are_offered(&self) -> bool {
+        self.sole.has_roots().unwrap_or(true)
+    }
+
+    pub(crate) fn owner(&self) -> Option<u64> {
+        self.owner.get().copied()
+    }
+
+    /// Whether a request may be sent in this session: the roots that its server knows may shape every
+    /// answer. To be asked under the lock of the requests under way.
+    pub(crate) fn admits(&self, back_channel: &BackChannel) -> bool {
+        let owner = self.owner();
+        owner.is_none() || !back_channel.has_caller() || back_channel.client() == owner
+    }
+
+    /// Makes the session its one client's, before the server is given that client's roots. The error is
+    /// the answer for the server. To be asked under the lock of the requests under way.
+    pub(crate) fn claim<'a>(
+        &self,
+        under_way: impl Iterator<Item = &'a Arc<BackChannel>>,
+        id: &RawValue,
+    ) -> Result<(), String> {
+        let mut callers = under_way.filter(|back_channel| back_channel.has_caller());
+        // Without any, the router refuses it.
+        let Some(first) = callers.next() else { return Ok(()) };
+        let client = first.client();
+        let (Some(client), true) = (client, callers.all(|other| other.client() == client)) else {
+            let message = "several clients share this session, and roots are their own; make the \
+                           call again";
+            return Err(refused(id, INTERNAL_ERROR, message));
+        };
+        if !first.offers(&question(methods::ROOTS_LIST, None)) {
+            return Ok(());
+        }
+        // A session is only kept for one client where it is its only one. Elsewhere a client would listen in
+        // one session and call in another, and hear nothing of what its calls change.
+        if self.sole.is(client) {
+            let owner = self.owner.get_or_init(|| client);
+            debug_assert_eq!(*owner, client, "others are not admitted");
+        }
+        Ok(())
+    }
+
+    /// Whether the only client is asked, whatever is under way.
+    pub(crate) fn has_sole_client(&self) -> bool {
+        self.sole.has_roots().is_some()
+    }
+
+    /// Asks the only client for its roots. The text is for the server.
+    pub(crate) async fn ask(&self, id: &RawValue, params: Option<&RawValue>) -> String {
+        let asked = question(methods::ROOTS_LIST, params);
+        let Some(client) = self.sole.0.get() else { return unsupported(id, &asked.method) };
+        let Ok(_place) = self.open.try_acquire() else {
+            let message = format!("{OPEN_ROOTS} requests for roots are open, which is the limit");
+            return refused(id, INTERNAL_ERROR, &message);
+        };
+        let answer = Self::answer(client.as_ref(), asked).await;
+        answer.map_or_else(
+            |error| refused(id, code_of(&error), &error.to_string()),
+            |roots| rpc::answer_with(id, roots.get()),
+        )
+    }
+
+    async fn answer(client: &dyn Peer, asked: Question) -> Result<Box<RawValue>, AskError> {
+        if let Some(needed) = client.capabilities().lacks(&asked) {
+            return Err(AskError::Unsupported(needed.to_owned()));
+        }
+        let answer = timeout(ROOTS_DEADLINE, client.ask(asked)).await;
+        answer.unwrap_or(Err(AskError::Deadline)).map(|answer| answer.0)
+    }
+
+    /// Notes that an answer is on its way to the server.
+    pub(crate) fn note_answered(&self) {
+        self.answered.notify_one();
+    }
+
+    /// Gives a server that asks at once the time to hear the roots of the only client.
+    pub(crate) async fn await_first(&self) {
+        if self.sole.has_roots() == Some(true) {
+            // One that does not ask is not waited for any longer.
+            let _ = timeout(FIRST_ROOTS, self.answered.notified()).await;
+        }
+    }
+
+    /// Whether the server has to hear that this client's roots have changed.
+    pub(crate) fn are_of(&self, client: u64) -> bool {
+        self.owner() == Some(client) || self.sole.is(client)
+    }
+
+    /// Begins to tell the server of a change. False while it is about to be told anyway.
+    pub(crate) fn begin_telling(&self) -> bool {
+        !self.is_telling.swap(true, Ordering::AcqRel)
+    }
+
+    /// Whatever changes from now on is told again.
+    pub(crate) fn tell(&self) {
+        self.is_telling.store(false, Ordering::Release);
+    }
+}

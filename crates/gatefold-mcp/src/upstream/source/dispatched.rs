@@ -1,0 +1,132 @@
+//! The source as dispatch has it.
+
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, join_all};
+use gatefold_catalog::Manifest;
+use gatefold_core::{CallError, Domain, Outcome, UpstreamIdentity};
+use gatefold_dispatch::{CallContext, Offer, Peer, Source, SourceLogLine, SourceStatus};
+use gatefold_policy::Permit;
+use tokio::sync::{broadcast, watch};
+
+use super::super::session::UpstreamSession;
+use super::pool::SessionSlot;
+use super::{McpSource, StartReason};
+use crate::protocol::Era;
+
+impl Source for McpSource {
+    fn domain(&self) -> &Domain {
+        &self.settings.domain
+    }
+
+    fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>> {
+        self.manifest.subscribe()
+    }
+
+    fn release(self: Arc<Self>, identity: &UpstreamIdentity, uri: &str) {
+        let (identity, uri) = (identity.clone(), uri.to_owned());
+        // Outside of any runtime there is nothing left to release.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { self.leave(&identity, &uri).await });
+        }
+    }
+
+    fn updates(&self) -> Option<broadcast::Receiver<Arc<str>>> {
+        Some(self.updates.subscribe())
+    }
+
+    fn meet(&self, client: &Arc<dyn Peer>) {
+        self.sole_client.meet(client);
+        // Servers that are running asked before there was anybody to ask.
+        if let (Some(true), Some(client)) = (self.sole_client.has_roots(), client.client()) {
+            self.roots_changed(client);
+        }
+    }
+
+    fn roots_changed(&self, client: u64) {
+        // Outside of any runtime nothing runs that could be told.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        for session in self.open_sessions() {
+            let roots = &session.notices.roots;
+            if session.era() == Era::Handshake && roots.are_of(client) && roots.begin_telling() {
+                runtime.spawn(async move { session.tell_of_roots().await });
+            }
+        }
+    }
+
+    fn status(&self) -> SourceStatus {
+        let state = self.lock();
+        let status = state.status.clone();
+        // Of two things that are wrong, the one that keeps calls from being made comes first.
+        let error = status.error.or_else(|| state.list_failure.clone());
+        SourceStatus { error, downloading: state.sessions.downloading(), ..status }
+    }
+
+    fn last_lines(&self) -> Vec<String> {
+        self.lock().last_lines.to_vec()
+    }
+
+    fn log_after(&self, number: u64) -> Vec<SourceLogLine> {
+        self.said.after(number)
+    }
+
+    fn offer(&self, identity: &UpstreamIdentity) -> Offer {
+        match identity {
+            UpstreamIdentity::Shared => Offer::Shared,
+            UpstreamIdentity::User(_) => {
+                let own = self.own_list(identity);
+                own.map_or(Offer::Unasked, |own| Offer::Own(own.manifest))
+            }
+        }
+    }
+
+    fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {
+        self.refresh_for(UpstreamIdentity::Shared)
+    }
+
+    fn refresh_for(
+        self: Arc<Self>,
+        identity: UpstreamIdentity,
+    ) -> BoxFuture<'static, Result<(), CallError>> {
+        Box::pin(async move {
+            let session = self.session(&identity, StartReason::Listing, None).await?;
+            let listed = if session.is_listed() {
+                self.list(&identity, &session).await
+            } else {
+                self.list_once(&identity, &session).await
+            };
+            listed.map_err(|error| self.unavailable(error.to_string(), None))
+        })
+    }
+
+    fn invoke(
+        self: Arc<Self>,
+        permit: Permit,
+        context: CallContext,
+    ) -> BoxFuture<'static, Result<Outcome, CallError>> {
+        Box::pin(self.call(permit, context))
+    }
+
+    fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            self.lock().is_closed = true;
+            self.closing.cancel();
+            let sessions: Vec<_> = self.lock().sessions.all().cloned().collect();
+            join_all(sessions.into_iter().map(SessionSlot::close)).await;
+            // Those of attempts that failed, and of sessions that were given up, are among them.
+            self.children.close();
+            self.children.wait().await;
+        })
+    }
+}
+
+impl McpSource {
+    fn open_sessions(&self) -> Vec<Arc<UpstreamSession>> {
+        let state = self.lock();
+        let open = state.sessions.all().filter_map(|slot| match slot {
+            SessionSlot::Open(session) => Some(session.clone()),
+            SessionSlot::Connecting { .. } => None,
+        });
+        open.collect()
+    }
+}

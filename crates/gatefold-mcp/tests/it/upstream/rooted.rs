@@ -1,0 +1,107 @@
+//! A server over standard input and output that keeps the roots it was given, as the protocol allows.
+
+use std::io::{BufRead as _, Write as _};
+use std::process::ExitCode;
+
+use gatefold_mcp::{McpSettings, StdioSettings, Transport};
+use serde_json::{Value, json};
+
+use super::support::settings;
+
+/// The first argument that turns this binary into the server.
+const SERVER: &str = "rooted-server";
+/// The argument with which it asks as soon as it is greeted, and never again unasked.
+pub(crate) const EAGER: &str = "--eager";
+
+/// Serves, if the process was started to.
+pub(crate) fn run_if_asked() -> Option<ExitCode> {
+    let mut args = std::env::args().skip(1);
+    if args.next().as_deref() != Some(SERVER) {
+        return None;
+    }
+    let mut server =
+        RootedServer { is_eager: args.next().as_deref() == Some(EAGER), ..RootedServer::default() };
+    let mut stdout = std::io::stdout();
+    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        for answer in server.take(&serde_json::from_str(&line).unwrap()) {
+            writeln!(stdout, "{answer}").unwrap();
+        }
+    }
+    Some(ExitCode::SUCCESS)
+}
+
+pub(crate) fn rooted(domain: &str, args: &[&str]) -> McpSettings {
+    let command = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    let args = [SERVER].iter().chain(args).map(|arg| (*arg).to_owned()).collect();
+    settings(domain, Transport::Stdio(StdioSettings { command, args, ..StdioSettings::default() }))
+}
+
+#[derive(Default)]
+struct RootedServer {
+    is_eager: bool,
+    is_offered: bool,
+    roots: Option<String>,
+    asked: u64,
+    /// The calls that wait for roots.
+    waiting: Vec<Value>,
+}
+
+impl RootedServer {
+    fn take(&mut self, message: &Value) -> Vec<Value> {
+        let id = &message["id"];
+        let result = |result: Value| vec![json!({"jsonrpc": "2.0", "id": id, "result": result})];
+        match message["method"].as_str() {
+            Some("initialize") => {
+                self.is_offered = message["params"]["capabilities"]["roots"].is_object();
+                result(json!({
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "rooted", "version": "1"},
+                }))
+            }
+            Some("notifications/initialized") if self.is_eager && self.is_offered => self.ask(),
+            Some("notifications/roots/list_changed") => self.ask(),
+            Some("tools/list") => {
+                let schema = json!({"type": "object"});
+                result(json!({"tools": [{"name": "roots", "inputSchema": schema}]}))
+            }
+            Some("tools/call") if self.roots.is_some() || self.is_eager => {
+                let said = self.roots.as_deref().unwrap_or("no roots");
+                vec![called(id, said)]
+            }
+            Some("tools/call") => {
+                self.waiting.push(id.clone());
+                self.ask()
+            }
+            Some(method) if !id.is_null() => {
+                let error = json!({"code": -32601, "message": format!("no `{method}`")});
+                vec![json!({"jsonrpc": "2.0", "id": id, "error": error})]
+            }
+            Some(_) => Vec::new(),
+            None => self.heard(message),
+        }
+    }
+
+    fn ask(&mut self) -> Vec<Value> {
+        self.asked += 1;
+        let id = format!("roots-{}", self.asked);
+        vec![json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"})]
+    }
+
+    fn heard(&mut self, message: &Value) -> Vec<Value> {
+        let said = match &message["result"]["roots"] {
+            Value::Array(roots) => {
+                let uris: Vec<_> = roots.iter().filter_map(|root| root["uri"].as_str()).collect();
+                self.roots = Some(uris.join(" "));
+                uris.join(" ")
+            }
+            _ => format!("refused: {}", message["error"]["message"]),
+        };
+        std::mem::take(&mut self.waiting).iter().map(|id| called(id, &said)).collect()
+    }
+}
+
+fn called(id: &Value, said: &str) -> Value {
+    let content = json!([{"type": "text", "text": said}]);
+    json!({"jsonrpc": "2.0", "id": id, "result": {"content": content}})
+}

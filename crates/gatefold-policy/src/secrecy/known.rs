@@ -1,0 +1,331 @@
+//! The secrets that a source was given, masked in what it says.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use base64::Engine as _;
+use base64::engine::general_purpose::{GeneralPurpose, STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+use super::{MASK, after_scheme, is_secret, is_switch, secrets_in};
+
+/// The shortest value that is looked for, in bytes: shorter ones are found within words.
+const SHORTEST: usize = 6;
+/// The shortest encoded form that is looked for, in bytes.
+const SHORTEST_ENCODED: usize = 8;
+/// The longest value whose encoded forms are looked for, in bytes. A longer one is itself looked for.
+const LONGEST_ENCODED: usize = 256;
+/// The longest value that is looked for in one piece, in bytes.
+const PIECE: usize = 4096;
+/// Values of one source. No configuration has as many; what is beyond is not looked for.
+const VALUES: usize = 256;
+/// The shortest part of a value that tells a text without it from one that may have it.
+const SHORTEST_ANCHOR: usize = 4;
+
+/// Values that must not be shown, gathered from a configuration.
+#[derive(Default)]
+pub struct SecretValues(BTreeSet<String>);
+
+impl SecretValues {
+    /// Takes the value of a variable or a header, if it is secret.
+    pub fn add_named(&mut self, name: &str, value: &str) {
+        if !is_secret(name, value) {
+            return;
+        }
+        self.add(value);
+        let bare = after_scheme(value.trim());
+        self.add(bare);
+        // The user and the password of `Authorization: Basic`.
+        if let Some(pair) = STANDARD.decode(bare).ok().and_then(|pair| String::from_utf8(pair).ok())
+            && let Some((_, password)) = pair.split_once(':')
+        {
+            self.add(&pair);
+            self.add(password);
+        }
+        self.add_text(value);
+    }
+
+    /// Takes the secrets within a text: an address, a command line.
+    pub fn add_text(&mut self, text: &str) {
+        for span in secrets_in(text) {
+            self.add(&text[span.range]);
+        }
+    }
+
+    /// Takes a value that is known to be secret.
+    pub fn add(&mut self, value: &str) {
+        let value = value.trim();
+        // A server shows its lines one by one.
+        for line in value.lines().filter(|line| !line.starts_with("-----")) {
+            let mut rest = line.trim();
+            while !rest.is_empty() && self.0.len() < VALUES {
+                let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE));
+                if is_telling(piece) {
+                    self.0.insert(piece.to_owned());
+                }
+                rest = behind;
+            }
+        }
+    }
+}
+
+/// Whether a value says something: a switch, or one character again and again, is in any text.
+fn is_telling(value: &str) -> bool {
+    let first = value.chars().next();
+    let is_one = value.chars().all(|letter| Some(letter) == first);
+    value.len() >= SHORTEST && !is_one && !is_switch(value)
+}
+
+/// What masks the secrets of one source in its texts.
+///
+/// A text without any of them is searched once and not copied.
+#[derive(Debug, Default)]
+pub struct KnownSecrets(Option<SecretSearch>);
+
+#[derive(Debug)]
+struct SecretSearch {
+    /// All forms of all values.
+    forms: AhoCorasick,
+    /// A part of each form that JSON writes in one way only. A text without any has no secret.
+    anchors: AhoCorasick,
+}
+
+impl KnownSecrets {
+    pub fn new(values: &SecretValues) -> Self {
+        let forms: BTreeSet<String> = values.0.iter().flat_map(|value| forms(value)).collect();
+        if forms.is_empty() {
+            return Self(None);
+        }
+        let anchors: BTreeSet<String> = forms.iter().flat_map(|form| anchors(form)).collect();
+        let search = |texts: &BTreeSet<String>| {
+            let mut builder = AhoCorasick::builder();
+            builder.match_kind(MatchKind::LeftmostLongest).build(texts).ok()
+        };
+        // Only more text than a configuration may have cannot be searched for.
+        let search = search(&forms).zip(search(&anchors));
+        Self(search.map(|(forms, anchors)| SecretSearch { forms, anchors }))
+    }
+
+    /// Whether a text may have one of the secrets. It does not if this is false, however JSON in it is
+    /// written.
+    pub fn may_be_in(&self, text: &[u8]) -> bool {
+        self.0.as_ref().is_some_and(|search| search.anchors.is_match(text))
+    }
+
+    /// A plain text with its secrets masked.
+    pub fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let Some(search) = self.0.as_ref().filter(|search| search.forms.is_match(text)) else {
+            return Cow::Borrowed(text);
+        };
+        let mut masked = String::with_capacity(text.len());
+        search.forms.replace_all_with(text, &mut masked, |_, _, out| {
+            out.push_str(MASK);
+            true
+        });
+        Cow::Owned(masked)
+    }
+
+    /// The text of a JSON value with the secrets in its strings masked. A number that has one
+    /// becomes `null`, so that it stays JSON.
+    pub fn mask_json<'t>(&self, json: &'t str) -> Cow<'t, str> {
+        if !self.may_be_in(json.as_bytes()) {
+            return Cow::Borrowed(json);
+        }
+        let mut masked = String::with_capacity(json.len());
+        let mut rest = json;
+        while let Some(quote) = rest.find('"') {
+            self.mask_numbers(&rest[..quote], &mut masked);
+            let end = quote + string_bytes(&rest[quote..]);
+            self.mask_string(&rest[quote..end], &mut masked);
+            rest = &rest[end..];
+        }
+        self.mask_numbers(rest, &mut masked);
+        Cow::Owned(masked)
+    }
+
+    fn mask_string(&self, string: &str, out: &mut String) {
+        let Ok(text) = serde_json::from_str::<String>(string) else {
+            // Half of a surrogate pair is no text, and still legal.
+            let is_safe = matches!(self.mask(string), Cow::Borrowed(_));
+            out.push_str(if is_safe { string } else { "\"[redacted]\"" });
+            return;
+        };
+        match self.mask(&text) {
+            Cow::Borrowed(_) => out.push_str(string),
+            Cow::Owned(masked) => out.push_str(&serde_json::Value::String(masked).to_string()),
+        }
+    }
+
+    fn mask_numbers(&self, between: &str, out: &mut String) {
+        if matches!(self.mask(between), Cow::Borrowed(_)) {
+            out.push_str(between);
+            return;
+        }
+        let is_part = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E');
+        let mut rest = between;
+        while let Some(start) = rest.find(|c: char| c.is_ascii_digit() || c == '-') {
+            let length = rest[start..].find(|c| !is_part(c)).unwrap_or(rest.len() - start);
+            let number = &rest[start..start + length];
+            out.push_str(&rest[..start]);
+            let is_safe = matches!(self.mask(number), Cow::Borrowed(_));
+            out.push_str(if is_safe { number } else { "null" });
+            rest = &rest[start + length..];
+        }
+        out.push_str(rest);
+    }
+}
+
+/// How long the string of JSON is that a text begins with, its quotes included.
+fn string_bytes(text: &str) -> usize {
+    let mut bytes = text.bytes().enumerate().skip(1);
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The value as it is, percent-encoded, and within a base64 text at each of the three offsets.
+fn forms(value: &str) -> Vec<String> {
+    let mut forms = vec![value.to_owned()];
+    if value.len() > LONGEST_ENCODED {
+        return forms;
+    }
+    let percent = percent_encoded(value);
+    if percent != value {
+        forms.push(percent.to_lowercase());
+        forms.push(percent);
+    }
+    for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+        forms.extend((0..3).map(|offset| base64_at(value, offset, engine)));
+    }
+    let value = forms.swap_remove(0);
+    forms.retain(|form| form.len() >= SHORTEST_ENCODED);
+    forms.push(value);
+    forms
+}
+
+/// The characters of base64 that only depend on the value, if as many bytes stand before it.
+fn base64_at(value: &str, offset: usize, engine: &GeneralPurpose) -> String {
+    let mut bytes = vec![0; offset];
+    bytes.extend_from_slice(value.as_bytes());
+    let encoded = engine.encode(&bytes);
+    let end = encoded.len() - usize::from(!bytes.len().is_multiple_of(3));
+    encoded[(offset * 8).div_ceil(6)..end].to_owned()
+}
+
+/// Everything encoded that RFC 3986 does not leave as it is anywhere (section 2.3).
+fn percent_encoded(value: &str) -> String {
+    let encoded = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    value.bytes().map(encoded).collect()
+}
+
+/// What is in every JSON text with this value: letters and digits, which nobody escapes. A value with
+/// too few of them is looked for in the ways that it is usually written.
+fn anchors(value: &str) -> Vec<String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let longest = value.split(|c| !is_plain(c)).max_by_key(|run| run.len()).unwrap_or_default();
+    if longest.len() >= SHORTEST_ANCHOR {
+        return vec![longest.to_owned()];
+    }
+    let quoted = serde_json::Value::String(value.to_owned()).to_string();
+    let quoted = &quoted[1..quoted.len() - 1];
+    let escaped = |unit: u16| match u8::try_from(unit) {
+        Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
+        _ => format!("\\u{unit:04x}"),
+    };
+    let ascii = quoted.encode_utf16().map(escaped).collect();
+    vec![value.to_owned(), quoted.to_owned(), ascii]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(values: &[(&str, &str)]) -> KnownSecrets {
+        let mut secrets = SecretValues::default();
+        for (name, value) in values {
+            secrets.add_named(name, value);
+        }
+        KnownSecrets::new(&secrets)
+    }
+
+    #[test]
+    fn a_value_is_masked_in_every_usual_form() {
+        let secrets = known(&[("API_KEY", "hunter/two+three")]);
+        let encoded = |before: &str| STANDARD.encode(format!("{before}hunter/two+three!"));
+        for text in [
+            "key hunter/two+three was refused".to_owned(),
+            "GET /?key=hunter%2Ftwo%2Bthree".to_owned(),
+            "GET /?key=hunter%2ftwo%2bthree".to_owned(),
+            format!("basic {}", encoded("")),
+            format!("basic {}", encoded("a")),
+            format!("basic {}", encoded("a:")),
+            format!("basic {}", encoded("ab:")),
+        ] {
+            let masked = secrets.mask(&text);
+            assert!(masked.contains(MASK), "{text}: {masked}");
+            assert!(!masked.contains("hunter"), "{text}: {masked}");
+        }
+        assert!(matches!(secrets.mask("nothing"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn only_secrets_are_masked() {
+        let plain = [("MODE", "production"), ("REGION", "eu-west-1"), ("TOKEN", "true")];
+        let text = "production eu-west-1 true aaaaaaaa abc";
+        assert_eq!(known(&plain).mask(text), text);
+        assert_eq!(known(&[("TOKEN", "aaaaaaaa"), ("PASSWORD", "abc")]).mask(text), text);
+    }
+
+    #[test]
+    fn parts_of_a_secret_are_masked_as_well() {
+        let secrets = known(&[
+            ("Authorization", "Bearer abcdef-123"),
+            ("Proxy-Authorization", "Basic YW5uOmh1bnRlcjI="),
+            ("DATABASE_URL", "postgres://ann:correcthorse@db/app"),
+            ("PEM", "-----BEGIN KEY-----\nMIIBabc/123\n-----END KEY-----"),
+        ]);
+        for (text, expected) in [
+            ("token abcdef-123", "token [redacted]"),
+            ("password hunter2", "password [redacted]"),
+            ("user ann, correcthorse", "user ann, [redacted]"),
+            ("MIIBabc/123", "[redacted]"),
+            ("-----BEGIN KEY-----", "-----BEGIN KEY-----"),
+        ] {
+            assert_eq!(secrets.mask(text), expected);
+        }
+    }
+
+    #[test]
+    fn masked_json_is_json() {
+        let secrets = known(&[
+            ("PASSWORD", "12345678"),
+            ("API_KEY", "ab\"cd\\ef+gh"),
+            ("TOKEN", "pässwörter"),
+            ("SECRET", "hunter/two+three"),
+        ]);
+        for (json, expected) in [
+            (r#"{"n": 12345678.50, "m":[9,12345678]}"#, r#"{"n": null, "m":[9,null]}"#),
+            (r#"{"a\n":"x12345678","big":1.10}"#, r#"{"a\n":"x[redacted]","big":1.10}"#),
+            (r#"["\nab\"cd\\ef+gh"]"#, r#"["\n[redacted]"]"#),
+            (r#"["hunter\/two\u002bthree"]"#, r#"["[redacted]"]"#),
+            (r#"["p\u00e4ssw\u00f6rter"]"#, r#"["[redacted]"]"#),
+            (r#"["\ud800 12345678"]"#, r#"["[redacted]"]"#),
+        ] {
+            let masked = secrets.mask_json(json);
+            assert_eq!(masked, expected);
+            serde_json::from_str::<Box<serde_json::value::RawValue>>(&masked).unwrap();
+        }
+        let untouched = r#"{"n": 1234567.80}"#;
+        assert!(matches!(secrets.mask_json(untouched), Cow::Borrowed(_)));
+    }
+}
