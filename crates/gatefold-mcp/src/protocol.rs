@@ -1,5 +1,6 @@
-//! JSON-RPC and MCP as both sides of the gateway speak them: messages, versions, error codes, and the
-//! names of methods, headers and members of `_meta`. What only one side does with them lives there.
+//! What both sides of the gateway share of JSON-RPC and MCP: messages, versions, error codes, and
+//! the names of methods, headers and members of `_meta`. What only one side needs lives with that
+//! side.
 
 pub(crate) mod codes;
 mod errors;

@@ -5,14 +5,15 @@ pub(crate) const INVALID_REQUEST: i64 = -32600;
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 pub(crate) const INVALID_PARAMS: i64 = -32602;
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
-/// A resource that is not there, until 2025-11-25; later it is [`INVALID_PARAMS`].
+/// A missing resource, up to version 2025-11-25. Later versions use [`INVALID_PARAMS`].
 pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;
 pub(crate) const HEADER_MISMATCH: i64 = -32020;
 pub(crate) const MISSING_CAPABILITY: i64 = -32021;
 pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
 
-/// Whether two sides settle with this code how they speak to each other. A gateway does not hand on
-/// such an error: to its own client it would say that the gateway does not speak the client's era.
+/// Whether a code is about how two sides talk to each other, such as the version. A gateway does
+/// not pass such an error on: its own client would conclude that the gateway does not speak its
+/// era.
 pub(crate) fn is_of_a_connection(code: i64) -> bool {
     matches!(
         code,
@@ -20,8 +21,8 @@ pub(crate) fn is_of_a_connection(code: i64) -> bool {
     )
 }
 
-/// Whether the stateless era gives an error code a meaning of its own, or JSON-RPC one about
-/// parameters or faults within. Such an error says nothing against the era itself.
+/// Whether a code is one that the stateless era defines, or JSON-RPC's for invalid parameters or
+/// internal errors. Such an error does not mean that the server lacks the era.
 pub(crate) fn is_known_to_the_stateless_era(code: i64) -> bool {
     matches!(code, -32099..=HEADER_MISMATCH | INTERNAL_ERROR..=INVALID_PARAMS)
 }

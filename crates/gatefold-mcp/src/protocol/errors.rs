@@ -67,10 +67,11 @@ impl RpcError {
         Self { is_malformed: true, ..self }
     }
 
-    /// What a failed call is in the protocol, to a client that is to see its source through us.
+    /// The protocol error for a failed call. What a source said, its code and data included, passes
+    /// through to the client.
     pub(crate) fn of(error: CallError, era: Era) -> Self {
         match error {
-            // What a source says of its own connection is not about this one.
+            // These codes are about our connection to the source, not the client's to us.
             CallError::Refused { code, message, .. } if is_of_a_connection(code) => {
                 Self::new(INTERNAL_ERROR, message)
             }
@@ -96,7 +97,7 @@ impl RpcError {
         }
     }
 
-    /// The status that the answer has over HTTP. Within a session it says nothing.
+    /// The HTTP status of the answer. In a session the status has no meaning.
     pub(crate) fn status(&self, era: Era) -> StatusCode {
         match (self.code, era) {
             _ if self.is_malformed => StatusCode::BAD_REQUEST,

@@ -1,4 +1,4 @@
-//! The names of HTTP headers, and how a value that no header can hold is written in one.
+//! The names of HTTP headers, and the encoding of values that a header cannot carry as they are.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-pro
 pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// What the names of headers begin with that mirror a tool's arguments (SEP-2243).
+/// The prefix of headers that mirror a tool's arguments (SEP-2243).
 pub(crate) const PARAMETER_PREFIX: &str = "mcp-param-";
 /// The member of a property's schema that names such a header.
 pub(crate) const PARAMETER_ANNOTATION: &str = "x-mcp-header";
@@ -31,7 +31,7 @@ pub(crate) fn encoded(text: &str) -> Cow<'_, str> {
     format!("=?base64?{}?=", STANDARD.encode(text)).into()
 }
 
-/// A header's value as it is meant.
+/// Reverses [`encoded`]. None if the base64 is broken, or what it holds is not UTF-8.
 pub(crate) fn decoded(value: &str) -> Option<Cow<'_, str>> {
     let Some(inner) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="))
     else {

@@ -37,7 +37,7 @@ impl LogLevel {
         }
     }
 
-    /// Whether a message is as severe as this at least. One without a level is.
+    /// Whether a message is at least this severe. One without a readable level always is.
     pub(crate) fn admits(self, message: &RawValue) -> bool {
         #[derive(Deserialize)]
         struct LeveledMessage {

@@ -1,6 +1,6 @@
 //! The protocol's own members of `_meta`.
 
-/// What all of them begin with, but for the oldest.
+/// The prefix of all of them except the oldest, `progressToken`.
 pub(crate) const PREFIX: &str = "io.modelcontextprotocol/";
 pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";

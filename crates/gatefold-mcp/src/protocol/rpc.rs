@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0: messages as the texts they travel as, read no deeper than needed.
+//! JSON-RPC 2.0: messages as text, parsed no deeper than needed.
 
 use std::borrow::Cow;
 
@@ -7,19 +7,19 @@ use serde_json::value::RawValue;
 
 use super::RpcError;
 
-/// One message of any kind, its members borrowed from the text it came as.
+/// A message of any kind, with members borrowed from its text.
 #[derive(Deserialize)]
 pub(crate) struct Envelope<'a> {
     #[serde(borrow, default)]
     pub(crate) jsonrpc: Option<&'a RawValue>,
-    /// Present even where it is `null`, which is an id that must not be.
+    /// Present even if it is `null`, which the protocol forbids as an id.
     #[serde(borrow, default, deserialize_with = "present")]
     pub(crate) id: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) method: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     pub(crate) params: Option<&'a RawValue>,
-    /// Present even where it is `null`, which some clients answer with.
+    /// Present even if it is `null`: some clients answer with that.
     #[serde(borrow, default, deserialize_with = "present")]
     pub(crate) result: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -28,7 +28,7 @@ pub(crate) struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     pub(crate) fn read(text: &'a [u8]) -> Result<Self, serde_json::Error> {
-        // Serde would read an array as well, its items as the members in their order.
+        // Serde would also read an array, taking its items as the members in order.
         if text.trim_ascii_start().first() == Some(&b'[') {
             return Err(serde::de::Error::custom("a message is an object"));
         }
@@ -40,7 +40,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// A request of ours.
+/// A request that we send.
 pub(crate) fn request(id: u64, method: &str, params: &(impl Serialize + ?Sized)) -> String {
     #[derive(Serialize)]
     struct Outgoing<'a, P: ?Sized> {
@@ -60,12 +60,12 @@ pub(crate) fn answer(id: &RawValue, answer: &Result<String, RpcError>) -> String
     }
 }
 
-/// The answer to a request that went well.
+/// The answer to a request that succeeded.
 pub(crate) fn answer_with(id: &RawValue, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.get())
 }
 
-/// The answer to a request that failed, or to what shows no id at all.
+/// The error answer to a request, or to a message without a readable id.
 pub(crate) fn refusal(id: Option<&RawValue>, error: &RpcError) -> String {
     #[derive(Serialize)]
     struct Body<'a> {
@@ -80,13 +80,13 @@ pub(crate) fn refusal(id: Option<&RawValue>, error: &RpcError) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{body}}}"#)
 }
 
-/// A notification of ours.
+/// A notification that we send.
 pub(crate) fn notice(method: &str, params: &str) -> String {
     let method = to_text(&method);
     format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#)
 }
 
-/// A question of ours to a client.
+/// A question that we send to a client.
 pub(crate) fn question(id: &str, method: &str, params: &RawValue) -> String {
     let (id, method) = (to_text(&id), to_text(&method));
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)

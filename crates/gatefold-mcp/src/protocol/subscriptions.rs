@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What a `subscriptions/listen` is to bring, and what a server says that it will.
+/// What a client asks for with `subscriptions/listen`, and what the server agrees to send.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct SubscriptionFilter {

@@ -1,4 +1,4 @@
-//! The way back from a server to the caller of a request that is under way: events, and questions.
+//! Carries events and questions from a server back to the caller of a request that is under way.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,38 +24,38 @@ mod shared_question;
 pub(crate) use self::router::QuestionRouter;
 use self::shared_question::SharedQuestion;
 
-/// Questions of one request that are open at once. One more is refused.
+/// The most questions that one request can have open. Further ones are refused.
 const OPEN_QUESTIONS: usize = 16;
 
-/// The way back to the caller of one request, as far as its server may use it.
+/// The way back to the caller of one request, limited to what its server may send.
 #[derive(Default)]
 pub(crate) struct BackChannel {
     events: EventSink,
-    /// The client to ask. None for requests of our own, and in the stateless era, where servers ask
-    /// by their results.
+    /// The client to ask. None for our own requests, and in the stateless era, where a server asks
+    /// through its result.
     peer: Option<Arc<dyn Peer>>,
     /// The least severe log messages that are wanted.
     least_severe: Option<LogLevel>,
-    /// Whether anybody made the request but the gateway itself.
+    /// Whether somebody other than the gateway made the request.
     has_caller: bool,
-    /// What the server has said and nobody has taken yet, at most [`OPEN_QUESTIONS`].
+    /// What the server sent and nobody has picked up yet, at most [`OPEN_QUESTIONS`].
     queue: Mutex<VecDeque<BackMessage>>,
     queued: Notify,
     was_asked: AtomicBool,
-    /// What the server says of the subscription that the request is, if it is one.
+    /// Records what the server says on the subscription, if the request is one.
     subscription: Option<Arc<SubscriptionLog>>,
 }
 
 enum BackMessage {
     Question(Box<RawValue>, Question),
-    /// One that several requests of the same client may be meant by.
+    /// A question that may belong to any of several requests of the same client.
     Shared(Arc<SharedQuestion>),
     Withdrawal(Box<RawValue>),
-    /// The request's own answer, which came elsewhere than where it was waited for.
+    /// The request's own answer, if it arrived on another stream.
     Answer(Reply),
 }
 
-/// What the questions of a request come to.
+/// What to do next about a request's questions.
 #[derive(Debug)]
 pub(crate) enum QuestionStep {
     /// A client's answer to send to the server.
@@ -71,7 +71,7 @@ impl BackChannel {
         self.peer.as_ref().and_then(|peer| peer.client())
     }
 
-    /// Tells the caller that the server wants to be asked again after this time.
+    /// Tells the caller that the server asked us to come back after this time.
     pub(crate) fn pause(&self, retry: Duration) {
         self.events.send(Event::Pause { retry });
     }
@@ -97,7 +97,7 @@ impl BackChannel {
         }
     }
 
-    /// Passes on what a server says in the course of the request.
+    /// Passes on what a server says while the request runs.
     pub(crate) fn tell(&self, message: &ServerMessage<'_>) {
         if let Some((_, progress)) = message.own_progress() {
             self.events.send(Event::Progress(progress));
@@ -114,7 +114,7 @@ impl BackChannel {
             methods::LOG_MESSAGE if self.wants(params) => {
                 self.events.send(Event::Log(params.to_owned()));
             }
-            // Progress of somebody else's.
+            // Log messages below the wanted level, and progress of other requests.
             methods::LOG_MESSAGE | methods::PROGRESS => {}
             _ => {
                 let (method, params) = (method.to_owned(), params.to_owned());
@@ -128,7 +128,6 @@ impl BackChannel {
         self.least_severe.is_none_or(|least| least.admits(message))
     }
 
-    /// Whether anybody made the request but the gateway itself.
     pub(crate) fn has_caller(&self) -> bool {
         self.has_caller
     }
@@ -142,7 +141,7 @@ impl BackChannel {
         self.peer.as_ref().is_some_and(|peer| peer.capabilities().answers_anything())
     }
 
-    /// Takes a question of the server's, or says why not with the answer to give.
+    /// Queues a server's question. The error is the answer to send instead.
     pub(crate) fn put(&self, id: &RawValue, question: Question) -> Result<(), String> {
         if self.peer.is_none() {
             return Err(unsupported(id, &question.method));
@@ -151,7 +150,7 @@ impl BackChannel {
         if taken { Ok(()) } else { Err(too_many(id)) }
     }
 
-    /// Takes a share in a question. False if it has as many as it may.
+    /// Queues a shared question. False if the queue is full.
     fn share(&self, question: &Arc<SharedQuestion>) -> bool {
         self.take(BackMessage::Shared(question.clone()))
     }
@@ -167,7 +166,7 @@ impl BackChannel {
         true
     }
 
-    /// Takes back a question, if it is one of this request's.
+    /// Withdraws a question, if it belongs to this request.
     pub(crate) fn withdraw(&self, id: &RawValue) {
         if self.was_asked.load(Ordering::Acquire) {
             let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
@@ -178,11 +177,11 @@ impl BackChannel {
         }
     }
 
-    /// Takes the request's own answer from a stream that belongs to no request: some servers go on
-    /// there with an answer that they ended early.
+    /// Takes the request's own answer from the stream that belongs to no request: some servers end
+    /// a request's own stream early and continue there.
     pub(crate) fn answer(&self, reply: Reply) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        // With the answer there, questions that still wait in the queue are moot.
+        // Now that the answer is here, questions still in the queue are moot.
         queue.clear();
         queue.push_back(BackMessage::Answer(reply));
         self.queued.notify_one();
@@ -208,25 +207,26 @@ fn too_many(id: &RawValue) -> String {
     refused(id, INTERNAL_ERROR, &message)
 }
 
-/// The questions that a server has put in the course of one request. Dropping this withdraws them all.
+/// The questions that a server has asked during one request. Dropping this withdraws them all.
 pub(crate) struct OpenQuestions {
     back_channel: Arc<BackChannel>,
-    /// Made for the first one: most requests have none.
+    /// Created for the first one, because most requests have none.
     open: Option<FuturesUnordered<BoxFuture<'static, QuestionAnswer>>>,
     /// One for each open question.
     withdrawals: Vec<Withdrawal>,
-    /// Questions put so far: a server may use the same id twice.
+    /// Questions so far, to tell them apart: a server may use the same id twice.
     put: u64,
 }
 
 /// The end of one question.
 struct QuestionAnswer {
     number: u64,
-    /// The text for the server. None for a question that it took back, or that another request answers.
+    /// The text for the server. None for a question that it withdrew, or that another request
+    /// answers.
     text: Option<String>,
 }
 
-/// How the server takes a question back.
+/// Cancels a question that the server withdraws.
 struct Withdrawal {
     number: u64,
     /// The question's id, as the server wrote it.
@@ -291,15 +291,16 @@ impl OpenQuestions {
         None
     }
 
-    /// Follows a question that another request of the same client may be meant by. The text for the server
-    /// comes from the first that has it.
+    /// Follows a question that several requests of the same client share. Whichever gets the answer
+    /// first sends it to the server.
     fn join(&mut self, question: Arc<SharedQuestion>) -> Option<String> {
         if self.is_full() {
             return question.give_up().then(|| too_many(&question.id));
         }
         let peer = self.back_channel.peer.clone();
         self.follow(&question.id.clone(), async move {
-            // Any of them may be the one that waits, so the time of none runs out.
+            // Any of them may be the request that waits for the answer, so all their deadlines
+            // pause.
             let _pause = peer.as_ref().map(|peer| peer.pause());
             question.text().await
         });
@@ -310,7 +311,7 @@ impl OpenQuestions {
         self.open.as_ref().is_some_and(|open| open.len() == OPEN_QUESTIONS)
     }
 
-    /// Follows a question until its text for the server is there, or the server takes it back.
+    /// Follows a question until there is a text for the server, or the server withdraws it.
     fn follow(
         &mut self,
         id: &RawValue,

@@ -4,11 +4,11 @@ use std::time::Duration;
 use gatefold_core::UpstreamIdentity;
 use tokio::time::Instant;
 
-/// Identities whose failures one source remembers. Those of more are not paused.
+/// The most identities whose failures one source remembers. Further ones get no pause.
 const FAILING_LIMIT: usize = 256;
 
-/// How long each identity waits before a session of its own is tried again: one whose credentials
-/// are refused must not keep the others out.
+/// How long each identity waits before its own session is tried again, so that one whose
+/// credentials are refused does not lock out the others.
 #[derive(Debug, Default)]
 pub(crate) struct Backoffs {
     /// At most [`FAILING_LIMIT`].
@@ -29,7 +29,7 @@ impl Backoffs {
         self.failing.remove(identity);
     }
 
-    /// How long to wait still, or nothing.
+    /// What is left of the wait, if anything.
     pub(crate) fn wait(&self, identity: &UpstreamIdentity) -> Option<Duration> {
         self.failing.get(identity)?.wait()
     }
@@ -44,9 +44,9 @@ impl Backoffs {
     }
 }
 
-/// How long to wait before a session that failed to start is tried again. The wait doubles with each
-/// failure in a row, and up to half of it is left out by chance: sources that failed together must not
-/// be started together again.
+/// How long to wait before a session that failed to start is tried again. The wait doubles with
+/// each failure in a row. A random part, up to half, is taken off, so that sources that failed
+/// together are not retried together.
 #[derive(Debug, Default)]
 struct Backoff {
     failures: u32,
@@ -63,7 +63,8 @@ impl Backoff {
         self.until = Some(Instant::now() + jittered(pause));
     }
 
-    /// Notes a start that succeeded and did not last. Once is no reason to wait: servers do die.
+    /// Notes a session that started but soon ended. The first one is no reason to wait: servers do
+    /// die.
     fn ended_early(&mut self) {
         if self.failures == 0 {
             self.failures = 1;
@@ -72,14 +73,14 @@ impl Backoff {
         }
     }
 
-    /// How long to wait still, or nothing.
+    /// What is left of the wait, if anything.
     fn wait(&self) -> Option<Duration> {
         let wait = self.until?.saturating_duration_since(Instant::now());
         (!wait.is_zero()).then_some(wait)
     }
 }
 
-/// A pause that leaves out up to half of this one, by chance.
+/// Shortens a pause by a random part of up to half.
 pub(crate) fn jittered(pause: Duration) -> Duration {
     pause.mul_f64(fastrand::f64().midpoint(1.0))
 }

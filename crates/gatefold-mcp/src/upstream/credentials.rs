@@ -9,7 +9,7 @@ use gatefold_dispatch::{Credential, CredentialSet, Credentials};
 /// Asks for credentials, and keeps the headers that the last ones made.
 pub(crate) struct CredentialHeaders {
     port: Arc<dyn Credentials>,
-    /// Go along with every request. A credential of the same name takes the place of one.
+    /// Sent with every request, except where a credential has the same name.
     configured: CredentialSet,
     domain: Domain,
     identity: UpstreamIdentity,
@@ -26,9 +26,9 @@ impl CredentialHeaders {
         Self { port, configured, domain, identity, prepared: Mutex::default() }
     }
 
-    /// The headers of the credentials that are good now. The error says why there are none.
+    /// The headers of the current credentials. The error says why there are none.
     pub(crate) async fn headers(&self) -> Result<HeaderMap, String> {
-        // At hand is the rule, and spares the allocation of a future for each request.
+        // Credentials are usually at hand, which saves allocating a future for each request.
         let set = match self.port.at_hand(&self.domain, &self.identity) {
             Some(set) => set,
             None => self.port.obtain(&self.domain, &self.identity).await.map_err(|error| {

@@ -1,4 +1,5 @@
-//! The first words with a server: `server/discover` in the stateless era, `initialize` in the other.
+//! The first exchange with a server: `server/discover` in the stateless era, `initialize` in the
+//! other.
 
 use std::sync::Arc;
 
@@ -20,15 +21,15 @@ pub(crate) use self::offered::{AnnouncedLists, OfferedCapabilities};
 /// The longest greeting that is read, in bytes. Instructions may be long.
 const GREETING_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What we can do for a server of the handshake era: whatever can be asked of the clients behind us.
-/// A question whose client cannot answer gets an error. In the stateless era every call says what its
-/// own client can do, and our own requests can be asked nothing.
+/// Our client capabilities in the handshake era: whatever some client behind us may answer. A
+/// question that the call's client cannot answer gets an error. In the stateless era each call
+/// declares what its own client can do, and our own requests accept no questions.
 const RELAYED: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{"listChanged":true}}"#;
-/// The same where the only client has no roots.
+/// The same if the gateway's only client has no roots.
 const RELAYED_WITHOUT_ROOTS: &str =
     r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}}}"#;
 
-/// What a server told about itself.
+/// What a server said about itself.
 pub(crate) struct Greeting {
     pub(crate) server: ServerInfo,
     pub(crate) offered: OfferedCapabilities,
@@ -42,7 +43,7 @@ pub(crate) enum GreetingError {
     Late,
     /// The server answered with an error, so it is there and listens.
     Refused(RpcError),
-    /// The server answered, and its answer is no greeting.
+    /// The server answered, but not with a greeting.
     Unreadable(String),
     Wire(WireError),
 }
@@ -66,7 +67,8 @@ async fn discover(wire: &Wire) -> Result<Greeting, GreetingError> {
     let meta = OutgoingMeta { client: Some(sender), ..OutgoingMeta::default() };
     let params = OutgoingParams { meta, ..OutgoingParams::default() };
     let answer = match ask(wire, methods::DISCOVER, &params).await {
-        // The protocol has a client choose from the list and ask again. Ours is the only choice.
+        // The protocol expects a client to choose from the list and ask again. We have only one
+        // choice.
         Err(GreetingError::Refused(error)) if offers_our_version(&error) => {
             ask(wire, methods::DISCOVER, &params).await?
         }
@@ -85,7 +87,7 @@ async fn discover(wire: &Wire) -> Result<Greeting, GreetingError> {
     Ok(Greeting { client: Some(Arc::new(client)), ..greeting })
 }
 
-/// Whether a server that turned a version away speaks ours all the same.
+/// Whether a server that rejected our version lists it as supported anyway.
 fn offers_our_version(error: &RpcError) -> bool {
     #[derive(Deserialize)]
     struct Refusal {

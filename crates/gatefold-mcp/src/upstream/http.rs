@@ -38,11 +38,12 @@ pub(crate) use self::stream::STREAM_EVENT_BYTES;
 /// The fault of an answer that cannot be read.
 const NOT_JSON_RPC: &str = "its answer is not JSON-RPC";
 
-/// What an answer, or an event before it, may need beyond the answer's result.
+/// Room for the envelope around a result, and for events before the answer, in bytes.
 const ENVELOPE_BYTES: u64 = 256 * 1024;
-/// Messages beside requests, such as cancellations, that are sent at once. One more is dropped.
+/// The most messages beside requests, such as cancellations, in flight at a time. Further ones are
+/// dropped.
 const ASIDES: usize = 32;
-/// Answers of our own, to pings and to what is refused, that are sent at once. One more is dropped.
+/// The most answers of our own, such as to pings, in flight at a time. Further ones are dropped.
 const REPLIES: usize = 32;
 /// How long a server may take to accept such a message.
 const ASIDE_DEADLINE: Duration = Duration::from_secs(10);
@@ -59,7 +60,7 @@ pub(crate) struct HttpWire {
     next_id: AtomicU64,
     /// The session that the answer to `initialize` named, if it did.
     session: OnceLock<Box<str>>,
-    /// The version that every request names once it is settled.
+    /// The negotiated version, which every later request names.
     version: OnceLock<Box<str>>,
     asides: Arc<Semaphore>,
     replies: Arc<Semaphore>,
@@ -111,7 +112,7 @@ impl HttpWire {
         })
     }
 
-    /// Why there is no session any more, if the server has said so unasked.
+    /// Why the session is over, if the server has forgotten it.
     pub(crate) fn ended(&self) -> Option<String> {
         self.forgotten.is_cancelled().then(|| WireError::Forgotten.to_string())
     }
@@ -135,7 +136,7 @@ impl HttpWire {
     }
 
     pub(crate) fn settle(&self, version: &str) {
-        // A wire has one handshake; a second one makes a wire of its own.
+        // A wire has one handshake; a second one gets a wire of its own.
         let _ = self.version.set(version.into());
     }
 
@@ -148,7 +149,7 @@ impl HttpWire {
         if response.status().is_success() {
             return Ok(());
         }
-        // An error of the protocol's has no meaning here, as a notification has no answer.
+        // A notification has no answer, so a protocol error means nothing here.
         refused(response, &self.secrets).await.map(drop)
     }
 
@@ -229,8 +230,8 @@ impl HttpWire {
         checked(message.reply(), request.limit)
     }
 
-    /// Notes which session the answer to a greeting belongs to. An answer for want of credentials is
-    /// no answer of the protocol's, whatever it says.
+    /// Notes the session that the answer to a greeting names. With status 401 or 403 the answer is
+    /// not the protocol's, whatever its body says.
     fn note_session(&self, response: &Response) -> Result<(), WireError> {
         let status = response.status();
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
@@ -238,7 +239,7 @@ impl HttpWire {
         }
         let session = response.headers().get(SESSION_ID).and_then(|value| value.to_str().ok());
         if let (Era::Handshake, Some(session)) = (self.era, session) {
-            // Only the first answer counts: what is asked again is asked on a wire of its own.
+            // Only the first answer counts: a second greeting gets a wire of its own.
             let _ = self.session.set(session.into());
         }
         Ok(())
@@ -263,7 +264,7 @@ impl HttpWire {
         sent.map_err(|error| unsent_or_lost(&error))
     }
 
-    /// What every message says of its sender and of the session it belongs to.
+    /// The headers of every message: credentials, session and version.
     async fn session_headers(&self) -> Result<HeaderMap, WireError> {
         let mut headers = self.credentials.headers().await.map_err(WireError::NoCredentials)?;
         if let Some(session) = self.session.get() {
@@ -280,8 +281,8 @@ impl HttpWire {
         self.post_in(&self.asides, text);
     }
 
-    /// Sends an answer that no client gave. A server that floods us with pings or with requests
-    /// that are refused does without some of them.
+    /// Sends an answer of our own. A server that floods us with pings or refused requests does not
+    /// get all of them.
     fn post_reply(self: &Arc<Self>, text: String) {
         self.post_in(&self.replies, text);
     }
@@ -298,8 +299,8 @@ impl HttpWire {
         });
     }
 
-    /// Sends a client's answer to a request of the server's, which waits for it. A client that was
-    /// asked gives one answer, so there are no more of them than questions.
+    /// Sends a client's answer to a question, which the server waits for. Each question has one
+    /// answer, so the limit on questions also bounds these.
     fn post_answer(self: &Arc<Self>, text: String) {
         let wire = self.clone();
         tokio::spawn(async move {
@@ -313,8 +314,8 @@ impl HttpWire {
         });
     }
 
-    /// Takes what a server says beside an answer, in the stream of the request that it belongs to
-    /// or, with none, in the one that belongs to no request.
+    /// Handles a message that is not an answer. `back_channel` is that of the request whose stream
+    /// it came on, or None for the stream that belongs to no request.
     fn take_aside(
         self: &Arc<Self>,
         message: &ServerMessage<'_>,
@@ -341,7 +342,7 @@ impl HttpWire {
         }
     }
 
-    /// Takes an answer that came on the stream which belongs to no request.
+    /// Handles an answer that came on the stream that belongs to no request.
     fn take_answer(&self, message: &ServerMessage<'_>) {
         let Some(id) = message.own_id() else { return };
         if let (Some(back_channel), Some(reply)) = (self.lock().get(&id), message.reply()) {
@@ -349,7 +350,7 @@ impl HttpWire {
         }
     }
 
-    /// Hands on a request of the server's, or gives the answer to it.
+    /// Passes on a server's request. The error is the answer to send at once.
     fn take_question(
         self: &Arc<Self>,
         id: &RawValue,
@@ -388,7 +389,7 @@ impl HttpWire {
         }));
     }
 
-    /// Takes what is said of no request in particular.
+    /// Handles a notification on the stream that belongs to no request.
     fn take_notice(&self, message: &ServerMessage<'_>) {
         let under_way = self.lock();
         if let Some((token, _)) = message.own_progress() {
@@ -417,7 +418,7 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-/// One request under way. Dropping it before the answer came tells the server.
+/// One request under way. Dropping it before the answer arrives cancels it at the server.
 struct UnansweredRequest<'a> {
     wire: &'a Arc<HttpWire>,
     id: u64,

@@ -1,17 +1,17 @@
-//! What a server wrote to its standard error last, and which line of it says why it ended.
+//! The last lines that a server wrote to its standard error, and which of them says why it ended.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Lines that are kept: enough for the trace of an error, whose first line is what counts.
+/// Lines that are kept: enough for a stack trace, whose first line is what counts.
 const LINES: usize = 64;
 /// Lines that are shown to whoever asks for them.
 const SHOWN_LINES: usize = 5;
 /// How much of a line is kept, in bytes.
 const LINE_BYTES: usize = 1024;
-/// What was written this long before the last line has nothing to do with the end.
+/// Lines written this long before the last one have nothing to do with the end.
 const FRESH: Duration = Duration::from_secs(2);
 
 /// Words with which programs name an error, in lower case.
@@ -36,10 +36,10 @@ const NAMES: [&str; 18] = [
     "abort",
 ];
 
-/// Ends of words that, with a colon behind them, are followed by what is wrong.
+/// Word endings that, with a colon after them, introduce what is wrong.
 const HEADS: [&str; 5] = ["error", "exception", "panic", "fatal", "err!"];
 
-/// Words before the error's name which tell that the line is about something lesser.
+/// Words before an error's name that make the line less than an error.
 const LESSER: [&str; 6] = ["info", "debug", "trace", "warn", "warning", "deprecated"];
 
 /// The last lines of one process.
@@ -81,7 +81,7 @@ impl LastWords {
 }
 
 /// The first line that begins with an error's name and a colon, else the first with such a word
-/// anywhere. What is indented is source code or a place in it.
+/// anywhere. Indented lines are skipped: they are source code or a place in it.
 fn first_error(lines: &[&str]) -> Option<String> {
     let named = |names: fn(&str) -> bool| {
         lines.iter().position(|line| !line.starts_with([' ', '\t']) && names(line))
@@ -89,7 +89,7 @@ fn first_error(lines: &[&str]) -> Option<String> {
     let at = named(is_headed).or_else(|| named(is_named))?;
     let next = lines.get(at + 1).map(|line| line.trim());
     Some(match next {
-        // Rust says where on one line, and what on the next.
+        // A Rust panic says where on one line and what on the next.
         Some(next) if lines[at].ends_with(':') => format!("{} {next}", lines[at]),
         _ => lines[at].to_owned(),
     })
@@ -107,7 +107,8 @@ fn is_named(line: &str) -> bool {
     at.is_some_and(|at| !is_lesser(&line[..at]))
 }
 
-/// Whether the words before an error's name take it back: `[info] error handler installed`, `no errors`.
+/// Whether the words before an error's name play it down: `[info] error handler installed`, `no
+/// errors`.
 fn is_lesser(before: &str) -> bool {
     let words = before.split(|letter: char| !letter.is_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();

@@ -13,8 +13,8 @@ pub(crate) enum Line {
     TooLong { bytes: u64, id: Option<u64> },
 }
 
-/// Reads lines, keeping at most `limit` bytes of each. A longer line is read to its end, so that
-/// the next one is found, and thrown away.
+/// Reads lines, keeping at most `limit` bytes of each. The rest of a longer line is read and thrown
+/// away, to find the next one.
 pub(crate) struct Lines<R> {
     reader: R,
     limit: usize,
@@ -25,7 +25,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         Self { reader, limit }
     }
 
-    /// The next line; `None` at the end of the stream, or when it cannot be read any more.
+    /// The next line, or `None` when the stream ends or fails.
     pub(crate) async fn next(&mut self) -> Option<Line> {
         let mut line = Vec::new();
         let mut dropped: Option<LineScan> = None;
@@ -59,7 +59,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
     }
 }
 
-/// The request of ours that a line answers, as far as the line can be followed.
+/// The id of our request that a line answers, if the line can be followed that far.
 pub(crate) fn id_of(line: &[u8]) -> Option<u64> {
     let mut read = LineScan::default();
     read.scan(line);

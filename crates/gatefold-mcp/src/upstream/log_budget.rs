@@ -6,15 +6,14 @@ use std::time::Duration;
 use gatefold_core::Domain;
 use tokio::time::Instant;
 
-/// The span that the limits are for.
+/// The period that the limits apply to.
 const WINDOW: Duration = Duration::from_secs(1);
-/// Lines of one source in a window. What is more is counted, and its count logged.
+/// Lines of one source in a window. Further lines are only counted, and the count is logged.
 const LINES: u32 = 50;
 /// Bytes of one source in a window.
 const BYTES: usize = 32 * 1024;
 
-/// How many definitions of a list are named in the log where something is wrong with them; the others
-/// are counted.
+/// How many faulty definitions of a list the log names. The rest are only counted.
 pub(crate) const NAMED: usize = 5;
 
 /// Counts what is logged of one source, whichever of its processes it comes from.
@@ -43,8 +42,8 @@ impl LogBudget {
         Self { domain, used: Mutex::new(LogWindow::new()) }
     }
 
-    /// Whether a line of so many bytes may be logged. Says once that lines are left out, and how many
-    /// were when there is room again.
+    /// Whether a line of this many bytes may be logged. Logs once that lines are left out, and how
+    /// many once there is room again.
     pub(crate) fn admits(&self, bytes: usize) -> bool {
         let (before, is_first, admitted) = {
             let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +71,7 @@ impl LogBudget {
         admitted
     }
 
-    /// Says how many lines were left out, when no more will come.
+    /// Logs how many lines were left out. Call this when no more will come.
     pub(crate) fn settle(&self) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let left_out = std::mem::take(&mut used.left_out);

@@ -1,4 +1,4 @@
-//! What a server writes, read no deeper than needed, and the ids of our requests.
+//! Messages from a server, parsed no deeper than needed, and the ids of our requests.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,8 +10,9 @@ use serde_json::value::RawValue;
 use crate::protocol::rpc::Envelope;
 use crate::protocol::{RpcError, meta, methods, rpc};
 
-/// The first id of our requests on a connection. It is high, so that a message that is too long to
-/// read, and shows only its id, is not taken for an answer when it is a request of the server's.
+/// The first id of our requests on a connection. It is high so that a message that is too long to
+/// read, and of which only the id is known, is not taken for an answer when it is a request from
+/// the server.
 pub(crate) const FIRST_OWN_ID: u64 = 100_000_000;
 
 /// The fault of an answer that has neither a result nor an error.
@@ -29,8 +30,8 @@ pub(crate) enum Reply {
     Error(RpcError),
 }
 
-/// What a server wrote, with the secrets that it was given masked. A copy is made only if it may have
-/// one. What names and orders messages stays as it is.
+/// Masks the secrets that a server was given in what it wrote. Ids and method names stay as they
+/// are. The text is only copied if it may contain a secret.
 pub(crate) fn without_secrets<'t>(text: &'t [u8], secrets: &KnownSecrets) -> Cow<'t, [u8]> {
     if !secrets.may_be_in(text) {
         return Cow::Borrowed(text);
@@ -109,13 +110,13 @@ impl ServerMessage<'_> {
         Some(Reply::Error(RpcError { data, ..RpcError::new(error.code, message) }))
     }
 
-    /// Whether the message is an error that names no request: a server that cannot make anything of
-    /// a request may not know its id either.
+    /// Whether the message is an error that names no request: a server that cannot parse a request
+    /// may not know its id either.
     pub(crate) fn is_error_of_none(&self) -> bool {
         self.id.is_none() && self.method.is_none() && self.error.is_some()
     }
 
-    /// The id of the request that a notification takes back.
+    /// The id of the request that a notification cancels.
     pub(crate) fn withdrawn(&self) -> Option<&RawValue> {
         #[derive(Deserialize)]
         struct CancelledParams<'a> {
@@ -141,14 +142,14 @@ impl ServerMessage<'_> {
             id: &'a RawValue,
         }
         let params = self.params?.get();
-        // Hardly any message has it, and reading all of them would cost.
+        // Few messages have one, and parsing all of them would be costly.
         if !params.contains(meta::SUBSCRIPTION_ID) {
             return None;
         }
         own_number(serde_json::from_str::<SubscriptionParams<'_>>(params).ok()?.meta.id)
     }
 
-    /// The request of ours that the server gives up.
+    /// Our own request that the server cancels.
     pub(crate) fn withdrawn_own(&self) -> Option<u64> {
         own_number(self.withdrawn()?)
     }
@@ -169,7 +170,7 @@ impl ServerMessage<'_> {
     }
 }
 
-/// Reads an id of ours. Some servers give numbers back as strings.
+/// Reads one of our ids. Some servers return numbers as strings.
 fn own_number(id: &RawValue) -> Option<u64> {
     let digits = id.get().trim_matches('"');
     digits.parse().ok().filter(|id| *id >= FIRST_OWN_ID)
@@ -183,7 +184,7 @@ fn bounded(text: &str) -> &str {
     &text[..end]
 }
 
-/// The notification that a request of ours is not wanted any more.
+/// The notification that cancels one of our requests.
 pub(crate) fn cancelled(id: u64) -> String {
     let params = format!(r#"{{"requestId":{id},"reason":"the caller gave up"}}"#);
     rpc::notice(methods::CANCELLED, &params)

@@ -15,7 +15,7 @@ use crate::protocol::headers::{PARAMETER_ANNOTATION as ANNOTATION, PARAMETER_PRE
 /// The tools that mirror arguments, by their own names. Most servers have none.
 pub(crate) type MirroringTools = HashMap<Arc<str>, MirroredArguments>;
 
-/// Arguments of one tool that are mirrored at most: each is a header of every call.
+/// The most arguments that one tool may mirror: each is a header of every call.
 const MIRRORED_ARGUMENTS: usize = 64;
 
 /// Which arguments of one tool are mirrored: the path to each, and its header.
@@ -54,7 +54,8 @@ impl MirroredArguments {
     }
 }
 
-/// Where a schema is: annotations count on properties of properties from the root alone.
+/// Where a schema stands. Annotations count only on properties that are reached from the root
+/// through nothing but `properties`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SchemaPosition {
     Root,
@@ -78,7 +79,7 @@ fn walk(
             }
             for (key, value) in schema {
                 match (key.as_str(), value) {
-                    // What a value may be, which is no schema.
+                    // These hold values, not schemas.
                     ("default" | "const" | "enum" | "examples", _) => {}
                     ("properties", Value::Object(properties)) => {
                         let chain = if chain == SchemaPosition::Off {
@@ -148,7 +149,7 @@ fn value_at(arguments: &str, path: &[String]) -> Option<String> {
     Some(value.to_owned())
 }
 
-/// A number or a boolean as it was written, a text as what it says.
+/// A number or a boolean as it was written, a string as its content.
 fn text_of(value: &str) -> Option<String> {
     match value.trim_start().as_bytes().first()? {
         b'"' => serde_json::from_str(value).ok(),
@@ -171,7 +172,7 @@ pub(crate) fn of_manifest(manifest: &Manifest) -> MirroringTools {
     mirroring
 }
 
-/// A page of tools without those that must not be used, which are told of one by one.
+/// A page without the tools that must not be used. Each of those is reported to `tell`.
 pub(crate) fn without_unusable(
     page: Box<RawValue>,
     mut tell: impl FnMut(&str, &str),

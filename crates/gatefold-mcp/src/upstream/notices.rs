@@ -7,17 +7,17 @@ use super::roots::{SessionRoots, SoleClient};
 use super::source_log::SourceLog;
 use crate::protocol::methods;
 
-/// Where notifications go that belong to no request, and questions that need none.
+/// Where notifications and questions go that belong to no request.
 #[derive(Clone)]
 pub(crate) struct ServerNotices {
-    /// Rung when one of its lists has changed.
+    /// Notified when one of the server's lists has changed.
     pub(crate) list_changed: Arc<Notify>,
     /// The resources that have changed.
     updates: broadcast::Sender<Arc<str>>,
     /// Whether somebody listens to a resource.
     is_wanted: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     pub(crate) roots: Arc<SessionRoots>,
-    /// Where what it says beside its answers is kept.
+    /// Keeps what the server says beside its answers.
     pub(crate) log: Option<Arc<SourceLog>>,
 }
 
@@ -37,8 +37,8 @@ impl ServerNotices {
         Self { log: Some(log.clone()), ..self }
     }
 
-    /// Passes on that a resource has changed, if somebody listens to it: a server that tells of
-    /// what nobody asked for must not crowd out what others wait for.
+    /// Passes on that a resource has changed, if somebody listens to it. Updates that nobody asked
+    /// for must not crowd out those that others wait for.
     pub(crate) fn updated(&self, uri: &str) {
         if (self.is_wanted)(uri) {
             // Without a receiver there is nobody to tell, which is fine.
@@ -46,8 +46,8 @@ impl ServerNotices {
         }
     }
 
-    /// Takes a notification that is news. False for any other, such as a log message, which is kept
-    /// here all the same.
+    /// Handles a notification about changes. False for any other, such as a log message, although
+    /// those are kept in the log.
     pub(crate) fn take(&self, message: &ServerMessage<'_>) -> bool {
         #[derive(serde::Deserialize)]
         struct UpdatedParams<'a> {

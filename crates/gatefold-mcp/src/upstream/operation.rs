@@ -135,7 +135,8 @@ pub(crate) fn outcome(
             let RpcError { code, message, data, .. } = error;
             let tool = target.id.clone();
             return Err(match operation {
-                // The code says so of any parameters; a tool's are the caller's to mend.
+                // The code covers any parameters, but only a tool's arguments are the caller's to
+                // correct.
                 Operation::Tool { .. } if code == INVALID_PARAMS => {
                     CallError::InvalidArguments { tool, message, data }
                 }
@@ -145,7 +146,7 @@ pub(crate) fn outcome(
     };
     let peek: ResultKind<'_> = serde_json::from_str(result.get())
         .map_err(|error| broken(target, not_a_result(operation), Some(error.into())))?;
-    // Servers of the handshake era know no kinds of results.
+    // The handshake era has no result types.
     let kind = peek.result_type.filter(|_| era == Era::Stateless).map_or("complete", kind_of);
     match (kind, operation) {
         ("input_required", _) => suspended(&result, target),

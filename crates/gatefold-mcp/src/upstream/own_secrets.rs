@@ -1,11 +1,11 @@
-//! The secrets that a server was given, which it may say again.
+//! The secrets that a server was given, which may turn up in what it says.
 
 use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
 
 use super::process::inherited;
 use super::settings::Transport;
 
-/// What masks the secrets of a server in all that it says.
+/// Masks a server's secrets in everything that it says.
 pub(super) fn of_transport(transport: &Transport) -> KnownSecrets {
     let mut values = SecretValues::default();
     match transport {
@@ -16,7 +16,7 @@ pub(super) fn of_transport(transport: &Transport) -> KnownSecrets {
             for (name, value) in inherited(&stdio.inherit_env) {
                 values.add_named(name, &value);
             }
-            // Together, as an option says what the next argument is.
+            // Joined, because an option says what the next argument is.
             values.add_text(&stdio.args.join(" "));
         }
         Transport::Http(http) => {

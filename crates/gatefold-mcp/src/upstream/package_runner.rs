@@ -6,16 +6,16 @@ use super::settings::StdioSettings;
 
 /// What a command downloads before it runs it, by its own name and without its version.
 ///
-/// It only tells packages apart. It may hold a secret, such as a token in the address of a repository,
-/// so it is shown nowhere.
+/// It only tells packages apart. It may contain a secret, such as a token in the address of a
+/// repository, so it is never shown.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PackageName(String);
 
 impl PackageName {
     /// What a server's command downloads, if it is a package runner or starts one.
     ///
-    /// To take a command for a runner that is none only gives its first start more time, so that is
-    /// done generously: a runner may have a path and an ending, and may be started by a shell.
+    /// Mistaking a command for a runner only gives its first start more time, so the match is
+    /// generous: a runner may have a path and an extension, and a shell may start it.
     pub(crate) fn of(settings: &StdioSettings) -> Option<Self> {
         let args: Vec<_> = settings.args.iter().map(String::as_str).collect();
         of_command(&settings.command, &args)
@@ -31,9 +31,9 @@ impl fmt::Debug for PackageName {
 /// How a runner is called, and where its command line names the package.
 struct RunnerForm {
     program: &'static str,
-    /// The words that follow the program. Any of one list will do, and there are none if it is empty.
+    /// The subcommands that may follow the program, each as its words. Empty if it has none.
     verbs: &'static [&'static [&'static str]],
-    /// Options that name the package. Without one, the first word that is no option does.
+    /// Options that name the package. Without one, the first word that is not an option names it.
     package: &'static [&'static str],
     /// Further options with a value of their own.
     valued: &'static [&'static str],
@@ -144,7 +144,7 @@ const RUNNERS: &[RunnerForm] = &[
         package: &["--from"],
         valued: UV_VALUED,
     },
-    // It makes the environment of a project or a script first.
+    // It first creates the environment of a project or script.
     RunnerForm {
         program: "uv",
         verbs: &[&["run"]],
@@ -171,7 +171,7 @@ const RUNNERS: &[RunnerForm] = &[
     },
 ];
 
-/// What `deno run` downloads, by how it is named.
+/// Prefixes of modules that `deno run` downloads.
 const REMOTE_MODULES: &[&str] = &["npm:", "jsr:", "https:", "http:"];
 
 /// Shells, and the command processor of Windows.
@@ -180,7 +180,7 @@ const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish", "cmd"];
 /// Words of a shell's script before a command's name.
 const BEFORE_COMMANDS: &[&str] = &["exec", "env", "command", "time", "nice"];
 
-/// Endings that Windows gives to programs.
+/// File extensions of programs on Windows.
 const ENDINGS: &[&str] = &["cmd", "exe", "bat", "ps1"];
 
 fn of_command(command: &str, args: &[&str]) -> Option<PackageName> {
@@ -201,14 +201,14 @@ fn of_command(command: &str, args: &[&str]) -> Option<PackageName> {
     forms.into_iter().find_map(|form| form.package(args))
 }
 
-/// The script of a shell: its first command that is a runner.
+/// The package of a shell's script: that of its first command that is a runner.
 fn of_shell(args: &[&str]) -> Option<PackageName> {
     let is_switch = |word: &&str| {
         let word = word.to_ascii_lowercase();
         word == "/c" || word == "/k" || word.starts_with('-') && word.ends_with('c')
     };
     let script = args.get(args.iter().position(is_switch)? + 1..)?;
-    // A command processor's script may be spread over arguments, a shell's is one of them.
+    // `cmd` takes its script as several arguments, a shell as one.
     let script = script.join(" ");
     script.split(['&', '|', ';', '\n', '(', ')']).find_map(|command| {
         let words: Vec<_> =
@@ -217,7 +217,7 @@ fn of_shell(args: &[&str]) -> Option<PackageName> {
     })
 }
 
-/// A command with what a shell lets stand before it.
+/// A command, after any assignments, options and words such as `exec` before it.
 fn of_words(words: &[&str]) -> Option<PackageName> {
     let is_before =
         |word: &str| word.contains('=') || word.starts_with('-') || BEFORE_COMMANDS.contains(&word);
@@ -241,7 +241,7 @@ impl RunnerForm {
         Some(named(self.program, package.unwrap_or_default()))
     }
 
-    /// The arguments behind these verbs, which follow each other.
+    /// The arguments after these verbs, if the first words that are not options are these verbs.
     fn behind<'w, 'a>(&self, verbs: &[&str], args: &'w [&'a str]) -> Option<&'w [&'a str]> {
         let mut rest = args;
         for verb in verbs {
@@ -264,7 +264,7 @@ impl RunnerForm {
         })
     }
 
-    /// The first word that is no option and no option's value, and its place.
+    /// The first word that is neither an option nor an option's value, and its place.
     fn positional<'a>(&self, words: &[&'a str]) -> Option<(usize, &'a str)> {
         let mut is_value = false;
         for (at, word) in words.iter().enumerate() {
@@ -318,8 +318,8 @@ fn registry(program: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    /// What a command line downloads, or nothing. Words are apart by one space, and a text within `'`
-    /// is one word.
+    /// Checks what a command line downloads, if anything. Words are separated by a space, and text
+    /// within `'` is one word.
     #[track_caller]
     fn check(line: &str, expected: Option<&str>) {
         let parts = line.split('\'').enumerate();

@@ -1,4 +1,4 @@
-//! What requests of ours carry.
+//! The parameters of our requests.
 
 use gatefold_dispatch::RequestMeta as CallerMeta;
 use serde::ser::SerializeMap as _;
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::protocol::{SubscriptionFilter, meta};
 
-/// The `params` of any request of ours: what is absent is not written.
+/// The `params` of any of our requests. Absent members are left out.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OutgoingParams<'a> {
@@ -62,11 +62,11 @@ pub(crate) struct OutgoingMeta<'a> {
 /// What every request of the stateless era says about its sender.
 pub(crate) struct RequestSender<'a> {
     pub(crate) greeting: &'a SenderIdentity,
-    /// What the client behind the call declared. A request without one can be asked nothing.
+    /// What the client behind the call declared. Without this, the server may ask nothing.
     pub(crate) capabilities: Option<&'a RawValue>,
 }
 
-/// The part of it that a session has once and for all.
+/// The part of it that stays the same for a whole session.
 pub(crate) struct SenderIdentity {
     pub(crate) protocol_version: String,
     pub(crate) client_info: GatewayInfo,

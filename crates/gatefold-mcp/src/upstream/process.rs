@@ -1,4 +1,4 @@
-//! Child processes: started apart from ours, in a group of their own, and gone when we are.
+//! Child processes: started in process groups of their own, and ended with us.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -13,8 +13,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::settings::StdioSettings;
 
-/// Variables that a child finds though nobody configured them: what it takes to start a program
-/// and to find its caches, and nothing that holds a credential.
+/// Variables that every child inherits: what it takes to start a program and to find its caches,
+/// and nothing that holds a credential.
 const INHERITED: &[&str] = &[
     "PATH",
     "HOME",
@@ -43,13 +43,11 @@ const INHERITED: &[&str] = &[
     "npm_config_cache",
 ];
 
-/// The variable by which a child knows that Gatefold started it, or started what started it. A
-/// Gatefold that finds it must not serve: a client's file that leads to it would go round in
-/// circles.
+/// Set for every child, and so for what it starts in turn. A Gatefold that finds it must not serve:
+/// a client's file that leads back to Gatefold would start it without end.
 pub const INSIDE: &str = "GATEFOLD_INSIDE";
 
-/// How long a child may take to end by itself once its input is closed, and again once it was
-/// asked to.
+/// How long a child may take to exit after its input is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A child's three pipes and what ends it.
@@ -66,7 +64,7 @@ pub(crate) struct ChildProcess {
     group: ProcessGroup,
 }
 
-/// A process group of a child, while anything of it may live.
+/// A child's process group, while any member of it may be alive.
 struct ProcessGroup(Option<Pid>);
 
 pub(crate) async fn spawn(settings: &StdioSettings) -> io::Result<SpawnedChild> {
@@ -108,7 +106,7 @@ fn command(settings: &StdioSettings) -> Command {
     command
 }
 
-/// The values of the variables that a child finds as we do, as far as they are text.
+/// The variables that a child inherits from us, if their values are UTF-8.
 #[expect(clippy::disallowed_methods, reason = "a child inherits them from this process")]
 pub(crate) fn inherited(names: &[String]) -> impl Iterator<Item = (&str, String)> {
     names.iter().filter_map(|name| Some((name.as_str(), std::env::var(name).ok()?)))
@@ -120,18 +118,18 @@ impl ChildProcess {
         Self { child, group: ProcessGroup::living(group) }
     }
 
-    /// Waits for the child to end by itself. Its group, if anything is left of it, is killed.
+    /// Waits for the child to exit by itself, then kills what is left of its group.
     pub(crate) async fn exited(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait().await;
         self.group.end();
         status
     }
 
-    /// Ends a child whose input is closed already: waits, asks, then kills.
+    /// Ends a child whose input is already closed: waits, sends SIGTERM, then kills.
     pub(crate) async fn end(mut self) {
         if timeout(GRACE, self.child.wait()).await.is_err() {
             self.group.kill(Signal::TERM);
-            // The group is killed on drop, whatever this wait comes to.
+            // The group is killed on drop, whether or not the child exits in time.
             let _ = timeout(GRACE, self.child.wait()).await;
         }
     }
@@ -154,7 +152,7 @@ impl ProcessGroup {
         }
     }
 
-    /// Kills what is left of it. From now on the number may be given to somebody else's process.
+    /// Kills what is left of it, and forgets it: its number may be reused from now on.
     fn end(&mut self) {
         let mut living = living();
         self.kill(Signal::KILL);
@@ -170,14 +168,15 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// Children that live at once. Sources have limits of their own, this one is for all of them.
+/// The most children at a time, over all sources. Each source has limits of its own as well.
 const CHILDREN: usize = 1024;
 
-/// The groups of all children, for whoever has no time to end them one by one.
+/// The groups of all children, so that they can be ended together.
 struct LivingGroups {
     /// At most [`CHILDREN`].
     groups: Vec<Pid>,
-    /// Whether they were all killed. One that was being started then is killed as well.
+    /// Whether they were all told to end. A child that was being started at that time is killed
+    /// too.
     is_over: bool,
 }
 
@@ -208,11 +207,11 @@ impl LivingGroups {
     }
 }
 
-/// How often it is looked whether all children have ended.
+/// How often to check whether all children have ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// Asks every child of this process with all that it started to end, and kills what has not after
-/// `patience`. What is started from now on is killed at once.
+/// Asks every child of this process and its descendants to end, and kills those that have not ended
+/// after `patience`. Children started from now on are killed at once.
 pub async fn end_children(patience: Duration) {
     {
         let mut living = living();
@@ -226,17 +225,17 @@ pub async fn end_children(patience: Duration) {
     kill_children();
 }
 
-/// Kills every child of this process with all that it started, and whatever is started from now on.
+/// Kills every child of this process and its descendants, and all that are started from now on.
 ///
-/// For a process that must end at once. The kernel ends only those children that we started
-/// ourselves when we are gone, not what they started in turn.
+/// For a process that must end at once. When we are gone, the kernel ends only the children that we
+/// started ourselves, not their descendants.
 pub fn kill_children() {
     let mut living = living();
     living.is_over = true;
     living.signal(Signal::KILL);
 }
 
-/// How many starts wait for the thread before whoever brings another one waits too.
+/// How many starts the thread's queue takes before senders wait.
 const STARTS_WAITING: usize = 64;
 
 struct StartJob {

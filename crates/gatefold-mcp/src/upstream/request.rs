@@ -6,7 +6,7 @@ use ::http::header::{HeaderName, HeaderValue};
 
 use super::back_channel::BackChannel;
 
-/// Requests under way on one connection at once. One more is refused.
+/// The most requests under way on one connection. Further ones are refused.
 pub(crate) const PENDING_REQUESTS: usize = 1024;
 
 /// One request, ready to be sent.
@@ -16,7 +16,7 @@ pub(crate) struct WireRequest {
     pub(crate) method: &'static str,
     /// The name that the header `Mcp-Name` mirrors.
     pub(crate) name: Option<Arc<str>>,
-    /// Further headers, of arguments that are mirrored.
+    /// Headers that mirror arguments.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// The whole message.
     pub(crate) text: String,
@@ -25,13 +25,13 @@ pub(crate) struct WireRequest {
     pub(crate) limit: u64,
 }
 
-/// What becomes of a request whose answer nobody waits for any more.
+/// What happens to a request when nobody waits for its answer any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestKind {
     /// The server is told. It may go on for a while, so what it says meanwhile is in doubt.
     Ordinary,
     /// The server is not told: `initialize` must not be cancelled, and servers of the handshake era
-    /// have died of a notification that came before it.
+    /// have crashed on a notification that came before it.
     Greeting,
     /// The server is told, which is how such a request ends. Nothing it says of other requests is
     /// in doubt.
@@ -44,7 +44,7 @@ pub(crate) enum WireError {
     /// Nothing was sent: there was no connection any more, or none could be made.
     #[error("{0}")]
     NotSent(String),
-    /// The server did nothing with it, for it knows nothing of the session any more.
+    /// The server did not act on it, because it has forgotten the session.
     #[error("the server has forgotten the session")]
     Forgotten,
     /// Nothing was sent: the session belongs to another client by now.
@@ -53,19 +53,19 @@ pub(crate) enum WireError {
     /// The connection ended while the answer was awaited.
     #[error("{0}")]
     Lost(String),
-    /// Nothing was sent: as many requests are under way as may be.
+    /// Nothing was sent: the limit on requests under way is reached.
     #[error("{PENDING_REQUESTS} requests are under way, which is the limit")]
     Full,
     #[error("the answer has {0} bytes")]
     TooLarge(u64),
     #[error("{0}")]
     Broken(String),
-    /// Nothing was sent, for want of credentials.
+    /// Nothing was sent: there were no credentials.
     #[error("{0}")]
     NoCredentials(String),
     #[error("{0}")]
     Refused(String),
-    /// The server did nothing with it, for it could not make anything of it.
+    /// The server did not act on it, because it could not make sense of it.
     #[error("{0}")]
     TurnedAway(String),
 }

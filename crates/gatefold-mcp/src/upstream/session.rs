@@ -27,9 +27,9 @@ pub(crate) use self::list::ListError;
 use self::listening::SubscriptionKeeper;
 use self::liveness::Liveness;
 
-/// How long a server may take to set the level of its log. The call behind it goes on without.
+/// How long a server may take to set its log level. After that the call goes ahead anyway.
 const LOG_LEVEL_DEADLINE: Duration = Duration::from_secs(5);
-/// How long a session is kept at most for a task that it gave out.
+/// The longest that a session is kept for a task that it created.
 const LONGEST_TASK: Duration = Duration::from_hours(1);
 /// The largest answer to a request that only changes something at the server, in bytes.
 const SETTING_BYTES: u64 = 64 * 1024;
@@ -42,19 +42,19 @@ pub(crate) struct UpstreamSession {
     pub(crate) liveness: Liveness,
     /// In the stateless era, what we listen to.
     listening: Option<SubscriptionKeeper>,
-    /// How verbose the server's log is, once we said so; or was to be, if it would not.
+    /// The log level that we last asked the server for, even if it refused.
     log_level: Mutex<Option<LogLevel>>,
     in_flight: AtomicUsize,
-    /// Calls made so far, so that whoever watches sees whether the session was used meanwhile.
+    /// Calls so far, which shows a watcher whether the session was used in the meantime.
     uses: AtomicU64,
     listed: AtomicBool,
-    /// Held while its list is asked for, so that two never cross.
+    /// Held while the list is fetched, so that two fetches never overlap.
     pub(crate) listing: tokio::sync::Mutex<()>,
-    /// Until when the tasks that it gave out may be asked for.
+    /// Until when the tasks that it created may be asked for.
     tasks_until: Mutex<Option<Instant>>,
     /// When its era was last doubted.
     doubted: Mutex<Option<Instant>>,
-    /// Ends what we listen to. Dropped with the session, or fired when it is closed.
+    /// Ends the subscriptions. Fires when the session is closed or dropped.
     ends: CancellationToken,
     _ends: DropGuard,
 }
@@ -120,7 +120,7 @@ impl UpstreamSession {
         if self.greeting.client.is_some() { Era::Stateless } else { Era::Handshake }
     }
 
-    /// Tells the server that the roots it was given have changed. It asks for the new ones.
+    /// Tells the server that its roots have changed. It then asks for the new ones.
     pub(crate) async fn tell_of_roots(&self) {
         self.notices.roots.tell();
         if let Err(error) = self.wire.notify(rpc::notice(methods::ROOTS_CHANGED, "{}")).await {
@@ -149,7 +149,7 @@ impl UpstreamSession {
         self.wire.request(request).await
     }
 
-    /// A request of our own, in nobody's name.
+    /// Sends a request of our own, on behalf of no caller.
     async fn request(
         &self,
         method: &'static str,
@@ -180,8 +180,8 @@ impl UpstreamSession {
         }
     }
 
-    /// Has a handshake-era server log as verbosely as a call wants, if it does not already. In the
-    /// stateless era the call itself says so.
+    /// Makes a handshake-era server log as verbosely as a call wants, unless it already does. In
+    /// the stateless era the call itself says so.
     async fn raise_log_level(&self, caller: &CallerMeta) {
         let Some(level) = caller.log_level.as_deref() else { return };
         let Some(wanted) = LogLevel::parse(level) else { return };
@@ -199,7 +199,7 @@ impl UpstreamSession {
             Ok(Err(error)) => tracing::debug!(%error, level, "a level of the log was not set"),
             Err(_) => tracing::debug!(level, "a level of the log was not set in time"),
         }
-        // A server that would not is not asked again: every call would wait for it.
+        // A server that refused is not asked again, or every call would wait for it.
         let was_asked = !matches!(
             set,
             Ok(Err(SettingError::Wire(WireError::NotSent(_) | WireError::Forgotten)))
@@ -220,7 +220,8 @@ impl UpstreamSession {
         self.set(methods::RESOURCES_SUBSCRIBE, params).await
     }
 
-    /// Asks to be told of many, as far as the server will. The error is the last one.
+    /// Subscribes to several resources. A refusal of one does not stop the others, and the last
+    /// refusal is the error.
     pub(crate) async fn subscribe_all(&self, uris: &[Arc<str>]) -> Result<(), SettingError> {
         if let Some(listening) = &self.listening {
             return listening.add(uris).await.map_err(SettingError::Unheard);
@@ -236,7 +237,7 @@ impl UpstreamSession {
         subscribed
     }
 
-    /// Takes it back.
+    /// Ends a subscription to a resource.
     pub(crate) async fn unsubscribe(&self, uri: &Arc<str>) -> Result<(), SettingError> {
         if let Some(listening) = &self.listening {
             listening.remove(std::slice::from_ref(uri));
@@ -246,7 +247,7 @@ impl UpstreamSession {
         self.set(methods::RESOURCES_UNSUBSCRIBE, params).await
     }
 
-    /// Ends what is listened to, then the connection.
+    /// Ends all subscriptions, then the connection.
     pub(crate) async fn close(&self) {
         self.ends.cancel();
         self.wire.close().await;
@@ -260,21 +261,21 @@ impl UpstreamSession {
         self.uses.load(Ordering::Acquire)
     }
 
-    /// Keeps the session for a task that it gave out: of a local server, the task ends with it.
-    /// Without a time of its own, a task has the longest.
+    /// Keeps the session open for a task that it created: a local server's task ends with it. A
+    /// task that names no lifetime gets the longest.
     pub(crate) fn keep_for(&self, lifetime: Option<Duration>) {
         let until = Instant::now() + lifetime.unwrap_or(LONGEST_TASK).min(LONGEST_TASK);
         let mut latest = self.tasks_until.lock().unwrap_or_else(PoisonError::into_inner);
         *latest = (*latest).max(Some(until));
     }
 
-    /// Whether a task that it gave out may still be asked for.
+    /// Whether a task that it created may still be asked for.
     pub(crate) fn has_tasks(&self) -> bool {
         let until = self.tasks_until.lock().unwrap_or_else(PoisonError::into_inner);
         until.is_some_and(|until| until > Instant::now())
     }
 
-    /// Whether this session gave its list already.
+    /// Whether this session has already delivered its list.
     pub(crate) fn is_listed(&self) -> bool {
         self.listed.load(Ordering::Acquire)
     }
@@ -283,7 +284,7 @@ impl UpstreamSession {
         self.listed.store(true, Ordering::Release);
     }
 
-    /// Whether the era may be doubted now: not again within some time.
+    /// Whether the era may be doubted now. After it was, this is false for the length of `pause`.
     pub(crate) fn doubt(&self, pause: Duration) -> bool {
         let mut doubted = self.doubted.lock().unwrap_or_else(PoisonError::into_inner);
         if doubted.is_some_and(|last| last.elapsed() < pause) {

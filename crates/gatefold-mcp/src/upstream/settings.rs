@@ -30,7 +30,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// The headers of a remote server's settings, for everybody.
+    /// The configured headers of a remote server, which are the same for every identity.
     pub(super) fn credentials(&self) -> CredentialSet {
         let headers = match self {
             Self::Http(http) => http.headers.as_slice(),
@@ -50,7 +50,7 @@ pub struct StdioSettings {
     pub command: String,
     pub args: Vec<String>,
     pub env: Vec<(String, Secret)>,
-    /// Names of further variables that the child finds as we find them.
+    /// Names of further variables that the child inherits from us.
     pub inherit_env: Vec<String>,
     pub cwd: Option<PathBuf>,
 }

@@ -8,9 +8,9 @@ use gatefold_dispatch::{SourceLogLine, SpokenWhere};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Lines that are kept of one source.
+/// The most lines kept of one source.
 const LINES: usize = 1000;
-/// Their bytes in all.
+/// The most bytes of these lines together.
 const BYTES: usize = 256 * 1024;
 /// How much of a line is kept, in bytes.
 const LINE_BYTES: usize = 4 * 1024;
@@ -33,8 +33,8 @@ struct KeptLines {
 }
 
 impl SourceLog {
-    /// An empty log. Its numbers begin above those of one that began earlier, so that a reader who
-    /// asks for what follows a line is answered after the source was replaced too.
+    /// An empty log. Its line numbers start above those of any earlier log, so that a reader's
+    /// cursor still works after the source was replaced.
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         let next = clock.now().as_millis() << 20;
         Self { clock, kept: Mutex::new(KeptLines { lines: VecDeque::new(), bytes: 0, next }) }
@@ -63,7 +63,7 @@ impl SourceLog {
         self.keep(SpokenWhere::Protocol, level, text);
     }
 
-    /// The lines after the one of this number.
+    /// The lines after this number.
     pub(crate) fn after(&self, number: u64) -> Vec<SourceLogLine> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.lines.iter().filter(|line| line.number > number).cloned().collect()

@@ -1,5 +1,5 @@
-//! Places for the starts of local servers, so that many at once do not all run out of time, and for
-//! the first starts through package runners, which may download for minutes.
+//! Limits how many local servers start at once, so that they do not all run out of time, and how
+//! many first starts through package runners, which may download for minutes.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -12,14 +12,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::package_runner::PackageName;
 
-/// How long a start that a call waits for looks for a place. After that it goes ahead without one: the
-/// places spread the load, and no call may wait for a server that hangs.
+/// How long a start waits for a place once a call waits for the start. Then it goes ahead without
+/// one: places only spread the load, and a server that hangs must not block calls.
 const CALL_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Starts beyond the number of processor cores: a start also waits for the disk and the network.
 const STARTS_BEYOND_CORES: usize = 2;
 
-/// A first start through a package runner that takes longer than this downloads something, most likely.
+/// A first start through a package runner that takes longer than this is most likely downloading.
 const TAKEN_TO_DOWNLOAD: Duration = Duration::from_secs(2);
 
 /// How many local servers may be started at once.
@@ -67,8 +67,8 @@ impl StartPlaces {
         Self { current: Mutex::new(PlaceCounts::of(limits)), packages: Mutex::default() }
     }
 
-    /// Puts other limits in force. Starts that have a place already, or wait for one, do not count
-    /// towards them.
+    /// Sets new limits. Starts that already have a place, or wait for one, do not count towards
+    /// them.
     pub fn set_limits(&self, limits: StartLimits) {
         let mut current = self.lock();
         if current.limits != limits {
@@ -76,7 +76,7 @@ impl StartPlaces {
         }
     }
 
-    /// Waits for a place. Once a call waits for the start too, not for long.
+    /// Waits for a place, but not for long once a call waits for the start.
     pub(crate) async fn take(&self, ticket: &StartTicket) -> StartPlace {
         let starts = self.lock().starts.clone();
         tokio::select! {
@@ -86,8 +86,8 @@ impl StartPlaces {
         }
     }
 
-    /// Waits for a place for a first start through a package runner, and until no other start has to do
-    /// with the same package: two that download it at once get in each other's way.
+    /// Waits for a place for a first start through a package runner, and until no other start uses
+    /// the same package: two that download it at once get in each other's way.
     pub(crate) async fn take_install(&self, package: &PackageName) -> (PackageTurn, StartPlace) {
         let turn = PackageTurn { _guard: self.turns(package).lock_owned().await };
         let installs = self.lock().installs.clone();
@@ -124,8 +124,8 @@ pub(crate) struct StartPlace {
 }
 
 impl StartPlace {
-    /// Does the work of a start. The place is free for another one when the work ends, or after
-    /// `longest`: what takes longer most likely hangs, and loads nothing.
+    /// Runs a start's work. The place is freed when the work ends, or after `longest`: a start that
+    /// takes longer most likely hangs, and causes no load.
     pub(crate) async fn hold<T>(self, longest: Duration, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         if let Ok(result) = timeout(longest, &mut work).await {
@@ -141,7 +141,7 @@ pub(crate) struct PackageTurn {
     _guard: OwnedMutexGuard<()>,
 }
 
-/// What is known of a start from outside.
+/// What a start and those who wait for it share.
 #[derive(Default)]
 pub(crate) struct StartTicket {
     /// Fires when a call waits for the start.

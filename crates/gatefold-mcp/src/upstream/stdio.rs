@@ -32,15 +32,15 @@ use crate::protocol::{methods, rpc};
 const LINE_BYTES: usize = 16 * 1024 * 1024;
 /// The longest line of standard error that is logged, in bytes.
 const STDERR_LINE_BYTES: usize = 8 * 1024;
-/// Messages that wait to be written.
+/// The most messages waiting to be written.
 const WRITE_QUEUE: usize = 64;
 /// Why there is no connection any more when it was we who ended it.
 const STOPPED: &str = "the server was stopped";
 
 /// A running server and the requests that wait for its answers.
 pub(crate) struct StdioWire {
-    /// Ends the child when the wire is dropped. It goes before the writer: a child whose input
-    /// closes is to be one that we end.
+    /// Ends the child when the wire is dropped. Declared before the writer so that it drops first:
+    /// when the child's input closes, its end must already count as ours.
     _end: DropGuard,
     writer: Mutex<Option<mpsc::Sender<String>>>,
     next_id: AtomicU64,
@@ -56,7 +56,7 @@ struct StdioConnection {
     router: QuestionRouter,
     /// For answers to the server's requests, while the wire lives.
     answers: mpsc::WeakSender<String>,
-    /// Fires when the child is to be ended.
+    /// Fires to have the child ended.
     end: CancellationToken,
     /// Fires when the child has ended.
     ended: CancellationToken,
@@ -265,7 +265,8 @@ impl StdioConnection {
         }
     }
 
-    /// Takes a line that is no message. The calls that it answers fail now rather than at their deadlines.
+    /// Handles a line that is not a message. The calls that it answers fail now rather than at
+    /// their deadlines.
     fn take_unreadable(&self, line: &[u8]) {
         tracing::debug!(domain = %self.domain, bytes = line.len(), "ignored a line that is not JSON-RPC");
         let UnreadableAnswer { ids, fault } = UnreadableAnswer::of(line);
@@ -281,7 +282,7 @@ impl StdioConnection {
         }
     }
 
-    /// Takes an error that names no request. While the server is greeted it can be about nothing else.
+    /// Handles an error that names no request. During the greeting it can be about nothing else.
     fn take_error(&self, message: &ServerMessage<'_>) {
         let mut state = self.lock();
         let greeting = state.waiting.iter().find(|(_, own)| own.kind == RequestKind::Greeting);
@@ -291,7 +292,7 @@ impl StdioConnection {
         }
     }
 
-    /// Takes a request of the server's. Nothing on the line says which of ours it belongs to.
+    /// Handles a request from the server. Nothing on the line says which of ours it belongs to.
     fn take_question(self: &Arc<Self>, id: &RawValue, method: &str, message: &ServerMessage<'_>) {
         let roots = &self.notices.roots;
         let answer = match method {
@@ -337,7 +338,8 @@ impl StdioConnection {
     fn take_notice(&self, message: &ServerMessage<'_>) {
         let mut state = self.lock();
         if let Some(subscription) = message.subscription() {
-            // What comes late on one that was given up is told by the one that followed it.
+            // Late messages on an abandoned subscription are ignored: its successor reports the
+            // same.
             if let Some(waiting) = state.waiting.get(&subscription) {
                 waiting.back_channel.note(message);
                 self.notices.take(message);
@@ -365,7 +367,7 @@ impl StdioConnection {
     }
 }
 
-/// A message is a line. Where JSON has a line's end, outside of texts, a space does as well.
+/// A message must be one line. Outside of strings, JSON allows a space for a line break.
 fn on_one_line(text: String) -> String {
     if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
 }
@@ -375,7 +377,8 @@ fn shown(line: &[u8]) -> String {
     one_line(&String::from_utf8_lossy(start), LINE_LIMIT)
 }
 
-/// One request's place among those that wait. Dropping it before the answer came tells the server.
+/// One request's place among those that wait. Dropping it before the answer arrives cancels it at
+/// the server.
 struct StdioRequestGuard<'a> {
     wire: &'a StdioWire,
     id: u64,
@@ -447,20 +450,21 @@ async fn log_stderr(shared: Arc<StdioConnection>, stderr: ChildStderr) {
     }
 }
 
-/// Waits for the child's end, or brings it about, and tells all requests that wait.
+/// Waits for the child to end, or ends it, and fails all requests that wait.
 async fn supervise(
     shared: Arc<StdioConnection>,
     mut process: ChildProcess,
     pipes: [tokio::task::JoinHandle<()>; 2],
 ) {
-    // Both may be true at once. A child that we end and that is gone by now counts as ended by us.
+    // Both may be ready. A child that we are ending counts as ended by us, even if it is already
+    // gone.
     let status = tokio::select! {
         biased;
         () = shared.end.cancelled() => None,
         status = process.exited() => Some(status),
     };
     if let Some(status) = status {
-        // The pipes may hold what the server said last, its answers among it.
+        // The pipes may still hold the server's last output, including answers.
         for pipe in pipes {
             let _ = tokio::time::timeout(LAST_WORDS, pipe).await;
         }
@@ -475,7 +479,7 @@ async fn supervise(
     shared.ended.cancel();
 }
 
-/// How long the pipes of a child that has ended are still read: a grandchild may hold them open.
+/// How long to read the pipes of a child that has ended: a grandchild may keep them open.
 const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(500);
 
 fn exit_reason(shared: &StdioConnection, status: io::Result<std::process::ExitStatus>) -> String {

@@ -1,4 +1,4 @@
-//! What a server says on `subscriptions/listen`, as far as whoever keeps it open needs to know.
+//! What a server says on `subscriptions/listen`, as far as its keeper needs to know.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use tokio::sync::watch;
 use super::message::ServerMessage;
 use crate::protocol::{SubscriptionFilter, methods};
 
-/// The server's side of one subscription: whether it was acknowledged, and whether it told anything.
+/// The server's side of one subscription: whether it was acknowledged, and whether anything
+/// followed.
 #[derive(Default)]
 pub(crate) struct SubscriptionLog {
-    /// The resources that the server will tell of, once it has said so.
+    /// The resources that the server has agreed to report, once it has.
     acknowledged: watch::Sender<Option<BTreeSet<Arc<str>>>>,
     has_told: AtomicBool,
 }
@@ -43,7 +44,7 @@ impl SubscriptionLog {
         uris.ok().and_then(|uris| uris.clone()).unwrap_or_default()
     }
 
-    /// Whether the server has told anything but that it listens.
+    /// Whether the server has sent anything but the acknowledgment.
     pub(crate) fn has_told(&self) -> bool {
         self.has_told.load(Ordering::Acquire)
     }

@@ -1,4 +1,4 @@
-//! Lines of a server that are no message, and the requests that they answer all the same.
+//! Lines from a server that are not messages, and the requests that they answer nevertheless.
 
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -14,7 +14,8 @@ pub(crate) struct UnreadableAnswer {
 }
 
 impl UnreadableAnswer {
-    /// Reads what can be read of a line that is no message. Most of these are prints that answer nothing.
+    /// Reads what it can of a line that is not a message. Most are stray prints that answer
+    /// nothing.
     pub(crate) fn of(line: &[u8]) -> Self {
         let Ok(text) = std::str::from_utf8(line) else {
             return Self::to(id_of(line), "its answer is not UTF-8".to_owned());

@@ -14,8 +14,8 @@ pub(crate) enum Wire {
 }
 
 impl Wire {
-    /// An id that no request on this connection had before, so that a late answer to one that was
-    /// given up cannot be mistaken.
+    /// An id that no earlier request on this connection had, so that a late answer to an abandoned
+    /// one is not mistaken for another's.
     pub(crate) fn next_id(&self) -> u64 {
         match self {
             Self::Stdio(wire) => wire.next_id(),
@@ -23,7 +23,7 @@ impl Wire {
         }
     }
 
-    /// Sends a request and waits for its answer. Dropping the future gives the request up.
+    /// Sends a request and waits for its answer. Dropping the future cancels the request.
     pub(crate) async fn request(&self, request: WireRequest) -> Result<Reply, WireError> {
         match self {
             Self::Stdio(wire) => wire.request(request).await,
@@ -39,7 +39,7 @@ impl Wire {
         }
     }
 
-    /// Notes the version that `initialize` came to. Over HTTP every later request names it.
+    /// Notes the negotiated version. Over HTTP every later request names it.
     pub(crate) fn settle(&self, version: &str) {
         if let Self::Http(wire) = self {
             wire.settle(version);
@@ -62,8 +62,8 @@ impl Wire {
         }
     }
 
-    /// Waits until the connection has ended. A remote server has one only while it streams what
-    /// belongs to no request.
+    /// Waits until the connection has ended. A remote server has one only while its stream for what
+    /// belongs to no request is open.
     pub(crate) async fn when_ended(&self) {
         match self {
             Self::Stdio(wire) => wire.when_ended().await,
@@ -76,8 +76,8 @@ impl Wire {
         matches!(self, Self::Http(_))
     }
 
-    /// Whether there is no use in asking again after this error. Over HTTP every request has a
-    /// connection of its own, and the other calls of a session go on.
+    /// Whether asking again after this error is pointless. Over HTTP every request has a connection
+    /// of its own, and the other calls of a session go on.
     pub(crate) fn is_spent(&self, error: &WireError) -> bool {
         match self {
             Self::Stdio(_) => matches!(error, WireError::NotSent(_) | WireError::Lost(_)),

@@ -14,9 +14,9 @@ use crate::upstream::message::{ServerMessage, refused};
 
 /// Finds the request that a question belongs to when the connection does not say.
 ///
-/// With one request under way there is no doubt, nor with one client that offers what is asked,
-/// however many requests it has. With several, nobody is asked: the wrong person's answer would be
-/// worse than none.
+/// With one request under way there is no doubt. Nor is there with many, if only one client behind
+/// them can answer. With several such clients nobody is asked: an answer from the wrong person
+/// would be worse than none.
 pub(crate) struct QuestionRouter {
     /// Whether a question was refused because several clients might have been meant.
     pub(super) is_needed: AtomicBool,
@@ -24,21 +24,21 @@ pub(crate) struct QuestionRouter {
     abandoned: Mutex<AbandonedRequests>,
 }
 
-/// Requests that were given up lately and not answered.
+/// Requests that were given up recently and are still unanswered.
 #[derive(Default)]
 pub(super) struct AbandonedRequests {
     /// At most [`ABANDONED_REQUESTS`].
     pub(super) by_id: HashMap<u64, AbandonedRequest>,
-    /// When one was given up that there was no place for. Until that is forgotten too, everything is
-    /// in doubt.
+    /// When a request was given up that there was no room to remember. Until that expires,
+    /// everything is in doubt.
     overflowed: Option<Instant>,
 }
 
-/// Requests that were given up and are remembered at once.
+/// The most abandoned requests to remember.
 pub(super) const ABANDONED_REQUESTS: usize = 256;
 
-/// How long a server may still be at work on a request that was given up: what it says meanwhile may
-/// be about that one.
+/// How long a server may go on working on an abandoned request: what it says in that time may be
+/// about that one.
 pub(super) const DOUBT: Duration = Duration::from_secs(2);
 
 pub(super) struct AbandonedRequest {
@@ -69,7 +69,7 @@ impl QuestionRouter {
         self.abandoned().by_id.remove(&id);
     }
 
-    /// Whether what belongs to no request may be about one that another client gave up.
+    /// Whether a message that names no request may be about one that another client gave up.
     pub(super) fn is_doubtful(&self, back_channel: &BackChannel) -> bool {
         let client = back_channel.client();
         let mut abandoned = self.abandoned();
@@ -82,8 +82,9 @@ impl QuestionRouter {
         self.abandoned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no other client may be asked something, on a connection where that is not told
-    /// apart. The call's own deadline ends the wait.
+    /// Waits until no request of another client is under way that could be asked something, on a
+    /// connection that has shown that it does not tell questions apart. The call's own deadline
+    /// bounds the wait.
     pub(crate) async fn wait(&self, back_channel: &BackChannel) -> Option<TurnGuard<'_>> {
         if !self.is_needed.load(Ordering::Acquire) || !back_channel.answers_anything() {
             return None;
@@ -91,7 +92,7 @@ impl QuestionRouter {
         Some(self.turns.enter(back_channel.client()).await)
     }
 
-    /// Puts a question to the request it must belong to, or gives the answer to send at once.
+    /// Hands a question to the request it must belong to. The error is the answer to send at once.
     pub(crate) fn put<'a>(
         &self,
         under_way: impl Iterator<Item = &'a Arc<BackChannel>>,
@@ -103,7 +104,7 @@ impl QuestionRouter {
         let offering: Vec<_> =
             askable.iter().copied().filter(|channel| channel.offers(&question)).collect();
         let meant = match (&askable[..], &offering[..]) {
-            // Its client may not offer it: then the call learns why it comes to nothing.
+            // Its client may not support this question: the call then learns why it fails.
             ([only], _) | (_, [only]) => *only,
             (_, []) => return Err(unsupported(id, &question.method)),
             (_, [one, ..]) if are_of_one_client(&offering) => *one,
@@ -125,8 +126,8 @@ impl QuestionRouter {
         meant.put(id, question)
     }
 
-    /// Passes on what a server says of no request in particular, if only one client has requests under
-    /// way. Requests of our own, such as for lists, may be under way beside them.
+    /// Passes on a message that names no request, if only one client has requests under way. Our
+    /// own requests, such as those for lists, do not count.
     pub(crate) fn tell_only<'a>(
         &self,
         under_way: impl Iterator<Item = &'a Arc<BackChannel>>,
@@ -144,13 +145,14 @@ impl QuestionRouter {
     }
 }
 
-/// Whether the same client made all of these requests. One that cannot be told from others never did.
+/// Whether the same client made all of these requests. False for a client that cannot be told from
+/// others.
 fn are_of_one_client(requests: &[&Arc<BackChannel>]) -> bool {
     let client = requests.first().and_then(|first| first.client());
     client.is_some() && requests.iter().all(|request| request.client() == client)
 }
 
-/// Puts a question to several requests of one client, which is asked once.
+/// Hands a question to several requests of one client, which is asked only once.
 fn put_to_all(
     requests: &[&Arc<BackChannel>],
     id: &RawValue,
@@ -162,10 +164,10 @@ fn put_to_all(
     if taken == 0 { Err(too_many(id)) } else { Ok(()) }
 }
 
-/// Turns of clients: as many requests as it likes for the one whose turn it is.
+/// Lets clients take turns. The one whose turn it is may have any number of requests.
 struct ClientTurns {
-    /// Held by whoever waits for the requests of another client to end, so that nobody waits for
-    /// ever: requests that come later wait behind it.
+    /// Held while waiting for another client's requests to end. Later requests queue up behind it,
+    /// so that nobody starves.
     gate: Semaphore,
     current: Mutex<CurrentTurn>,
     freed: Notify,

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use super::told;
 
-/// A question that may be meant for any of several requests of one client. It is asked once, and
-/// followed by each of them, so that it stays open until the last one has ended.
+/// A question that may belong to any of several requests of one client. It is asked once and all of
+/// them follow it, so it stays open until the last one ends.
 pub(super) struct SharedQuestion {
     pub(super) id: Box<RawValue>,
     text: Shared<BoxFuture<'static, Arc<str>>>,
@@ -17,7 +17,7 @@ pub(super) struct SharedQuestion {
 }
 
 impl SharedQuestion {
-    /// A question for these, which are all the same client.
+    /// Every peer must stand for the same client.
     pub(super) fn new(id: &RawValue, question: Question, peers: Vec<Arc<dyn Peer>>) -> Arc<Self> {
         let own = id.to_owned();
         let asking = async move {
@@ -37,13 +37,13 @@ impl SharedQuestion {
         Arc::new(Self { id: id.to_owned(), text, is_taken: AtomicBool::new(false) })
     }
 
-    /// The text for the server, for the first that has it.
+    /// The text for the server. Only the first caller gets it.
     pub(super) async fn text(&self) -> Option<String> {
         let text = self.text.clone().await;
         (!self.is_taken.swap(true, Ordering::AcqRel)).then(|| text.to_string())
     }
 
-    /// Whether a request that cannot follow it was the only one that could.
+    /// Stops following it. True if no other request follows it, so that the caller must refuse it.
     pub(super) fn give_up(self: &Arc<Self>) -> bool {
         Arc::strong_count(self) == 1 && !self.is_taken.swap(true, Ordering::AcqRel)
     }

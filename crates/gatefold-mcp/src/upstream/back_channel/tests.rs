@@ -76,7 +76,7 @@ async fn a_question_taken_back_is_not_answered() {
     back_channel.withdraw(&raw("1"));
     let waited = tokio::time::timeout(std::time::Duration::ZERO, questions.next());
     waited.await.unwrap_err();
-    // The withdrawn one is gone from those that are open once it is looked at.
+    // Polling removes the withdrawn one from the open ones.
     let waited = tokio::time::timeout(std::time::Duration::ZERO, questions.next());
     waited.await.unwrap_err();
     assert_eq!(questions.open.unwrap().len(), 1);
@@ -201,7 +201,7 @@ async fn one_clients_requests_do_not_wait_for_each_other() {
     let at_once = std::time::Duration::ZERO;
     let mut waits = Box::pin(router.wait(&other));
     assert!(tokio::time::timeout(at_once, &mut waits).await.is_err());
-    // One that comes later does not push past the one that waits.
+    // A later request does not overtake the waiting one.
     assert!(tokio::time::timeout(at_once, router.wait(&one)).await.is_err());
     drop((turn, second));
     assert!(waits.await.is_some());

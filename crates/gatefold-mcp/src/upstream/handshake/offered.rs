@@ -1,8 +1,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What a server says it can do, as far as we act on it. Any value but null offers the thing, and
-/// what cannot be read is not offered.
+/// The server capabilities that we act on. Any value except null counts as offered. Capabilities
+/// that cannot be read count as not offered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OfferedCapabilities {
     pub(crate) tools: Option<ListChanges>,
@@ -11,14 +11,14 @@ pub(crate) struct OfferedCapabilities {
     pub(crate) logging: bool,
 }
 
-/// Whether a server tells of changes of a list that it has.
+/// Whether a server announces changes of one of its lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListChanges {
     Announced,
     Silent,
 }
 
-/// The lists whose changes a server tells of.
+/// The lists whose changes a server announces.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct AnnouncedLists {
     pub(crate) tools: bool,

@@ -1,4 +1,4 @@
-//! Reading answers no further than they may be long, and saying what is wrong with them.
+//! Reads answers up to a size limit, and says what is wrong with them.
 
 use ::http::StatusCode;
 use ::http::header::CONTENT_LENGTH;
@@ -25,7 +25,7 @@ pub(super) fn checked(reply: Option<Reply>, limit: u64) -> Result<Reply, WireErr
     }
 }
 
-/// Makes what can be made of an answer with an error status: JSON-RPC's own error, if it has one.
+/// Interprets an answer with an error status: as its JSON-RPC error, if it has one.
 pub(super) async fn refused(
     response: Response,
     secrets: &KnownSecrets,
@@ -93,7 +93,7 @@ pub(super) fn stream_error(error: &SseError, limit: u64) -> WireError {
     WireError::Lost(text)
 }
 
-/// An error of the HTTP client without its URL, which may hold a credential.
+/// An error of the HTTP client without its URL, which may contain a credential.
 pub(super) fn describe(error: &reqwest::Error) -> String {
     let mut text = if error.is_connect() {
         "the server cannot be reached".to_owned()

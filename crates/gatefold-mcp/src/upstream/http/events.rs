@@ -1,4 +1,4 @@
-//! Answers that come as a stream of events, which may end early and go on elsewhere.
+//! Answers that come as a stream of events, which may end early and be resumed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,29 +19,30 @@ use super::body::{checked, stream_error};
 use super::{ENVELOPE_BYTES, HttpWire, describe, insert};
 use crate::protocol::headers::{EVENT_STREAM, LAST_EVENT_ID};
 
-/// How long to wait before a stream is taken up again, if its server named no time.
+/// The wait before resuming a stream, unless its server names one.
 const RETRY: Duration = Duration::from_secs(1);
-/// The longest of such times: a server's word must not keep a call, or its client, away for ever.
+/// The longest wait that a server may ask for, so that it cannot stall a call, or its client,
+/// forever.
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
-/// How often in a row a stream is taken up again without anything new on it.
+/// The most resumptions in a row that bring nothing new.
 const ATTEMPTS: u32 = 10;
-/// How much of a stream counts as one unit of the 128 that a task may do before it yields: what is
-/// no event, such as a comment, is work too.
+/// How many bytes of a stream cost one unit of tokio's cooperative budget, which is 128 units a
+/// poll. Bytes that are no event, such as comments, are work too.
 const BYTES_PER_TURN: usize = 4096;
 
 /// How far a stream has come.
 struct StreamPosition {
     last_event: Option<String>,
     retry: Duration,
-    /// How often it was taken up again since something came.
+    /// Resumptions since something new came.
     attempts: u32,
 }
 
 impl HttpWire {
     /// Reads events until the answer comes, passing on what is said meanwhile.
     ///
-    /// In the handshake era a server may end a stream before the answer: it goes on after the
-    /// event it ended with (MCP specification 2025-11-25, "Resumability and Redelivery").
+    /// In the handshake era a server may end a stream before the answer. The stream is then resumed
+    /// after its last event (MCP specification 2025-11-25, "Resumability and Redelivery").
     pub(super) async fn answer_in_events(
         self: &Arc<Self>,
         response: Response,
@@ -76,7 +77,7 @@ impl HttpWire {
         }
     }
 
-    /// Asks for what follows an event. None when the server cannot be reached just now.
+    /// Resumes the stream after an event. None if the server cannot be reached at the moment.
     async fn take_up(&self, last_event: &str) -> Result<Option<Response>, WireError> {
         let mut headers = self.session_headers().await?;
         headers.insert(ACCEPT, HeaderValue::from_static(EVENT_STREAM));
@@ -134,7 +135,7 @@ impl HttpWire {
 pub(super) struct EventReader {
     events: BoxStream<'static, Result<Sse, SseError>>,
     limit: u64,
-    /// Bytes since the last event: what a server says in the course of a call may be much in all.
+    /// Bytes since the last event. All events of a long call may add up to more than the limit.
     unread: Arc<AtomicU64>,
 }
 

@@ -15,14 +15,14 @@ use super::events::EventReader;
 use super::{HttpWire, insert};
 use crate::protocol::headers::{EVENT_STREAM, LAST_EVENT_ID};
 
-/// How long a session waits for the stream. Some servers say nothing until they have something to
-/// say, and are not waited for any longer.
+/// How long a session waits for the stream to open. Some servers do not answer until they have
+/// something to say, so the wait is short.
 const STREAM_START: Duration = Duration::from_millis(250);
-/// How long to wait before the stream is opened again: longer after each failure in a row, unless the
-/// server names a time.
+/// The wait before the stream is opened again. It grows with each failure in a row, unless the
+/// server names one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// The shortest time that a server may name: one that names none at all would be asked in a loop.
+/// The shortest wait that a server may name: with none at all we would ask in a busy loop.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 /// The largest event on a stream that stays open, in bytes.
 pub(crate) const STREAM_EVENT_BYTES: u64 = 16 * 1024 * 1024;
@@ -34,13 +34,13 @@ struct SessionStream {
     answered: CancellationToken,
     was_open: bool,
     last_event: Option<String>,
-    /// How long the server wants to be left alone, where it said so.
+    /// The wait that the server asked for, if any.
     retry: Option<Duration>,
 }
 
 /// Why there is no stream.
 enum StreamRefusal {
-    /// It may be there another time.
+    /// It may work later.
     ForNow,
     /// The server has none.
     ForGood,
@@ -64,7 +64,7 @@ impl HttpWire {
             retry: None,
         };
         tokio::spawn(self.end.clone().run_until_cancelled_owned(stream.keep_open()));
-        // A server that is late opens the stream all the same.
+        // If the server is late, the stream still opens: only this wait ends.
         let _ = timeout(STREAM_START, answered.cancelled()).await;
     }
 }
@@ -79,7 +79,7 @@ impl SessionStream {
                 Ok(response) => {
                     (failures, self.was_open) = (0, true);
                     let has_told = self.read(response).await;
-                    // A stream that broke in the midst of something is taken up at once.
+                    // A stream that delivered something before it broke is reopened at once.
                     if has_told && self.retry.is_none() { SHORTEST_PAUSE } else { FIRST_PAUSE }
                 }
                 Err(StreamRefusal::Forgotten) => {
@@ -88,7 +88,7 @@ impl SessionStream {
                     }
                     return;
                 }
-                // One that never was open is not tried again: hardly any server has one then.
+                // A stream that never opened is not retried: such a server hardly ever has one.
                 Err(StreamRefusal::ForNow) if self.was_open => {
                     failures = failures.saturating_add(1);
                     FIRST_PAUSE.saturating_mul(1 << failures.min(8)).min(LONGEST_PAUSE)
@@ -117,7 +117,8 @@ impl SessionStream {
         let is_stream = kind.is_some_and(|kind| kind.starts_with(EVENT_STREAM));
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamRefusal::ForGood),
-            // A server that never had such a stream says the same of the stream itself.
+            // Before the stream ever opened, these may only mean that the server has no such
+            // stream.
             StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST if self.was_open => {
                 Err(StreamRefusal::Forgotten)
             }
@@ -126,7 +127,7 @@ impl SessionStream {
         }
     }
 
-    /// Reads the stream to its end. Whether anything came on it.
+    /// Reads the stream to its end. Returns whether anything came.
     async fn read(&mut self, response: Response) -> bool {
         let mut events = EventReader::new(response, STREAM_EVENT_BYTES);
         let mut has_told = false;

@@ -1,4 +1,4 @@
-//! The lists that a server has, asked for page by page.
+//! Fetches a server's lists page by page.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ use crate::protocol::{Era, RpcError, methods};
 
 /// The largest page of a list that is read, in bytes.
 const PAGE_BYTES: u64 = 16 * 1024 * 1024;
-/// Pages of one list. A server that gives out cursors without end is cut off here.
+/// The most pages of one list, for servers whose cursors never end.
 const PAGES: usize = 1000;
 /// The largest list that is read, all its pages together, in bytes.
 const LIST_BYTES: usize = 64 * 1024 * 1024;
 
-/// Why a list could not be had.
+/// Why a list could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ListError {
     #[error(transparent)]
@@ -43,7 +43,7 @@ pub(crate) enum ListError {
 
 type Pages = Vec<Box<RawValue>>;
 
-/// What a list held when it was last had.
+/// What a list held when it was last fetched.
 struct FormerEntries<'a> {
     /// The member of a page that holds its entries.
     member: &'static str,
@@ -60,8 +60,9 @@ impl FormerEntries<'_> {
 }
 
 impl UpstreamSession {
-    /// Asks for all that the server lists. Tools must come. Any other list that cannot be had just
-    /// now stays as it was in the former manifest: what is shown does not depend on what runs.
+    /// Fetches everything that the server lists. Without its tools this fails. Any other list that
+    /// cannot be fetched stays as it was in the former manifest, so that what is shown does not
+    /// depend on what runs.
     pub(crate) async fn list(
         &self,
         former: Option<&Manifest>,
@@ -134,7 +135,7 @@ impl UpstreamSession {
                 Pages::new()
             }
             error => {
-                // That the connection ended is told elsewhere, once, unless Gatefold ended it.
+                // A connection that ended is logged elsewhere, once, unless Gatefold ended it.
                 if self.wire.ended().is_none() {
                     let (server, kept) = (&self.greeting.server.name, former.entries.len());
                     tracing::warn!(server, %error, kept, "a list could not be had");

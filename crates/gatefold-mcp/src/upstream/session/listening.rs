@@ -1,4 +1,4 @@
-//! What a server of the stateless era is asked to tell of: one `subscriptions/listen` for all.
+//! Subscriptions at a server of the stateless era: one `subscriptions/listen` for everything.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::protocol::{SubscriptionFilter, methods, rpc};
 
 /// How long a server may take to acknowledge.
 const LISTEN_DEADLINE: Duration = Duration::from_secs(15);
-/// How long to wait before listening again to a server that ended it: longer each time in a row.
+/// The wait before listening again to a server that ended it. It grows each time in a row.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -64,8 +64,8 @@ impl SubscriptionKeeper {
         Self { wanted, heard }
     }
 
-    /// Listens to more resources. Returns when the server has acknowledged all of them; those that
-    /// it has not are not listened to.
+    /// Listens to more resources, and waits for the server's acknowledgment. Those that it does not
+    /// acknowledge are dropped again.
     pub(super) async fn add(&self, uris: &[Arc<str>]) -> Result<(), String> {
         let mut adding = PendingAddition { listening: self, uris: uris.to_vec() };
         let mut number = 0;
@@ -96,7 +96,7 @@ impl SubscriptionKeeper {
     }
 }
 
-/// Resources that are about to be listened to. Dropping this takes back those not acknowledged yet.
+/// Resources that are about to be listened to. Dropping this removes those not acknowledged yet.
 struct PendingAddition<'a> {
     listening: &'a SubscriptionKeeper,
     uris: Vec<Arc<str>>,
@@ -125,9 +125,9 @@ struct Subscription {
 
 /// Why a server was not listened to.
 enum ListenError {
-    /// It answered that it will not.
+    /// The server refused.
     Refused,
-    /// It may do so another time.
+    /// It may work later.
     Failed,
     /// The connection has ended.
     Over,
@@ -145,7 +145,7 @@ enum SubscriptionEvent {
 impl SubscriptionTask {
     async fn run(mut self) {
         let mut pause = FIRST_PAUSE;
-        // Read until the one that follows it is acknowledged, so that nothing falls between.
+        // Read until its successor is acknowledged, so that no change is missed in between.
         let mut current: Option<Subscription> = None;
         let mut is_gap = false;
         loop {
@@ -157,8 +157,7 @@ impl SubscriptionTask {
                 Ok(None)
             };
             let turn = match next {
-                // The server has answered: asked the same again it would say the same. What it
-                // acknowledged before goes on.
+                // Asking again would get the same refusal. The previous subscription goes on.
                 Err(ListenError::Refused) => self.read(&mut current, &mut pause).await,
                 Err(ListenError::Over) => return,
                 next => {
@@ -192,7 +191,7 @@ impl SubscriptionTask {
         }
     }
 
-    /// Tells of everything that is listened to: what changed while nobody listened is not known.
+    /// Reports everything listened to as changed, because changes during the gap are unknown.
     fn may_have_changed(&self) {
         self.notices.list_changed.notify_one();
         for uri in &self.acknowledged.borrow().uris {
@@ -219,7 +218,7 @@ impl SubscriptionTask {
         let (told, error) = tokio::select! {
             biased;
             mut uris = subscription.log.acknowledged() => {
-                // A server that acknowledges more is not kept more of.
+                // Ignore what the server acknowledges beyond what we asked for.
                 uris.retain(|uri| wanted.uris.contains(uri));
                 self.tell(wanted, uris, None);
                 return Ok(Some(subscription));
@@ -278,7 +277,7 @@ impl SubscriptionTask {
         }
     }
 
-    /// Passes on what the server tells until something else is wanted.
+    /// Reads the subscription until it ends or something else is wanted.
     async fn read(
         &mut self,
         current: &mut Option<Subscription>,
@@ -292,7 +291,7 @@ impl SubscriptionTask {
                 if changed.is_ok() { SubscriptionEvent::Changed } else { SubscriptionEvent::Over }
             }
             _ = &mut subscription.request => {
-                // One that was of use is asked for again soon.
+                // One that delivered something is retried soon.
                 if subscription.log.has_told() {
                     *pause = FIRST_PAUSE;
                 }

@@ -1,4 +1,4 @@
-//! Whether a server that lets calls run into their deadlines is still there.
+//! Whether a server whose calls run into their deadlines is still alive.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -61,8 +61,8 @@ impl Drop for LivenessWatch<'_> {
 }
 
 impl UpstreamSession {
-    /// Whether the server answers anything: one that works on long calls does, one that hangs does not.
-    /// Remote servers have no process of ours to replace, and are never doubted.
+    /// Whether the server answers anything: one that works on long calls does, one that hangs does
+    /// not. A remote server has no process that we could replace, so it is never doubted.
     pub(crate) async fn shows_life(&self) -> bool {
         if self.wire.has_headers() {
             return true;
