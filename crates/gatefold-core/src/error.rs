@@ -75,6 +75,10 @@ pub enum CallError {
     /// The source rejected the arguments. The caller can fix them.
     #[error("`{tool}` refused the call: {message}")]
     InvalidArguments { tool: ToolId, message: String, data: Option<Box<RawValue>> },
+    /// The source has no such resource. Its error has no code here, because each era of the protocol
+    /// has its own.
+    #[error("`{tool}` refused the call: {message}")]
+    MissingResource { tool: ToolId, message: String, data: Option<Box<RawValue>> },
     /// The source has questions that are not put to the client.
     #[error("the questions of `{tool}` were not put to the client: {reason}")]
     Unasked { tool: ToolId, reason: String },
@@ -188,6 +192,7 @@ impl CallError {
             | Self::Deadline { tool, .. }
             | Self::Refused { tool, .. }
             | Self::InvalidArguments { tool, .. }
+            | Self::MissingResource { tool, .. }
             | Self::Unasked { tool, .. }
             | Self::Unanswered { tool, .. }
             | Self::TooLarge { tool, .. }
@@ -209,7 +214,9 @@ impl CallError {
             Self::Busy { .. } => "busy",
             Self::Deadline { .. } => "deadline",
             Self::Cancelled => "cancelled",
-            Self::Refused { .. } | Self::InvalidArguments { .. } => "refused",
+            Self::Refused { .. } | Self::InvalidArguments { .. } | Self::MissingResource { .. } => {
+                "refused"
+            }
             Self::Unasked { .. } | Self::Unanswered { .. } => "unanswered",
             Self::TooLarge { .. } => "too_large",
             Self::Protocol { .. } => "protocol",

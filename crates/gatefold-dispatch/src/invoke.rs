@@ -359,6 +359,10 @@ fn told_why(
             let message = format!("{message} ({})", note());
             Err(CallError::InvalidArguments { tool, message, data })
         }
+        Err(CallError::MissingResource { tool, message, data }) => {
+            let message = format!("{message} ({})", note());
+            Err(CallError::MissingResource { tool, message, data })
+        }
         other => other,
     }
 }

@@ -304,6 +304,7 @@ fn is_the_protocols(error: &CallError) -> bool {
         error,
         CallError::Refused { .. }
             | CallError::InvalidArguments { .. }
+            | CallError::MissingResource { .. }
             | CallError::UnknownTool { .. }
             | CallError::Unknown { .. }
             | CallError::Resume(_)

@@ -5,7 +5,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::codes::{
     HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
-    MISSING_CAPABILITY, PARSE_ERROR, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION, is_of_a_connection,
+    MISSING_CAPABILITY, PARSE_ERROR, UNSUPPORTED_VERSION, is_of_a_connection, of_missing_resource,
 };
 use super::versions::{Era, VERSIONS};
 
@@ -81,11 +81,11 @@ impl RpcError {
             CallError::InvalidArguments { message, data, .. } => {
                 Self { data, ..Self::invalid_params(message) }
             }
+            CallError::MissingResource { message, data, .. } => {
+                Self { data, ..Self::new(of_missing_resource(era), message) }
+            }
             CallError::Unknown { kind: "resource", name } => {
-                let code = match era {
-                    Era::Handshake => RESOURCE_NOT_FOUND,
-                    Era::Stateless => INVALID_PARAMS,
-                };
+                let code = of_missing_resource(era);
                 let data = to_raw_value(&json!({ "uri": name })).ok();
                 Self { data, ..Self::new(code, format!("there is no resource `{name}`")) }
             }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::message::Reply;
 use super::params::{CompletionTarget, OutgoingParams};
-use crate::protocol::codes::INVALID_PARAMS;
+use crate::protocol::codes::{INVALID_PARAMS, is_of_missing_resource};
 use crate::protocol::{Era, RpcError, methods};
 
 /// A request for an operation, without what depends on the session.
@@ -139,6 +139,9 @@ pub(crate) fn outcome(
                 // correct.
                 Operation::Tool { .. } if code == INVALID_PARAMS => {
                     CallError::InvalidArguments { tool, message, data }
+                }
+                Operation::Resource(_) if is_of_missing_resource(code, era) => {
+                    CallError::MissingResource { tool, message, data }
                 }
                 _ => CallError::Refused { tool, code, message, data },
             });

@@ -6,6 +6,7 @@ mod errors;
 mod identity;
 mod limits;
 mod listening;
+mod missing;
 mod names;
 mod questions;
 mod resuming;
@@ -28,6 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         identity::trials(),
         limits::trials(),
         listening::trials(),
+        missing::trials(),
         names::trials(),
         questions::trials(),
         resuming::trials(),

@@ -12,7 +12,7 @@ use super::super::backoff::jittered;
 use super::super::session::{SettingError, UpstreamSession};
 use super::pool::{SESSION_LIMIT, SessionKey, SessionSlot};
 use super::{McpSource, StartReason};
-use crate::protocol::codes::INTERNAL_ERROR;
+use crate::protocol::codes::{INTERNAL_ERROR, is_of_missing_resource};
 
 /// Resources that one identity listens to at once. One more is refused.
 const SUBSCRIPTIONS: usize = 1024;
@@ -145,7 +145,11 @@ impl McpSource {
             }
             Err(SettingError::Refused(error)) => {
                 let (code, message, data) = (error.code, error.message, error.data);
-                Err(CallError::Refused { tool, code, message, data })
+                Err(if is_of_missing_resource(code, session.era()) {
+                    CallError::MissingResource { tool, message, data }
+                } else {
+                    CallError::Refused { tool, code, message, data }
+                })
             }
             Err(SettingError::Unheard(message)) => {
                 Err(CallError::Refused { tool, code: INTERNAL_ERROR, message, data: None })

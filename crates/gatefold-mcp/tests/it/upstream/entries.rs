@@ -80,7 +80,7 @@ async fn resources(wire: Wire, era: Era) {
     assert!(read["contents"][0]["text"].as_str().unwrap().contains("Data for ID: 7"), "{read}");
     let missing = resource("gatefold://up/test://nowhere");
     let missing = world.operate(missing, None, Caller::silent()).await;
-    assert!(matches!(missing, Err(CallError::Refused { .. })), "{missing:?}");
+    assert!(matches!(missing, Err(CallError::MissingResource { .. })), "{missing:?}");
 }
 
 async fn completion(wire: Wire, era: Era) {
