@@ -1,6 +1,6 @@
 //! Tells the program which commit it is built from, for `gatefold --version`.
 
-#![allow(clippy::disallowed_methods, reason = "a build script is configured by the environment")]
+#![expect(clippy::disallowed_methods, reason = "a build script is configured by the environment")]
 
 use std::env;
 use std::process::Command;

@@ -11,7 +11,7 @@ use gatefold_exchange::Audience;
 use tokio::sync::mpsc;
 
 use super::message::{ClientRequest, MetaMembers};
-use super::peers::{SessionPeer, StatelessPeer};
+use super::peers::{QuestionStream, SessionPeer, StatelessPeer};
 use super::request::{Outbox, QUEUE, RequestGuard, RequestInProgress};
 use super::server::Server;
 use super::sessions::ClientSession;
@@ -58,7 +58,7 @@ impl Client {
             ClientState::Session(session) => Arc::new(SessionPeer {
                 capabilities: session.capabilities.clone(),
                 questions: session.questions.clone(),
-                stream,
+                stream: QuestionStream::Request(stream),
             }),
             ClientState::Stateless(capabilities) => Arc::new(StatelessPeer {
                 capabilities: capabilities.clone(),

@@ -45,12 +45,28 @@ impl Peer for StatelessPeer {
     }
 }
 
-/// A client with a session, asked on the stream of the request that caused the question.
+/// A client with a session. It answers on its own, not by another request.
 pub(super) struct SessionPeer {
     pub(super) capabilities: Arc<ClientCapabilities>,
     pub(super) questions: Arc<PendingQuestions>,
-    /// Messages to the client before the request is answered.
-    pub(super) stream: mpsc::Sender<String>,
+    pub(super) stream: QuestionStream,
+}
+
+/// Where a client with a session is asked.
+pub(super) enum QuestionStream {
+    /// On the stream of the request that caused the question, before its answer.
+    Request(mpsc::Sender<String>),
+    /// On the only client's connection, outside of its requests. Weak, so as not to keep it open.
+    Connection(mpsc::WeakSender<String>),
+}
+
+impl QuestionStream {
+    fn sender(&self) -> Option<mpsc::Sender<String>> {
+        match self {
+            Self::Request(stream) => Some(stream.clone()),
+            Self::Connection(stream) => stream.upgrade(),
+        }
+    }
 }
 
 impl Peer for SessionPeer {
@@ -68,41 +84,13 @@ impl Peer for SessionPeer {
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
         Box::pin(async move {
-            let open = self.questions.open(self.stream.clone())?;
+            let stream = self.stream.sender().ok_or(AskError::Gone)?;
+            let open = self.questions.open(stream.clone())?;
             let identified = with_elicitation_id(&question);
             let params = identified.as_deref().unwrap_or(&question.params);
             let text = rpc::question(&open.id, &question.method, params);
-            self.stream.send(text).await.map_err(|_| AskError::Gone)?;
+            stream.send(text).await.map_err(|_| AskError::Gone)?;
             open.answered().await
-        })
-    }
-}
-
-/// The only client of a gateway, asked outside of its requests. It keeps no connection open.
-pub(super) struct SolePeer {
-    pub(super) capabilities: Arc<ClientCapabilities>,
-    pub(super) questions: Arc<PendingQuestions>,
-    pub(super) stream: mpsc::WeakSender<String>,
-}
-
-impl Peer for SolePeer {
-    fn capabilities(&self) -> &ClientCapabilities {
-        &self.capabilities
-    }
-
-    fn question_mode(&self) -> QuestionMode {
-        QuestionMode::Live
-    }
-
-    fn client(&self) -> Option<u64> {
-        Some(self.questions.client)
-    }
-
-    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
-        Box::pin(async move {
-            let stream = self.stream.upgrade().ok_or(AskError::Gone)?;
-            let (capabilities, questions) = (self.capabilities.clone(), self.questions.clone());
-            SessionPeer { capabilities, questions, stream }.ask(question).await
         })
     }
 }
@@ -226,7 +214,7 @@ mod tests {
 
     fn peer() -> (Arc<PendingQuestions>, SessionPeer, mpsc::Receiver<String>) {
         let (questions, (stream, sent)) = (Arc::<PendingQuestions>::default(), mpsc::channel(4));
-        let capabilities = Arc::default();
+        let (capabilities, stream) = (Arc::default(), QuestionStream::Request(stream));
         (questions.clone(), SessionPeer { capabilities, questions, stream }, sent)
     }
 
@@ -286,12 +274,13 @@ mod tests {
     #[tokio::test]
     async fn a_client_has_so_many_questions_open_and_no_more() {
         let (questions, peer, _sent) = peer();
-        let open: Vec<_> =
-            (0..QUESTIONS).map(|_| questions.open(peer.stream.clone()).unwrap()).collect();
+        let open: Vec<_> = (0..QUESTIONS)
+            .map(|_| questions.open(peer.stream.sender().unwrap()).unwrap())
+            .collect();
         let refused = peer.ask(asked()).await;
         assert!(matches!(refused, Err(AskError::Refused { .. })), "{refused:?}");
         drop(open);
-        assert!(questions.open(peer.stream.clone()).is_ok());
+        assert!(questions.open(peer.stream.sender().unwrap()).is_ok());
     }
 
     #[tokio::test]

@@ -22,7 +22,7 @@ use super::listening::ListenStream;
 use super::message::{self, ClientRequest, Message, MetaMembers, UnreadableMessage};
 use super::notices::{NoticeFeed, WantedLists};
 use super::openings;
-use super::peers::SolePeer;
+use super::peers::{QuestionStream, SessionPeer};
 use super::request::RequestStep;
 use super::server::Server;
 use super::sessions::{ClientSession, SESSION_REQUESTS, TooManyRequests};
@@ -193,10 +193,10 @@ impl StdioClient {
                     self.server.notified(session, &method, &params);
                 }
                 if let (methods::INITIALIZED, Some(session)) = (&*method, self.session.get()) {
-                    self.server.meet(Arc::new(SolePeer {
+                    self.server.meet(Arc::new(SessionPeer {
                         capabilities: session.capabilities.clone(),
                         questions: session.questions.clone(),
-                        stream: self.out.downgrade(),
+                        stream: QuestionStream::Connection(self.out.downgrade()),
                     }));
                 }
             }
