@@ -1,9 +1,8 @@
 //! The gateway as an MCP server.
 //!
-//! The protocol's edge towards clients is written here and not left to a library, because a gateway
-//! passes on what it does not understand: results and arguments stay the text they came as, a
-//! source's question goes out on the stream of the request that caused it, and both eras meet in
-//! one place, [`server`].
+//! The protocol towards clients is written here and not left to a library, because a gateway passes
+//! on what it does not understand: results and arguments keep their text, a source's question goes
+//! out on the stream of the request that caused it, and both eras meet in one place, [`server`].
 
 mod client;
 mod endpoint;

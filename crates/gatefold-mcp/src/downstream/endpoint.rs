@@ -13,15 +13,15 @@ pub struct HttpEndpoint {
     /// allowed.
     pub allowed_origins: Vec<String>,
     pub request_body_bytes: usize,
-    /// What larger requests may hold in all while they are read and worked on. At least one of the
-    /// largest always fits.
+    /// What larger requests may take in memory together while they are read and worked on, in
+    /// bytes. At least one of the largest always fits.
     pub requests_bytes: usize,
     /// How long the body of a request may take.
     pub body_deadline: Duration,
-    /// Connections at once. One more takes the place of the one that has been idle the longest, or is
-    /// refused when none is.
+    /// The most connections at a time. Another one replaces the connection that was idle longest,
+    /// or is refused if none is idle.
     pub connections: usize,
-    /// How long a new connection may take to bring the head of its first request.
+    /// How long a new connection may take to send the head of its first request.
     pub head_deadline: Duration,
     /// How long a connection may take from one request to the head of the next.
     pub connection_idle: Duration,

@@ -20,10 +20,10 @@ pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
 /// Skills (SEP-2640).
 pub(super) const SKILLS: &str = "io.modelcontextprotocol/skills";
 
-/// Pages of tools in their hosts (MCP Apps, SEP-1865).
+/// Tools with pages that their hosts show (MCP Apps, SEP-1865).
 const APPS: &str = "io.modelcontextprotocol/ui";
 
-/// Whether the gateway can support what a source promises by an extension.
+/// Whether the gateway can keep what a source promises with an extension.
 pub(super) fn is_relayed(extension: &str, era: Era) -> bool {
     match extension {
         // Their methods exist only in the stateless era.

@@ -87,8 +87,8 @@ impl Introduction {
 
 /// The sources' combined capabilities. A source that was never reached may have any.
 ///
-/// A session is told once, and sources come and go as long as it lives. So it is told of all that a source
-/// may turn out to have; a client without a session asks again.
+/// A session learns them only once, and sources come and go during it, so it is told of all that
+/// any source may turn out to have. A client without a session can ask again.
 fn merged<'a>(domains: impl Iterator<Item = &'a DomainEntry>, era: Era) -> Map<String, Value> {
     let mut together: BTreeMap<&str, Value> = BTreeMap::new();
     together.insert("tools", json!({ "listChanged": true }));
@@ -135,7 +135,7 @@ fn titled(title: String) -> (String, Value) {
     ("title".to_owned(), title.into())
 }
 
-/// The capabilities of a source without a server to declare them: the lists that it has.
+/// The capabilities of a source whose server declares none: the lists that it has.
 fn listed(manifest: &Manifest) -> Map<String, Value> {
     let has_resources = !manifest.resources().is_empty() || !manifest.templates().is_empty();
     let listed = [("prompts", !manifest.prompts().is_empty()), ("resources", has_resources)];

@@ -18,10 +18,10 @@ use crate::protocol::headers::SESSION_ID;
 
 /// The most bytes of a request's headers in total.
 const HEADER_BYTES: usize = 64 * 1024;
-/// How long a browser may go by the answer to a preflight request.
+/// How long a browser may reuse the answer to a preflight request.
 const PREFLIGHT_AGE: Duration = Duration::from_mins(10);
 
-/// What every request has to pass.
+/// What every request has to pass: the allowed hosts and origins.
 pub(super) struct Guard {
     endpoint: HttpEndpoint,
     cors: CorsLayer,
@@ -29,8 +29,8 @@ pub(super) struct Guard {
 
 impl Guard {
     pub(super) fn new(endpoint: HttpEndpoint) -> Self {
-        // The origin is judged before this layer is reached. Headers are mirrored: a tool's arguments may
-        // be among them, under names of its own.
+        // The origin was already checked. Headers are mirrored, because a tool's arguments may be
+        // among them, under names of its own.
         let cors = CorsLayer::new()
             .allow_origin(AllowOrigin::mirror_request())
             .allow_methods([Method::GET, Method::POST, Method::DELETE])
@@ -94,8 +94,8 @@ fn judge(
     Ok(())
 }
 
-/// A header that may be given once. Given twice it is refused (RFC 9112, section 3.2): whoever stands
-/// before us may have judged the other one.
+/// A header that may be given only once. Given twice it is refused (RFC 9112, section 3.2): a proxy
+/// in front of us may have checked the other one.
 fn sole<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,

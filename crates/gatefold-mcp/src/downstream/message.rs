@@ -1,5 +1,5 @@
 //! JSON-RPC as clients send it, parsed no deeper than the gateway needs: the content of a request
-//! stays the text it came as.
+//! keeps its text.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub(super) enum Message {
         method: String,
         params: RequestParams,
     },
-    /// The answer to a question of ours.
+    /// The answer to one of our questions.
     Response {
         id: String,
         answer: Result<Box<RawValue>, ClientError>,

@@ -85,7 +85,7 @@ impl Server {
 }
 
 impl RequestScope {
-    /// Lists come in one piece, so no cursor was ever given out.
+    /// Lists are sent whole, so no cursor was ever given out.
     fn whole_list(&self, list: List, params: &RequestParams) -> Result<String, RpcError> {
         match &params.cursor {
             None => Ok(self.list(list)),

@@ -14,7 +14,7 @@ use super::subscriptions::ClientSubscriptions;
 use crate::protocol::rpc::{notice, to_text};
 use crate::protocol::{meta, methods};
 
-/// Which lists' changes a client wants to hear of.
+/// The lists whose changes a client wants to hear of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WantedLists {
     pub(super) tools: bool,
@@ -60,7 +60,7 @@ pub(super) fn stream_meta(stream: &RawValue) -> String {
     format!(r#""_meta":{{"{}":{stream}}}"#, meta::SUBSCRIPTION_ID)
 }
 
-/// The notices for one client, as they come. A new epoch with the same lists causes none.
+/// The notices for one client, in order. A new epoch with the same lists causes none.
 pub(super) struct NoticeFeed {
     server: Arc<Server>,
     audience: Audience,

@@ -38,7 +38,7 @@ pub(super) async fn opened(
     Ok((session, result))
 }
 
-/// A client whose request carries everything that is known about it.
+/// A client whose request says everything that is known about it.
 pub(super) fn standing_alone(principal: Arc<Principal>, meta: &MetaMembers) -> Client {
     let name = client_name(meta.client.as_ref());
     let capabilities = meta.capabilities.as_deref().map(ClientCapabilities::read);

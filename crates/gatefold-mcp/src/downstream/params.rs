@@ -33,7 +33,7 @@ pub(super) fn check(
         return Ok(());
     };
     let schema = tool.definition().input_schema();
-    // Hardly any schema asks for it, so this saves the parsing.
+    // Few schemas ask for it, so this saves the parsing.
     if !schema.contains(PARAMETER_ANNOTATION) {
         return Ok(());
     }

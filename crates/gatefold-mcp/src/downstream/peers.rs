@@ -17,7 +17,7 @@ use crate::protocol::{codes, methods, rpc};
 /// answer.
 const QUESTIONS: usize = 256;
 
-/// The random bytes of the id that a page to open gets.
+/// The random bytes in the id of a page to open.
 const ELICITATION_ID_BYTES: usize = 16;
 
 /// A client that gets questions as the answer to its request, and answers with another request.

@@ -42,7 +42,7 @@ pub(super) enum RequestStep {
 }
 
 impl RequestInProgress {
-    /// A request whose answer is being made. `said` brings the messages in the meantime.
+    /// A request whose answer is being prepared. `said` brings the messages in the meantime.
     pub(super) fn new(
         answer: BoxFuture<'static, Result<String, RpcError>>,
         said: Outbox,

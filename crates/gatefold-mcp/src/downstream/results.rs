@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::protocol::Era;
 
-/// Which results a client of the stateless era may cache, and says so.
+/// Which results a client of the stateless era may cache. The result says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CachePolicy {
     /// Results of calls: never.
@@ -37,7 +37,7 @@ impl ResultKind {
 /// How long a client may cache results without a stated lifetime, in milliseconds.
 const TTL_MS: u64 = 0;
 
-/// The members that show what is missing.
+/// The members that are looked for, to add those that are missing.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ResultHead<'a> {
@@ -80,7 +80,7 @@ pub(super) fn shaped(
         if peek.ttl_ms.is_none() {
             more.push(format!(r#""ttlMs":{TTL_MS}"#));
         }
-        // Who may see it depends on the principal, whatever the source thinks.
+        // Who may see it depends on the principal, whatever the source says.
         match peek.cache_scope {
             None => more.push(r#""cacheScope":"private""#.to_owned()),
             Some(scope) if scope.get() == r#""private""# => {}

@@ -98,7 +98,7 @@ impl Server {
         session.notified(method, params);
     }
 
-    /// Introduces the only client that there will be to the sources.
+    /// Introduces the gateway's only client to the sources.
     pub(super) fn meet(&self, client: Arc<dyn Peer>) {
         self.exchange.dispatcher().meet(client);
     }
@@ -125,7 +125,7 @@ impl Server {
         Some(RequestScope { turn: self.exchange.turn(audience, principal)?, era })
     }
 
-    /// The same, but for one unknown source it waits until that source was asked.
+    /// The same, but for a single unknown source it waits until that source was asked.
     pub(super) async fn informed_scope(
         &self,
         audience: &Audience,
@@ -135,7 +135,7 @@ impl Server {
         Some(RequestScope { turn: self.exchange.informed_turn(audience, principal).await?, era })
     }
 
-    /// The digests that tell when an audience's lists have changed.
+    /// The digests that show when an audience's lists have changed.
     pub(super) fn digests(
         &self,
         audience: &Audience,

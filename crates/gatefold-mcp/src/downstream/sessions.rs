@@ -18,11 +18,11 @@ use super::request::RequestGuard;
 use super::subscriptions::ClientSubscriptions;
 use crate::protocol::{LogLevel, RpcError, methods};
 
-/// The most open sessions. One more closes a silent one of whoever has most.
+/// The most open sessions. One more closes a silent session of the client that has most.
 const SESSIONS: usize = 10_000;
 
-/// The most open sessions of one client: the same principal, address and name. One more closes its own
-/// that was silent longest.
+/// The most open sessions of one client, by principal, address and name. One more closes the
+/// client's own session that was silent longest.
 const SESSIONS_OF_CLIENT: usize = 2_500;
 
 /// The most running requests of one client. One more is refused instead of waiting, because the
@@ -32,7 +32,7 @@ pub(super) const SESSION_REQUESTS: usize = 512;
 /// The random bytes of a session's id.
 const ID_BYTES: usize = 16;
 
-/// A session: what `initialize` settled with one client, and its state since.
+/// A session: what `initialize` agreed on with one client, and its state since.
 pub(super) struct ClientSession {
     pub(super) audience: Audience,
     pub(super) principal: Arc<Principal>,
@@ -43,7 +43,7 @@ pub(super) struct ClientSession {
     pub(super) questions: Arc<PendingQuestions>,
     pub(super) subscriptions: Arc<ClientSubscriptions>,
     pub(super) replays: Arc<Replays>,
-    /// The label of everything its calls have read so far. It rides forward from each to the next.
+    /// The label of everything its calls have read so far. Each call inherits it from those before.
     pub(super) label: SharedLabel,
     state: Mutex<SessionState>,
     /// Fires when the session is over.
@@ -251,8 +251,7 @@ struct OpenSession {
 }
 
 impl OpenSession {
-    /// Who opened it, as far as they cannot pass for somebody else: what a client calls itself is only
-    /// claimed.
+    /// Who opened it, by what a client cannot forge: the name that it gives itself is only claimed.
     fn opener(&self) -> SessionOpener<'_> {
         let Principal { user, organisation, agent, .. } = &*self.session.principal;
         (self.address, user, organisation.as_ref(), agent.as_ref())
@@ -343,8 +342,8 @@ impl Sessions {
     }
 }
 
-/// Removes a session whose place a new one may take, if the limits are reached. Whoever opens sessions
-/// without end closes their own: those of a client with fewer stay.
+/// Removes a session to make room for a new one, if the limits are reached. A client that opens
+/// sessions without end loses its own; those of clients with fewer stay.
 fn make_room(
     sessions: &mut HashMap<String, OpenSession>,
     opened: &OpenSession,
@@ -367,8 +366,8 @@ fn make_room(
     Ok(sessions.remove(&id))
 }
 
-/// The session that was silent longest of those that may go. One that was never used goes first: a
-/// client that only opens sessions must not outlast those that work in theirs.
+/// The removable session that was silent longest. One that was never used goes first: a client that
+/// only opens sessions must not outlast those that work in theirs.
 fn silent(
     sessions: &HashMap<String, OpenSession>,
     may_go: impl Fn(&OpenSession) -> bool,
@@ -381,7 +380,7 @@ fn silent(
     silent.map(|(id, _)| id.clone())
 }
 
-/// A session of whoever has most of them, which is whoever opens one when nobody has more.
+/// A session of the opener with the most of them, or the new one if no other opener has more.
 fn greediest<'a>(
     sessions: &'a HashMap<String, OpenSession>,
     opened: &'a OpenSession,

@@ -31,7 +31,7 @@ use crate::upstream::{Line, Lines};
 
 /// The longest message that is read, in bytes.
 const MESSAGE_BYTES: usize = 16 * 1024 * 1024;
-/// Messages that wait to be written.
+/// The most messages waiting to be written.
 const WRITE_QUEUE: usize = 64;
 
 /// How long running calls may take to finish once a client has both closed its input and signalled
@@ -85,7 +85,7 @@ async fn serve(
     }
     connection.close();
     drop(connection);
-    // A client that does not read its last answers is not waited for.
+    // Do not wait for a client that does not read its last answers.
     let limit = if shutdown.is_cancelled() { LEAVING } else { drain };
     timeout(limit, writing).await.unwrap_or(Ok(Ok(()))).unwrap_or(Ok(()))
 }
@@ -356,7 +356,7 @@ impl StdioClient {
     }
 
     async fn send(&self, text: String) {
-        // A client that is gone shows by the end of its input.
+        // If the client is gone, its input ends, which is noticed elsewhere.
         drop(self.out.send(text).await);
     }
 

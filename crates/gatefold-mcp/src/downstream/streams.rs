@@ -72,7 +72,7 @@ pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
     response
 }
 
-/// A refusal for what no message had a part in. Clients of the protocol show the message of a
+/// A refusal without a message that it could answer. Clients of the protocol show the message of a
 /// JSON-RPC error, and few show any other body.
 pub(super) fn turned_away(status: StatusCode, text: impl Into<String>) -> Response<Body> {
     let error = if status.is_server_error() {

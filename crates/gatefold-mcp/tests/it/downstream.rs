@@ -1,4 +1,5 @@
-//! The edge towards clients, over real sockets and pipes, before sources that are servers.
+//! The gateway towards its clients, over real sockets and pipes, in front of sources that are
+//! servers.
 
 mod apps;
 mod edge;

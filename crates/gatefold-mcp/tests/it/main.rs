@@ -1,5 +1,5 @@
-//! The protocol's claims, proved on real processes and real sockets. The binary runs itself again
-//! as the fixture server.
+//! What the crate promises, tested on real processes and real sockets. The binary starts itself
+//! again as the fixture server.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -9,7 +9,7 @@ mod upstream;
 
 use std::process::ExitCode;
 
-/// More than there are cores: most tests wait for other processes most of the time.
+/// More than there are cores, because most tests mostly wait for other processes.
 const TESTS_AT_ONCE: usize = 6;
 
 fn main() -> ExitCode {

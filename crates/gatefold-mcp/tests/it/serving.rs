@@ -1,4 +1,4 @@
-//! Servers of a test's own making.
+//! Servers that a test builds itself.
 
 use axum::Router;
 use tokio_util::sync::{CancellationToken, DropGuard};

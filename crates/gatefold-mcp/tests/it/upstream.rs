@@ -1,4 +1,5 @@
-//! `McpSource` under a real dispatcher, before fixture servers in both eras and on both transports.
+//! `McpSource` under a real dispatcher, in front of fixture servers in both eras and on both
+//! transports.
 
 pub(crate) mod asking;
 mod calls;

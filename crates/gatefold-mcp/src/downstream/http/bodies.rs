@@ -1,5 +1,5 @@
-//! Reading the bodies of requests: how large one may be, how long it may take, and what all of them
-//! may hold at once.
+//! Reading the bodies of requests: how large one may be, how long it may take, and how much memory
+//! all of them may take together.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use tokio::time::timeout;
 use crate::downstream::endpoint::HttpEndpoint;
 use crate::downstream::streams::{empty, turned_away};
 
-/// What each request may hold without a share of the budget, in bytes. Nearly every call fits, so
-/// large requests keep no small one out. The limit on connections bounds these in all.
+/// What each request may take outside of the budget, in bytes. Nearly every call fits, so large
+/// requests do not keep small ones out. The limit on connections bounds the sum.
 const FREE_BYTES: usize = 16 * 1024;
 /// What one permit of the budget stands for, in bytes.
 const UNIT: usize = 1024;
@@ -30,7 +30,7 @@ pub(super) struct RequestBodies {
     left: Arc<Semaphore>,
 }
 
-/// What one request holds of the budget. Dropping it gives it back.
+/// One request's share of the budget. Dropping it gives it back.
 #[derive(Default)]
 pub(super) struct BudgetShare(Option<OwnedSemaphorePermit>);
 

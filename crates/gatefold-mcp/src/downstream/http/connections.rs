@@ -25,9 +25,9 @@ use crate::downstream::endpoint::HttpEndpoint;
 
 /// What one connection buffers of a request's head, and of a body at a time, in bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
-/// How long to wait when the system gives no further connection, mostly for want of descriptors.
+/// How long to wait when the system gives no further connection, mostly for lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// What a client reads that finds no place.
+/// The answer to a client for whom there is no place.
 const NO_PLACE: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n\
                           connection: close\r\n\r\n";
@@ -171,8 +171,8 @@ struct ConnectionPlace {
 }
 
 impl ConnectionSet {
-    /// A place for a new connection. When there is none, the one that was idle the longest gives up
-    /// its own: silence must not keep others out.
+    /// A place for a new connection. When all are taken, the connection that was idle longest is
+    /// closed: silence must not keep others out.
     fn enter(self: &Arc<Self>, shutdown: &CancellationToken) -> Option<ConnectionPlace> {
         let id = self.tick();
         let mut open = self.lock();
@@ -221,7 +221,7 @@ impl Drop for ConnectionPlace {
     }
 }
 
-/// A request that keeps its connection from being idle, until its answer is sent or given up.
+/// A request that keeps its connection from being idle, until its answer is sent or dropped.
 struct RequestUnderWay(Arc<ConnectionState>);
 
 impl RequestUnderWay {
@@ -239,7 +239,7 @@ impl Drop for RequestUnderWay {
     }
 }
 
-/// The body of an answer, which its connection is in use for.
+/// An answer's body. While it lives, its connection is in use.
 struct AnswerBody {
     body: Body,
     _under_way: RequestUnderWay,

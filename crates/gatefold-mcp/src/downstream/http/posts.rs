@@ -265,13 +265,13 @@ impl EndpointState {
                 let (id, meta) = (request.id.clone(), request.params.take_meta());
                 let (audience, client) =
                     (access.audience.clone(), of_session(session.clone(), access));
-                // The share of the whole batch is kept by whoever reads its answers.
+                // Whoever reads the answers keeps the share of the whole batch.
                 let held = match self.held(&client, &id, BudgetShare::default()) {
                     Ok(held) => held,
                     Err(full) => return Some(rpc::refusal(Some(&id), &full.into())),
                 };
                 let server = self.server.clone();
-                // Nothing can be asked in between, because all answers come together.
+                // Clients cannot be asked anything in between, because all answers come together.
                 let working = begin_unasked(server, audience, client, request, meta, held);
                 Some(rpc::answer(&id, &working.answered().await?))
             }
@@ -279,8 +279,8 @@ impl EndpointState {
     }
 }
 
-/// What a request holds while it is worked on: its place in its session, if it has one, its share of
-/// what all may hold, and its place among those that a shutdown waits for.
+/// What a request holds while it runs: its place in its session, if it has one, its share of the
+/// memory budget, and its place among the requests that a shutdown waits for.
 struct HttpRequestGuard {
     noted: Option<SessionRequest>,
     _share: BudgetShare,

@@ -1,4 +1,4 @@
-//! A gateway on a socket of its own, and clients that say exactly what a test wants them to.
+//! A gateway on a socket of its own, and clients that send exactly what a test wants.
 
 use std::io;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(super) fn trial<F: Future<Output = ()>>(
     })
 }
 
-/// Lets the clock of the runtime jump. Nothing else runs meanwhile, so that nothing is late.
+/// Makes the clock of the runtime jump. Nothing else runs in the meantime, so nothing is late.
 pub(super) async fn pass(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;
@@ -87,8 +87,8 @@ impl Edge {
         Self { base, world, shutdown, served, http: client() }
     }
 
-    /// Sends a request as it is. Headers of these names take the place of the usual ones, and those
-    /// with an empty value are left out.
+    /// Sends a request as it is. `headers` replace the usual ones of the same names; those with an
+    /// empty value are left out.
     pub(super) async fn send(
         &self,
         method: Method,
@@ -120,7 +120,7 @@ impl Edge {
         Reply::of(self.begin(path, method, params).await).await
     }
 
-    /// The same; its answer is still to be read.
+    /// The same, with its answer still unread.
     pub(super) async fn begin(&self, path: &str, method: &str, params: Value) -> Response {
         let (headers, body) = standing_alone(method, params);
         let headers: Vec<_> = headers.iter().map(|(k, v)| (*k, v.as_str())).collect();
@@ -243,7 +243,7 @@ fn message(event: &str) -> Option<Value> {
     (!data.is_empty()).then(|| serde_json::from_str(data).expect("an event is JSON"))
 }
 
-/// The text of the first block of a tool's result, out of what `execute_tool` puts round it.
+/// The text of the first block of a tool's result, without what `execute_tool` wraps around it.
 #[track_caller]
 pub(super) fn said(result: &Value) -> String {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
@@ -285,7 +285,7 @@ impl Session<'_> {
         self.ask(1, method, params).await.result()
     }
 
-    /// Calls a tool; its answer is still to be read.
+    /// Calls a tool, and leaves its answer unread.
     pub(super) async fn call(&self, id: u64, tool: &str, arguments: Value) -> Sse {
         let body = request(id, "tools/call", &json!({"name": tool, "arguments": arguments}));
         Sse::of(self.send(Method::POST, &[], &body).await)
@@ -315,7 +315,7 @@ impl Session<'_> {
     }
 }
 
-/// A stream of events as it comes. Dropped, its connection is closed.
+/// A stream of events as it comes. Dropping it closes its connection.
 pub(super) struct Sse {
     pub(super) response: Response,
     buffer: String,
@@ -329,7 +329,7 @@ impl Sse {
         Self { response, buffer: String::new() }
     }
 
-    /// The next event as it is written; nothing at the end of the stream.
+    /// The next event as it is written, or nothing at the end of the stream.
     pub(super) async fn event(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.buffer.find("\n\n") {
@@ -344,7 +344,7 @@ impl Sse {
         }
     }
 
-    /// The next message; nothing at the end of the stream.
+    /// The next message, or nothing at the end of the stream.
     pub(super) async fn next(&mut self) -> Option<Value> {
         let next = async {
             loop {
@@ -353,7 +353,7 @@ impl Sse {
                 }
             }
         };
-        // A stream that only says that it is there says nothing.
+        // A stream that sends only signs of life has nothing to say.
         timeout(LONG, next).await.expect("a message or the end comes")
     }
 
@@ -362,7 +362,7 @@ impl Sse {
     }
 }
 
-/// What an event is called.
+/// An event's id.
 pub(super) fn event_id(event: &str) -> &str {
     event.lines().find_map(|line| line.strip_prefix("id: ")).expect("the event has an id")
 }

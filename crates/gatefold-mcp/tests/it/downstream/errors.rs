@@ -437,7 +437,7 @@ fn cors<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     value.to_str().ok()
 }
 
-/// Sends a request letter for letter; the status of its answer.
+/// Sends a request exactly as given, and returns the status of its answer.
 async fn status_of(edge: &Edge, headers: &[&str]) -> String {
     let address = edge.base.strip_prefix("http://").unwrap();
     let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
@@ -453,7 +453,7 @@ async fn doubled() {
     let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
     let (host, page) = ("host: localhost", "origin: http://localhost");
-    // Nothing is wrong with the first two but the method.
+    // In the first two, only the method is wrong.
     for (headers, expected) in [
         (&[host][..], "405"),
         (&[host, page], "405"),

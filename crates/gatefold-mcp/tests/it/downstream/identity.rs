@@ -60,7 +60,7 @@ async fn open(edge: &Edge, who: &str, path: &str, capabilities: &Value) -> Strin
     reply.header("mcp-session-id")
 }
 
-/// Status and body of an answer, which together are all that it tells.
+/// Status and body of an answer, which together are all that a client learns.
 async fn told(edge: &Edge, method: Method, headers: &[(&str, &str)], body: &str) -> (u16, String) {
     let reply = Reply::of(edge.send(method, "/mcp/source/up", headers, body).await).await;
     (reply.status, reply.body)

@@ -73,7 +73,7 @@ impl Raw {
     /// Whether the gateway closes the connection within a while.
     async fn is_closed_within(&mut self, time: Duration) -> bool {
         let mut rest = Vec::new();
-        // Data that was not read makes it a reset.
+        // Unread data turns the close into a reset.
         timeout(time, self.0.read_to_end(&mut rest)).await.is_ok()
     }
 }
@@ -178,7 +178,7 @@ async fn unfinished() {
             refused += 1;
         }
     }
-    // Four fit, and fewer when one that came half took what another needed.
+    // Four fit, or fewer if one that was half read took what another needed.
     assert!((6..10).contains(&refused), "{refused} of 10 were refused");
     assert_eq!(ping(&edge).await, 200, "a small request needs no share");
     drop(clients);

@@ -1,4 +1,4 @@
-//! What things are called towards clients, and that they can be had by those names.
+//! What things are called towards clients, and that those names reach them.
 
 use gatefold_core::{Domain, EntryKind, RuleId};
 use gatefold_mcp::HttpEndpoint;
@@ -256,8 +256,8 @@ async fn denied() {
     }
 }
 
-/// Asks for the same in two gateways: one denies what its source has, and the other's source never had it. Every
-/// answer is the same word for word, and the source beside it is not called for either.
+/// Asks the same of two gateways: one denies what its source has, and the other's source never had
+/// it. Every answer is the same word for word, and the source beside it is not called for either.
 async fn no_other() {
     let evil = || async {
         ScriptedServer::listing(
@@ -303,7 +303,7 @@ async fn no_other() {
     }
 }
 
-/// Requests for what is denied, by each of its names and through each entrance.
+/// Requests for the denied tool, by each of its names and through each entrance.
 fn every_entrance() -> Vec<(&'static str, &'static str, Value)> {
     let mut tried = Vec::new();
     let one = "/mcp/source/bank";
@@ -347,7 +347,8 @@ fn every_entrance() -> Vec<(&'static str, &'static str, Value)> {
     tried
 }
 
-/// A resource that is not listed reaches its source as rules judged it, from every entrance.
+/// A resource that is not listed reaches its source under the URI that the rules judged, from every
+/// entrance.
 async fn judged() {
     let up = ScriptedServer::new("up").await;
     let policy = Policy::new(vec![deny("resources", EntryKind::Resource, "file:///etc/*")]);

@@ -29,7 +29,7 @@ fn asking() -> Value {
     json!({"elicitation": {}})
 }
 
-/// A call that asks, on a path of either kind, and the question.
+/// Makes a call that asks, on a path of either kind, and returns the question too.
 async fn asked(session: &Session<'_>, id: u64) -> (Sse, Value) {
     let params = if session.path == "/mcp" {
         json!({"name": "execute_tool", "arguments": {"tool_name": "up__matrix_elicit"}})
@@ -82,7 +82,7 @@ async fn foreign() {
     assert_eq!(ada.answer(&question, name("Old")).await, 202);
     assert_eq!(ada.answer(&next, name("New")).await, 202);
     assert_eq!(said(&call.message().await["result"]), told("New"));
-    // The answer that came first counts.
+    // The first answer counts.
     assert_eq!(ada.answer(&next, name("Late")).await, 202);
 }
 

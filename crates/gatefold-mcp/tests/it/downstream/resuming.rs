@@ -1,4 +1,4 @@
-//! Answers that are taken up where they broke off.
+//! Answers that are resumed where they broke off.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ async fn resumed() {
     assert_eq!((up.script.count("tools/call"), up.script.given_up()), (1, 0));
 }
 
-/// A call that reports progress, with its first events.
+/// A call that reports progress, and its first events.
 async fn chat(session: &Session<'_>) -> (Sse, Vec<String>) {
     let params = json!({"name": "chat", "arguments": {}, "_meta": {"progressToken": "t"}});
     let body = request(1, "tools/call", &params);
@@ -107,7 +107,7 @@ async fn unknown() {
     call.message().await;
 }
 
-/// A round trip to the gateway, in which what is due happens.
+/// A few round trips to the gateway, during which it does what is due.
 async fn settle(session: &Session<'_>) {
     for _ in 0..3 {
         assert_eq!(session.ask(99, "ping", json!({})).await.status, 200);

@@ -1,4 +1,5 @@
-//! A handshake-era server over HTTP that counts what reaches it, and whose calls wait as told.
+//! A handshake-era server over HTTP that counts what reaches it, and whose calls wait until they
+//! are released.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -34,14 +35,14 @@ pub(super) struct ScriptedServer {
 pub(super) struct Script {
     /// Every message that came.
     received: Mutex<Vec<Value>>,
-    /// Calls of `hold` that were let go.
+    /// Whether the calls of `hold` were released.
     released: watch::Sender<bool>,
     /// Calls that were given up before they were answered.
     given_up: Mutex<usize>,
     /// The messages on the session's own stream.
     notices: broadcast::Sender<String>,
     capabilities: Value,
-    /// What it lists in place of the usual tools, prompts and resources, by name and URI.
+    /// The tools, prompts and resources that it lists instead of the usual ones, by name and URI.
     listed: Option<[Vec<String>; 3]>,
 }
 
@@ -71,7 +72,7 @@ impl Script {
         self.received(method).len()
     }
 
-    /// Waits until so many messages of a method have come.
+    /// Waits until this many messages of a method have come.
     pub(super) async fn reached(&self, method: &str, count: usize) {
         let reached = wait_until(LONG, || self.count(method) >= count).await;
         assert!(reached, "{method} came {} times, not {count}", self.count(method));
@@ -81,7 +82,7 @@ impl Script {
         *self.given_up.lock().unwrap()
     }
 
-    /// Waits until so many calls were given up.
+    /// Waits until this many calls were given up.
     pub(super) async fn gave_up(&self, count: usize) {
         let did = wait_until(LONG, || self.given_up() >= count).await;
         assert!(did, "{} calls were given up, not {count}", self.given_up());
@@ -113,7 +114,7 @@ impl ScriptedServer {
         Self::made(domain, capabilities, None).await
     }
 
-    /// One that lists these tools, prompts and resources alone.
+    /// A server that lists only these tools, prompts and resources.
     pub(super) async fn listing(
         domain: &str,
         tools: &[&str],
@@ -183,7 +184,7 @@ async fn take(State(script): State<Arc<Script>>, body: Bytes) -> Response {
     respond(200, "application/json", answer.to_string())
 }
 
-/// What it says of itself, some of which no version of the protocol knows.
+/// What it says about itself, including members that no version of the protocol knows.
 pub(super) fn server_info() -> Value {
     json!({
         "name": "scripted",
@@ -268,7 +269,7 @@ async fn hold(script: Arc<Script>, message: Value) -> Response {
     respond(200, "application/json", result(&message))
 }
 
-/// Reports progress all the time until it is released.
+/// Reports progress again and again until it is released.
 fn chat(script: &Arc<Script>, message: Value) -> Response {
     let state = (UnansweredCall(Some(script.clone())), script.released.subscribe(), 0, message);
     let events = futures::stream::unfold(Some(state), async |state| {

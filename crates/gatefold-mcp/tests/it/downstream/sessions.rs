@@ -80,7 +80,7 @@ async fn silent() {
         async |session: &super::edge::Session<'_>| session.ask(1, "ping", json!({})).await.status;
     pass(idle / 2).await;
     assert_eq!(status(&silent).await, 200);
-    // Sessions are looked at as often as they may be silent.
+    // The search for silent sessions runs once per idle period.
     for _ in 0..3 {
         pass(idle).await;
         assert_eq!(status(&listening).await, 200);

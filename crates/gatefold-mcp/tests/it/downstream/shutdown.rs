@@ -36,7 +36,7 @@ async fn finished() {
     let end = async {
         up.script.reached("tools/call", 3).await;
         shutdown.cancel();
-        // New connections are not taken any more; those under way are not disturbed.
+        // New connections are refused; those under way are left alone.
         tokio::task::yield_now().await;
         up.script.release();
     };

@@ -18,7 +18,7 @@ pub(super) fn trials() -> Vec<Trial> {
 
 const PAGE: &str = "https://login.example/start?state=1";
 
-/// Asks for a page to be opened, and is done when it was.
+/// Asks for a page to be opened, and answers the call once it was.
 async fn take(body: Bytes) -> Response {
     let message: Value = serde_json::from_slice(&body).unwrap();
     let params = &message["params"];

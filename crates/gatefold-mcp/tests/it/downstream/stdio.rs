@@ -1,4 +1,4 @@
-//! The gateway over the pipes of a process of its own: the running binary, started again.
+//! The gateway over the pipes of its own process: this test binary, started again.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -40,14 +40,14 @@ pub(super) fn trials() -> Vec<Trial> {
 
 /// The first argument that turns this binary into a gateway on its standard input and output.
 const GATEWAY: &str = "stdio-gateway";
-/// Stands for the server that asks for roots as soon as it is greeted: before there is a client, or
+/// Stands for the server that asks for roots as soon as it is greeted, before there is a client, or
 /// with its first call.
 const RUNNING_ROOTED: &str = "running-rooted";
 const ROOTED: &str = "rooted";
-/// How long calls may take once the input has ended, unless a test says else.
+/// How long calls may take after the input has ended, unless a test says otherwise.
 const DRAIN_MS: u64 = 20_000;
 
-/// Serves as a gateway over the source of this address, if the process was started to.
+/// Serves as a gateway over the source at this address, if the process was started to.
 pub(crate) fn run_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args().skip(1);
     if args.next().as_deref() != Some(GATEWAY) {
@@ -67,12 +67,12 @@ pub(crate) fn run_if_asked() -> Option<ExitCode> {
         let principal = Arc::new(Principal::local());
         serve_stdio(server, principal, audience, drain, CancellationToken::new()).await
     });
-    // A read of stdin may be under way in a thread that nothing can stop.
+    // A thread may be blocked in a read of stdin, and nothing can stop it.
     std::mem::forget(runtime);
     Some(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A client of a gateway on pipes, before a source.
+/// A client of a gateway on pipes, in front of a source.
 struct PipedGateway<S = ScriptedServer> {
     up: S,
     client: StdioClient,
@@ -112,7 +112,7 @@ impl<S> PipedGateway<S> {
         serde_json::from_str(&self.client.receive().await.unwrap()).unwrap()
     }
 
-    /// Messages until one answers this request.
+    /// Reads messages until one answers this request.
     async fn answer(&mut self, id: impl Into<Value>) -> Value {
         let id = id.into();
         loop {
@@ -351,7 +351,7 @@ async fn notices() {
     }
     let named = told.iter().filter(|notice| notice["params"]["_meta"][key] == 2).count();
     assert_eq!(named, 1, "one is for the stream and one for the session: {told:?}");
-    // Taking the request back ends its stream.
+    // Cancelling the request ends its stream.
     let notice = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
         "params": {"requestId": 2}});
     piped.send(&notice.to_string()).await;

@@ -23,7 +23,7 @@ pub(crate) const ALL: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{
 
 type Reply = dyn Fn(&Question) -> Result<String, AskError> + Send + Sync;
 
-/// A client whose answers a test makes up.
+/// A client whose answers a test chooses.
 pub(crate) struct AskedClient {
     capabilities: ClientCapabilities,
     question_mode: QuestionMode,
@@ -49,7 +49,7 @@ impl AskedClient {
         })
     }
 
-    /// One that is asked at once and always says the same.
+    /// A client that is asked at once and always gives the same answer.
     pub(crate) fn saying(answer: &'static str) -> Arc<Self> {
         Self::new(ALL, QuestionMode::Live, move |_| Ok(answer.to_owned()))
     }
@@ -127,7 +127,7 @@ impl ReferenceUpstream {
 
 async fn serve(address: SocketAddr, era: Era) -> (SocketAddr, DropGuard) {
     let listener = loop {
-        // The one before it may not have let go of the address yet.
+        // The previous server may not have released the address yet.
         match TcpListener::bind(address).await {
             Ok(listener) => break listener,
             Err(_) => tokio::task::yield_now().await,

@@ -113,7 +113,7 @@ async fn flood(wire: Wire, era: Era) {
         &WorldOptions { limits, ..WorldOptions::default() },
     )
     .await;
-    // Far more than a result may have, to a listener who hears nothing of it.
+    // Far more progress than the size limit for a result, to a listener that reads none of it.
     let (caller, events) = listening();
     let flooded =
         world.call_with("up__progress", r#"{"n":10000}"#, &Principal::local(), caller).await;
@@ -188,7 +188,7 @@ async fn huge(wire: Wire, era: Era) {
         let error = world.call("up__huge", &arguments).await.unwrap_err();
         let CallError::TooLarge { size, limit, .. } = error else { panic!("{error:?}") };
         assert_eq!(limit, 1024 * 1024);
-        // A stream does not say how much is still to come, and is not read to its end.
+        // A stream does not announce its size, and is not read to its end.
         let least = if wire == Wire::Sse { limit } else { bytes };
         assert!(size >= least && size < bytes + 1000, "{size} bytes of {bytes}");
     }

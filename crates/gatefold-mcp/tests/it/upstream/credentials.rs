@@ -1,4 +1,4 @@
-//! Credentials that change, or cannot be had, while a session is open.
+//! Credentials that change, or cannot be obtained, while a session is open.
 
 use std::sync::{Arc, Mutex};
 
@@ -32,9 +32,9 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// A port whose token a test sets.
 #[derive(Default)]
 struct Tokens {
-    /// What is at hand, none for what has to be obtained.
+    /// What is at hand, or none if it has to be obtained.
     at_hand: Mutex<Option<CredentialSet>>,
-    /// What obtaining comes to.
+    /// What `obtain` returns.
     obtained: Mutex<Option<String>>,
 }
 
@@ -66,7 +66,7 @@ impl Credentials for Tokens {
     }
 }
 
-/// A server that notes which tenant and which token came with which method.
+/// A server that records which tenant and which token came with which method.
 async fn serve() -> (String, Arc<Mutex<Vec<(String, String)>>>) {
     let seen = Arc::<Mutex<Vec<_>>>::default();
     let noted = seen.clone();
@@ -84,7 +84,7 @@ async fn serve() -> (String, Arc<Mutex<Vec<(String, String)>>>) {
     (url, seen)
 }
 
-/// Every token is offered `echo`, and one tool that has its name.
+/// Every token gets `echo`, and one tool named after the token.
 fn answer(body: &[u8], token: &str) -> (String, Response) {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
     let method = request["method"].as_str().unwrap_or_default().to_owned();

@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 const SERVERS: usize = 20;
 
-/// What one server's start takes alone.
+/// How long one server's start takes when it runs alone.
 const ALONE: &str = "0.2";
 
 /// A server that starts only while no other one does, as if they shared one processor.
@@ -60,7 +60,8 @@ async fn crowd() {
     world.dispatcher.close().await;
 }
 
-/// A world with one place for starts, which a server that hangs has, and another that waits for it.
+/// A world with a single place for starts, taken by a server that hangs, and another server that
+/// waits for it.
 async fn with_hanging(limits: Limits) -> (World, Upstream) {
     let known = World::connected(&stdio("up", &[])).await.keeper.last();
     let hanging = Upstream::behaving("hanging", Wire::Stdio, &["--hang"]);

@@ -64,7 +64,7 @@ async fn ignores() {
 }
 
 async fn slow() {
-    // Longer than the share of the deadline that an unknown server has for its first answer.
+    // Longer than the part of the deadline that an unknown server gets for its first answer.
     let mut upstream = Upstream::behaving("up", Wire::Stdio, &["--slow-start", "3500"]);
     upstream.settings.connect_deadline = Duration::from_secs(9);
     let world = World::connected(&upstream.settings).await;

@@ -1,4 +1,4 @@
-//! Servers over HTTP that never come to an end, beside one that does nothing wrong.
+//! Servers over HTTP whose answers never end, beside one that does nothing wrong.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -13,18 +13,18 @@ use tokio::sync::oneshot;
 use super::support::{Era, Upstream, Wire, http};
 use super::world::{World, WorldOptions};
 
-/// What the hostile server's calls may take.
+/// How long the hostile server's calls may take.
 const DEADLINE: Duration = Duration::from_secs(2);
 /// How many of them there are at once.
 const CALLS: usize = 4;
-/// The longest that a neighbour's call may take meanwhile, on a busy machine.
+/// The longest that a neighbour's call may take in the meantime, on a busy machine.
 const NEIGHBOUR: Duration = Duration::from_millis(500);
 
 const EVENTS: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 const NOTICE: &str = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\
                       \"params\":{\"progressToken\":1,\"progress\":1}}\n\n";
 
-/// What a server repeats without end in its answer, and what is said of it.
+/// What a server repeats without end in its answer, and what the caller is told.
 const FLOODS: &[(&str, &str, &str)] = &[
     ("notices", NOTICE, "within 2 s"),
     ("small_events", "data: 1\n\n", "within 2 s"),
@@ -84,7 +84,8 @@ async fn endless_answer(repeated: &'static str, reason: &str) {
     assert!(slowest < NEIGHBOUR, "{slowest:?}");
 }
 
-/// Waits for something, with the slowest of the calls that a neighbour answers meanwhile.
+/// Waits for something, and measures the slowest of the calls that a neighbour answers in the
+/// meantime.
 async fn beside<T>(world: World, something: impl Future<Output = T>) -> (T, Duration) {
     let (over, is_over) = oneshot::channel::<()>();
     let neighbour = tokio::spawn(async move {

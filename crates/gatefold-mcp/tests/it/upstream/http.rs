@@ -1,4 +1,4 @@
-//! Servers over HTTP that answer otherwise than they should.
+//! Servers over HTTP that answer wrongly.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// What a call is answered with, and what its caller reads about it.
+/// The server's answer to a call, and what the caller reads about it.
 const FAULTS: &[(&str, &str)] = &[
     (
         "401",
@@ -71,7 +71,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a greeting is answered with, and what is said about it.
+/// The server's answer to a greeting, and what is said about it.
 const GREETING_FAULTS: &[(&str, &str)] = &[
     ("401", "it answered with HTTP status 401 Unauthorized; check its credentials"),
     ("403", "it answered with HTTP status 403 Forbidden; check its credentials"),
@@ -85,7 +85,7 @@ const GREETING_FAULTS: &[(&str, &str)] = &[
 
 const SECRET: &str = "hunter2";
 
-/// A server of the stateless era whose tools, or whose greeting, break as their names say.
+/// A server of the stateless era whose tools, or whose greeting, fail as their names say.
 struct FaultyServer {
     url: String,
     task: tokio::task::JoinHandle<()>,
@@ -159,7 +159,7 @@ fn fault(name: &str, id: &Value) -> Response {
     }
 }
 
-/// Everything that is said of an error: to its caller, and to whoever runs the gateway.
+/// Everything that is said about an error: to its caller, and to whoever runs the gateway.
 fn all_that_is_said(error: &CallError) -> String {
     let mut said = format!("{error} {error:?}");
     let mut source = std::error::Error::source(error);
@@ -208,7 +208,7 @@ async fn shown() {
     assert_eq!(world.report("up").status.error, None, "the server answers again");
 }
 
-/// A server that asks much in the course of an answer and accepts no answers itself.
+/// A server that asks many questions during an answer and accepts no answers itself.
 async fn flooded() {
     const REQUESTS: usize = 200;
     const MOST: usize = 32;

@@ -1,4 +1,4 @@
-//! Sources that many people use, each under an identity of their own.
+//! Sources that many people use, each under their own identity.
 
 use gatefold_core::{Principal, UserId};
 use gatefold_dispatch::{Caller, IdentityScope};
@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use super::support::{Era, LONG, Upstream, Wire, stdio, trial};
 use super::world::{World, WorldOptions, text};
 
-/// Sessions that one source has at once.
+/// The most sessions of one source.
 const LIMIT: usize = 64;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -45,7 +45,7 @@ async fn retired() {
     }
     assert_eq!(world.report("up").status.sessions, LIMIT);
     assert_eq!(upstream.count("server/discover"), LIMIT);
-    // The first is used again, so the second is the one that was unused the longest.
+    // The first is used again, so the second is now the least recently used one.
     echo(&world, 0).await;
     echo(&world, LIMIT).await;
     assert_eq!(world.report("up").status.sessions, LIMIT, "one came and one went");

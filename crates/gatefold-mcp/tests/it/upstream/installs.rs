@@ -26,11 +26,11 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// What a download takes, and the connect deadline, which is shorter.
+/// How long a download takes, and the connect deadline, which is shorter.
 const DOWNLOAD: &str = "3.5";
 const CONNECT: Duration = Duration::from_millis(1500);
 
-/// Does as npm does: it locks its cache, fills it bit by bit, and gives up where an earlier install was
+/// Does as npm does: locks its cache, fills it bit by bit, and fails where an earlier install was
 /// killed. `$1` is the package; what follows is the server.
 const NPX: &str = r#"#!/bin/sh
 cache=$CACHE; shift
@@ -124,7 +124,7 @@ async fn usual() {
     let expected = "`up` is unavailable: it did not answer within 1.5 s; a first start may have to \
                     download, so try again or raise its `connect_deadline`";
     assert_eq!(error, expected);
-    // It is left to finish the next time.
+    // The next attempt may finish it.
     fs::remove_dir(cache.file("lock")).unwrap();
     let again = Instant::now();
     while world.call("up__echo", "{}").await.is_err() {

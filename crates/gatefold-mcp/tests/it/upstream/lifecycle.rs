@@ -79,7 +79,7 @@ async fn keeps_dying() {
     }
 }
 
-/// A call in a task of its own hears of the death before the session's own task does.
+/// A call in a task of its own notices the death before the session's task does.
 async fn counted() {
     let upstream = fixture(&[]);
     let world = World::connected(&upstream.settings).await;

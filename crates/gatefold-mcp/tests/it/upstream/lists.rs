@@ -51,7 +51,7 @@ async fn changes(wire: Wire, era: Era) {
     assert_eq!(world.text("up__echo", "{}").await, "{}");
 }
 
-/// How often a list may be asked for in three seconds in which it changes all the time.
+/// How often a list may be fetched in three seconds during which it keeps changing.
 const LISTS_IN_A_STORM: usize = 8;
 
 async fn storm(wire: Wire, era: Era) {
@@ -61,7 +61,7 @@ async fn storm(wire: Wire, era: Era) {
     while began.elapsed() < Duration::from_secs(3) {
         world.call("up__grow", "{}").await.unwrap();
         grown += 1;
-        // Often enough, and not as often as the fixture can grow.
+        // Often enough, but slower than the fixture can grow.
         tokio::time::sleep(Duration::from_millis(60)).await;
     }
     let lists = upstream.count("tools/list");

@@ -18,14 +18,14 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 thread_local! {
-    /// What this thread has logged, while a test of it is interested.
+    /// What this thread has logged, while a test captures it.
     static LOGGED: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
 }
 
 /// Sends what is logged to the thread that logs it.
 ///
-/// One subscriber for all of them: with one a thread, what another thread logs first at a place
-/// in the code decides whether that place is ever heard.
+/// One subscriber for all threads. With one subscriber per thread, whichever thread first logs at a
+/// place in the code decides whether that place is ever logged.
 pub(crate) fn subscribe() {
     tracing_subscriber::fmt()
         .with_env_filter("info,gatefold_mcp=trace,gatefold_dispatch=trace")
@@ -51,7 +51,7 @@ impl io::Write for ThreadWriter {
     }
 }
 
-/// The interest of a test, which has a thread for itself.
+/// Captures what this thread logs, for a test that has the thread for itself.
 pub(crate) struct ThreadLog;
 
 impl ThreadLog {

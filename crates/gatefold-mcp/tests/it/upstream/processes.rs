@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// What a child may see though nobody configured it.
+/// The variables that a child may see without any configuration.
 const HARMLESS: &[&str] = &[
     "PATH",
     "HOME",
@@ -63,12 +63,12 @@ fn changed(mut settings: McpSettings, change: impl FnOnce(&mut StdioSettings)) -
 }
 
 async fn environment() {
-    // Cargo gives test binaries variables of its own; they stand for whatever a shell exports.
+    // Cargo sets variables of its own for test binaries. They stand for whatever a shell exports.
     let own: BTreeSet<String> =
         std::env::vars_os().map(|(name, _)| name.into_string().unwrap()).collect();
     let (passed, kept_back) = ("CARGO_PKG_NAME", "CARGO_PKG_VERSION");
     assert!(own.contains(passed) && own.contains(kept_back), "the tests run under Cargo");
-    // Of a kind that is no secret: those are masked in what the child says.
+    // Not the kind of value that counts as a secret: those are masked in what the child says.
     let settings = changed(stdio("up", &[]), |stdio| {
         stdio.env = vec![("UP_MODE".to_owned(), Secret::new("hunter"))];
         stdio.inherit_env = vec![passed.to_owned(), "NOT_SET_ANYWHERE".to_owned()];

@@ -1,4 +1,4 @@
-//! What servers ask of clients in the course of a call.
+//! What servers ask of clients during a call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,8 +93,9 @@ async fn refused(wire: Wire, era: Era) {
     );
 }
 
-/// Checks what a call says whose question stayed unanswered. In the handshake era, the server's own
-/// error comes first; in the stateless era there is none, as the server is not called again.
+/// Checks the outcome of a call whose question stayed unanswered. In the handshake era the server's
+/// own error comes first; in the stateless era there is none, because the server is not called
+/// again.
 fn noted(era: Era, result: &Result<Outcome, CallError>, note: &str) {
     if let (Era::Stateless, Err(error @ CallError::Unanswered { .. })) = (era, result) {
         assert_eq!(error.to_string(), note);
@@ -119,7 +120,7 @@ async fn unsupported(wire: Wire, era: Era) {
             "`up__matrix_elicit` sent `elicitation/create` to the client, and the client does not \
              offer elicitation",
         ),
-        // The server sees for itself what the client declared.
+        // The server itself sees what the client declared.
         (Era::Stateless, Err(CallError::Refused { code: -32021, data: Some(_), .. })) => {}
         (_, other) => panic!("{other:?}"),
     }
@@ -188,7 +189,7 @@ async fn given_up(wire: Wire, era: Era) {
     world.done(tool_call("up__matrix_roots", "{}"), client.caller()).await;
 }
 
-/// A name for each of two callers, and what each of them is told.
+/// Two callers are asked for a name at the same time. Returns what each of them is told.
 async fn two_at_once(world: &World) -> [Result<String, String>; 2] {
     let calls = ["Ada", "Bob"].map(|name| {
         let client = AskedClient::new(ALL, QuestionMode::Live, move |_| {
@@ -212,7 +213,7 @@ fn told(name: &str) -> String {
 
 async fn several_on_a_line() {
     let (_server, world) = connected(Wire::Stdio, Era::Handshake).await;
-    // Until it is known that this server asks, a question that may be anybody's is refused.
+    // Until it is known that this server asks, an ambiguous question is refused.
     for told_now in two_at_once(&world).await.into_iter().enumerate() {
         match told_now {
             (_, Err(error)) => assert!(error.contains("several requests"), "{error}"),

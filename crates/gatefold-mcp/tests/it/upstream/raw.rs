@@ -1,4 +1,4 @@
-//! A handshake-era server over HTTP whose every word a test makes up.
+//! A handshake-era server over HTTP whose every message a test chooses.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -42,16 +42,16 @@ struct Server {
     stream: Mutex<Option<mpsc::Receiver<String>>>,
     /// The answers to its questions.
     answers: watch::Sender<Vec<Value>>,
-    /// Calls that wait until as many are under way.
+    /// Calls that wait until enough of them are under way.
     together: tokio::sync::Barrier,
-    /// How often each kind of list was given.
+    /// How often each kind of list was requested.
     listed: [AtomicUsize; 2],
-    /// How often it was to log otherwise.
+    /// How often it was asked to change its log level.
     levels: AtomicUsize,
 }
 
 impl Server {
-    /// Gives a list the first time alone, and the error from then on.
+    /// Returns the list only the first time, and the error from then on.
     fn once(&self, list: usize, result: &Value, code: i64) -> Value {
         match self.listed[list].fetch_add(1, Ordering::Relaxed) {
             0 => json!({ "result": result }),
@@ -143,7 +143,7 @@ async fn take(State(server): State<Arc<Server>>, body: Bytes) -> Response {
     respond(200, "application/json", answer.to_string())
 }
 
-/// Asks beside the answers, once for each call, and tells what came back.
+/// Asks on the stream that belongs to no request, once for each call, and returns what came back.
 async fn ask(server: &Server, call: &Value) -> String {
     server.together.wait().await;
     let id = format!("question of {call}");

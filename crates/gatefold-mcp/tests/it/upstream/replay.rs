@@ -54,7 +54,8 @@ async fn replay(directory: PathBuf) {
     world.dispatcher.close().await;
 }
 
-/// Puts one that cannot start in the place of the first source, with what that one last said.
+/// Replaces the first source with one that cannot start, and gives it the manifest that the first
+/// one last delivered.
 async fn looks_the_same_with_one_down(
     world: &World,
     mut sources: Vec<Arc<McpSource>>,

@@ -30,17 +30,17 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// How long the server wants to be left alone.
+/// How long the server asks us to wait before we come back.
 const RETRY: Duration = Duration::from_millis(300);
 
-/// A server of the handshake era that ends each answer to a call before it is given.
+/// A server of the handshake era that ends each stream before it has answered the call.
 #[derive(Clone, Default)]
 struct EarlyEndingServer {
-    /// What the first event before the end says of itself.
+    /// The fields of the first event before the end.
     fields: &'static str,
     goes_on: bool,
     ended: Arc<Mutex<Option<(Instant, Value)>>>,
-    /// How long it was left alone, and the event that was named.
+    /// How long we waited, and the event that we named.
     resumed: Arc<Mutex<Vec<(Duration, String)>>>,
 }
 

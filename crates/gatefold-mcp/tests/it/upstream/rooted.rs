@@ -10,7 +10,7 @@ use super::support::settings;
 
 /// The first argument that turns this binary into the server.
 const SERVER: &str = "rooted-server";
-/// The argument with which it asks as soon as it is greeted, and never again unasked.
+/// The argument that makes it ask as soon as it is greeted, and never again on its own.
 pub(crate) const EAGER: &str = "--eager";
 
 /// Serves, if the process was started to.

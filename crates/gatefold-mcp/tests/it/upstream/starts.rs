@@ -31,7 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 const HANGS_FOR: Duration = Duration::from_secs(3);
 const LATE: &str = "it did not answer within 3 s";
 
-/// A source that cannot start, and the server that makes it so.
+/// A source that cannot start, and the server that causes this.
 struct BrokenSource {
     settings: McpSettings,
     _server: Option<Upstream>,
@@ -55,7 +55,7 @@ impl BrokenSource {
         Self { settings: server.settings.clone(), _server: Some(server) }
     }
 
-    /// A command that would run, in a directory that is not there.
+    /// A command that would run, but in a missing directory.
     fn lost() -> Self {
         let (command, _) = gatefold_testkit::fixture_command(&[]);
         let (command, cwd) = (command.to_str().unwrap().to_owned(), Some("/no/such".into()));

@@ -55,7 +55,7 @@ async fn heard(wire: Wire, era: Era) {
     assert_eq!(touch(&world).await, "told 0");
     world.done(subscribe(), Caller::silent()).await;
     world.done(subscribe(), Caller::silent()).await;
-    // Over HTTP, the stream that tells is opened beside the handshake.
+    // Over HTTP, the stream of notifications is opened after the handshake.
     let update = timeout(LONG, async {
         loop {
             touch(&world).await;
@@ -91,7 +91,8 @@ async fn restarted(era: Era) {
     world.done(subscribe(), Caller::silent()).await;
     let mut updates = world.dispatcher.updates();
     server.replace(era).await;
-    // Nothing is called meanwhile. What may have changed while nobody listened is told.
+    // Nothing is called in the meantime. Whatever may have changed while nobody listened is
+    // reported.
     let update = timeout(LONG, updates.recv()).await.expect("it is listened to again").unwrap();
     assert_eq!(&*update.uri, WATCHED);
     let told = timeout(LONG, async { while touch(&world).await != "told 1" {} });

@@ -1,4 +1,4 @@
-//! Fixtures each way: both transports, both eras.
+//! Fixtures for both transports and both eras.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use gatefold_testkit::fixture::{Kind, ReceivedMessage};
 use gatefold_testkit::{Fixture, HttpFixture, fixture, fixture_command, serve_http};
 use libtest_mimic::Trial;
 
-/// How long a test waits for what comes soon on a quiet machine.
+/// How long a test waits for something that takes a moment on a quiet machine.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub(crate) fn trials_each_way<F: Future<Output = ()>>(
     .collect()
 }
 
-/// A fixture that a source can be pointed at, its log, and what keeps it alive.
+/// A fixture as a source's server, its log, and what keeps it alive.
 pub(crate) struct Upstream {
     pub(crate) settings: McpSettings,
     log: PathBuf,
@@ -72,7 +72,7 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    /// A fixture in one era alone.
+    /// A fixture that speaks only one era.
     pub(crate) fn new(domain: &str, wire: Wire, era: Era, behaviour: &[&str]) -> Self {
         Self::behaving(domain, wire, &[&["--era", era.flag()], behaviour].concat())
     }

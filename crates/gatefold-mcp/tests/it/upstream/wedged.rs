@@ -1,4 +1,4 @@
-//! Local servers that stop working without ending, and those that answer what nobody can read.
+//! Local servers that stop working without ending, and those whose answers nobody can read.
 
 use std::time::{Duration, Instant};
 
@@ -60,8 +60,8 @@ async fn alive() {
     assert_eq!(upstream.processes().len(), 1);
 }
 
-/// A server in a few lines of shell, whose tool answers with the text that stands in `$ANSWER`, `ID` in it
-/// being the request's.
+/// A server in a few lines of shell. Its tool answers with the text in `$ANSWER`, in which `ID`
+/// stands for the request's id.
 const SHELL: &str = r#"
 while read -r line; do
     id=${line#*\"id\":}; id=${id%%[!0-9]*}

@@ -26,7 +26,7 @@ pub(crate) struct World {
     pub(crate) keeper: Arc<MemoryManifests>,
 }
 
-/// What a world is made of, when it is not made of defaults.
+/// How a world differs from the default.
 #[derive(Clone)]
 pub(crate) struct WorldOptions {
     pub(crate) limits: Limits,
@@ -51,7 +51,7 @@ impl Default for WorldOptions {
 }
 
 impl World {
-    /// A world that has heard nothing of its sources yet.
+    /// A world whose sources have not been asked anything yet.
     pub(crate) fn new(settings: &[&McpSettings]) -> Self {
         Self::made(settings, &WorldOptions::default())
     }
@@ -96,7 +96,7 @@ impl World {
         world
     }
 
-    /// Connects all sources; each with the error as people read it.
+    /// Connects all sources. Errors are given as people read them.
     pub(crate) async fn refresh(&self) -> Vec<(String, Result<(), String>)> {
         let refreshed = self.dispatcher.refresh().await.into_iter();
         let told = refreshed
@@ -122,7 +122,7 @@ impl World {
         }
     }
 
-    /// Any operation of the local principal's.
+    /// Any operation of the local principal.
     pub(crate) async fn operate(
         &self,
         operation: Operation,
@@ -133,7 +133,7 @@ impl World {
         pinned.call(operation, resume, caller).await
     }
 
-    /// The result of an operation that ought to be done at once.
+    /// The result of an operation that must succeed at once.
     pub(crate) async fn done(&self, operation: Operation, caller: Caller) -> serde_json::Value {
         match self.operate(operation, None, caller).await {
             Ok(Outcome::Done(payload)) => serde_json::from_str(payload.json.get()).unwrap(),
@@ -141,17 +141,17 @@ impl World {
         }
     }
 
-    /// The text of the first block of a result that ought to come.
+    /// The text of the first block of a result that must come.
     pub(crate) async fn text(&self, tool: &str, arguments: &str) -> String {
         text(&self.call(tool, arguments).await.expect("the call is answered"))
     }
 
-    /// The error of a call that ought to fail, as its caller reads it.
+    /// The error of a call that must fail, as its caller reads it.
     pub(crate) async fn error(&self, tool: &str, arguments: &str) -> String {
         self.call(tool, arguments).await.expect_err("the call fails").to_string()
     }
 
-    /// Starts a call in a task of its own, with a token that gives it up.
+    /// Starts a call in a task of its own.
     pub(crate) fn start(&self, tool: &str, arguments: &str, caller: Caller) -> CallTask {
         let world = Self { dispatcher: self.dispatcher.clone(), keeper: self.keeper.clone() };
         let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
@@ -249,7 +249,7 @@ impl Manifests for MemoryManifests {
     }
 }
 
-/// Records are dispatch's own matter.
+/// Records are tested in dispatch.
 struct NoRecords;
 
 impl AuditLog for NoRecords {
