@@ -60,11 +60,11 @@ use command_line::{Command, CommandLine};
 use log::LogQueue;
 use output::Output;
 
-/// How long threads that wait for input or a lookup may delay the end of the process.
+/// How long threads that wait for input or a lookup may delay the exit of the process.
 const ENDING: Duration = Duration::from_millis(100);
 
-/// The demo's servers are this very program, and rmcp, which carries them, logs each request that it
-/// sees. That shows only when a filter names it; nothing else here has rmcp.
+/// The demo's servers run in this same program on rmcp, which logs every request. Those logs appear
+/// only if a filter names rmcp; nothing else here uses it.
 const QUIET: &str = "rmcp=off";
 
 /// Runs the command line and returns the exit code: 0 if all went well, 1 if something failed, 2 if
@@ -147,7 +147,7 @@ async fn dispatch(
 }
 
 /// Sends logs to standard error, because standard output is for results and the protocol. A command
-/// that serves gets a queue for them; the others write where they are, so that what they print stays in
+/// that serves gets a queue for them. The others write directly, so that their output stays in
 /// order.
 fn start_logs(
     arguments: &CommandLine,

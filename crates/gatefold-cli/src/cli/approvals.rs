@@ -16,10 +16,10 @@ use super::output::{Output, Style};
 use super::table::Table;
 use super::{session, stop};
 
-/// The most requests that are printed.
+/// The most requests to print.
 const SHOWN: u32 = 10_000;
 
-/// The most characters of a call's arguments in a table. `--json` has all that is kept.
+/// The most characters of a call's arguments in a table. `--json` shows everything that is stored.
 const PREVIEW: usize = 120;
 
 /// The longest reason for a denial, in bytes. It is shown to whoever asked, often a model.
@@ -109,8 +109,8 @@ pub(super) async fn run(
     .await
 }
 
-/// A model that can run commands is told an id by the very refusal that it gets. This keeps it from
-/// approving its own call in passing, not from giving `--yes`.
+/// The refusal tells a model the id of its call, and a model may be able to run commands. This
+/// keeps it from approving its own call in passing, though not from passing `--yes`.
 fn refuse_without_terminal() -> anyhow::Result<()> {
     if stdin().is_terminal() {
         return Ok(());
@@ -161,7 +161,7 @@ fn undecided(error: StoreError) -> anyhow::Error {
 
 /// The name of the operating system's user who runs this, as its own tools print it.
 async fn user_name() -> String {
-    // User databases differ between systems; the system's own command knows them all.
+    // User databases differ between systems, and the system's own command knows them all.
     let asked = Command::new("id").arg("-un").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let said = asked.await.ok().filter(|output| output.status.success());
     let name = said.and_then(|output| String::from_utf8(output.stdout).ok());

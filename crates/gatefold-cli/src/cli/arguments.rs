@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::output::ColourChoice;
 
-/// Where the options of every command come in its help: behind its own.
+/// The position of the shared options in each command's help: after the command's own.
 const SHARED_ORDER: usize = 900;
 
 #[derive(Debug, Clone, Args)]

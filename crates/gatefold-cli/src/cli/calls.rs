@@ -18,10 +18,10 @@ use super::{control, stop};
 /// How many calls one command shows at most.
 const SHOWN: i64 = 10_000;
 
-/// The fewest digits of an id that are looked for: fewer fit too many.
+/// The fewest digits of an id to look for: fewer would match too many.
 const ID_DIGITS: usize = 4;
 
-/// Calls that are read to see whether digits fit one alone.
+/// How many calls to read to see whether digits match exactly one.
 const FITTING: u32 = 2;
 
 #[derive(Debug, Args)]
@@ -71,8 +71,8 @@ impl Calls {
     }
 }
 
-/// Reads the records where they are kept, so no gateway need run. One that does runs on the same
-/// files, and writes the end of a call there within milliseconds.
+/// Reads the records from disk, so no gateway needs to run. A running gateway uses the same files,
+/// and writes the end of a call there within milliseconds.
 pub(super) async fn run(
     calls: &Calls,
     shared: &SharedOptions,

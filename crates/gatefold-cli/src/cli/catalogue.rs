@@ -1,5 +1,5 @@
-//! The catalogue as commands use it: opened, completed by asking unknown sources, and searched for
-//! a tool by name.
+//! The catalogue as commands use it: they open it, complete it by asking unknown sources, and look
+//! up tools in it by name.
 
 use std::process::ExitCode;
 

@@ -16,7 +16,7 @@ use super::table::{Table, grouped, number_of};
 use super::tokens::ChildCounter;
 use super::{session, stop, visible};
 
-/// Definitions with characters that nobody sees that are named to people, of one source.
+/// The most definitions with invisible characters to list for one source.
 const HIDDEN_TEXTS: usize = 20;
 
 /// What `check --json` prints.
@@ -34,7 +34,7 @@ struct Findings {
 struct Finding {
     #[serde(flatten)]
     report: SourceReport,
-    /// Definitions with characters that nobody sees, one line each.
+    /// Definitions with invisible characters, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     hidden_texts: Vec<String>,
     origin: String,
@@ -205,7 +205,7 @@ fn details(finding: &Finding, is_verbose: bool, style: Style) -> Vec<String> {
     lines
 }
 
-/// What of a source's definitions people do not see, and models read.
+/// What a source's definitions hide from people but show to models.
 fn concealments(finding: &Finding, style: Style) -> Vec<String> {
     let texts = &finding.hidden_texts;
     if texts.is_empty() {

@@ -1,8 +1,8 @@
 //! What a shell offers while a command line is typed.
 //!
-//! A shell's script calls this program with `GATEFOLD_COMPLETE` set and the words so far; what fits is
-//! printed. Names come from the files on this machine: nothing is connected or started for them, and
-//! what cannot be read offers nothing.
+//! A shell's script calls this program with `GATEFOLD_COMPLETE` set and the words so far, and the
+//! program prints what fits. Names come from the files on this machine: nothing is connected or
+//! started for them, and files that cannot be read offer nothing.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -22,17 +22,17 @@ use gatefold_clients::Client;
 use super::arguments::SharedOptions;
 use super::{manual, output, session};
 
-/// The variable that a shell's script sets to the shell's name.
+/// The variable that a shell's script sets to the name of the shell.
 const VARIABLE: &str = "GATEFOLD_COMPLETE";
 
-/// Where zsh loads the script as the function `_gatefold`, that call is the first completion.
+/// If zsh loads the script as the function `_gatefold`, that call is already the first completion.
 const ZSH_AUTOLOAD: &[u8] =
     b"if [ \"$funcstack[1]\" = _gatefold ]; then _clap_dynamic_completer_gatefold \"$@\"; fi\n";
 
 /// The most names of one kind that are offered.
 const CANDIDATES: usize = 10_000;
 
-/// An argument whose values are names of this machine: the command, the argument, the names.
+/// An argument whose values are names on this machine: the command, the argument, the names.
 type NamedArgument = (&'static [&'static str], &'static str, fn() -> Vec<CompletionCandidate>);
 
 const NAMED_ARGUMENTS: &[NamedArgument] = &[
@@ -53,13 +53,13 @@ const NAMED_ARGUMENTS: &[NamedArgument] = &[
     (&["config", "explain"], "key", keys),
 ];
 
-/// Ends the process if a shell asked what fits.
+/// If a shell asked for completions, prints them and ends the process.
 pub(super) fn answer() {
     CompleteEnv::with_factory(definition).var(VARIABLE).complete();
 }
 
-/// The command line with the names of this machine. The definitions of the commands do not know
-/// them: to find names takes commands' own parts.
+/// The command line with the names on this machine. They are added here because the definitions of
+/// the commands cannot depend on how names are found.
 fn definition() -> Command {
     let named = NAMED_ARGUMENTS.iter();
     named.fold(manual::public(), |all, (path, name, names)| offering(all, path, name, *names))
@@ -79,7 +79,7 @@ fn offering(
     }
 }
 
-/// Prints the script that makes a shell ask.
+/// Prints the script with which a shell asks for completions.
 pub(super) fn script(shell: Shell) -> anyhow::Result<ExitCode> {
     let name = shell.to_string();
     let shells = Shells::builtins();
@@ -93,7 +93,7 @@ pub(super) fn script(shell: Shell) -> anyhow::Result<ExitCode> {
         }
         None => clap_complete::generate(shell, &mut manual::public(), "gatefold", &mut script),
     }
-    // A reader that has gone is no failure of the command.
+    // If the reader is gone, the command has not failed.
     let _ = io::stdout().write_all(&script);
     Ok(ExitCode::SUCCESS)
 }
@@ -124,7 +124,7 @@ fn keys() -> Vec<CompletionCandidate> {
     of_section.collect()
 }
 
-/// Ids of the tools that are on record.
+/// The ids of all known tools.
 fn tools() -> Vec<CompletionCandidate> {
     let (_, shared, environment) = configuration();
     ids(&shared, &environment).unwrap_or_default()
@@ -135,7 +135,7 @@ fn ids(
     environment: &Environment,
 ) -> anyhow::Result<Vec<CompletionCandidate>> {
     let state_dir = session::state_dir_alone(shared, environment)?;
-    // Looking must not make one.
+    // Completing must not create it.
     if !state_dir.is_dir() {
         return Ok(Vec::new());
     }
@@ -148,7 +148,7 @@ fn ids(
     })
 }
 
-/// The configuration that the line being typed is about. A secret is not looked up for it.
+/// The configuration that the line being typed refers to. Secrets are not looked up for it.
 fn configuration() -> (Config, SharedOptions, Environment) {
     let environment = Environment::of_process();
     let words: Vec<_> = std::env::args_os().collect();
@@ -177,7 +177,7 @@ fn described(name: &str, help: &str) -> CompletionCandidate {
     CompletionCandidate::new(name).help(Some(help.into()))
 }
 
-/// Names that a shell can take as a word each.
+/// Names that a shell can take as one word each.
 fn named<'n>(names: impl Iterator<Item = &'n str>) -> Vec<CompletionCandidate> {
     let names = names.filter(|name| !name.contains(char::is_control));
     names.take(CANDIDATES).map(CompletionCandidate::new).collect()

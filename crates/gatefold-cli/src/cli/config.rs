@@ -201,8 +201,8 @@ fn key_json(section: &Section, key: &Key) -> Value {
     })
 }
 
-/// Faults of the files were reported as an error before. What is left are sources that need a
-/// missing variable or secret, or that a client can use and Gatefold cannot.
+/// Faults in the files were reported as an error before. What remains are sources that need a
+/// missing variable or secret, and sources that a client can use and Gatefold cannot.
 fn check(config: &Config, output: &Output) -> ExitCode {
     let unusable = config
         .sources

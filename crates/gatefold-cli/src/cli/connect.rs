@@ -111,7 +111,7 @@ struct Plan {
 enum Outcome {
     Unwritten,
     Written,
-    /// It was written, and something is wrong with it.
+    /// It was written, but it is not as it should be.
     Unseen(String),
     Failed(String),
 }

@@ -1,8 +1,8 @@
-//! The control socket: how the binary's commands ask a gateway that runs.
+//! The control socket: how the binary's commands ask a running gateway.
 //!
-//! Every gateway listens on a Unix socket of its own in the folder `control` of its state directory,
-//! which only its user may enter. A connection carries one request and one reply, each a line of
-//! JSON. Whoever hangs up before the reply gives the request up, a call of a tool included.
+//! Every gateway listens on a Unix socket of its own in the folder `control` of its state
+//! directory, which only its user may enter. A connection carries one request and one reply, each a
+//! line of JSON. Hanging up before the reply cancels the request, including a tool call.
 
 mod answers;
 mod client;
@@ -26,10 +26,10 @@ pub(super) use client::RunningGateway;
 pub(super) use listener::ControlSocket;
 pub(super) use search::{START_HELP, locate, without_any};
 
-/// The longest request: the arguments of a call, and what is around them.
+/// The longest request: a call's arguments with the envelope around them.
 const REQUEST_LIMIT_BYTES: u64 = 8 * 1024 * 1024;
 
-/// How long a gateway waits for a request, and for its reply to be taken.
+/// How long a gateway waits for a request, and for its reply to be read.
 const LINE_DEADLINE: Duration = Duration::from_secs(10);
 
 /// What a command asks.
@@ -43,7 +43,7 @@ pub(super) enum ControlRequest {
     /// What is on record in its state directory.
     Record,
     Tools(ToolsRequest),
-    /// The lines that a source said after the one of this number.
+    /// The lines of a source after this number.
     Log {
         source: String,
         after: u64,
@@ -55,11 +55,11 @@ pub(super) enum ControlRequest {
 #[serde(rename_all = "snake_case")]
 enum ControlReply {
     Answer(Box<RawValue>),
-    /// Why there is no answer, worded for the person at the command.
+    /// Why there is no answer, in words for the person at the command.
     Fault(ReportedFault),
 }
 
-/// Which command a gateway was started by. In this order they are asked.
+/// The command that started a gateway. Gateways are asked in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum GatewayRole {
@@ -91,7 +91,7 @@ pub(super) struct GatewayIdentity {
     pub(super) files: Vec<String>,
 }
 
-/// A file's path without symbolic links, to compare it.
+/// A file's path without symbolic links, for comparisons.
 fn real_path(file: &Path) -> String {
     let real = fs::canonicalize(file);
     real.as_deref().unwrap_or(file).to_string_lossy().into_owned()

@@ -1,12 +1,12 @@
-//! How many files, pipes and connections the system lets this process have open.
+//! How many files, pipes and connections the system lets this process open.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// As many as a gateway may need, and no more: programs that it starts inherit the limit, and some
-/// of them go through all that it allows.
+/// As many as a gateway may need, and no more. Programs that it starts inherit the limit, and some
+/// of them loop over every descriptor that it allows.
 const WANTED: u64 = 8192;
 
-/// Raises the limit as far as is wanted and allowed. Many systems begin at 1024, or at 256.
+/// Raises the limit to what is wanted, as far as allowed. Many systems start at 1024, or at 256.
 pub(super) fn raise() {
     let limit = getrlimit(Resource::Nofile);
     let wanted = limit.maximum.map_or(WANTED, |most| most.min(WANTED));
@@ -20,8 +20,8 @@ pub(super) fn raise() {
     }
 }
 
-/// How many connections of clients leave room for as much else: a call may need a file of its own at
-/// its source, and sources and records need some as well.
+/// How many client connections leave an equal number of descriptors for everything else: a call may
+/// need one at its source, and sources and records need some too.
 pub(super) fn connections() -> usize {
     let current = getrlimit(Resource::Nofile).current;
     current.map_or(usize::MAX, |current| usize::try_from(current / 2).unwrap_or(usize::MAX))

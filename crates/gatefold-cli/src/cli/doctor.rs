@@ -41,7 +41,7 @@ pub(super) async fn run(
 
 /// The gateway that serves on an address, if one runs on the state directory.
 async fn serving(shared: &SharedOptions, environment: &Environment) -> Option<ServingGateway> {
-    // What is wrong with the state directory is found anyway.
+    // Problems of the state directory are found elsewhere.
     let (first, _) = control::locate(shared, environment).await.ok()?.into_first()?;
     let GatewayIdentity { version, process, url, .. } = first.identity;
     let address = url?.strip_prefix("http://")?.strip_suffix("/mcp")?.parse().ok()?;

@@ -76,8 +76,8 @@ pub(super) fn run(
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The clients' names, and the file of secrets. A client's name behind `--secrets-file` is a client: a
-/// file of that name is written `./cursor`.
+/// The clients' names, and the file of secrets. A client's name after `--secrets-file` counts as a
+/// client, not as the option's value: a file of that name has to be written `./cursor`.
 fn client_or_file(import: &Import) -> (Vec<String>, Option<SecretsFile>) {
     let mut names = import.clients.clone();
     match &import.secrets_file {
@@ -187,7 +187,7 @@ fn ask(
     Ok(asking.confirm(&question)? == Some(true))
 }
 
-/// `title` is what holds the secrets.
+/// `title` names where the secrets are stored.
 fn unwritten(FailedImport { fault, left }: FailedImport, title: &str) -> anyhow::Error {
     let error = match fault {
         ImportFault::NameTaken(name) => failure::with_help(

@@ -28,7 +28,7 @@ pub(crate) struct Init {
     force: bool,
 }
 
-/// Writes the whole file or nothing, and replaces no other unless told to.
+/// Writes the whole file or nothing, and replaces an existing file only if told to.
 pub(super) fn run(
     init: &Init,
     shared: &SharedOptions,
@@ -82,7 +82,8 @@ fn target(
     }
 }
 
-/// What to do with a file that configures nothing. Commands name it if they would not look there.
+/// What to do next with a file that configures nothing yet. The commands name the file if they
+/// would not find it by themselves.
 fn next_steps(path: &Path, environment: &Environment) -> String {
     let is_users = user_config_file(environment).is_some_and(|users| path == users);
     let chosen = format!(" --config {}", paths::as_argument(path, environment));

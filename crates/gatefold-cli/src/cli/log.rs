@@ -1,9 +1,9 @@
 //! The log of a command that serves, written by a thread of its own.
 //!
 //! Standard error may be a pipe that nobody reads. Writing to it then blocks, and must not block a
-//! thread that answers calls or signals. What finds no place in the queue is left out and counted.
-//! `tracing-appender` queues too, but its end prints to the same pipe, or to standard output, where the
-//! protocol is.
+//! thread that handles calls or signals. Lines that do not fit into the queue are dropped and
+//! counted. `tracing-appender` also queues, but its shutdown prints to the same pipe, or to
+//! standard output, where the protocol is.
 
 use std::io;
 use std::sync::Arc;
@@ -16,16 +16,17 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::stderr;
 
-/// Lines that wait to be written. Sources' lines are bounded, so this is a few megabytes at most.
+/// The most lines waiting to be written. Sources' lines are bounded, so this is a few megabytes at
+/// most.
 const QUEUED_LINES: usize = 1024;
-/// How long the end of the process waits for the last lines.
+/// How long the exit of the process waits for the last lines.
 const LAST_LINES: Duration = Duration::from_millis(500);
-/// How often the end of the process looks for a place in a full queue.
+/// How often the exit of the process retries on a full queue.
 const RETRY: Duration = Duration::from_millis(10);
 
 enum Entry {
     Line(Vec<u8>),
-    /// Answered once all that came before is written.
+    /// Answered once everything before it is written.
     Flush(SyncSender<()>),
 }
 
@@ -52,7 +53,7 @@ impl LogQueue {
         Ok(Self { entries, left_out })
     }
 
-    /// Waits until everything is written, though not for long.
+    /// Waits until everything is written, but not for long.
     pub(super) fn flush(&self) {
         let until = Instant::now() + LAST_LINES;
         let (done, written) = sync_channel(1);
@@ -64,14 +65,15 @@ impl LogQueue {
             entry = back;
             thread::sleep(RETRY);
         }
-        // Too late, or a thread that has ended: there is nothing more to do for them.
+        // Either it took too long or the thread has ended. Nothing more can be done for these
+        // lines.
         let _ = written.recv_timeout(until.saturating_duration_since(Instant::now()));
     }
 }
 
 fn write(queued: &Receiver<Entry>, left_out: &AtomicU64, mut out: impl io::Write) {
     while let Ok(entry) = queued.recv() {
-        // A log that cannot be written has no other place where to say so.
+        // If the log cannot be written, there is nowhere to report that.
         match entry {
             Entry::Line(line) => drop(out.write_all(&line)),
             Entry::Flush(done) => drop(done.try_send(())),
@@ -113,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// A pipe of its own in the place of standard error.
+    /// A pipe in place of standard error.
     fn piped() -> (LogQueue, io::PipeReader) {
         let (reader, writer) = io::pipe().unwrap();
         (LogQueue::over(writer).unwrap(), reader)

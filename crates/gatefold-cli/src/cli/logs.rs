@@ -17,7 +17,7 @@ use super::failure::with_help;
 use super::output::{Output, Style};
 use super::{stop, visible};
 
-/// The most lines that one command shows at first: as many as a gateway keeps.
+/// The most lines to show at first: as many as a gateway keeps.
 const SHOWN: i64 = 1000;
 
 /// How often the gateways are asked for more.
@@ -44,7 +44,8 @@ struct GatewayLine {
     line: SourceLogLine,
 }
 
-/// How far each gateway's lines were read. A process is told apart by its start too.
+/// How far each gateway's lines were read. The start time is part of the key, because process ids
+/// are reused.
 #[derive(Default)]
 struct ReadPositions(HashMap<(u32, Timestamp), u64>);
 
@@ -83,7 +84,7 @@ async fn show(
     print(logs, &lines[lines.len().saturating_sub(limit)..], output);
     while logs.follow && !output.is_gone() {
         sleep(INTERVAL).await;
-        // The source may be away for a moment, and so may the gateway.
+        // The source may be gone for a moment, and so may the gateway.
         if let Ok(Some(lines)) = read.more(&logs.source, shared, environment).await {
             print(logs, &lines, output);
         }
@@ -92,8 +93,8 @@ async fn show(
 }
 
 impl ReadPositions {
-    /// The lines that were not read yet, of all gateways that have the source: each starts servers
-    /// of its own. `None` if no gateway runs.
+    /// The lines that were not read yet, from all gateways that have the source, because each
+    /// starts its own servers. `None` if no gateway runs.
     async fn more(
         &mut self,
         source: &str,
@@ -121,7 +122,7 @@ impl ReadPositions {
             }
             lines.extend(more.into_iter().map(|line| GatewayLine { process, line }));
         }
-        // A gateway that is gone is not asked again.
+        // Forget gateways that are gone.
         let runs = |(process, started_at): &(u32, Timestamp)| {
             running
                 .iter()

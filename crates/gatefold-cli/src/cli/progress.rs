@@ -21,14 +21,14 @@ const WAITING: usize = 1024;
 /// How often the seconds are redrawn.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Several running items: one line for each of the first, and a bar for all. It shows only on a
-/// terminal, never with `--json`, and disappears when dropped. Elsewhere long downloads have a line now
-/// and then.
+/// Several running items: a line for each of the first ones, and a bar for all. It shows only on a
+/// terminal, never with `--json`, and disappears when dropped. Where there is no terminal, a long
+/// download prints a line from time to time.
 pub(super) struct Progress(ProgressView);
 
 enum ProgressView {
     Bars(Mutex<ProgressBars>),
-    /// A line now and then for what takes long, where standard error is no terminal.
+    /// A line from time to time for whatever takes long, if standard error is not a terminal.
     Lines,
     Nothing,
 }
@@ -95,7 +95,7 @@ impl Progress {
 }
 
 impl Progress {
-    /// Says of an item that it downloads what it needs.
+    /// Reports that an item is downloading.
     fn downloads(&self, name: &str, so_far: Duration) {
         let text = format!("{name}: downloading, {} s", so_far.as_secs());
         match &self.0 {
@@ -105,7 +105,7 @@ impl Progress {
                     bar.set_message(text);
                 }
             }
-            // Ever less often: it may take minutes.
+            // Less and less often, because it may take minutes.
             ProgressView::Lines if is_told(so_far) => {
                 let _ = stderr::write(format!("{text}\n").as_bytes());
             }
@@ -114,7 +114,8 @@ impl Progress {
     }
 }
 
-/// Whether a download of so many seconds is worth a line: at 5 s, and each time it has taken twice as long.
+/// Whether a download that took this long is worth a line: at 5 s, and whenever that time has
+/// doubled.
 fn is_told(so_far: Duration) -> bool {
     let fives = so_far.as_secs() / 5;
     so_far.as_secs().is_multiple_of(5) && fives.is_power_of_two()

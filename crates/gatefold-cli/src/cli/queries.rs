@@ -21,7 +21,8 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     stop::unless_stopped(async {
-        // What is learnt is on disk, where every gateway of the folder finds changes by itself.
+        // What was learnt is on disk, and every gateway on this state directory notices changes by
+        // itself.
         let state_dir = control::locate(shared, environment).await?.state_dir;
         let store = Store::open(&state_dir, StoreOptions::default()).await?;
         let done = match &queries.forget {

@@ -23,8 +23,8 @@ impl RecordedState {
     }
 }
 
-/// What tools cost a model with and without Gatefold, as far as any gateway with this state
-/// directory has counted it.
+/// What tools cost a model with and without Gatefold, counted by all gateways on this state
+/// directory.
 async fn tokens(app: &App) -> Value {
     // This loads what other gateways have counted.
     app.uncounted().await;

@@ -61,7 +61,7 @@ pub(super) async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
     ))
 }
 
-/// Who uses the address: another gateway on this machine can tell.
+/// Who uses the address. If it is another gateway on this machine, it says so itself.
 async fn in_use(listen: SocketAddr) -> anyhow::Error {
     let Ok(status) = status::ask(loopback::reachable(listen)).await else {
         return with_help(

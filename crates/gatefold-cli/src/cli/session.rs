@@ -1,4 +1,4 @@
-//! What every command that works with sources does first.
+//! The common start of every command that works with sources.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use gatefold_setup::{SourceReach, source_reach};
 use super::arguments::SharedOptions;
 use super::failure;
 
-/// A gateway and where it came from.
+/// A gateway and the inputs that it was built from.
 pub(super) struct Session {
     pub(super) app: Arc<App>,
     pub(super) inputs: Inputs,
 }
 
 /// Refuses to serve as a source of another Gatefold: a source that leads back to this configuration
-/// would start itself for ever.
+/// would start itself forever.
 pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
     if environment.get_filled(INSIDE).is_none() {
         return Ok(());

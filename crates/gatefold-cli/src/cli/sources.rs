@@ -1,5 +1,5 @@
-//! `gatefold add`, `list`, `remove`, `enable` and `disable`: sources in a `gatefold.toml`, which stays
-//! as a person wrote it otherwise.
+//! `gatefold add`, `list`, `remove`, `enable` and `disable`: sources in a `gatefold.toml`. The rest
+//! of the file stays as a person wrote it.
 
 mod add;
 mod description;

@@ -49,7 +49,7 @@ pub(super) async fn run(
     .await
 }
 
-/// What is on record where no gateway runs that could say it.
+/// What is on record, if no gateway runs that could report it.
 async fn on_record(
     shared: &SharedOptions,
     environment: &Environment,
@@ -140,7 +140,7 @@ fn sources_table(sources: &Value, style: Style) -> Table {
     table
 }
 
-/// Why sources fail, in full: the reason is what people look for.
+/// Why sources fail, in full, because that is what people look for.
 fn errors(sources: &Value, style: Style) -> Vec<String> {
     let sources = sources.as_array().into_iter().flatten();
     let errors = sources.filter_map(|source| Some((source, source["error"].as_str()?)));

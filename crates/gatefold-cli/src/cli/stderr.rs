@@ -1,19 +1,19 @@
-//! Standard error, which logs and messages share with a drawn progress.
+//! Standard error, which logs, messages and the progress display share.
 
 use std::io::{self, Write as _, stderr};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::MultiProgress;
 
-/// The progress that is drawn now. Lines written in between must not break it.
+/// The progress display, if there is one. Lines written in between must not break it.
 static DRAWN: Mutex<Option<MultiProgress>> = Mutex::new(None);
 
-/// Sets what is drawn from now on, if anything.
+/// Sets the progress display, or removes it.
 pub(super) fn set_drawn(drawn: Option<MultiProgress>) {
     *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = drawn;
 }
 
-/// Writes without breaking the drawn progress.
+/// Writes without breaking the progress display.
 pub(super) fn write(bytes: &[u8]) -> io::Result<()> {
     let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let write = || stderr().lock().write_all(bytes);

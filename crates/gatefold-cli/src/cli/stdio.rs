@@ -13,12 +13,13 @@ use super::control::{ControlSocket, GatewayRole};
 use super::tokens::ChildCounter;
 use super::{descriptors, reload, session, stop};
 
-/// How long a first start waits for tools: a client reads the instructions once, and with tools
-/// they say more than the domains' names. Later starts know tools from disk and do not wait.
+/// How long a first start waits for tools. A client reads the instructions only once, and with
+/// tools they say more than the domains' names. Later starts know the tools from disk and do not
+/// wait.
 const FIRST_TOOLS_WAIT: Duration = Duration::from_secs(1);
 
-/// How long servers may take to end after a signal: official clients send SIGKILL a second after
-/// SIGTERM, and then our servers' own children would stay for good.
+/// How long servers may take to exit after a signal. Official clients send SIGKILL a second after
+/// SIGTERM, and then the children of our servers would stay forever.
 const HURRIED_END: Duration = Duration::from_millis(400);
 
 /// Serves one client. Standard output is only for the protocol.

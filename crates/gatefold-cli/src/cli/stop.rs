@@ -36,12 +36,12 @@ async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
 }
 
 /// Keeps the process alive when a file has reached the size that the system allows. The write then
-/// fails like one on a full disk, which costs some calls and not the gateway.
+/// fails like one on a full disk, which costs some calls but not the gateway.
 ///
-/// A signal that is handled reaches children as it was, one that is ignored would not.
+/// The signal is handled rather than ignored, because children would inherit an ignored signal.
 pub(super) fn outlive_full_files() -> io::Result<()> {
     let too_large = SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw());
-    // The handler stays when what listens to it is gone.
+    // The handler stays installed when its stream is dropped.
     signal(too_large).map(drop)
 }
 
@@ -55,7 +55,8 @@ pub(super) async fn unless_stopped(
     work: impl Future<Output = anyhow::Result<ExitCode>>,
 ) -> anyhow::Result<ExitCode> {
     let stop = on_signal()?;
-    // It is dropped last: that kills its children, and one that downloads would leave a broken cache.
+    // Dropped last, because that kills the work's children, and killing one that downloads would
+    // leave a broken cache.
     let mut work = Box::pin(work);
     tokio::select! {
         result = &mut work => result,

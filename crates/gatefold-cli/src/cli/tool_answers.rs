@@ -1,5 +1,5 @@
-//! What `gatefold tools` asks, and the answers: given by the gateway that runs, or by one that the
-//! command opens for itself.
+//! The requests of `gatefold tools` and their answers, given by a running gateway or by one that
+//! the command opens itself.
 
 use gatefold::{App, ConnectObserver};
 use gatefold_catalog::{Scope, Tool, View, search};
@@ -32,7 +32,7 @@ pub(super) enum CallArguments {
     Pairs(Vec<(String, String)>),
 }
 
-/// An answer, and the sources that it is without.
+/// An answer, and the sources that are missing from it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct AnsweredRequest {
     pub(super) answer: Result<ToolsAnswer, ReportedFault>,
@@ -47,15 +47,15 @@ pub(super) enum ToolsAnswer {
     Call(CallAnswer),
 }
 
-/// A tool in a list, and what only people are shown of it.
+/// A tool in a list, and the text that only people are shown.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ListedTool {
     pub(super) line: ToolLine,
-    /// The description as people are shown it.
+    /// The description in the form shown to people.
     pub(super) shown: String,
 }
 
-/// A tool in a list, as `--json` prints it.
+/// A tool in a list, in the form that `--json` prints.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ToolLine {
     pub(super) name: String,
@@ -64,7 +64,7 @@ pub(super) struct ToolLine {
     pub(super) description: String,
 }
 
-/// A tool with its schemas, as `--json` prints it and as models are shown it.
+/// A tool with its schemas, in the form that `--json` prints and models are shown.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ToolDefinition {
     pub(super) name: String,
@@ -78,7 +78,7 @@ pub(super) struct ToolDefinition {
     pub(super) annotations: Option<Box<RawValue>>,
 }
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CallAnswer {
@@ -102,7 +102,7 @@ pub(super) enum CallAnswer {
     },
 }
 
-/// Answers a request, after sources that were never reached if it needs them.
+/// Answers a request. Sources that were never reached are asked first, if the request needs them.
 pub(super) async fn ask(
     app: &App,
     request: &ToolsRequest,
@@ -179,7 +179,7 @@ fn definition(tool: &Tool) -> anyhow::Result<ToolDefinition> {
     })
 }
 
-/// Makes one call on the same path as every call, with a record.
+/// Makes one call on the same path as any other, with a record.
 async fn call(
     name: &str,
     arguments: &CallArguments,

@@ -51,7 +51,7 @@ fn request(tools: &Tools) -> anyhow::Result<ToolsRequest> {
     })
 }
 
-/// Asks the gateway that runs with this configuration. Where none does, the sources are asked from
+/// Asks the gateway that runs with this configuration. If there is none, asks the sources from
 /// here.
 async fn ask(
     request: &ToolsRequest,
@@ -70,7 +70,7 @@ async fn ask(
     Ok(answered)
 }
 
-/// Whether tools are missing that the request is about.
+/// Fails if tools are missing that the request is about.
 fn code_of(request: &ToolsRequest, failed: &[Domain]) -> ExitCode {
     let is_asked = |one: &Domain| match request {
         ToolsRequest::List { domain: Some(domain) } => one.as_str() == domain,

@@ -65,8 +65,8 @@ fn unmarked(text: &str) -> String {
     text.chars().filter(|c| !is_mark(*c)).collect()
 }
 
-/// The text as printed: marks become colours or disappear, control characters and those that nobody sees
-/// become visible. Line feeds and tabs stay.
+/// The text as printed: marks become colours or disappear, and control characters and invisible
+/// ones become visible. Line feeds and tabs stay.
 pub(super) fn shown(text: &str, has_colour: bool) -> String {
     let text = marked(text);
     let mut shown = String::with_capacity(text.len());
@@ -85,7 +85,7 @@ pub(super) fn shown(text: &str, has_colour: bool) -> String {
     shown
 }
 
-/// The text on one line: white space becomes spaces, what else is not seen becomes visible.
+/// The text on one line: white space becomes spaces, other invisible characters become visible.
 pub(super) fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in marked(text.trim()).chars() {
@@ -94,7 +94,7 @@ pub(super) fn on_one_line(text: &str) -> String {
     line
 }
 
-/// JSON with terminal control characters and characters that nobody sees escaped, which keeps its
+/// JSON with control characters of terminals and invisible characters escaped, which keeps its
 /// meaning (RFC 8259, section 7).
 pub(super) fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());

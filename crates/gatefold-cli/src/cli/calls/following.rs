@@ -12,13 +12,14 @@ use crate::cli::output::Output;
 /// How often the records are read.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// Records that are read at once. What is more comes right after.
+/// The most records to read at once. The rest follow right after.
 const READ_AT_ONCE: u32 = 1000;
 
-/// Calls under way whose end is waited for. Past this number the earliest ones are forgotten.
+/// The most running calls to watch for their end. Beyond this number the earliest ones are
+/// forgotten.
 const UNDER_WAY: usize = 1024;
 
-/// Shows the latest calls, and then each other one when it ends or waits for its client.
+/// Shows the latest calls, and then each further one when it ends or waits for its client.
 pub(super) async fn follow(
     store: &Store,
     limit: u32,
@@ -34,7 +35,7 @@ pub(super) async fn follow(
         waiting.note(call);
         last = last.max(call.place);
     }
-    // A call under way may have failed by the time it ends, so only its tool is looked at before.
+    // A running call may fail by the time it ends, so until then only its tool is compared.
     let by_tool = CallFilter { only_failed: false, ..filter.clone() };
     for call in store.recent_placed(READ_AT_ONCE, &by_tool).await? {
         let is_shown = latest.iter().any(|shown| shown.place == call.place);
@@ -72,7 +73,7 @@ fn print(record: &CallRecord, output: &Output) {
     }
 }
 
-/// The calls that may still change, each with the outcome that was last seen.
+/// The calls that may still change, each with the outcome last seen.
 #[derive(Default)]
 struct CallsUnderWay(BTreeMap<CallPlace, String>);
 
@@ -88,7 +89,7 @@ impl CallsUnderWay {
         }
     }
 
-    /// Those with another outcome by now.
+    /// The calls whose outcome has changed.
     async fn changed(&mut self, store: &Store) -> anyhow::Result<Vec<PlacedCall>> {
         if self.0.is_empty() {
             return Ok(Vec::new());

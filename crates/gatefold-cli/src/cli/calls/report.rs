@@ -6,10 +6,10 @@ use gatefold_store::CallRecord;
 use crate::cli::output::Style;
 use crate::cli::table::{Table, grouped};
 
-/// How many of an id's last digits are shown, which are random.
+/// How many of an id's last digits to show. Those are random.
 const DIGITS: usize = 8;
 
-/// The columns of names in the details.
+/// The width of the column of names in the details.
 const NAME_COLUMNS: usize = 12;
 
 /// A table of calls, the latest last.
@@ -45,7 +45,7 @@ pub(super) fn line(record: &CallRecord, style: Style) -> String {
     parts.join("  ")
 }
 
-/// All that is on record of a call.
+/// Everything on record about a call.
 pub(super) fn details(record: &CallRecord, style: Style) -> Vec<String> {
     let bytes = |bytes: u64| grouped(usize::try_from(bytes).unwrap_or(usize::MAX)) + " bytes";
     let organisations = record.organisations.join(", ");
@@ -80,7 +80,8 @@ pub(super) fn details(record: &CallRecord, style: Style) -> Vec<String> {
     std::iter::once(style.strong(tool(record))).chain(lines).collect()
 }
 
-/// Whether a call is one of this tool's, as [`CallFilter::tool`](gatefold_store::CallFilter) has it.
+/// Whether a call is one of this tool, by the rules of
+/// [`CallFilter::tool`](gatefold_store::CallFilter).
 pub(super) fn is_of(record: &CallRecord, pattern: &str) -> bool {
     Pattern::new(pattern).matches(tool(record))
 }

@@ -1,4 +1,4 @@
-//! What a gateway answers.
+//! What a gateway answers on its control socket.
 
 use std::sync::Arc;
 

@@ -23,8 +23,8 @@ const IDENTITY_DEADLINE: Duration = Duration::from_secs(2);
 /// How long it may take to look something up.
 const LOOK_DEADLINE: Duration = Duration::from_secs(60);
 
-/// How long it may work: a call has a deadline of its own in the gateway, and so has each source that
-/// has to start first.
+/// How long it may work. The gateway itself has deadlines for a call, and for each source that has
+/// to start first.
 const WORK_DEADLINE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A gateway that answers on its control socket.
@@ -52,7 +52,7 @@ impl RunningGateway {
         Ok(Some(Self { identity, folder, socket }))
     }
 
-    /// Asks for something. An error is worded for the person at the command.
+    /// Sends a request. An error is worded for the person at the command.
     pub(in crate::cli) async fn ask<T: DeserializeOwned>(
         &self,
         request: &ControlRequest,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The longest path of a socket in bytes: 107 on Linux, 103 on others, see unix(7).
 const PATH_LIMIT: usize = 103;
 
-/// The most sockets that are looked at in one folder.
+/// The most sockets to look at in one folder.
 const SOCKETS: usize = 64;
 
 const EXTENSION: &str = "sock";
@@ -22,7 +22,7 @@ impl ControlFolder {
         Self(state_dir.join("control"))
     }
 
-    /// Creates it, and sees to it that only this user can enter.
+    /// Creates it, and makes sure that only this user can enter.
     pub(super) fn prepare(&self) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
         let found = fs::symlink_metadata(&self.0)?;
@@ -38,7 +38,7 @@ impl ControlFolder {
         Ok(())
     }
 
-    /// The names of the sockets in it, of gateways that run and of those that were killed.
+    /// The names of the sockets in it, including those of gateways that were killed.
     pub(super) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         let paths = entries.map(|entry| entry.path());
@@ -56,14 +56,14 @@ impl ControlFolder {
     }
 }
 
-/// The name of a process's socket. Processes in several containers may have the same number, so the
-/// moment of its start is in it too.
+/// The name of a process's socket. Processes in different containers may have the same id, so the
+/// name includes the start time.
 pub(super) fn socket_name(role: impl std::fmt::Display, started_at_ms: u64) -> String {
     format!("{role}-{}-{started_at_ms:x}.{EXTENSION}", std::process::id())
 }
 
-/// A socket's path as the system takes it. The path may be longer than an address can be: then it
-/// goes through the open folder, which this holds.
+/// A socket's path in a form that fits into an address. A path that is too long goes through the
+/// open folder, which this keeps open.
 pub(super) struct SocketAddress {
     path: PathBuf,
     _folder: Option<File>,

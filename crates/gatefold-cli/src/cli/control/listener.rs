@@ -30,17 +30,17 @@ use crate::cli::loopback;
 /// Connections at a time. Further ones wait to be accepted.
 const CONNECTIONS: usize = 16;
 
-/// The pause after a connection could not be accepted, mostly for want of descriptors.
+/// The pause after a connection could not be accepted, mostly for lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
-/// The socket of this process. Dropping it ends the listening and removes it.
+/// The socket of this process. Dropping it stops listening and removes the socket.
 pub(in crate::cli) struct ControlSocket {
     path: PathBuf,
     _listening: AbortOnDropHandle<()>,
 }
 
 impl ControlSocket {
-    /// Listens for the binary's other commands. A gateway serves without it too, so a failure is
+    /// Listens for the binary's other commands. A gateway can serve without this, so a failure is
     /// only logged.
     pub(in crate::cli) async fn open(
         app: &Arc<App>,
@@ -62,7 +62,8 @@ impl ControlSocket {
         folder.prepare()?;
         remove_stale(&folder).await;
         let name = socket_name(answering.role, answering.app.started_at().as_millis());
-        // It gets its name when it answers: a socket that refuses counts as left behind.
+        // It gets its final name once it answers: a socket that refuses connections counts as left
+        // behind.
         let new = format!("{name}.new");
         let (path, unlisted) = (folder.path(&name), folder.path(&new));
         let listener = UnixListener::bind(folder.address(&new)?.path())?;
@@ -75,7 +76,7 @@ impl ControlSocket {
 
 impl Drop for ControlSocket {
     fn drop(&mut self) {
-        // If it stays behind, the next gateway removes it.
+        // If this fails, the next gateway removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -125,7 +126,7 @@ async fn converse(stream: UnixStream, answering: &Answering) -> io::Result<()> {
     timeout(LINE_DEADLINE, write.write_all(&reply)).await?
 }
 
-/// Waits until the other side has closed the connection. What it sends meanwhile is dropped.
+/// Waits until the other side has closed the connection. Ignores anything it sends until then.
 async fn hung_up(read: &mut (impl AsyncRead + Unpin)) {
     let mut unused = [0; 64];
     while read.read(&mut unused).await.is_ok_and(|count| count > 0) {}

@@ -1,4 +1,4 @@
-//! Finds the gateways that run.
+//! Finds the running gateways.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use crate::cli::arguments::SharedOptions;
 use crate::cli::failure::usage;
 use crate::cli::session;
 
-/// How to start a gateway, for whoever finds none.
+/// How to start a gateway, for when none is found.
 pub(in crate::cli) const START_HELP: &str =
     "start one with `gatefold serve`, or try `gatefold demo`";
 
-/// Replaces the error of a missing configuration by one that also says how to start a gateway.
+/// Replaces the error about a missing configuration by one that also says how to start a gateway.
 pub(in crate::cli) fn without_any(error: anyhow::Error) -> anyhow::Error {
     if !matches!(error.downcast_ref(), Some(ConfigError::NotFound { .. })) {
         return error;
@@ -32,18 +32,18 @@ pub(in crate::cli) fn without_any(error: anyhow::Error) -> anyhow::Error {
 /// The gateways that share a state directory.
 pub(in crate::cli) struct LocatedGateways {
     pub(in crate::cli) state_dir: PathBuf,
-    /// In the order in which they are asked: `serve` first, and of several the one that started
+    /// In the order in which they are asked: `serve` first, and among equals the one that started
     /// last.
     pub(in crate::cli) running: Vec<RunningGateway>,
     /// Sockets on which nobody answers, each with the reason.
     pub(in crate::cli) silent: Vec<String>,
-    /// The files that a gateway must have for the command to be about its sources.
+    /// The files that a gateway must use for the command to be about its sources.
     files: Option<Vec<String>>,
 }
 
 impl LocatedGateways {
-    /// The one to ask about itself, and the others: one that runs with this command's configuration
-    /// comes first.
+    /// The gateway to ask about itself, and the others. One that runs with this command's
+    /// configuration comes first.
     pub(in crate::cli) fn into_first(mut self) -> Option<(RunningGateway, Vec<GatewayIdentity>)> {
         if self.running.is_empty() {
             return None;
@@ -53,8 +53,8 @@ impl LocatedGateways {
         Some((first, self.running.into_iter().map(|gateway| gateway.identity).collect()))
     }
 
-    /// The one to ask about its sources: it has the configuration that the command line names or
-    /// the working directory leads to. Where there is none, any will do.
+    /// The gateway to ask about its sources: one with the configuration that the command line names
+    /// or the working directory leads to. If there is no configuration, any gateway will do.
     pub(in crate::cli) fn for_sources(&self) -> Option<&RunningGateway> {
         self.running.iter().find(|gateway| self.fits(&gateway.identity))
     }
@@ -65,7 +65,7 @@ impl LocatedGateways {
 }
 
 /// Finds the gateways of the state directory that the command line or the configuration leads to.
-/// Without either, and where none runs there, the demonstration's will do.
+/// If there is neither, and no gateway runs there, the demo's gateways are used.
 pub(in crate::cli) async fn locate(
     shared: &SharedOptions,
     environment: &Environment,
@@ -93,7 +93,7 @@ fn names(inputs: &Inputs, environment: &Environment) -> Vec<String> {
     files.map(|file| real_path(&environment.directory().join(file))).collect()
 }
 
-/// All that run on a state directory, and why the others do not answer.
+/// All gateways that run on a state directory, and why others do not answer.
 async fn look_in(state_dir: &Path) -> (Vec<RunningGateway>, Vec<String>) {
     let names = ControlFolder::of(state_dir).names();
     let asked = names.into_iter().map(async |name| {
@@ -113,7 +113,7 @@ async fn look_in(state_dir: &Path) -> (Vec<RunningGateway>, Vec<String>) {
     (running, silent)
 }
 
-/// `serve-1234-18c...sock` does not answer.
+/// Describes a socket such as `serve-1234-18c...sock` that does not answer.
 fn silence(socket: &str, error: &io::Error) -> String {
     let mut parts = socket.split('-');
     let (role, process) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());

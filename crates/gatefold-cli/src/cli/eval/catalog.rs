@@ -10,7 +10,7 @@ use crate::cli::catalogue;
 use crate::cli::output::Output;
 use crate::cli::table::{Table, number_of};
 
-/// The worst place in a search at which a tool still counts as found.
+/// The worst rank in a search at which a tool still counts as found.
 const FOUND_WITHIN: usize = 5;
 
 /// How close another tool's score must come to a tool's own for the two to be confusable.

@@ -24,7 +24,7 @@ use crate::cli::{catalogue, paths, session};
 /// The largest file that is read, in bytes.
 const FILE_BYTES: u64 = 256 * 1024 * 1024;
 
-/// How long an encoder may read texts that it does not know yet.
+/// How long an encoder may take to read texts that it does not know yet.
 const READING: Duration = Duration::from_mins(10);
 
 /// How many misses are shown to people, and how many `--json` has.
@@ -106,8 +106,8 @@ pub(super) async fn run(
             let view = pinned.view();
             let ids = view.tools().map(|tool| tool.id().as_str()).collect();
             warn_of_unknown(&ids, &requests, output);
-            // A first search builds the index, which should not be timed, and names the past
-            // queries to be read.
+            // The first search builds the index, which should not be timed, and determines the past
+            // queries that the encoder has to read.
             found_in(view, &requests[0].text, asked.mode.into());
             if let Some(encoder) = view.snapshot().encoder() {
                 await_reading(&**encoder, output);
@@ -120,7 +120,8 @@ pub(super) async fn run(
     .await
 }
 
-/// Refuses an encoder that cannot be opened: the figures would be those of a search without it.
+/// Refuses an encoder that cannot be opened, because the figures would be those of a search without
+/// one.
 async fn examine_encoder(
     asked: &EvalSearch,
     shared: &SharedOptions,

@@ -15,15 +15,15 @@ const FILE_NAME: &str = "secrets.toml";
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum SecretDestination {
     Keyring,
-    /// The file that the configuration names already.
+    /// The file that the configuration already names.
     KnownFile(PathBuf),
-    /// A file that the configuration is to name.
+    /// A file that the configuration should name from now on.
     NewFile(PathBuf),
     Variables,
 }
 
 impl SecretDestination {
-    /// `file` is what the command line says about a file, and `target` the configuration that the
+    /// `file` is the command line's choice of a file, and `target` the configuration that the
     /// sources are written to.
     pub(super) fn chosen(
         to: SecretTarget,
@@ -63,7 +63,7 @@ impl SecretDestination {
         }
     }
 
-    /// The environment in which the file's secrets are known.
+    /// An environment that knows the secrets in the file.
     pub(super) fn environment(&self, environment: &Environment) -> Environment {
         match self {
             Self::KnownFile(path) | Self::NewFile(path) => environment.with_secret_file(path),
@@ -71,7 +71,7 @@ impl SecretDestination {
         }
     }
 
-    /// What the configuration is to name as its file.
+    /// The file that the configuration should name from now on, if it must change.
     pub(super) fn new_key(&self) -> Option<PathBuf> {
         match self {
             Self::NewFile(path) => Some(path.clone()),
@@ -90,7 +90,7 @@ impl SecretDestination {
         }
     }
 
-    /// What becomes of the secrets, in the words of a heading.
+    /// What happens to the secrets, in words for a heading.
     pub(super) fn whither(&self, environment: &Environment) -> String {
         match self {
             Self::Keyring => "go to the keyring".to_owned(),

@@ -141,7 +141,7 @@ fn why(one: &SkippedServer, environment: &Environment) -> String {
             let project = paths::shown(environment.directory(), environment);
             format!("it belongs to the project {project}; add it with `--project`")
         }
-        // The file is named above the list.
+        // The list's heading already names the file.
         SkipReason::Unusable(fault) => format!("it {}; {}", fault.message, fault.hint),
     }
 }
@@ -210,7 +210,8 @@ fn refers(server: &ClientServer, name: &str) -> bool {
     texts.any(|text| text.contains(&reference))
 }
 
-/// The option that later commands need to read this configuration; empty if they would anyway.
+/// The option that later commands need to read this configuration, or an empty text if they need
+/// none.
 fn config_flag(target: &Path, environment: &Environment) -> String {
     let here = environment.directory().join(FILE_NAME);
     let by_default =

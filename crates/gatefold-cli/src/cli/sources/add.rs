@@ -30,7 +30,7 @@ pub(crate) struct Add {
     pub(crate) format: Format,
 }
 
-/// Adds a source to the configuration, and begins one if there is none.
+/// Adds a source to the configuration, which is created if there is none.
 pub(super) async fn run(
     add: &Add,
     shared: &SharedOptions,
@@ -62,7 +62,7 @@ pub(super) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A configuration is read by many, so no secret goes into it in plain text.
+/// Many programs and people read a configuration, so no secret goes into it in plain text.
 fn refuse_plain_secrets(source: &NewSource) -> anyhow::Result<()> {
     let names = setup::plain_secrets(source);
     let Some(first) = names.first() else { return Ok(()) };
@@ -76,7 +76,7 @@ fn refuse_plain_secrets(source: &NewSource) -> anyhow::Result<()> {
     )))
 }
 
-/// The place of a fault is a line that nobody wrote, so only the key is named.
+/// Nobody wrote the line that a fault is on, so only the key is named.
 fn refuse_faults(findings: &SourceFindings) -> anyhow::Result<()> {
     if findings.faults.is_empty() {
         return Ok(());

@@ -64,7 +64,7 @@ enum TransportName {
     Sse,
 }
 
-/// What a shell makes of `${...}` in double quotes or none.
+/// What a shell does to `${...}` in double quotes or without quotes.
 const QUOTES: &str = "put it in single quotes: the shell replaces `${...}` elsewhere";
 
 impl SourceDescription {
@@ -141,7 +141,7 @@ impl SourceDescription {
         Ok(McpConnection::Http { url: url.to_owned(), headers: headers.collect() })
     }
 
-    /// The command line is that of a program, and the dashes are missing.
+    /// The words look like a command, but the dashes are missing.
     fn no_address(&self, first: &str) -> anyhow::Error {
         let words = std::iter::once(first).chain(self.rest.iter().map(String::as_str));
         let command: Vec<_> = words.map(without_secrets).collect();
@@ -204,7 +204,7 @@ impl SourceDescription {
     }
 }
 
-/// A program in the working directory is found from anywhere.
+/// Makes a program in the working directory absolute, so that it is found from anywhere.
 fn program_path(program: &str, directory: &Path) -> String {
     let path = directory.join(program);
     if program.contains('/') && !program.starts_with(['/', '$', '~']) && path.is_file() {

@@ -26,7 +26,7 @@ pub(super) fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let inputs = match shared.inputs().located(environment) {
-        // Nothing to list is no failure.
+        // An empty list is not a failure.
         Err(ConfigError::NotFound { .. }) => {
             empty(output);
             return Ok(ExitCode::SUCCESS);

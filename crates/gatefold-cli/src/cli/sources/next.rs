@@ -1,4 +1,4 @@
-//! What comes after a change of the configuration.
+//! What happens after a change of the configuration.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(super) async fn gateway(
     Some(FollowingGateway { process: identity.process, url: identity.url.clone() })
 }
 
-/// Says that nobody has to start a gateway anew.
+/// Says that a running gateway needs no restart.
 pub(super) fn taken_over(gateway: Option<&FollowingGateway>, output: &Output) {
     if let Some(FollowingGateway { process, .. }) = gateway {
         let text = format!("the gateway that runs (process {process}) takes it over by itself");

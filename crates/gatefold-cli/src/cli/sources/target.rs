@@ -21,7 +21,7 @@ pub(crate) enum ScopeName {
     Project,
 }
 
-/// Formats that Gatefold's own configuration does not have.
+/// Formats that only clients' files have, not Gatefold's own configuration.
 const FOREIGN_FORMATS: [&str; 4] = ["json", "jsonc", "yaml", "yml"];
 
 /// A configuration as it was read.
@@ -33,7 +33,7 @@ pub(super) struct Target {
 
 impl Target {
     /// The configuration that the command line names, else the one that other commands would read,
-    /// else the one that an import would begin.
+    /// else the one that an import would create.
     pub(super) fn chosen(
         scope: Option<ScopeName>,
         shared: &SharedOptions,
@@ -65,13 +65,13 @@ impl Target {
         Ok(Self { path, before })
     }
 
-    /// A configuration that is there.
+    /// A configuration that exists.
     pub(super) fn existing(
         shared: &SharedOptions,
         environment: &Environment,
     ) -> anyhow::Result<Self> {
         refuse_clients_files(shared)?;
-        // Its errors say where it was looked for.
+        // Its errors say where it looked.
         let inputs = shared.inputs().located(environment)?;
         let path = inputs.config.unwrap_or_else(|| FILE_NAME.into());
         let target = Self::chosen(
@@ -92,7 +92,7 @@ impl Target {
         self.before.as_deref().unwrap_or_default()
     }
 
-    /// A source that the file has.
+    /// Returns the name if the file has a source of that name.
     pub(super) fn known<'n>(&self, name: &'n str) -> anyhow::Result<&'n str> {
         let names = setup::source_names(self.text(), &self.path)?;
         if names.iter().any(|known| known == name) {
@@ -115,7 +115,7 @@ impl Target {
         Ok(setup::write(&self.path, self.before.as_deref(), text)?)
     }
 
-    /// Whether other commands would read this file of their own accord.
+    /// Whether other commands would read this file without being told to.
     pub(super) fn is_usual(&self, environment: &Environment) -> bool {
         let here = environment.directory().join(FILE_NAME);
         let usual =
@@ -123,13 +123,13 @@ impl Target {
         usual.is_some_and(|usual| usual == *self.path)
     }
 
-    /// The file as an option of other commands names it.
+    /// The file as other commands' options would name it.
     pub(super) fn as_given<'p>(&'p self, environment: &Environment) -> &'p Path {
         self.path.strip_prefix(environment.directory()).unwrap_or(&self.path)
     }
 }
 
-/// A client's file belongs to its client.
+/// Refuses clients' files, which belong to their clients.
 fn refuse_clients_files(shared: &SharedOptions) -> anyhow::Result<()> {
     let Some(file) = shared.mcp_config.first() else { return Ok(()) };
     Err(failure::usage(format!(

@@ -1,4 +1,4 @@
-//! Where a gateway's report comes from: its control socket, or the address that it serves on.
+//! Where a gateway's report comes from: its control socket, or the address on which it serves.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use crate::cli::arguments::SharedOptions;
 use crate::cli::control::{self, ControlRequest, GatewayIdentity, RunningGateway, START_HELP};
 use crate::cli::loopback;
 
-/// Whom to ask.
+/// Which gateway to ask.
 #[derive(Clone, Copy)]
 pub(super) struct StatusInquiry<'a> {
     pub(super) shared: &'a SharedOptions,
@@ -22,14 +22,14 @@ pub(super) struct StatusInquiry<'a> {
 
 /// What a gateway reports, or why none does.
 pub(super) struct ReportedStatus {
-    /// Where it serves MCP over HTTP, or where it was looked for; none for one over stdio.
+    /// Where it serves MCP over HTTP, or where we looked; None for a gateway over stdio.
     pub(super) url: Option<String>,
     pub(super) running: Result<Value, StatusUnavailable>,
-    /// Who reported, if that was over the control socket.
+    /// Who reported, if it answered on the control socket.
     pub(super) gateway: Option<RunningGateway>,
-    /// The others on the same state directory.
+    /// The other gateways on the same state directory.
     pub(super) others: Vec<GatewayIdentity>,
-    /// Those that do not answer.
+    /// Gateways that do not answer.
     pub(super) silent: Vec<String>,
 }
 
@@ -41,8 +41,8 @@ pub(in crate::cli) struct StatusUnavailable {
 }
 
 impl StatusInquiry<'_> {
-    /// Asks the gateway of the state directory. Where none answers, one may still serve on the
-    /// configured address, such as another user's or a container's.
+    /// Asks the gateway of the state directory. If none answers, one may still serve on the
+    /// configured address, for example another user's or one in a container.
     pub(super) async fn ask(self) -> anyhow::Result<ReportedStatus> {
         if let Some(listen) = self.listen {
             return Ok(over_http(listen).await);

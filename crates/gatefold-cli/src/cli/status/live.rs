@@ -16,7 +16,7 @@ use crate::cli::output::Output;
 use crate::cli::stop;
 use screen::{Input, Screen};
 
-/// Shows what the gateway does until somebody leaves. The gateway may stop and start in the
+/// Shows what the gateway does until the person leaves. The gateway may stop and start in the
 /// meantime.
 pub(super) async fn run(
     inquiry: StatusInquiry<'_>,
@@ -40,7 +40,7 @@ async fn asked(
     stop.run_until_cancelled(inquiry.ask()).await
 }
 
-/// One line, or one JSON object on a line, each time.
+/// Prints one line, or one JSON object on a line, each time.
 async fn tell(
     inquiry: StatusInquiry<'_>,
     interval: Duration,

@@ -93,7 +93,7 @@ fn in_order(running: &Value) -> Vec<&Value> {
     sources
 }
 
-/// Why sources fail and the last errors of the others, in full where there is room.
+/// Why sources fail, and the last errors of the others, in full if there is room.
 fn errors(running: &Value, style: Style, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for source in in_order(running) {
@@ -173,7 +173,7 @@ fn number(value: &Value) -> usize {
     value.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or_default()
 }
 
-/// The line, broken as often as its width requires: long words must not be lost.
+/// The line, broken to the width: long words must not be lost.
 fn folded(line: &str, style: Style) -> Vec<String> {
     let width = style.width().unwrap_or(usize::MAX).max(1);
     if visible::unpainted(line).0.width() <= width {

@@ -15,7 +15,7 @@ use crate::cli::visible;
 /// How often the thread that reads keys checks whether the view still exists.
 const KEY_WAIT: Duration = Duration::from_millis(100);
 
-/// Unread keys that are kept; more were typed blindly.
+/// The most unread keys to keep. Anybody who typed more did so blindly.
 const KEYS: usize = 16;
 
 /// The size of a window that does not report one.
