@@ -1,4 +1,4 @@
-//! Connecting and disconnecting, and the undo that is kept.
+//! Connecting and disconnecting, and the stored undo.
 
 use std::fmt;
 

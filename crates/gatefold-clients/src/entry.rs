@@ -43,7 +43,7 @@ pub(crate) struct Notation {
     pub key: fn(&str) -> String,
     pub colon: &'static str,
     pub comma: &'static str,
-    /// Within braces.
+    /// Inside braces.
     pub pad: &'static str,
 }
 
@@ -148,7 +148,7 @@ fn reference(client: Client, name: &str) -> Option<String> {
     })
 }
 
-/// `url` means Streamable HTTP but in two clients: Gemini CLI takes `url` for the older SSE and
+/// `url` means Streamable HTTP in all clients but two: Gemini CLI takes `url` for the older SSE and
 /// `httpUrl` for this, by its page on MCP servers; Windsurf's page on Cascade and MCP writes
 /// `serverUrl`.
 fn http(client: Client, url: &str) -> Members {
@@ -160,8 +160,8 @@ fn http(client: Client, url: &str) -> Members {
     }
 }
 
-/// Goose calls servers extensions and wants each to say that it is enabled, under which name, and
-/// how long a call may take, in seconds (the page on its configuration files).
+/// Goose calls servers extensions. Each must say that it is enabled, its name, and how long a call
+/// may take, in seconds (the page on its configuration files).
 fn goose<const N: usize>(name: &str, kind: &str, launch: [(&'static str, Value); N]) -> Members {
     const TIMEOUT_S: u32 = 300;
     let mut members = vec![

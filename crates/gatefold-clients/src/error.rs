@@ -2,8 +2,8 @@
 
 use crate::{Client, FILE_BYTES, NESTING, SERVERS};
 
-/// Why a text was not edited. It names names and places, never values: a client's file is full of
-/// secrets.
+/// Why a text was not edited. It names keys and places, never values, because a client's file is
+/// full of secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {

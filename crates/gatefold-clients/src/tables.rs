@@ -1,7 +1,7 @@
-//! Tables of a TOML text that a person wrote: a new one, one less, a switch in one.
+//! Adds a table to a TOML text that a person wrote, removes one, or sets a switch in one.
 //!
-//! These edits are for Gatefold's own file. Comments are the difference to a client's file: those of
-//! a table that goes, go with it.
+//! These edits are for Gatefold's own file. They differ from edits of a client's file in one way:
+//! the comments of a removed table go with it.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub struct TableText {
     pub inline: String,
 }
 
-/// A switch of a table, and what holds without it.
+/// A switch of a table, and its value if it is not set.
 #[derive(Debug, Clone, Copy)]
 pub struct Switch<'a> {
     pub key: &'a str,
@@ -38,8 +38,8 @@ pub fn table_names(text: &str, path: &[String]) -> Result<Vec<String>, EditError
     parse(Format::Toml, text)?.names(path)
 }
 
-/// Adds a table to those at `path`: at the end of the text, or where all of them are in braces or
-/// have dotted keys, behind the last of them.
+/// Adds a table to those at `path`. It goes to the end of the text or, if all of them are in braces
+/// or have dotted keys, after the last of them.
 pub fn add_table(
     text: &str,
     path: &[String],
@@ -63,7 +63,7 @@ pub fn add_table(
     let line = newline(text);
     let section = format!("[{}]\n{}", dotted(path, name), table.lines).replace('\n', line);
     let after = proved(insert_lines(text, text.len(), &section, Some(line)));
-    // Where a dotted key made the table of tables, it takes no further header.
+    // Tables under a dotted key cannot get a header of their own.
     let beside = |statement: &Statement| statement.path.starts_with(path) && !statement.is_header;
     match (after, statements(text)?.iter().rfind(|statement| beside(statement))) {
         (Err(_), Some(last)) if last.section.len() <= path.len() => {
@@ -75,8 +75,8 @@ pub fn add_table(
     }
 }
 
-/// Removes a table from those at `path`, with its comments: those within it, those right behind it
-/// and those right above it, but for those that the file begins with.
+/// Removes a table from those at `path`, with the comments within it, right below it and right
+/// above it, except those at the very start of the file.
 pub fn remove_table(text: &str, path: &[String], name: &str) -> Result<String, EditError> {
     let (mark, text) = split_mark(text)?;
     let tree = parse(Format::Toml, text)?;
@@ -97,7 +97,7 @@ pub fn remove_table(text: &str, path: &[String], name: &str) -> Result<String, E
     Ok(format!("{mark}{after}"))
 }
 
-/// Sets a switch of the table at `path`. A line that only says what holds anyway goes.
+/// Sets a switch of the table at `path`. A line that would only repeat the default is removed.
 pub fn set_switch(
     text: &str,
     path: &[String],
@@ -138,19 +138,19 @@ fn dotted(path: &[String], name: &str) -> String {
     keys.map(toml_key).collect::<Vec<_>>().join(".")
 }
 
-/// `key` is as it is written.
+/// `key` is already in TOML's notation.
 fn member(key: &str, value: &str) -> String {
     format!("{key} = {value}")
 }
 
-/// The text with another value.
+/// The text with the value replaced.
 fn with_value(text: &str, own: &[String], is_on: bool) -> Result<String, EditError> {
     let key = own.last().map_or("", String::as_str);
     let span = span_at(text, own)?.ok_or_else(|| unlike(key))?;
     Ok(format!("{}{is_on}{}", &text[..span.start], &text[span.end..]))
 }
 
-/// The text without a pair, if it has its line or its place between braces for itself.
+/// The text without a pair, if the pair has a line, or a place between braces, to itself.
 fn without_pair(text: &str, path: &[String], own: &[String]) -> Result<Option<String>, EditError> {
     if let (Some(braces), Some(key)) = (braces_at(text, path)?, own.last()) {
         return Ok(Some(braces.take(text, key)?.0));
@@ -172,7 +172,7 @@ fn spliced(text: &str, lines: Range<usize>) -> String {
     format!("{before}{after}")
 }
 
-/// The text with a new pair in the table at `path`, written as the table is.
+/// The text with a new pair in the table at `path`, in the style of the table.
 fn with_pair(text: &str, path: &[String], key: &str, is_on: bool) -> Result<String, EditError> {
     let known = statements(text)?;
     for depth in (0..=path.len()).rev() {
@@ -207,7 +207,7 @@ fn with_comments(text: &str, run: Range<usize>, kind: &PieceKind) -> Range<usize
         }
         start = above;
     }
-    // What a file begins with is about the file.
+    // The comments at the start of a file are about the file.
     if start == 0 {
         start = run.start;
     }
@@ -219,7 +219,7 @@ fn with_comments(text: &str, run: Range<usize>, kind: &PieceKind) -> Range<usize
         }
         end = below;
     }
-    // A comment right above the next statement is about that.
+    // A comment right above the next statement belongs to that statement.
     if end < text.len() && !is_blank(&text[end..next_line(text, end)]) {
         end = run.end;
     }

@@ -9,7 +9,7 @@ pub(crate) enum Tree {
     List(Vec<Tree>),
     /// A literal value, as the format writes it.
     Leaf(String),
-    /// No value where there could be one: an empty file, a YAML key without a value.
+    /// A missing value: an empty file, a YAML key without a value.
     Nothing,
 }
 

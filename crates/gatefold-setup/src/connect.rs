@@ -104,7 +104,7 @@ impl Connector<'_> {
             Some(before) => self.start(file, now.as_deref(), before, &records, take_out)?,
             None => EditBase { text: now.clone(), take_out: take_out.to_vec(), above: Vec::new() },
         };
-        // The entry that a record tells of is already out of the text.
+        // The recorded entry is already out of the text.
         let is_recorded = before.as_ref().is_some_and(|before| before.name() == entry.name);
         if !is_recorded
             && !start.take_out.contains(&entry.name)
@@ -176,8 +176,8 @@ impl Connector<'_> {
         })
     }
 
-    /// Undoes an edit by its record. `None` when somebody already took the entry out and put the
-    /// servers back; the record is then of no use and is removed.
+    /// Undoes an edit with its record. `None` if somebody already took the entry out and put the
+    /// servers back; the record is then useless and is removed.
     fn undo(
         &self,
         file: &ConfigFile,
@@ -241,7 +241,7 @@ impl Connector<'_> {
         servers.iter().filter(move |server| is_gatefold(server, listen))
     }
 
-    /// Whether the file still has the entry that a record tells of.
+    /// Whether the file still has the recorded entry.
     fn is_there(&self, file: &ConfigFile, now: &str, before: &Undo) -> Result<bool, SetupError> {
         if before.is_in(file, now).map_err(|error| refused(file, error))? {
             return Ok(true);
@@ -250,8 +250,8 @@ impl Connector<'_> {
         Ok(self.ours(&servers).any(|server| server.name == before.name()))
     }
 
-    /// The records, including those in the state directory that an entry hands to Gatefold, where
-    /// an older Gatefold kept them.
+    /// The records, including those in the state directory that an entry passes to Gatefold, where
+    /// older versions kept them.
     fn records_for(&self, file: &ConfigFile) -> Records {
         let servers = servers_of(file, self.environment).unwrap_or_default();
         let entry = self.ours(&servers).next();

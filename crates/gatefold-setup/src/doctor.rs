@@ -30,8 +30,8 @@ use crate::{SourceReach, shell};
 /// How long a single question may take: a program's version, a name, one request.
 const QUESTION_DEADLINE: Duration = Duration::from_secs(4);
 
-/// How long a source may take to connect, and again to list its tools, where its own deadline is
-/// later. More than the deadline that sources have by default.
+/// How long a source may take to connect, and again to list its tools, if its own deadline is
+/// longer. Sources' default deadline is shorter than this.
 pub const CONNECT_LIMIT: Duration = Duration::from_secs(20);
 
 /// How bad a finding is, best first.
@@ -42,7 +42,7 @@ pub enum Level {
     Ok,
     /// Worth knowing.
     Note,
-    /// Works, and may not for long or not safely.
+    /// Works, but perhaps not for long or not safely.
     Warning,
     /// Does not work.
     Fault,
@@ -85,7 +85,7 @@ pub struct Finding {
     /// A command or an edit that puts it right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
-    /// What a server wrote to its standard error last, for whoever wants to know more.
+    /// The last lines that a server wrote to its standard error.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub last_lines: Vec<String>,
 }
@@ -109,7 +109,7 @@ impl Finding {
     }
 }
 
-/// All findings, by section and the worst of each first.
+/// All findings by section, with the worst of each section first.
 #[derive(Debug, Serialize)]
 pub struct Diagnosis {
     /// Whether there is no fault.
@@ -120,7 +120,7 @@ pub struct Diagnosis {
 impl Diagnosis {
     fn of(mut findings: Vec<Finding>) -> Self {
         findings.sort_by_key(|finding| (finding.section, std::cmp::Reverse(finding.level)));
-        // A broken file is found once for each list of servers in it, and shown once.
+        // A broken file is found once for each list of servers in it, but shown only once.
         let mut seen: Vec<Finding> = Vec::with_capacity(findings.len());
         for finding in findings {
             if !seen.contains(&finding) {
@@ -151,16 +151,16 @@ pub struct ExamineOptions {
     pub inputs: Inputs,
     /// The state directory that the command line chose.
     pub state_dir: Option<PathBuf>,
-    /// The program that clients are to start.
+    /// The program that clients should start.
     pub program: Option<PathBuf>,
     pub reach: ProbeScope,
-    /// How long one source is waited for at most, whatever its own deadline is.
+    /// The longest wait for one source, whatever its own deadline is.
     pub connect_limit: Duration,
-    /// The gateway that runs on the state directory and serves on an address, if one answers.
+    /// The running gateway of the state directory, if one answers and serves on an address.
     pub running: Option<ServingGateway>,
 }
 
-/// A gateway that runs, as it says itself.
+/// What a running gateway says about itself.
 #[derive(Debug, Clone)]
 pub struct ServingGateway {
     pub version: String,

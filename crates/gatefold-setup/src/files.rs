@@ -17,7 +17,7 @@ pub fn read(path: &Path) -> Result<Option<String>, SetupError> {
     read_limited(path, gatefold_clients::FILE_BYTES as u64)
 }
 
-/// A text of at most so many bytes, or nothing when there is no such file.
+/// The text of a file of at most this many bytes, or nothing if there is no such file.
 pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<String>, SetupError> {
     match files::read_text(path, limit) {
         Ok(text) => Ok(Some(text)),
@@ -28,9 +28,9 @@ pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<String>, Se
 
 /// Replaces what was read with `text` in one step: readers see the old file or the new one, never a
 /// part. A symbolic link stays a link, even if its target does not exist yet. Permissions stay, and
-/// missing folders are made. `None` removes the file.
+/// missing folders are created. `None` removes the file.
 ///
-/// Fails when another program wrote the file in between, rather than overwrite that.
+/// Fails if another program wrote the file in between, so as not to overwrite that.
 pub(super) fn replace(
     path: &Path,
     read_before: Option<&str>,
@@ -66,7 +66,7 @@ pub(super) fn writable_target(path: &Path) -> Result<PathBuf, SetupError> {
     let target = target(path).map_err(failed)?;
     let read_only = |path: &Path| SetupError::ReadOnly { path: path.to_owned() };
     if let Ok(old) = fs::metadata(&target) {
-        // Opening a pipe may wait for ever.
+        // Opening a pipe may block forever.
         if !old.is_file() {
             return Err(failed(files::not_regular()));
         }

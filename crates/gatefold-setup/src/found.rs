@@ -22,7 +22,7 @@ pub struct FoundFile {
     pub servers: Result<Vec<ClientServer>, ConfigError>,
 }
 
-/// What decides where clients keep their files, for this process's user and working directory.
+/// What determines where clients keep their files, for this process's user and working directory.
 pub fn machine(environment: &Environment) -> Result<Machine, SetupError> {
     let os = if cfg!(target_os = "macos") {
         Os::MacOs
@@ -71,8 +71,8 @@ pub fn servers_of(
 }
 
 /// Whether an entry leads to Gatefold: it starts the program, wherever that is installed and
-/// whatever launches it, or its URL is the address that Gatefold listens on or a similar one on
-/// this machine.
+/// whatever launches it, or its URL is the address that Gatefold listens on, or an equivalent one
+/// on this machine.
 pub fn is_gatefold(server: &ClientServer, listen: SocketAddr) -> bool {
     match &server.connection {
         Ok(McpConnection::Stdio { command, args, .. }) => starts_gatefold(command, args),
@@ -89,7 +89,7 @@ pub fn is_gatefold(server: &ClientServer, listen: SocketAddr) -> bool {
     }
 }
 
-/// The address that a configuration's text has Gatefold listen on.
+/// The address that a configuration's text tells Gatefold to listen on.
 pub fn listen_in(text: Option<&str>) -> SocketAddr {
     let root = text.and_then(|text| toml::from_str::<toml::Table>(text).ok()).unwrap_or_default();
     let listen = root.get("server").and_then(|server| server.get("listen"));

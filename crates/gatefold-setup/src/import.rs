@@ -30,7 +30,7 @@ pub struct ImportPlan {
     pub skipped: Vec<SkippedServer>,
     /// Secrets that are stored outside the configuration. Their names are unique.
     pub secrets: Vec<FoundSecret>,
-    /// What `secrets.file` is set to if there are secrets, where the configuration does not say it.
+    /// What to set `secrets.file` to if there are secrets, unless the configuration already has it.
     pub secrets_file: Option<PathBuf>,
 }
 
@@ -41,7 +41,7 @@ pub struct PlannedSource {
     pub key: String,
     pub client: Client,
     pub scope: Scope,
-    /// As its client has it, with references in place of secrets.
+    /// As its client has it, but with references instead of secrets.
     pub server: ClientServer,
     /// Names of the secrets that it refers to.
     pub secrets: Vec<String>,
@@ -69,17 +69,17 @@ pub enum SkipReason {
     Gatefold,
     /// Gatefold cannot use it.
     Unusable(Box<Fault>),
-    /// It belongs to a project, and nobody asked for projects' servers.
+    /// It belongs to a project, and projects' servers were not asked for.
     Project,
 }
 
-/// The `gatefold.toml` that an import writes unless it is told otherwise: the user's own.
+/// The `gatefold.toml` that an import writes by default: the user's own.
 pub fn user_config_file(environment: &Environment) -> Result<PathBuf, SetupError> {
     config::user_config_file(environment).ok_or(SetupError::NoHome)
 }
 
-/// Decides what becomes of every server found. `existing` is the text of the configuration that
-/// the sources are to join.
+/// Decides what happens to every server found. `existing` is the text of the configuration that the
+/// sources will be added to.
 pub fn plan(
     found: &[FoundFile],
     existing: Option<&str>,
@@ -94,7 +94,7 @@ pub fn plan(
         names.note(server);
     }
     let mut plan = ImportPlan::default();
-    // The user's own servers come first: one that a project has too is imported as the user's.
+    // The user's own servers come first: a server that a project has too is imported as the user's.
     let of_scope = |scope| found.iter().filter(move |file| file.file.scope == scope);
     for file in of_scope(Scope::User).chain(of_scope(Scope::Project)) {
         let (client, scope) = (file.file.client, file.file.scope);
@@ -126,8 +126,7 @@ fn planned(
     names: &mut SecretNames<'_>,
 ) -> PlannedSource {
     let key = known.add(&server, client);
-    // A description with a secret is dropped: no program reads it, so a reference would serve
-    // nobody.
+    // A description with a secret is dropped: no program reads it, so a reference would be useless.
     server.description.take_if(|text| has_secret(text));
     let mut secrets = Vec::new();
     if let Ok(connection) = &mut server.connection {
@@ -167,7 +166,7 @@ impl ImportPlan {
     }
 }
 
-/// Why a server cannot be taken over.
+/// Why a server cannot be imported.
 fn unusable(server: &ClientServer, scope: Scope) -> Option<Fault> {
     let fault = |message: &str, hint: String| Fault {
         file: server.origin.file.clone(),

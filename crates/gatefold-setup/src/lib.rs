@@ -48,7 +48,7 @@ pub use undo::Records;
 
 use gatefold::config::ConfigError;
 
-/// Why a command left everything as it was.
+/// Why a command changed nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
@@ -58,7 +58,7 @@ pub enum SetupError {
     Config(#[from] ConfigError),
     #[error("{}: {error}", path.display())]
     Edit { path: PathBuf, error: gatefold_clients::EditError },
-    /// The configuration, which its own reader would refuse as well.
+    /// The configuration, which its own reader would reject as well.
     #[error("{}: {error}", path.display())]
     Uneditable { path: PathBuf, error: gatefold_clients::EditError },
     #[error(
@@ -110,7 +110,7 @@ pub enum SetupError {
     Record { record: PathBuf, path: PathBuf, error: serde_json::Error },
 }
 
-/// Why a file cannot be read or written, in our own words where the system's say too little.
+/// Why a file cannot be read or written, in our own words if the system's say too little.
 fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::FileTooLarge => "it is too large".to_owned(),

@@ -1,4 +1,4 @@
-//! Recognizes command lines that start Gatefold, behind whatever launchers.
+//! Recognizes command lines that start Gatefold, after any number of launchers.
 
 /// Programs that start the command given after them.
 const LAUNCHERS: [&str; 10] =
@@ -8,7 +8,7 @@ const LAUNCHERS: [&str; 10] =
 const RUNNERS: [&str; 5] = ["docker", "podman", "nerdctl", "pipx", "uv"];
 
 /// Options of launchers that take no value, so that the next word may be the program. After any
-/// other option the next word may be its value.
+/// other option, the next word may be its value.
 const FLAGS: [&str; 15] = [
     "--",
     "-y",

@@ -1,5 +1,5 @@
-//! Which servers of a client Gatefold serves as well, so that the client need not start them itself,
-//! and why each of the others stays.
+//! Which of a client's servers Gatefold serves as well, so that the client need not start them
+//! itself, and why the others stay.
 
 mod reach;
 mod reason;
@@ -22,10 +22,10 @@ use crate::programs;
 /// The servers of a client's file, without Gatefold itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerOverlap {
-    /// Gatefold reached the same server as it is configured now: the same with every key, as the
-    /// same user. These can go.
+    /// Gatefold reached the same server as it is configured now: every key is the same, and so is
+    /// the user. These can be removed.
     pub names: Vec<String>,
-    /// All others, in the order of the file.
+    /// All others, in file order.
     pub kept: Vec<KeptServer>,
 }
 
@@ -40,15 +40,14 @@ pub struct KeptServer {
 #[derive(Debug, Clone, Copy)]
 pub struct ServedSources<'a> {
     pub config: &'a Config,
-    /// What Gatefold would lack when this client starts it.
+    /// What Gatefold would lack if this client started it.
     pub unmet: &'a RequiredVariables,
     pub reach: &'a SourceReach,
     pub environment: &'a Environment,
 }
 
 /// Finds the servers that a client no longer needs because Gatefold has them. Both sides are
-/// compared with the values of their variables. A source that is off or cannot be used matches
-/// nothing.
+/// compared with their variables resolved. A source that is off or cannot be used matches nothing.
 pub fn overlap(
     file: &ConfigFile,
     served: &ServedSources<'_>,
@@ -70,7 +69,7 @@ pub fn overlap(
 
 impl ServedSources<'_> {
     fn reason_to_keep(&self, server: &ClientServer, file: &ConfigFile) -> Option<KeepReason> {
-        // Without its entry Gatefold would start what somebody switched off.
+        // Without the client's entry, Gatefold would start what somebody switched off.
         if !server.is_enabled {
             return Some(KeepReason::SwitchedOff);
         }
@@ -81,8 +80,8 @@ impl ServedSources<'_> {
         if let Some(path) = &server.env_file {
             return Some(KeepReason::EnvFile(path.clone()));
         }
-        // The reference was replaced by the folder of this moment; the client has another one in
-        // each project.
+        // The reference was replaced by the folder of this moment; the client has a different one
+        // in each project.
         if server.needs_project && file.scope == Scope::User {
             return Some(KeepReason::ProjectFolder);
         }
@@ -101,7 +100,7 @@ impl ServedSources<'_> {
         }))
     }
 
-    /// In what a server and the source that reaches it differ.
+    /// How a server and the source that reaches it differ.
     fn difference(&self, server: &ClientServer, source: &SourceConfig) -> Option<KeepReason> {
         let known = server.left_behind.iter().map(|&key| key.to_owned());
         let keys: Vec<_> = known.chain(server.unknown.iter().cloned()).collect();
@@ -123,7 +122,7 @@ impl ServedSources<'_> {
     }
 }
 
-/// Where a client starts the servers of a file that says nothing about it, as far as that is known.
+/// Where a client starts the servers of a file that does not say, if that is known.
 fn own_folder<'e>(file: &ConfigFile, environment: &'e Environment) -> Option<&'e Path> {
     (file.scope == Scope::Project).then(|| environment.directory())
 }

@@ -7,7 +7,7 @@ use gatefold_core::Secret;
 use gatefold::Environment;
 use gatefold::config::kinds::ProgramNeed;
 
-/// The program that is needed, if there is one such.
+/// The program that a source needs, if it can be found.
 pub fn found(need: &ProgramNeed<'_>, environment: &Environment) -> Option<PathBuf> {
     let folder = folder(need.cwd, environment);
     which::which_in(need.command, Some(search_path(need.env, environment)), folder).ok()

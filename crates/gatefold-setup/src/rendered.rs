@@ -23,14 +23,14 @@ pub(super) const HEAD: &str = "\
 # connects every source and reports how it does.
 ";
 
-/// The configuration with the planned sources appended. What it has stays as it is.
+/// The configuration with the planned sources appended. What was there stays unchanged.
 pub fn append(
     existing: Option<&str>,
     plan: &ImportPlan,
     path: &Path,
 ) -> Result<String, SetupError> {
     let mut text = existing.unwrap_or(HEAD).to_owned();
-    // New lines end as the file's own do.
+    // New lines end like the file's own.
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     if !text.is_empty() && !text.ends_with('\n') {
         text.push_str(end);
@@ -83,8 +83,8 @@ fn block(source: &PlannedSource) -> String {
     block
 }
 
-/// The keys of a source with their values, in the order in which they are written. Shown, they are a
-/// line each.
+/// The keys of a source with their values, in the order in which they are written. `Display` prints
+/// a line for each.
 #[derive(Debug, Default)]
 pub(super) struct Members(pub(super) Vec<(&'static str, Value)>);
 
@@ -110,7 +110,7 @@ impl Members {
         members
     }
 
-    /// A text from elsewhere, in which nothing is a reference.
+    /// A text from elsewhere, in which nothing counts as a reference.
     pub(super) fn put_description(&mut self, description: &str) {
         self.put("description", text(&description.replace("${", "$${")));
     }

@@ -40,7 +40,7 @@ pub struct RequiredVariables {
 }
 
 impl RequiredVariables {
-    /// Adds the variables of a text, which belongs to a source or to none.
+    /// Adds the variables in a text, which belongs to a source or to none.
     fn note(&mut self, source: Option<&str>, text: &str) {
         for name in variables_in(text) {
             if GIVEN.contains(&name.as_str()) {

@@ -1,11 +1,11 @@
 //! Finds the secrets in a client's file and replaces them with references.
 //!
-//! Files of clients are full of tokens, and none may go into a `gatefold.toml` in clear. When in
+//! Clients' files are full of tokens, and none may go into a `gatefold.toml` in plain text. When in
 //! doubt, a text is a secret: one too many costs a reference, one too few is a leak. A variable's
-//! value counts as a secret unless its look is plainly harmless; in arguments and addresses, which
-//! are mostly not secret, it is the other way round.
+//! value counts as a secret unless it looks plainly harmless. In arguments and addresses, which are
+//! mostly not secret, it is the other way round.
 //!
-//! Texts are in Gatefold's notation here. What a reference refers to is no secret of the file.
+//! Texts are in Gatefold's notation here. What a reference refers to is not a secret of the file.
 
 mod arguments;
 mod notation;
@@ -21,17 +21,17 @@ use notation::{defaults, masked, replaced};
 /// A value that must not be written into the configuration.
 #[derive(Debug, Clone)]
 pub struct FoundSecret {
-    /// Its name in the keyring, or the variable that is to hold it.
+    /// Its name in the keyring, or the variable that will hold it.
     pub name: String,
     pub value: Secret,
 }
 
-/// What a configuration has in place of a secret.
+/// What a configuration has instead of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretStyle {
     /// `${secret:NAME}`: the keyring has it.
     Keyring,
-    /// `${NAME}`: a variable is to have it.
+    /// `${NAME}`: a variable will have it.
     Variable,
 }
 
@@ -44,7 +44,7 @@ impl SecretStyle {
     }
 }
 
-/// Headers that say nothing secret, in lower case.
+/// Headers that never hold a secret, in lower case.
 const PLAIN_HEADERS: &[&str] = &[
     "accept",
     "accept-encoding",
@@ -61,12 +61,12 @@ const PLAIN_HEADERS: &[&str] = &[
 
 /// Names secrets and makes the references that replace them.
 struct ReferenceWriter<'a> {
-    /// The source's name. A secret without a name of its own is named after it.
+    /// The source's name, which also names a secret that has no name of its own.
     key: &'a str,
     reference: &'a mut dyn FnMut(String, &str) -> String,
 }
 
-/// Whether a variable of this name and value holds a secret. A reference to a variable is none,
+/// Whether a variable of this name and value holds a secret. A reference to a variable does not,
 /// and a reference with a default is as secret as the default.
 pub fn is_secret(name: &str, value: &str) -> bool {
     secrecy::is_secret(name, &masked(value))
@@ -75,7 +75,7 @@ pub fn is_secret(name: &str, value: &str) -> bool {
             .any(|(name, range)| secrecy::is_secret(name, &value[range.clone()]))
 }
 
-/// Whether a program's name contains a secret, which no reference can replace there.
+/// Whether a program's name contains a secret. No reference can replace it there.
 pub(super) fn has_secret_command(command: &str) -> bool {
     let mut words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
     let before = words.clone();
@@ -184,7 +184,7 @@ fn places(text: &str) -> Vec<SecretSpan> {
 
 /// A name as variables have it: upper case, digits and `_`.
 pub(super) fn variable_name(name: &str) -> String {
-    /// Keyrings and systems take more; people do not.
+    /// Keyrings and systems allow longer names, but people do not read them.
     const LONGEST: usize = 64;
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let is_outside = |c: char| !c.is_ascii_alphanumeric() && c != '_';

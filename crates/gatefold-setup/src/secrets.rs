@@ -1,5 +1,5 @@
-//! The operating system's keyring, where Gatefold's secrets lie under the service `gatefold`, and the
-//! file that stands in for it.
+//! The operating system's keyring, where Gatefold's secrets are stored under the service
+//! `gatefold`, and the file that can replace it.
 //!
 //! On Linux the keyring is whatever speaks the Secret Service protocol (GNOME Keyring, KWallet,
 //! KeePassXC), on macOS the Keychain. Each question waits on a thread of its own and for a bounded
@@ -17,7 +17,7 @@ use gatefold_core::Secret;
 /// The service under which the keyring files Gatefold's secrets.
 pub const SERVICE: &str = "gatefold";
 
-/// How long a person may take to unlock the keyring when a command of theirs needs it.
+/// How long a person may take to unlock the keyring for a command.
 pub const UNLOCK_DEADLINE: Duration = Duration::from_secs(60);
 
 /// A store of secrets that can be written. Every method blocks, for at most `within`.

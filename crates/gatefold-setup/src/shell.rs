@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// A path as one word, quoted where a shell would take it apart.
+/// A path as one word, quoted if a shell would split it.
 pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);

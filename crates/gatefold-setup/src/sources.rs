@@ -1,5 +1,5 @@
-//! Sources put into a `gatefold.toml`, taken out of it and switched on and off. All else in the file
-//! stays as a person wrote it.
+//! Adds sources to a `gatefold.toml`, removes them, and switches them on and off. Everything else
+//! in the file stays as a person wrote it.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub struct NewSource {
     pub name: String,
     pub connection: McpConnection,
     pub description: Option<String>,
-    /// Patterns over what may be called.
+    /// Patterns for what may be called.
     pub allow: Vec<String>,
     pub deny: Vec<String>,
 }
@@ -82,12 +82,12 @@ pub fn nearest_source<'n>(name: &str, names: &'n [String]) -> Option<&'n str> {
     nearest_key(name, &names)
 }
 
-/// A text for people, its secrets masked.
+/// A text for people, with its secrets masked.
 pub fn redacted(text: &str) -> String {
     redact(text).into_owned()
 }
 
-/// Whether a source may have this name beside those in the text.
+/// Why a source cannot have this name beside those in the text, if it cannot.
 pub fn name_fault(name: &str, existing: &str) -> Option<NameFault> {
     let domain = Domain::from_key(name);
     if !Entry::is_name(name)
@@ -130,7 +130,7 @@ pub fn plain_secrets(source: &NewSource) -> Vec<String> {
     names
 }
 
-/// The text with a new source, and what was added. Without a text, a new one is begun.
+/// The text with a new source. Without a text, a new one is started.
 pub fn add_source(
     existing: Option<&str>,
     source: &NewSource,

@@ -1,6 +1,7 @@
-//! The MCP clients on this machine: whether Gatefold is in them, as this program, and alone.
+//! The MCP clients on this machine: whether they have Gatefold, whether as this program, and
+//! whether they have nothing else.
 //!
-//! Recognizes entries as `connect` and `import` do, so that the three agree.
+//! Recognizes entries in the same way as `connect` and `import`, so that the three agree.
 
 use std::fs;
 use std::io;
@@ -26,7 +27,7 @@ const HTTP_PORT: u16 = 80;
 pub(super) struct GatewayFacts<'a> {
     pub(super) config: &'a Config,
     pub(super) inputs: &'a Inputs,
-    /// The options that chose it, for commands that are to use the same one.
+    /// The options that chose it, so that other commands use the same one.
     pub(super) options: String,
     /// This program.
     pub(super) program: Option<&'a Path>,
@@ -42,7 +43,7 @@ impl GatewayFacts<'_> {
         crate::is_gatefold(server, self.config.server.listen)
     }
 
-    /// What Gatefold would lack when this client starts it.
+    /// What Gatefold would lack if this client started it.
     fn unmet(&self, client: Client) -> RequiredVariables {
         let inputs = self.inputs.clone().located(self.environment);
         match (crate::machine(self.environment), inputs) {
@@ -115,7 +116,7 @@ fn client(found: &FoundFile, is_connected: bool, known: &GatewayFacts<'_>) -> Ve
     findings
 }
 
-/// Servers that stay in a client's file although Gatefold is to have them.
+/// Servers that stay in a client's file although Gatefold should have them.
 fn left_in(file: &ConfigFile, overlap: &ServerOverlap, known: &GatewayFacts<'_>) -> Vec<Finding> {
     let again = connect(file, known);
     let note = |kept: &KeptServer| {
@@ -178,7 +179,7 @@ fn judged(file: &ConfigFile, entry: &ClientServer, known: &GatewayFacts<'_>) -> 
             program(file, command, args, found, known)
         }
         Ok(McpConnection::Http { url, .. }) => address(file, url, known),
-        // An entry of ours can be used, or it would not be known as ours.
+        // One of our entries is usable, or it would not have been recognized.
         Err(_) => finding(file, Level::Note, "its entry for Gatefold cannot be used")
             .fix(connect(file, known)),
     }

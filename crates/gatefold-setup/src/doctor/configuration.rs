@@ -1,4 +1,5 @@
-//! The files: whether there are any, what is wrong in them, and who else may read them.
+//! The configuration files: whether there are any, what is wrong in them, and who else may read
+//! them.
 
 use std::fs;
 use std::io;
@@ -21,10 +22,10 @@ use crate::{is_secret, shell};
 /// Permissions of others than the owner.
 const OTHERS: u32 = 0o077;
 
-/// The most of a file that is looked through, in bytes: as much as is loaded.
+/// The most bytes of a file to search: as much as is loaded.
 const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The most lines of one file that are named for holding secrets.
+/// The most lines with secrets to name in one file.
 const NAMED_LINES: usize = 5;
 
 pub(super) fn read(
@@ -135,7 +136,7 @@ fn unusable(source: &SourceConfig) -> Option<Finding> {
     Some(finding.at(&source.origin).fix(why.hint.clone()))
 }
 
-/// Sources that are the same server twice: every tool of theirs shows twice.
+/// Sources that are the same server twice, so that all its tools appear twice.
 fn twins(sources: &[SourceConfig]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (at, source) in sources.iter().enumerate() {
@@ -157,7 +158,7 @@ fn same(one: &SourceConfig, other: &SourceConfig) -> bool {
     reached(one).is_some_and(|reach| reached(other) == Some(reach))
 }
 
-/// Whether others may read a file that holds secrets in clear.
+/// Whether others may read a file with secrets in plain text.
 fn readable(path: &Path) -> Option<Finding> {
     let mode = fs::metadata(path).ok()?.permissions().mode();
     let text = text(path).ok()?;
@@ -178,7 +179,8 @@ fn readable(path: &Path) -> Option<Finding> {
     Some(finding.fix(format!("chmod 600 {}", shell::quoted(path))))
 }
 
-/// A file's text. What is not a file, such as a pipe that nobody writes to, is not opened.
+/// A file's text. Something that is not a regular file, such as a pipe that nobody writes to, is
+/// not opened.
 fn text(path: &Path) -> io::Result<String> {
     files::read_text(path, FILE_LIMIT_BYTES)
 }
@@ -201,7 +203,7 @@ fn has_clear_secret(line: &str) -> bool {
             parts.get(at + 1).is_some_and(|after| after.trim_start().starts_with(['=', ':']));
         let value = parts[at];
         let is_clear = match name_before(&parts[..at]) {
-            // An argument in a list, which is mostly none, as `import` has it.
+            // An argument in a list. Most are not secret, and `import` treats them in the same way.
             "" => has_secret(value),
             name => is_secret(name, value),
         };

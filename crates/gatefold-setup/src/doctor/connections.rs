@@ -17,19 +17,19 @@ use super::remote::{self, ProbeOutcome};
 use super::{Finding, Level, Section, clock, programs};
 use crate::source_reach;
 
-/// How much of its deadline a source may take before that is worth a note.
+/// A source that takes longer than its deadline divided by this is worth a note.
 const SLOW_SHARE: u32 = 2;
 
-/// How many times the limit of one source all of them may take, which are connected at the same
-/// time: for the handshake, for the list of tools, and to spare.
+/// The time for all sources, which connect at the same time, in multiples of one source's limit:
+/// for the handshake, for the list of tools, and one in reserve.
 const LIMITS: u32 = 3;
 
-/// How the words for a server that takes too long begin.
+/// The beginning of the message about a server that takes too long.
 const LATE: &str = "it did not answer within";
 
-/// `known` is what was found about the sources before; a source with a fault is not blamed twice.
-/// No source is waited for longer than `limit`, so that a slow one costs no more than itself; only one
-/// that was never reached may download first.
+/// `known` is what was already found about the sources: one that has a fault is not blamed twice.
+/// No source is waited for longer than `limit`, except that one that was never reached may download
+/// first.
 pub(super) async fn look(
     config: Config,
     state_dir: Option<&Path>,
@@ -62,7 +62,8 @@ pub(super) async fn look(
         if reach.includes(&source.domain) {
             source.install_deadline = source.install_deadline.min(limit);
         } else {
-            // It may have to be downloaded, and ended in the midst of that it would break for everybody.
+            // It may have to download, and stopping it midway could break the download for
+            // everybody.
             longest_install = longest_install.max(source.install_deadline);
         }
     }
@@ -77,8 +78,8 @@ pub(super) async fn look(
     };
     let mut connected: HashMap<Domain, ConnectOutcome> = HashMap::new();
     let in_time = timeout(limit * LIMITS + longest_install, app.connect(&())).await;
-    // A pattern may match tools of a source that did not connect, so patterns are judged only if
-    // all did.
+    // A pattern may match tools of a source that did not connect, so patterns are only judged if
+    // all sources connected.
     let is_whole = in_time.as_ref().is_ok_and(|all| all.iter().all(|one| one.result.is_ok()));
     for one in in_time.unwrap_or_default() {
         connected.insert(one.source.domain.clone(), one);
@@ -105,7 +106,7 @@ fn is_idle(pattern: &gatefold_catalog::Pattern, app: &App) -> bool {
     !app.pin().view().tools().any(|tool| pattern.matches(tool.id().as_str()))
 }
 
-/// Whether a source's definitions hold what people do not see and models read.
+/// Whether a source's definitions hide something from people that models read.
 fn concealing(source: &SourceConfig, app: &App) -> Option<Finding> {
     let pinned = app.pin();
     let manifest = pinned.view().domain(source.domain.as_str())?.manifest()?;
@@ -128,7 +129,7 @@ async fn asked(source: &SourceConfig, environment: &Environment) -> Option<Probe
     remote::diagnose(source, server.url, server.headers, environment).await
 }
 
-/// `connected` is `None` for every source when one of them overran the limit of all.
+/// `connected` is `None` for every source if one of them exceeded the limit for all.
 async fn fared(
     source: &SourceConfig,
     connected: Option<ConnectOutcome>,

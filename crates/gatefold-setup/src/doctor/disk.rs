@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::{Finding, Level, Section};
 use crate::shell;
 
-/// How long the database may take to be looked through. A large one takes seconds.
+/// How long the check of the database may take. A large one takes seconds.
 const DATABASE_DEADLINE: Duration = Duration::from_secs(8);
 
 /// What housekeeping and the log of a busy gateway need, in bytes.
@@ -68,7 +68,7 @@ fn directory_findings(directory: &Path) -> Vec<Finding> {
     findings
 }
 
-/// A directory that the first start makes, if it can.
+/// A directory that the first start creates, if it can.
 fn absent(directory: &Path) -> Finding {
     let parent = directory.ancestors().skip(1).find(|parent| parent.exists());
     let found =
@@ -149,8 +149,7 @@ fn moved_aside(path: &Path, database: &Path) -> String {
     format!("mv {from} {to}{cost}")
 }
 
-/// A file of the store that this user may read but not write, as a run by the administrator leaves
-/// behind.
+/// A file of the store that this user can read but not write, usually left behind by a run as root.
 fn unwritable(directory: &Path) -> Option<Finding> {
     let names = [
         "gatefold.db",
@@ -163,7 +162,8 @@ fn unwritable(directory: &Path) -> Option<Finding> {
     let files = names.iter().map(|name| directory.join(name));
     let is_unwritable = |path: &PathBuf| {
         let mode = fs::metadata(path).map(|it| it.permissions().mode());
-        // The administrator may write to any file; that one's own mode still tells a mistake.
+        // Root may write to any file. If root's own file has no write permission, that is still a
+        // mistake.
         mode.is_ok_and(|mode| mode & 0o200 == 0 || access(path, Access::WRITE_OK).is_err())
     };
     let file = files.into_iter().find(is_unwritable)?;

@@ -1,4 +1,4 @@
-//! The sentence encoder that searches are to ask: whether it can be opened.
+//! The sentence encoder for searches: whether it can be opened.
 
 use gatefold::EncoderTier;
 use gatefold::config::Config;

@@ -1,4 +1,4 @@
-//! The address that a gateway listens on: free, ours already, or somebody else's.
+//! The address that a gateway listens on: free, already ours, or somebody else's.
 
 use std::fs;
 use std::io;
@@ -19,14 +19,14 @@ const STATUS_BYTES: u64 = 4 * 1024 * 1024;
 /// The state of a listening socket, see proc_pid_net(5).
 const LISTENING: &str = "0A";
 
-/// How to restart a gateway without a service manager's starting a second one.
+/// How to restart a gateway without having a service manager start a second one.
 const RESTART: &str = "a service through its manager, any other where it runs";
 
-/// The most processes that are looked through for the holder of a port.
+/// The most processes to search for the holder of a port.
 const PROCESS_LIMIT: usize = 8192;
 
-/// The findings about the port, and whether a gateway of ours runs there. `running` may be one that
-/// serves elsewhere.
+/// The findings about the port, and whether a gateway of ours runs there. `running` may serve on
+/// another address.
 pub(super) async fn look(
     listen: SocketAddr,
     running: Option<&ServingGateway>,
@@ -36,7 +36,8 @@ pub(super) async fn look(
     (findings, is_ours)
 }
 
-/// A gateway that does not listen where the configuration says, as after a change of it.
+/// A gateway that does not listen where the configuration says, for example because that was
+/// changed.
 fn elsewhere(listen: SocketAddr, running: &ServingGateway) -> Option<Finding> {
     let ServingGateway { version, process, address } = running;
     if *address == reachable(listen) {
@@ -92,7 +93,8 @@ async fn taken(listen: SocketAddr) -> Finding {
     found(Level::Ok, what)
 }
 
-/// Judges a listener that gives no status, as a gateway that others can reach does not either.
+/// Judges a listener that gives no status. A gateway that other machines can reach gives none
+/// either.
 fn silent(listen: SocketAddr, holder: Option<&PortHolder>) -> Finding {
     let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
     let is_local = listen.ip().is_loopback();

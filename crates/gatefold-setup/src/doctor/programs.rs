@@ -1,4 +1,4 @@
-//! The programs of stdio sources: whether they are there, and what they need to run.
+//! The programs of stdio sources: whether they exist, and what they need to run.
 
 use std::fs;
 use std::io::Read as _;
@@ -19,10 +19,10 @@ use crate::{programs, shell};
 /// The floor of current MCP servers for Node.
 const NODE_FLOOR: u32 = 18;
 
-/// The longest first line of a script that is read, in bytes, as Linux has it.
+/// The longest first line of a script to read, in bytes: Linux's own limit.
 const SHEBANG_BYTES: u64 = 256;
 
-/// The most that is read of what a program prints, in bytes.
+/// The most bytes to read of a program's output.
 const ANSWER_BYTES: u64 = 4096;
 
 /// Where to get what a command needs.
@@ -102,7 +102,7 @@ async fn program(
     findings
 }
 
-/// A command that is not there, or is there and cannot be run.
+/// A command that does not exist, or that cannot be run.
 fn missing(
     command: &str,
     args: &[String],
@@ -197,7 +197,7 @@ async fn node(path: &str, found: &impl Fn(Level, String) -> Finding) -> Finding 
     }
 }
 
-/// The first line that a program prints, if it ends well in time or prints more than is read.
+/// The first line that a program prints, if it succeeds in time or prints more than we read.
 async fn ask(program: &Path, args: &[&str], path: &str) -> Option<String> {
     let mut command = Command::new(program);
     command.args(args).env("PATH", path).stdin(Stdio::null()).kill_on_drop(true);

@@ -1,4 +1,4 @@
-//! The proxy that requests go through, as variables name it.
+//! The proxy that requests go through, as environment variables name it.
 
 use std::time::Duration;
 
@@ -57,8 +57,8 @@ fn address(proxy: &str) -> Option<String> {
     Some(if is_whole { authority.to_owned() } else { format!("{authority}:{port}") })
 }
 
-/// Whether a host is reached without the proxy. Ranges of addresses are taken as excepted: a proxy
-/// is only named where it is surely used.
+/// Whether a host is reached without the proxy. A range of addresses counts as an exception, so
+/// that a proxy is only blamed if it is certainly used.
 fn is_excepted(host: &str, exceptions: &str) -> bool {
     let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
     exceptions.split(',').map(|one| one.trim().to_ascii_lowercase()).any(|one| {

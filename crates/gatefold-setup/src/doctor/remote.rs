@@ -15,11 +15,11 @@ use super::{Finding, Level, QUESTION_DEADLINE, Section};
 
 const HANDSHAKE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"gatefold-doctor","version":"0"}}}"#;
 
-/// What an address answered, as far as it matters.
+/// The parts of an answer that matter here.
 struct ProbeAnswer {
     status: u16,
     kind: String,
-    /// Where a redirect leads, without what may be secret in it.
+    /// Where a redirect leads, without anything that may be secret.
     location: String,
     /// How it wants its caller to authenticate.
     challenge: String,
@@ -29,8 +29,8 @@ const SIGN_IN_FIX: &str = "keep it in its client; or, if you have a token of you
                            `gatefold secret set NAME` and write `headers = { Authorization = \
                            \"Bearer ${secret:NAME}\" }`";
 
-/// Where a server says who signs its callers in: RFC 9728 in present versions of MCP, RFC 8414 in
-/// that of 2025-03-26.
+/// Where a server says who signs its callers in: RFC 9728 in current versions of MCP, RFC 8414 in
+/// version 2025-03-26.
 const SIGN_IN_PATHS: [&str; 2] =
     ["/.well-known/oauth-protected-resource", "/.well-known/oauth-authorization-server"];
 
@@ -38,7 +38,7 @@ const SIGN_IN_PATHS: [&str; 2] =
 pub(super) enum ProbeOutcome {
     /// Why the source cannot be reached.
     Fault(Finding),
-    /// It answers a handshake as a server does.
+    /// It answers a handshake like a server.
     Answer { host: String, status: u16 },
 }
 
@@ -140,7 +140,7 @@ async fn offers_sign_in(client: &HttpClient, answer: &ProbeAnswer, url: &str) ->
     false
 }
 
-/// The proxy is in the way of whatever is behind it.
+/// The proxy blocks whatever is behind it.
 fn behind(proxy: &DeadProxy, url: &str) -> (String, String) {
     let DeadProxy { address, variable } = proxy;
     let host = host_of(url);
@@ -150,7 +150,7 @@ fn behind(proxy: &DeadProxy, url: &str) -> (String, String) {
     )
 }
 
-/// Nobody answered: the name, the port, TLS or time.
+/// Nobody answered, because of the name, the port, TLS or time.
 fn unreachable(error: Option<&EgressError>, url: &str) -> (String, String) {
     let host = host_of(url);
     let Some(error) = error else {
@@ -247,7 +247,7 @@ fn judged(
     Some((what, fix))
 }
 
-/// Where MCP more often lies: `/mcp`, in the place of `/sse` where the path ends so. Neither
+/// The more usual path of MCP: `/mcp`, replacing `/sse` if the path ends in that. Neither
 /// credentials nor query are repeated.
 fn other_path(url: &str) -> String {
     let Ok(uri) = url.parse::<http::Uri>() else {

@@ -1,4 +1,5 @@
-//! Which servers are the same: they reach the same, as the same user, and allow the same tools.
+//! Which servers are the same: they reach the same thing, as the same user, and allow the same
+//! tools.
 
 use std::collections::HashSet;
 
@@ -12,10 +13,10 @@ use gatefold_policy::Effect;
 
 use super::SkipReason;
 
-/// All that makes a server what it is, in a form that can be compared text by text.
+/// Everything that makes a server what it is, as texts that can be compared one by one.
 type Identity = Vec<String>;
 
-/// The sources of the configuration, and those that this import adds.
+/// The sources of the configuration, and those added by this import.
 pub(super) struct KnownSources<'e> {
     environment: &'e Environment,
     existing: Vec<(String, Identity)>,
@@ -28,7 +29,7 @@ impl<'e> KnownSources<'e> {
         Self { environment, existing: written_sources(existing), added: Vec::new() }
     }
 
-    /// Why a server needs no source of its own: there is one for it already.
+    /// Why a server needs no source of its own: it already has one.
     pub(super) fn same(&self, server: &ClientServer) -> Option<SkipReason> {
         let identity = of_server(server);
         if let Some((key, _)) = self.added.iter().find(|(_, known)| *known == identity) {
@@ -56,7 +57,7 @@ impl<'e> KnownSources<'e> {
         if !could_be {
             return MatchCertainty::Different;
         }
-        // The keyring is asked only about what everything else agrees on.
+        // The keyring is only asked if everything else matches.
         let value = |inner: &str| resolved(inner, self.environment);
         let all = known.iter().zip(texts).map(|(known, text)| stands_for(known, text, &value));
         all.min().unwrap_or(MatchCertainty::Same)
@@ -77,7 +78,7 @@ impl<'e> KnownSources<'e> {
         let numbered = (2..).map(|n| format!("{with_client}-{n}"));
         let mut keys = [name.to_owned(), with_client.clone()].into_iter().chain(numbered);
         let key = keys.find(|key| !domains.contains(&Domain::from_key(key)));
-        // Cutting a name that is too long would take off what tells it apart, so its numbered
+        // Truncating a name that is too long would cut off what distinguishes it, so its numbered
         // domain becomes the name.
         key.filter(|key| key.len() <= Domain::MAX_LENGTH).unwrap_or_else(|| {
             let domain = Domain::from_key(name);
@@ -92,13 +93,13 @@ impl<'e> KnownSources<'e> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum MatchCertainty {
     Different,
-    /// They do if a reference has a value that makes it so.
+    /// They do if a reference has the right value.
     Perhaps,
     Same,
 }
 
-/// Whether a text of the configuration means the same as this one. A reference in it stands for its
-/// value, and for any text at all where `value` knows none. Both are in Gatefold's notation.
+/// Whether a text of the configuration means the same as `text`. A reference in it stands for its
+/// value, or for any text if `value` does not know it. Both are in Gatefold's notation.
 fn stands_for(written: &str, text: &str, value: &dyn Fn(&str) -> Option<String>) -> MatchCertainty {
     if written == text {
         return MatchCertainty::Same;
@@ -150,7 +151,7 @@ fn of_server(server: &ClientServer) -> Identity {
     identity(connection, server.is_enabled, [allow, deny])
 }
 
-/// `connection` may be a reason why there is none.
+/// `connection` may be the reason why there is none.
 fn identity(
     connection: Result<&McpConnection, String>,
     is_enabled: bool,
@@ -236,7 +237,7 @@ fn texts_at(source: &toml::Value, key: &str) -> Vec<String> {
     list.into_iter().flatten().filter_map(loose_text).collect()
 }
 
-/// The text that a program or a header is given for a value.
+/// The text that a program or a header gets for a value.
 fn loose_text(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),

@@ -9,7 +9,7 @@ use crate::{FoundSecret, SetupError};
 #[derive(Debug)]
 pub struct FailedImport {
     pub fault: ImportFault,
-    /// What was stored before the fault and could not be taken out again.
+    /// What was stored before the fault and could not be removed again.
     pub left: Vec<SecretName>,
 }
 
@@ -22,8 +22,8 @@ pub enum ImportFault {
     NotWritten(SetupError),
 }
 
-/// Stores secrets, and then writes what refers to them. When either fails, what this call stored
-/// is taken out again. What the keyring had before stays: others may refer to it.
+/// Stores secrets, then writes what refers to them. If either fails, this call's secrets are
+/// removed again. What the keyring had before stays, because others may refer to it.
 pub fn keep(
     found: &[FoundSecret],
     keyring: &dyn Keyring,
@@ -44,7 +44,7 @@ pub fn keep(
     Err(FailedImport { fault, left: stored.into_iter().filter(is_left).collect() })
 }
 
-/// Stores a secret, and gives its name unless the keyring had it before.
+/// Stores a secret and returns its name, or nothing if the keyring already had it.
 fn keep_one(
     secret: &FoundSecret,
     keyring: &dyn Keyring,

@@ -11,17 +11,17 @@ use gatefold_core::{Domain, Secret};
 
 use crate::{FoundSecret, SecretStyle, variables_in};
 
-/// The secrets of one import, and the names that others have taken.
+/// The secrets of one import, and the names that are already taken.
 pub(super) struct SecretNames<'e> {
     style: SecretStyle,
     environment: &'e Environment,
-    /// What the configuration and the clients refer to, in the same style.
+    /// The names that the configuration and the clients refer to, in the same style.
     referred: HashSet<String>,
     secrets: Vec<FoundSecret>,
 }
 
 impl<'e> SecretNames<'e> {
-    /// `existing` is the text of the configuration that is to refer to the secrets.
+    /// `existing` is the text of the configuration that will refer to the secrets.
     pub(super) fn new(style: SecretStyle, environment: &'e Environment, existing: &str) -> Self {
         let referred = match style {
             SecretStyle::Keyring => secrets_in(existing),
@@ -47,7 +47,7 @@ impl<'e> SecretNames<'e> {
         self.referred.extend(texts.flat_map(variables_in));
     }
 
-    /// Keeps a secret under a name that nothing else has, and gives the name.
+    /// Stores a secret under a name that nothing else has, and returns the name.
     pub(super) fn keep(&mut self, name: String, value: &str, key: &str) -> String {
         let source = Domain::from_key(key).as_str().to_uppercase();
         let longer =
@@ -63,7 +63,7 @@ impl<'e> SecretNames<'e> {
         name
     }
 
-    /// Whether a name is unused, or already has this very value.
+    /// Whether a name is unused, or already has this exact value.
     fn is_free(&self, name: &str, value: &str) -> bool {
         if let Some(known) = self.secrets.iter().find(|secret| secret.name == *name) {
             return known.value.expose() == value;
@@ -81,7 +81,7 @@ impl<'e> SecretNames<'e> {
     }
 }
 
-/// The names of the keyring that a configuration refers to.
+/// The names of keyring entries that a configuration refers to.
 pub(crate) fn secrets_in(text: &str) -> Vec<String> {
     // Read line by line, so that a reference left open on one line does not swallow the next.
     let inner = text.lines().flat_map(references);

@@ -10,9 +10,9 @@ pub enum KeepReason {
     Unusable(String),
     /// It takes its variables from this file.
     EnvFile(String),
-    /// It refers to the folder of the open project, and the file is for all of them.
+    /// It refers to the folder of the open project, but the file is for all projects.
     ProjectFolder,
-    /// No source is like it.
+    /// No source matches it.
     NotServed,
     /// The source of its name is switched off.
     SourceOff,

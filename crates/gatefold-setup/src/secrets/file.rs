@@ -37,8 +37,8 @@ impl Keyring for SecretFile {
     }
 }
 
-/// Writes the file anew. One that is new is its owner's alone, and one that is not stays so: others'
-/// files are not read.
+/// Rewrites the file. A new one is readable only by its owner, and an existing one must be already:
+/// files that others can read are refused.
 fn write(file: &SecretFile, secrets: &BTreeMap<String, Secret>) -> Result<(), SecretError> {
     let mut text = HEAD.to_owned();
     for (name, value) in secrets {

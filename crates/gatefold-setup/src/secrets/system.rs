@@ -60,8 +60,8 @@ pub(super) fn answers(within: Duration) -> bool {
 
 /// Does the work on a thread of its own and waits for it at most `within`.
 ///
-/// Keyrings block, or need a runtime of their own; neither may happen on a worker of the runtime
-/// that calls. The thread ends by itself when the keyring answers.
+/// Keyrings block, or need a runtime of their own, and neither may happen on a worker of the
+/// calling runtime. The thread ends by itself when the keyring answers.
 fn bounded<T: Send + 'static>(
     within: Duration,
     work: impl FnOnce() -> Result<T, SecretError> + Send + 'static,

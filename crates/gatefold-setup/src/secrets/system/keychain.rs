@@ -48,7 +48,7 @@ fn failure(error: Error, name: &SecretName) -> SecretError {
     match error {
         Error::NoEntry => SecretError::Missing(name.clone()),
         Error::NoStorageAccess(_) => SecretError::Refused,
-        // Its text may hold what was read.
+        // Its text may contain what was read.
         Error::BadEncoding(_) | Error::BadDataFormat(..) => SecretError::NotText(name.clone()),
         other => SecretError::Failed(other.to_string()),
     }

@@ -1,4 +1,4 @@
-//! In place of a keyring on a system whose own is not known, or in a program built without.
+//! Replaces the keyring on a system that we do not support, or in a program built without one.
 
 use std::time::Duration;
 

@@ -11,13 +11,13 @@ use gatefold::secrets::{SecretError, SecretName};
 
 use crate::secrets::SERVICE;
 
-/// The attributes that other programs of the keyring family file their entries under, too.
+/// The attributes that other programs of the `keyring` family use for their entries, too.
 const SERVICE_ATTRIBUTE: &str = "service";
 const NAME_ATTRIBUTE: &str = "username";
 
 const CONTENT_TYPE: &str = "text/plain";
 
-/// The most entries under the service that are looked through.
+/// The most entries under the service to search.
 const ENTRY_LIMIT: usize = 4096;
 
 pub(super) fn get(name: &SecretName, within: Duration) -> Result<Vec<u8>, SecretError> {
@@ -61,7 +61,7 @@ pub(super) fn names(within: Duration) -> Result<Vec<SecretName>, SecretError> {
         let service = connect().await?;
         let all = HashMap::from([(SERVICE_ATTRIBUTE, SERVICE)]);
         let found = service.search_items(all).await.map_err(failure)?;
-        // Attributes are readable while the entries are locked, so nobody is asked.
+        // Attributes can be read while the entries are locked, so nobody has to unlock anything.
         let mut names = Vec::new();
         for item in found.unlocked.iter().chain(&found.locked).take(ENTRY_LIMIT) {
             let attributes = item.get_attributes().await.map_err(failure)?;
@@ -76,7 +76,7 @@ pub(super) fn answers(within: Duration) -> Result<(), SecretError> {
     on_a_runtime(within, async { connect().await.map(drop) })
 }
 
-/// The connection serves one question, so its tasks end with this runtime.
+/// The connection serves only one question, so its tasks end with this runtime.
 fn on_a_runtime<T>(
     within: Duration,
     work: impl Future<Output = Result<T, SecretError>>,
@@ -89,12 +89,12 @@ fn on_a_runtime<T>(
 }
 
 async fn connect() -> Result<SecretService<'static>, SecretError> {
-    // What fails here is the way to the keyring, not the keyring.
+    // A failure here is about reaching the keyring, not about the keyring itself.
     let connected = SecretService::connect(EncryptionType::Dh).await;
     connected.map_err(|error| SecretError::NoKeyring(plain(&error)))
 }
 
-/// The words without the library's name and the system's number for them.
+/// The error's words without the library's name and the system's error number.
 fn plain(error: &Error) -> String {
     let text = error.to_string();
     let words = text.strip_prefix("zbus error: ").unwrap_or(&text);
@@ -121,7 +121,8 @@ async fn find<'a>(
     Ok(item)
 }
 
-/// Where new entries go, unlocked. A keyring that was never used has to be made first.
+/// The collection for new entries, unlocked. A keyring that was never used has none yet, so it is
+/// created.
 async fn default_collection<'a>(
     service: &'a SecretService<'_>,
 ) -> Result<Collection<'a>, SecretError> {
