@@ -7,6 +7,9 @@ pub(crate) const DURATION_HINT: &str =
 pub(crate) const SIZE_HINT: &str =
     "write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as \"4MiB\"";
 
+const MINUTE_MS: u128 = 60_000;
+const DAY_MS: u128 = 24 * 60 * MINUTE_MS;
+
 /// Reads `90s`, `1.5h` or `250ms`. `None` for anything else and for durations not above zero.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     let (number, unit) = split(text)?;
@@ -47,12 +50,13 @@ pub(crate) fn size(text: &str) -> Option<u64> {
 }
 
 /// A duration as the reader accepts it, in the largest unit that gives a whole number, except that
-/// one minute is written as 60 seconds, as people do.
+/// one minute is written as 60 seconds and one day as 24 hours, as people do.
 pub fn duration_text(duration: Duration) -> String {
     let millis = duration.as_millis();
-    let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")];
-    let fits =
-        |(unit, _): &(u128, _)| millis.is_multiple_of(*unit) && (millis > *unit || *unit != 60_000);
+    let units = [(DAY_MS, "d"), (3_600_000, "h"), (MINUTE_MS, "m"), (1000, "s")];
+    let fits = |(unit, _): &(u128, _)| {
+        millis.is_multiple_of(*unit) && (millis > *unit || ![MINUTE_MS, DAY_MS].contains(unit))
+    };
     match units.into_iter().find(fits) {
         Some((unit, name)) if millis > 0 => format!("{}{name}", millis / unit),
         _ => format!("{millis}ms"),
@@ -117,9 +121,15 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_as_the_same() {
-        for (text, millis) in
-            [("250ms", 250), ("60s", 60_000), ("10m", 600_000), ("1h", 3_600_000), ("90s", 90_000)]
-        {
+        for (text, millis) in [
+            ("250ms", 250),
+            ("60s", 60_000),
+            ("10m", 600_000),
+            ("1h", 3_600_000),
+            ("90s", 90_000),
+            ("24h", 86_400_000),
+            ("30d", 30 * 86_400_000),
+        ] {
             let written = duration_text(Duration::from_millis(millis));
             assert_eq!(
                 (written.as_str(), duration(&written)),

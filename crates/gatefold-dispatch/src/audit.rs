@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::Counters;
 
 /// How long an answer waits for the end of its record, or for the record of what was not sent.
-pub(crate) const RECORD_WAIT: Duration = Duration::from_secs(5);
+pub const RECORD_WAIT: Duration = Duration::from_secs(5);
 
 /// Keeps the records of calls.
 ///

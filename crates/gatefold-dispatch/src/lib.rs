@@ -68,3 +68,10 @@ pub use source::{
 };
 pub use stateless::{AdmittedCall, StatelessAdapter, StatelessSettings, StatelessSource};
 pub use traffic::{LastError, TrafficReport};
+
+/// What bounds calls and searches and no configuration changes.
+pub mod call_limits {
+    pub use super::audit::RECORD_WAIT;
+    pub use super::parking::{PARKED, PARKED_EACH};
+    pub use super::unlisted::FIRST_LISTS;
+}

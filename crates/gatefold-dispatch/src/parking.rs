@@ -16,9 +16,9 @@ use crate::EventSink;
 use crate::questions::{OpenQuestions, PendingQuestion};
 
 /// The most parked calls. One more is not parked.
-const PARKED: usize = 1024;
+pub const PARKED: usize = 1024;
 /// The most parked calls of one principal, so that nobody takes all the places.
-const PARKED_EACH: usize = 128;
+pub const PARKED_EACH: usize = 128;
 
 /// A call at its source, followed from one request of its client to the next.
 pub(crate) struct RunningCall {

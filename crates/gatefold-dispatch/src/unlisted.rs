@@ -13,7 +13,7 @@ use crate::{PinnedTurn, SourceState};
 
 /// How long turns wait for a source's first list, from when the first of them asked for it. A source
 /// that takes longer holds up nobody after that.
-const FIRST_LISTS: Duration = Duration::from_secs(5);
+pub const FIRST_LISTS: Duration = Duration::from_secs(5);
 
 impl Runtime {
     /// The sources whose first list is still to come.

@@ -34,3 +34,8 @@ pub use http::serve_http;
 pub use identity::{Authenticator, SoleUser, Unauthenticated};
 pub use server::Server;
 pub use stdio::serve_stdio;
+
+/// What bounds a client and no configuration changes.
+pub mod client_limits {
+    pub use super::sessions::{SESSION_REQUESTS, SESSIONS, SESSIONS_OF_CLIENT};
+}

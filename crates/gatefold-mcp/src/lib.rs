@@ -10,9 +10,10 @@ mod protocol;
 mod upstream;
 
 pub use downstream::{
-    Authenticator, HttpEndpoint, Server, SoleUser, Unauthenticated, serve_http, serve_stdio,
+    Authenticator, HttpEndpoint, Server, SoleUser, Unauthenticated, client_limits, serve_http,
+    serve_stdio,
 };
 pub use upstream::{
     HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces,
-    StdioSettings, Transport, end_children, kill_children,
+    StdioSettings, Transport, end_children, kill_children, source_limits,
 };

@@ -34,3 +34,11 @@ pub use process::{INSIDE, end_children, kill_children};
 pub use settings::{HttpSettings, McpSettings, StdioSettings, Transport};
 pub use source::{McpPorts, McpSource};
 pub use starts::{StartLimits, StartPlaces};
+
+/// What bounds a source and no configuration changes.
+pub mod source_limits {
+    pub use super::log_budget::{BYTES as LOGGED_BYTES, LINES as LOGGED_LINES};
+    pub use super::session::{LATE_CALLS, LIST_BYTES, PAGES, PING_DEADLINE};
+    pub use super::source::{GATHERING, LONGEST_GATHERING};
+    pub use super::source_log::{BYTES as KEPT_BYTES, LINE_BYTES, LINES as KEPT_LINES};
+}

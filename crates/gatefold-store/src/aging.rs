@@ -15,7 +15,7 @@ use crate::database::millis;
 
 /// How much of a step is believed for each moment that a store was open to see it: a day in an hour.
 /// A machine that was off over night is believed within half an hour, a step of 40 days within 40.
-const CATCH_UP: u32 = 24;
+pub const CATCH_UP: u32 = 24;
 
 const DAY_S: u64 = 24 * 60 * 60;
 

@@ -16,6 +16,7 @@ mod writer;
 
 use ending_log::PendingEnd;
 pub(crate) use ending_log::{EndingFiles, EndingLog, recover_ends};
+pub use writer::LINGER;
 pub(crate) use writer::Writer;
 
 /// How many entries may wait for the writer before adding another one waits too.

@@ -16,7 +16,7 @@ use crate::{Store, StoreError, approvals, owner, past, sources};
 /// The delay before a store's first round, so that starting is not held up, and the time between
 /// rounds.
 const FIRST_ROUND: Duration = Duration::from_secs(30);
-const ROUND: Duration = Duration::from_mins(10);
+pub const ROUND: Duration = Duration::from_mins(10);
 
 /// Rows deleted at once, and the pause between steps: opening a record waits no longer than one
 /// step.

@@ -41,3 +41,11 @@ pub use past::{PastQueryFilter, PastQueryRecord};
 pub use reach::{ReachAttempt, ReachRecord, reach_records};
 pub use sources::{KnownSource, SourceKey};
 pub use store::Store;
+
+/// What bounds records and manifests and no option changes.
+pub mod record_limits {
+    pub use super::aging::CATCH_UP;
+    pub use super::audit::LINGER;
+    pub use super::housekeeping::ROUND;
+    pub use super::sources::KEPT_PER_DOMAIN;
+}

@@ -14,6 +14,15 @@ pub struct StoreOptions {
     pub clock: Arc<dyn Clock>,
 }
 
+impl StoreOptions {
+    /// For a command beside the gateways, which deletes no records: how long they are kept is in a
+    /// gateway's configuration.
+    pub fn keeping_all() -> Self {
+        let retention = Retention { age: Duration::MAX, rows: u32::MAX };
+        Self { retention, ..Self::default() }
+    }
+}
+
 impl Default for StoreOptions {
     fn default() -> Self {
         Self {
@@ -35,7 +44,7 @@ pub enum Durability {
 }
 
 /// How long records of calls and of discoveries are kept, and how many of each.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     pub age: Duration,
     pub rows: u32,

@@ -17,7 +17,7 @@ use crate::{Store, StoreError, tokens};
 
 /// How many configurations of one domain are remembered: gateways with different settings may share
 /// a state directory.
-const KEPT_PER_DOMAIN: usize = 8;
+pub const KEPT_PER_DOMAIN: usize = 8;
 
 /// How many threads read manifests when a gateway starts: most of the work is hashing.
 const READERS: usize = 4;

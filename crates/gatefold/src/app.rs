@@ -454,7 +454,7 @@ fn needs_restart(old: &Config, new: &Config) -> Vec<&'static str> {
         ("server.listen", *listen != old.server.listen),
         ("server", rest(&new.server) != rest(&old.server)),
         ("state.dir", new.state_dir != old.state_dir),
-        ("audit.durability", new.audit != old.audit),
+        ("audit", new.audit != old.audit),
     ]
     .into_iter()
     .filter_map(|(key, has_changed)| has_changed.then_some(key))

@@ -10,6 +10,7 @@ mod clients;
 mod common_keys;
 mod error;
 mod file_text;
+mod fixed_limits;
 mod key;
 pub mod keys;
 pub mod kinds;
@@ -40,7 +41,7 @@ use gatefold_policy::Policy;
 
 use kinds::{KindSection, Need};
 
-pub use gatefold_store::Durability;
+pub use gatefold_store::{Durability, Retention};
 
 pub use clients::{ClientServer, folder_of, servers_as_written, servers_put_in};
 pub use common_keys::SourceLimits;
@@ -289,10 +290,12 @@ impl Default for SearchConfig {
 pub struct AuditConfig {
     /// What an opened record survives.
     pub durability: Durability,
+    /// Beyond it, records are deleted.
+    pub retention: Retention,
 }
 
 impl Default for AuditConfig {
     fn default() -> Self {
-        Self { durability: Durability::Process }
+        Self { durability: Durability::Process, retention: Retention::default() }
     }
 }

@@ -91,7 +91,7 @@ pub(super) async fn run(
     }
     let state_dir = session::state_dir_alone(shared, environment)?;
     stop::unless_stopped(async {
-        let store = Store::open(&state_dir, StoreOptions::default()).await?;
+        let store = Store::open(&state_dir, StoreOptions::keeping_all()).await?;
         let done = match approvals {
             Approvals::List { all, .. } => list(&store, *all, output).await,
             Approvals::Approve { id, .. } => {

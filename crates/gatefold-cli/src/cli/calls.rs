@@ -80,7 +80,7 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let state_dir = control::locate(shared, environment).await?.state_dir;
-    let store = Store::open(&state_dir, StoreOptions::default()).await?;
+    let store = Store::open(&state_dir, StoreOptions::keeping_all()).await?;
     let done = match &calls.one {
         Some(OneCall::Show { id, .. }) => show(&store, id, output).await,
         None if calls.follow => {

@@ -24,7 +24,7 @@ pub(super) async fn run(
         // What was learnt is on disk, and every gateway on this state directory notices changes by
         // itself.
         let state_dir = control::locate(shared, environment).await?.state_dir;
-        let store = Store::open(&state_dir, StoreOptions::default()).await?;
+        let store = Store::open(&state_dir, StoreOptions::keeping_all()).await?;
         let done = match &queries.forget {
             Some(Forget::Forget { tool, .. }) => forget(&store, tool.as_deref(), output).await,
             None => list(&store, queries.tool.as_deref(), output).await,

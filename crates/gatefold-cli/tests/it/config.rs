@@ -175,6 +175,8 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     secrets.file                 default           secrets are in the operating system's keyring
     state.dir                    gatefold.toml:14  "/state"
     audit.durability             default           "process"
+    audit.retention              default           "30d"
+    audit.records                default           1000000
     "#);
     let json = run(&scratch, &[&args[..], &["--json"]].concat());
     assert!(!json.stdout.contains("s3cret"), "{}", json.stdout);

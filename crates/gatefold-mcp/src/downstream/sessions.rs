@@ -19,15 +19,15 @@ use super::subscriptions::ClientSubscriptions;
 use crate::protocol::{LogLevel, RpcError, methods};
 
 /// The most open sessions. One more closes a silent session of the client that has most.
-const SESSIONS: usize = 10_000;
+pub const SESSIONS: usize = 10_000;
 
 /// The most open sessions of one client, by principal, address and name. One more closes the
 /// client's own session that was silent longest.
-const SESSIONS_OF_CLIENT: usize = 2_500;
+pub const SESSIONS_OF_CLIENT: usize = 2_500;
 
 /// The most running requests of one client. One more is refused instead of waiting, because the
 /// client may have forgotten the others.
-pub(super) const SESSION_REQUESTS: usize = 512;
+pub const SESSION_REQUESTS: usize = 512;
 
 /// The random bytes of a session's id.
 const ID_BYTES: usize = 16;

@@ -9,9 +9,9 @@ use tokio::time::Instant;
 /// The period that the limits apply to.
 const WINDOW: Duration = Duration::from_secs(1);
 /// Lines of one source in a window. Further lines are only counted, and the count is logged.
-const LINES: u32 = 50;
+pub const LINES: u32 = 50;
 /// Bytes of one source in a window.
-const BYTES: usize = 32 * 1024;
+pub const BYTES: usize = 32 * 1024;
 
 /// How many faulty definitions of a list the log names. The rest are only counted.
 pub(crate) const NAMED: usize = 5;

@@ -24,8 +24,10 @@ mod listening;
 mod liveness;
 
 pub(crate) use self::list::ListError;
+pub use self::list::{LIST_BYTES, PAGES};
 use self::listening::SubscriptionKeeper;
 use self::liveness::Liveness;
+pub use self::liveness::{LATE_CALLS, PING_DEADLINE};
 
 /// How long a server may take to set its log level. After that the call goes ahead anyway.
 const LOG_LEVEL_DEADLINE: Duration = Duration::from_secs(5);

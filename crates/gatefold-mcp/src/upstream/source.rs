@@ -37,6 +37,7 @@ mod own_lists;
 mod pool;
 mod subscriptions;
 
+pub use self::lists::{GATHERING, LONGEST_GATHERING};
 use self::own_lists::{IdentityLists, OWN_LISTS};
 use self::pool::{SessionKey, SessionPool, SessionSlot};
 use self::subscriptions::ResourceListeners;

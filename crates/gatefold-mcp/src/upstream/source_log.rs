@@ -9,11 +9,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// The most lines kept of one source.
-const LINES: usize = 1000;
+pub const LINES: usize = 1000;
 /// The most bytes of these lines together.
-const BYTES: usize = 256 * 1024;
+pub const BYTES: usize = 256 * 1024;
 /// How much of a line is kept, in bytes.
-const LINE_BYTES: usize = 4 * 1024;
+pub const LINE_BYTES: usize = 4 * 1024;
 /// The longest level: the protocol's own are shorter.
 const LEVEL_BYTES: usize = 32;
 

@@ -16,7 +16,7 @@ use crate::owner::Owner;
 
 /// How long what nobody waits for may wait for company. A call's ending is in the log of ends by
 /// then, and mostly written together with the next call's opening, which saves every other commit.
-const LINGER: Duration = Duration::from_millis(5);
+pub const LINGER: Duration = Duration::from_millis(5);
 
 /// How long the writer pauses before it retries a failed write.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);

@@ -72,6 +72,21 @@ async fn records_past_their_number_are_deleted() {
 }
 
 #[tokio::test]
+async fn a_command_beside_a_gateway_deletes_no_records() {
+    let directory = tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at(NOW));
+    let options = StoreOptions { clock: clock.clone(), ..StoreOptions::keeping_all() };
+    let store = Store::open(directory.path(), options).await.unwrap();
+    use_once(&store, &clock, 1).await;
+    store.flush().await.unwrap();
+    assert_eq!(store.prune().await.unwrap(), 0);
+    // Ten years, of which nobody doubts that they have passed.
+    clock.advance(3650 * DAY);
+    assert_eq!(store.prune().await.unwrap(), 0);
+    assert_eq!(outcomes(&store).await, ["done"]);
+}
+
+#[tokio::test]
 async fn a_suspension_that_ran_out_has_expired() {
     let directory = tempdir().unwrap();
     let clock = Arc::new(ManualClock::at(NOW));

@@ -94,6 +94,7 @@ impl AppBuilder {
             self;
         let options = StoreOptions {
             durability: config.audit.durability,
+            retention: config.audit.retention,
             clock: clock.clone(),
             ..StoreOptions::default()
         };

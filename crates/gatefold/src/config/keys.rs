@@ -4,6 +4,7 @@
 //! generated from this. Defaults come from the code, and tests compare the rest with the reader:
 //! every described key is read, and every key that is read is described.
 
+mod audit;
 mod find;
 mod sections;
 mod sources;
@@ -37,7 +38,7 @@ pub(super) const FIXED: &[FixedSection] = &[
     sections::SERVER,
     sections::SECRETS,
     sections::STATE,
-    sections::AUDIT,
+    audit::AUDIT,
 ];
 
 fn sources(kinds: &Kinds) -> Section {

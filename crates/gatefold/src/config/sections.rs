@@ -100,6 +100,8 @@ pub(super) fn read<'a>(
     section(&mut root, "audit", |table| {
         let keys: AuditKeys = table.read().unwrap_or_default();
         set(&mut draft.audit.durability, keys.durability);
+        set(&mut draft.audit.retention.age, keys.retention);
+        set(&mut draft.audit.retention.rows, keys.records.map(|count| count.0));
     });
     root.finish();
     if let Some(sources) = sources {
@@ -258,6 +260,8 @@ struct SecretsKeys {
 #[derive(Deserialize, Default)]
 struct AuditKeys {
     durability: Option<DurabilityWord>,
+    retention: Option<Time>,
+    records: Option<Count<u32>>,
 }
 
 #[derive(Deserialize, Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::fixed_limits;
 use super::keys::{ApplyMode, Key, Section};
 use super::schema::ADDRESS;
 
@@ -104,6 +105,7 @@ pub fn reference(sections: &[Section]) -> String {
             entry(&mut text, section, key);
         }
     }
+    text.push_str(&fixed_limits::reference());
     text.push_str(FILES);
     text
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gatefold::Environment;
 use gatefold::config::kinds::Need;
-use gatefold::config::{Inputs, default_state_dir};
+use gatefold::config::{Durability, Inputs, default_state_dir};
 use gatefold_policy::Effect;
 
 use crate::scratch::{Scratch, toml};
@@ -49,6 +49,10 @@ fn an_empty_file_has_the_documented_defaults() {
         },
         AuditConfig {
             durability: Process,
+            retention: Retention {
+                age: 2592000s,
+                rows: 1000000,
+            },
         },
         None,
     )
@@ -361,6 +365,8 @@ dir = "~/state"
 
 [audit]
 durability = "disk"
+retention = "90d"
+records = 5000
 "#;
 
 /// The text without the digits of digests: other tests check what changes them.
@@ -416,6 +422,14 @@ fn writes_is_a_word_for_all_that_may_change_something_and_in_a_list_a_pattern() 
         }
     }
     assert!(toml("[policy]\nask = []").unwrap().policy.rules().is_empty());
+}
+
+#[test]
+fn how_records_are_kept_is_taken() {
+    let audit = toml(EVERYTHING).unwrap().audit;
+    assert_eq!(audit.durability, Durability::Disk);
+    assert_eq!(audit.retention.age, Duration::from_hours(90 * 24));
+    assert_eq!(audit.retention.rows, 5000);
 }
 
 #[test]

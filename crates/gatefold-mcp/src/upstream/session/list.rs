@@ -20,9 +20,9 @@ use crate::protocol::{Era, RpcError, methods};
 /// The largest page of a list that is read, in bytes.
 const PAGE_BYTES: u64 = 16 * 1024 * 1024;
 /// The most pages of one list, for servers whose cursors never end.
-const PAGES: usize = 1000;
+pub const PAGES: usize = 1000;
 /// The largest list that is read, all its pages together, in bytes.
-const LIST_BYTES: usize = 64 * 1024 * 1024;
+pub const LIST_BYTES: usize = 64 * 1024 * 1024;
 
 /// Why a list could not be fetched.
 #[derive(Debug, thiserror::Error)]

@@ -11,9 +11,9 @@ use crate::protocol::{Era, methods};
 use crate::upstream::params::OutgoingParams;
 
 /// Calls in a row that end at their deadlines before a server is doubted.
-const LATE_CALLS: u32 = 2;
+pub const LATE_CALLS: u32 = 2;
 /// How long a doubted server may take to answer.
-const PING_DEADLINE: Duration = Duration::from_secs(5);
+pub const PING_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Counts the calls of a session that ended at their deadlines.
 #[derive(Default)]

@@ -16,8 +16,8 @@ use crate::protocol::methods;
 
 /// How long changes of a list are gathered before it is asked for again, and how long at the most
 /// while they keep coming.
-const GATHERING: Duration = Duration::from_millis(50);
-const LONGEST_GATHERING: Duration = Duration::from_secs(30);
+pub const GATHERING: Duration = Duration::from_millis(50);
+pub const LONGEST_GATHERING: Duration = Duration::from_secs(30);
 
 /// For how many of its own pauses a source must be quiet to be asked soon again.
 const QUIET_PAUSES: u32 = 2;

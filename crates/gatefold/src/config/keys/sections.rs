@@ -1,9 +1,9 @@
 use gatefold_policy::{Effect, Entries, Rule, Scope};
 use serde_json::Value;
 
+use super::super::Config;
 use super::super::common_keys::WRITES;
 use super::super::key::{ApplyMode, Emptiness, Key, Kind, count, duration, size};
-use super::super::{Config, Durability};
 use super::FixedSection;
 
 pub(super) const POLICY: FixedSection = FixedSection {
@@ -429,30 +429,6 @@ pub(super) const STATE: FixedSection = FixedSection {
         example: "\"~/gatefold-state\"",
         applies: ApplyMode::Restart,
         ..Key::new("dir", Kind::Path, "The directory for audit records and manifests.")
-    }],
-};
-
-pub(super) const AUDIT: FixedSection = FixedSection {
-    path: "audit",
-    summary: "How records of calls are kept.",
-    details: "",
-    keys: &[Key {
-        details: "With \"process\" it survives a crash of Gatefold, with \"disk\" a power cut too, \
-                  which makes every call wait some milliseconds for the disk.",
-        value: |config| {
-            let durability = match config.audit.durability {
-                Durability::Process => "process",
-                Durability::Disk => "disk",
-            };
-            Some(durability.into())
-        },
-        example: "\"disk\"",
-        applies: ApplyMode::Restart,
-        ..Key::new(
-            "durability",
-            Kind::Choice(&["process", "disk"]),
-            "What the record of a call survives once it is open.",
-        )
     }],
 };
 
