@@ -14,6 +14,7 @@ mod eval;
 mod floods;
 mod import;
 mod json;
+mod kills;
 mod last_words;
 mod logs;
 mod model;
