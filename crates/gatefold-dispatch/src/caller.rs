@@ -151,6 +151,11 @@ pub trait Peer: Send + Sync + 'static {
 
     fn question_mode(&self) -> QuestionMode;
 
+    /// The same of the client itself, where this peer asks it for somebody.
+    fn own_question_mode(&self) -> QuestionMode {
+        self.question_mode()
+    }
+
     /// Tells connected clients apart. `None` for a stateless client, which may be anybody.
     fn client(&self) -> Option<u64> {
         None

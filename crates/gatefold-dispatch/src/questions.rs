@@ -75,6 +75,10 @@ impl Peer for ClientQuestions {
         QuestionMode::Live
     }
 
+    fn own_question_mode(&self) -> QuestionMode {
+        self.peer.own_question_mode()
+    }
+
     fn client(&self) -> Option<u64> {
         self.peer.client()
     }

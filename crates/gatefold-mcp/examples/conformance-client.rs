@@ -24,7 +24,7 @@ use gatefold_dispatch::{
     NoPastQueries, Peer, PinnedTurn, Ports, Question, QuestionMode, SealKey, Setup, SourceSetup,
 };
 use gatefold_mcp::{
-    HttpSettings, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces, Transport,
+    EraChoice, HttpSettings, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces, Transport,
 };
 use gatefold_policy::Policy;
 use serde_json::value::{RawValue, to_raw_value};
@@ -204,6 +204,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
     let settings = McpSettings {
         domain: Domain::parse("suite")?,
         transport: Transport::Http(HttpSettings { url: url.to_owned(), headers: Vec::new() }),
+        era: EraChoice::Auto,
         connect_deadline: CONNECT_DEADLINE,
         install_deadline: CONNECT_DEADLINE,
         idle_stop: Duration::from_mins(10),

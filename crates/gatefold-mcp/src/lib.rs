@@ -14,6 +14,6 @@ pub use downstream::{
     serve_stdio,
 };
 pub use upstream::{
-    HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces,
+    EraChoice, HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces,
     StdioSettings, Transport, end_children, kill_children, source_limits,
 };

@@ -31,7 +31,7 @@ mod wire;
 
 pub(crate) use lines::{Line, Lines};
 pub use process::{INSIDE, end_children, kill_children};
-pub use settings::{HttpSettings, McpSettings, StdioSettings, Transport};
+pub use settings::{EraChoice, HttpSettings, McpSettings, StdioSettings, Transport};
 pub use source::{McpPorts, McpSource};
 pub use starts::{StartLimits, StartPlaces};
 

@@ -12,7 +12,9 @@ use super::params::{GatewayInfo, OutgoingMeta, OutgoingParams, RequestSender, Se
 use super::request::{RequestKind, WireError, WireRequest};
 use super::roots::SessionRoots;
 use super::wire::Wire;
-use crate::protocol::{Era, HANDSHAKE_VERSION, RpcError, STATELESS_VERSION, codes, methods, rpc};
+use crate::protocol::{
+    Era, HANDSHAKE_VERSION, RpcError, STATELESS_VERSION, VERSIONS, codes, methods, rpc,
+};
 
 mod offered;
 
@@ -33,6 +35,8 @@ const RELAYED_WITHOUT_ROOTS: &str =
 pub(crate) struct Greeting {
     pub(crate) server: ServerInfo,
     pub(crate) offered: OfferedCapabilities,
+    /// Whether a server that was greeted in the stateless era speaks the other one too.
+    pub(crate) speaks_handshake: bool,
     /// Present in the stateless era, where every request says who sends it.
     pub(crate) client: Option<Arc<SenderIdentity>>,
 }
@@ -84,7 +88,10 @@ async fn discover(wire: &Wire) -> Result<Greeting, GreetingError> {
     }
     let server = about.meta.and_then(|meta| meta.server);
     let greeting = greeting(server, about.capabilities, about.instructions, STATELESS_VERSION);
-    Ok(Greeting { client: Some(Arc::new(client)), ..greeting })
+    let speaks_handshake = versions
+        .iter()
+        .any(|version| VERSIONS.contains(&version.as_str()) && Era::of(version) == Era::Handshake);
+    Ok(Greeting { client: Some(Arc::new(client)), speaks_handshake, ..greeting })
 }
 
 /// Whether a server that rejected our version lists it as supported anyway.
@@ -209,6 +216,7 @@ fn greeting(
             capabilities,
             whole: server.map(|raw| raw.get().to_owned()),
         },
+        speaks_handshake: true,
         client: None,
     }
 }

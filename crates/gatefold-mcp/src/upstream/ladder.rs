@@ -95,7 +95,8 @@ pub(crate) async fn connect(
     context: ConnectContext<'_>,
 ) -> Result<UpstreamSession, ConnectError> {
     let (domain, within) = (&settings.domain, settings.connect_deadline);
-    let ladder = EraLadder { domain, within, limit: within, is_install: false, context };
+    let only = settings.era.only();
+    let ladder = EraLadder { domain, within, limit: within, only, is_install: false, context };
     let session = match &settings.transport {
         Transport::Stdio(stdio) => ladder.local(stdio, settings.install_deadline).await,
         Transport::Http(http) => ladder.http(http).await,
@@ -115,6 +116,8 @@ struct EraLadder<'a> {
     within: Duration,
     /// How long it may really take.
     limit: Duration,
+    /// The era that the configuration chose.
+    only: Option<Era>,
     /// Whether it may have to download first.
     is_install: bool,
     context: ConnectContext<'a>,
@@ -160,6 +163,10 @@ impl EraLadder<'_> {
     async fn stdio(&self, settings: &StdioSettings) -> Result<UpstreamSession, ConnectError> {
         let deadline = Instant::now() + self.limit;
         let mut wire = self.start(settings, deadline).await?;
+        if let Some(era) = self.only {
+            let session = self.greet_stdio(&wire, era, deadline).await;
+            return session.map_err(|refusal| self.failed_on(&wire, refusal));
+        }
         if self.context.known == Some(Era::Handshake) {
             let refusal = match self.greet_stdio(&wire, Era::Handshake, deadline).await {
                 Ok(session) => return Ok(session),
@@ -258,6 +265,10 @@ impl EraLadder<'_> {
 
     async fn http(&self, settings: &HttpSettings) -> Result<UpstreamSession, ConnectError> {
         let deadline = Instant::now() + self.within;
+        if let Some(era) = self.only {
+            let session = self.http_in(era, settings, deadline).await;
+            return session.map_err(|refusal| self.failed(refusal));
+        }
         let (first, second) = match self.context.known {
             Some(Era::Handshake) => (Era::Handshake, Era::Stateless),
             _ => (Era::Stateless, Era::Handshake),

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use tokio::sync::{Notify, broadcast};
 
 use super::message::ServerMessage;
-use super::roots::{SessionRoots, SoleClient};
+use super::roots::SessionRoots;
 use super::source_log::SourceLog;
 use crate::protocol::methods;
 
@@ -24,10 +24,9 @@ pub(crate) struct ServerNotices {
 impl ServerNotices {
     pub(crate) fn new(
         updates: broadcast::Sender<Arc<str>>,
-        sole: Arc<SoleClient>,
+        roots: Arc<SessionRoots>,
         is_wanted: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Self {
-        let roots = SessionRoots::new(sole);
         let (list_changed, is_wanted) = (Arc::default(), Arc::new(is_wanted));
         Self { list_changed, updates, is_wanted, roots, log: None }
     }
@@ -83,7 +82,9 @@ mod tests {
     #[test]
     fn only_what_somebody_listens_to_is_passed_on() {
         let (updates, mut heard) = broadcast::channel(4);
-        let notices = ServerNotices::new(updates, Arc::default(), |uri| uri == "a://wanted");
+        let notices = ServerNotices::new(updates, SessionRoots::new(Arc::default(), true), |uri| {
+            uri == "a://wanted"
+        });
         notices.updated("a://flood");
         notices.updated("a://wanted");
         assert_eq!(&*heard.try_recv().unwrap(), "a://wanted");

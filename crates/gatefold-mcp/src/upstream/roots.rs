@@ -1,9 +1,10 @@
 //! Whose roots a server of the handshake era is given.
 //!
 //! A server may keep the roots that it was given for as long as its session lives, and many do. So a
-//! session whose server was given one client's roots serves that client alone from then on. Where
-//! there is only one client in all, its roots are the gateway's own.
+//! session whose server was given one client's roots serves that client alone, and is replaced when
+//! another client calls. Where there is only one client in all, its roots are the gateway's own.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -25,6 +26,8 @@ const OPEN_ROOTS: usize = 4;
 /// How long the first call of a session waits for a server that asks for roots as soon as it is
 /// greeted: without them, its first answer would be another one.
 const FIRST_ROOTS: Duration = Duration::from_millis(100);
+/// How many of the clients that lost a session to another are remembered.
+const FORMER_OWNERS: usize = 64;
 
 /// The only client that a gateway has, once it is known.
 #[derive(Default)]
@@ -42,14 +45,42 @@ impl SoleClient {
         self.0.get().map(|client| client.capabilities().lacks(&question).is_none())
     }
 
-    pub(crate) fn is(&self, client: u64) -> bool {
+    fn is(&self, client: u64) -> bool {
         self.0.get().is_some_and(|own| own.client() == Some(client))
+    }
+}
+
+/// Whether the next session of a source is offered roots.
+#[derive(Default)]
+pub(crate) struct RootsOffer {
+    /// At most [`FORMER_OWNERS`].
+    former_owners: VecDeque<u64>,
+    is_withheld: bool,
+}
+
+impl RootsOffer {
+    /// Notes that a client takes over a session whose server has another client's roots.
+    ///
+    /// Of clients that take turns, each turn would cost a session. So once one of them is back, the
+    /// server is not offered roots.
+    pub(crate) fn taken_over(&mut self, session: &SessionRoots, client: Option<u64>) {
+        self.is_withheld = client.is_some_and(|client| self.former_owners.contains(&client));
+        if self.former_owners.len() == FORMER_OWNERS {
+            self.former_owners.pop_front();
+        }
+        self.former_owners.extend(session.owner());
+    }
+
+    /// Asked once for each session.
+    pub(crate) fn for_next(&mut self) -> bool {
+        !std::mem::take(&mut self.is_withheld)
     }
 }
 
 /// Whose roots the server of one session has, or may have.
 pub(crate) struct SessionRoots {
     sole: Arc<SoleClient>,
+    is_offered: bool,
     /// The client that the session belongs to, once its server was given that client's roots.
     owner: OnceLock<u64>,
     open: Semaphore,
@@ -60,9 +91,10 @@ pub(crate) struct SessionRoots {
 }
 
 impl SessionRoots {
-    pub(crate) fn new(sole: Arc<SoleClient>) -> Arc<Self> {
+    pub(crate) fn new(sole: Arc<SoleClient>, is_offered: bool) -> Arc<Self> {
         Arc::new(Self {
             sole,
+            is_offered,
             owner: OnceLock::new(),
             open: Semaphore::new(OPEN_ROOTS),
             answered: Notify::new(),
@@ -72,27 +104,35 @@ impl SessionRoots {
 
     /// Whether the server is told that it can ask for roots at all.
     pub(crate) fn are_offered(&self) -> bool {
-        self.sole.has_roots().unwrap_or(true)
+        self.is_offered && self.sole.has_roots().unwrap_or(true)
     }
 
-    pub(crate) fn owner(&self) -> Option<u64> {
+    fn owner(&self) -> Option<u64> {
         self.owner.get().copied()
     }
 
-    /// Whether a request may be sent in this session: the roots that its server knows may shape every
-    /// answer. To be asked under the lock of the requests under way.
-    pub(crate) fn admits(&self, back_channel: &BackChannel) -> bool {
+    /// Whether the server may take its client for this one.
+    pub(crate) fn serve(&self, client: Option<u64>) -> bool {
         let owner = self.owner();
-        owner.is_none() || !back_channel.has_caller() || back_channel.client() == owner
+        owner.is_none() || owner == client
+    }
+
+    /// Whether a request may be sent in this session: the roots that its server knows may shape every
+    /// answer. Call it with the requests under way locked.
+    pub(crate) fn admits(&self, back_channel: &BackChannel) -> bool {
+        !back_channel.has_caller() || self.serve(back_channel.client())
     }
 
     /// Makes the session its one client's, before the server is given that client's roots. The error is
-    /// the answer for the server. To be asked under the lock of the requests under way.
+    /// the answer for the server. Call it with the requests under way locked.
     pub(crate) fn claim<'a>(
         &self,
         under_way: impl Iterator<Item = &'a Arc<BackChannel>>,
         id: &RawValue,
     ) -> Result<(), String> {
+        if !self.is_offered {
+            return Err(unsupported(id, methods::ROOTS_LIST));
+        }
         let mut callers = under_way.filter(|back_channel| back_channel.has_caller());
         // Without any, the router refuses it.
         let Some(first) = callers.next() else { return Ok(()) };
@@ -105,12 +145,8 @@ impl SessionRoots {
         if !first.offers(&question(methods::ROOTS_LIST, None)) {
             return Ok(());
         }
-        // A session is only kept for one client where it is its only one. Elsewhere a client would listen in
-        // one session and call in another, and hear nothing of what its calls change.
-        if self.sole.is(client) {
-            let owner = self.owner.get_or_init(|| client);
-            debug_assert_eq!(*owner, client, "others are not admitted");
-        }
+        let owner = self.owner.get_or_init(|| client);
+        debug_assert_eq!(*owner, client, "others are not admitted");
         Ok(())
     }
 

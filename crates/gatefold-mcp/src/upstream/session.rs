@@ -7,6 +7,7 @@ use std::time::Duration;
 use ::http::header::{HeaderName, HeaderValue};
 use gatefold_dispatch::RequestMeta as CallerMeta;
 use serde_json::value::RawValue;
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -47,6 +48,10 @@ pub(crate) struct UpstreamSession {
     /// The log level that we last asked the server for, even if it refused.
     log_level: Mutex<Option<LogLevel>>,
     in_flight: AtomicUsize,
+    /// Rung when the last call under way has ended.
+    unused: Notify,
+    /// Fires when another session takes its place. Its calls end in it.
+    pub(crate) replaced: CancellationToken,
     /// Calls so far, which shows a watcher whether the session was used in the meantime.
     uses: AtomicU64,
     listed: AtomicBool,
@@ -108,6 +113,8 @@ impl UpstreamSession {
             listening,
             log_level: Mutex::default(),
             in_flight: AtomicUsize::new(0),
+            unused: Notify::new(),
+            replaced: CancellationToken::new(),
             uses: AtomicU64::new(0),
             listed: AtomicBool::new(false),
             listing: tokio::sync::Mutex::default(),
@@ -259,6 +266,13 @@ impl UpstreamSession {
         self.in_flight.load(Ordering::Acquire) > 0
     }
 
+    /// Waits until no call is under way.
+    pub(crate) async fn drained(&self) {
+        while self.is_in_use() {
+            self.unused.notified().await;
+        }
+    }
+
     pub(crate) fn uses(&self) -> u64 {
         self.uses.load(Ordering::Acquire)
     }
@@ -299,14 +313,16 @@ impl UpstreamSession {
     fn using(&self) -> UseGuard<'_> {
         self.in_flight.fetch_add(1, Ordering::AcqRel);
         self.uses.fetch_add(1, Ordering::AcqRel);
-        UseGuard(&self.in_flight)
+        UseGuard(self)
     }
 }
 
-struct UseGuard<'a>(&'a AtomicUsize);
+struct UseGuard<'a>(&'a UpstreamSession);
 
 impl Drop for UseGuard<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        if self.0.in_flight.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.unused.notify_one();
+        }
     }
 }

@@ -4,11 +4,14 @@ use std::time::Duration;
 use gatefold_core::{Digest, Domain, Secret};
 use gatefold_dispatch::{Credential, CredentialSet};
 
+use crate::protocol::Era;
+
 /// How one MCP server is reached and treated.
 #[derive(Debug, Clone)]
 pub struct McpSettings {
     pub domain: Domain,
     pub transport: Transport,
+    pub era: EraChoice,
     /// From the start of a connection to its first list of tools.
     pub connect_deadline: Duration,
     /// The same for a first start through a package runner, which may have to download.
@@ -17,6 +20,29 @@ pub struct McpSettings {
     pub idle_stop: Duration,
     /// The digest of everything above. What is kept on disk is kept for this configuration.
     pub config_digest: Digest,
+}
+
+/// In which era of the protocol a server is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EraChoice {
+    /// In the one it speaks; where it speaks both, in its client's.
+    #[default]
+    Auto,
+    /// Sessions that begin with `initialize`: versions up to 2025-11-25.
+    Handshake,
+    /// Requests that are complete in themselves: 2026-07-28.
+    Stateless,
+}
+
+impl EraChoice {
+    /// The only era that it leaves.
+    pub(super) fn only(self) -> Option<Era> {
+        match self {
+            Self::Auto => None,
+            Self::Handshake => Some(Era::Handshake),
+            Self::Stateless => Some(Era::Stateless),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]

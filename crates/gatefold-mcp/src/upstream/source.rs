@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use futures::FutureExt as _;
 use gatefold_catalog::Manifest;
-use gatefold_core::{BoxError, BusyResource, CallError, Clock, UpstreamIdentity};
+use gatefold_core::{BoxError, CallError, Clock, UpstreamIdentity};
 use gatefold_dispatch::{
     CredentialSet, Credentials, Manifests, SourceState, SourceStatus, StaticCredentials,
 };
@@ -22,7 +21,7 @@ use super::mirrored_arguments::{self, MirroringTools};
 use super::notices::ServerNotices;
 use super::own_secrets;
 use super::request::WireError;
-use super::roots::SoleClient;
+use super::roots::{RootsOffer, SessionRoots, SoleClient};
 use super::session::UpstreamSession;
 use super::settings::{McpSettings, Transport};
 use super::source_log::SourceLog;
@@ -31,6 +30,7 @@ use crate::protocol::Era;
 
 mod attendance;
 mod calls;
+mod choice;
 mod dispatched;
 mod lists;
 mod own_lists;
@@ -39,7 +39,7 @@ mod subscriptions;
 
 pub use self::lists::{GATHERING, LONGEST_GATHERING};
 use self::own_lists::{IdentityLists, OWN_LISTS};
-use self::pool::{SessionKey, SessionPool, SessionSlot};
+use self::pool::{SessionKey, SessionPool, SessionPurpose, SessionSlot};
 use self::subscriptions::ResourceListeners;
 
 /// A session that ends sooner than this after it began counts as a failed start.
@@ -88,7 +88,12 @@ struct SourceInner {
     /// Why its list could not be taken up the last time, if it could not.
     list_failure: Option<String>,
     backoffs: Backoffs,
+    /// What its main session spoke last.
     era: Option<Era>,
+    /// Whether a local server of both eras was turned to the one of a client. It is tried only once: what a
+    /// server says it speaks may not be so.
+    follows_client: bool,
+    roots_offer: RootsOffer,
     /// Whether a local server has started well in this run, so that nothing is left to download.
     is_installed: bool,
     is_closed: bool,
@@ -159,6 +164,8 @@ impl McpSource {
                 list_failure: None,
                 backoffs: Backoffs::default(),
                 era,
+                follows_client: false,
+                roots_offer: RootsOffer::default(),
                 is_installed: false,
                 is_closed: false,
             }),
@@ -175,98 +182,24 @@ impl McpSource {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The open session of this identity, or one that is opened now. All calls that ask while it is
-    /// being opened wait for the same one. A client whose roots a server has is served by that one.
-    async fn session(
-        self: &Arc<Self>,
-        identity: &UpstreamIdentity,
-        reason: StartReason,
-        client: Option<u64>,
-    ) -> Result<Arc<UpstreamSession>, CallError> {
-        let connecting = match self.lookup(identity, client)? {
-            SessionSlot::Open(session) => return Ok(session),
-            SessionSlot::Connecting { session, ticket } => {
-                if reason == StartReason::Call {
-                    ticket.want();
-                }
-                session
-            }
-        };
-        connecting.await.map_err(|error| self.unavailable(error.reason.clone(), Some(error)))
-    }
-
-    fn lookup(
-        self: &Arc<Self>,
-        identity: &UpstreamIdentity,
-        client: Option<u64>,
-    ) -> Result<SessionSlot, CallError> {
-        let mut state = self.lock();
-        match state.sessions.used(identity, client) {
-            Some(SessionSlot::Open(session)) => match session.wire.ended() {
-                None => return Ok(SessionSlot::Open(session)),
-                Some(reason) => {
-                    self.note_end(&mut state, identity, &session, reason);
-                }
-            },
-            Some(connecting) => return Ok(connecting),
-            None => {}
-        }
-        if state.is_closed {
-            return Err(self.unavailable("it was removed from the configuration".to_owned(), None));
-        }
-        if let Some(wait) = state.backoffs.wait(identity) {
-            let error = state.status.error.as_deref().unwrap_or("it ended soon after its start");
-            let reason = format!("{error} (tried again in {} s)", wait.as_secs() + 1);
-            return Err(CallError::CircuitOpen { domain: self.settings.domain.clone(), reason });
-        }
-        let key = SessionKey::shared(identity);
-        self.make_room(&mut state, &key)?;
-        // A task of its own: a caller may give up waiting, and the others still get the session.
-        let ticket = Arc::<StartTicket>::default();
-        let task = tokio::spawn(self.clone().connect(identity.clone(), ticket.clone()));
-        let connecting = async move {
-            task.await.unwrap_or_else(|_| Err(Arc::new(ConnectError::new("connecting failed"))))
-        };
-        let slot = SessionSlot::Connecting { session: connecting.boxed().shared(), ticket };
-        state.sessions.insert(key, slot.clone());
-        self.set_status(&mut state, SourceState::Starting, None);
-        Ok(slot)
-    }
-
-    /// Retires the session that was unused the longest, if there are as many as there may be.
-    fn make_room(
-        self: &Arc<Self>,
-        state: &mut SourceInner,
-        key: &SessionKey,
-    ) -> Result<(), CallError> {
-        let is_idle = |identity: &UpstreamIdentity, session: &UpstreamSession| {
-            !session.is_in_use()
-                && !session.has_tasks()
-                && self.subscriptions.of(identity).is_empty()
-        };
-        let domain = &self.settings.domain;
-        let retired = state.sessions.make_room(key, is_idle);
-        let busy = |_| CallError::Busy { domain: domain.clone(), of: BusyResource::Connections };
-        let retired = retired.map_err(busy)?;
-        if let Some(session) = retired {
-            tracing::info!(%domain, "stopped a session in favour of another");
-            tokio::spawn(async move { session.close().await });
-        }
-        Ok(())
-    }
-
     async fn connect(
         self: Arc<Self>,
-        identity: UpstreamIdentity,
+        key: SessionKey,
         ticket: Arc<StartTicket>,
     ) -> Result<Arc<UpstreamSession>, Arc<ConnectError>> {
-        let known = self.lock().era;
+        let (known, roots) = {
+            let mut state = self.lock();
+            (state.era, SessionRoots::new(self.sole_client.clone(), state.roots_offer.for_next()))
+        };
+        let is_main = key.purpose == SessionPurpose::Main;
+        let known = if is_main { known } else { Some(Era::Handshake) };
         let started = Instant::now();
+        let identity = &key.identity;
         let (subscriptions, listener) = (self.subscriptions.clone(), identity.clone());
         let is_wanted = move |uri: &str| subscriptions.has(&listener, uri);
-        let sole = self.sole_client.clone();
-        let notices = ServerNotices::new(self.updates.clone(), sole, is_wanted).logging(&self.said);
-        let context = self.context(&identity, known, notices, &ticket);
+        let notices = ServerNotices::new(self.updates.clone(), roots, is_wanted);
+        let notices = notices.logging(&self.said);
+        let context = self.context(identity, known, notices, &ticket);
         let attempt = ladder::connect(&self.settings, context);
         let connected = self.closing.run_until_cancelled(attempt).await;
         let connected = connected.unwrap_or_else(|| Err(ConnectError::new("it was closed")));
@@ -275,18 +208,19 @@ impl McpSource {
             Ok(session) => {
                 let session = Arc::new(session);
                 let protocol = session.greeting.server.protocol.clone();
-                if known.is_some_and(|known| known != session.era()) {
+                if is_main && known.is_some_and(|known| known != session.era()) {
                     let before = state.status.protocol.as_deref().unwrap_or_default();
                     tracing::info!(domain = %self.settings.domain, before, now = protocol, "speaks another era now");
                 }
-                state.era = Some(session.era());
                 state.is_installed = true;
                 tracing::info!(domain = %self.settings.domain, protocol, took = ?started.elapsed(), "connected");
-                state.status.protocol = Some(protocol);
-                let key = SessionKey::shared(&identity);
-                state.sessions.insert(key, SessionSlot::Open(session.clone()));
+                if is_main {
+                    state.era = Some(session.era());
+                    state.status.protocol = Some(protocol);
+                }
+                state.sessions.insert(key.clone(), SessionSlot::Open(session.clone()));
                 self.set_status(&mut state, SourceState::Running, None);
-                tokio::spawn(self.clone().attend(identity, session.clone()));
+                tokio::spawn(self.clone().attend(key, session.clone()));
                 Ok(session)
             }
             Err(error) => {
@@ -294,11 +228,16 @@ impl McpSource {
                     let domain = &self.settings.domain;
                     tracing::warn!(%domain, reason = error.reason, "connecting failed");
                 }
-                state.sessions.remove(&SessionKey::shared(&identity));
+                state.sessions.remove(&key);
                 // A new version of its package may be out, which it began to download.
                 state.is_installed &= !error.is_late;
-                state.backoffs.failed(&identity);
-                self.set_status(&mut state, SourceState::Failing, Some(error.reason.clone()));
+                state.backoffs.failed(identity);
+                let to = if state.sessions.open() == 0 {
+                    SourceState::Failing
+                } else {
+                    SourceState::Running
+                };
+                self.set_status(&mut state, to, Some(error.reason.clone()));
                 state.last_lines = error.last_lines.as_slice().into();
                 Err(Arc::new(error))
             }
@@ -308,8 +247,8 @@ impl McpSource {
     /// Greets the server anew, beside the session there is.
     async fn probe(&self, identity: &UpstreamIdentity) -> Result<UpstreamSession, ConnectError> {
         let known = self.lock().era;
-        let sole = self.sole_client.clone();
-        let notices = ServerNotices::new(broadcast::Sender::new(1), sole, |_| false);
+        let roots = SessionRoots::new(self.sole_client.clone(), true);
+        let notices = ServerNotices::new(broadcast::Sender::new(1), roots, |_| false);
         let notices = notices.logging(&self.said);
         let ticket = StartTicket::default();
         ladder::connect(&self.settings, self.context(identity, known, notices, &ticket)).await

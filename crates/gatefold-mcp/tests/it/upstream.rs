@@ -52,6 +52,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         resumption::trials(),
         starts::trials(),
         subscriptions::trials(),
+        rooted::trials(),
         wedged::trials(),
     ];
     trials.into_iter().flatten().collect()

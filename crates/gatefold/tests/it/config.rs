@@ -134,14 +134,17 @@ fn every_key_is_taken() {
                     line: 15,
                     key: "remote",
                 },
-                section: Http {
-                    headers: [
-                        (
-                            "Authorization",
-                            Secret(***),
-                        ),
-                    ],
-                    ..
+                section: McpSection {
+                    connection: Http {
+                        headers: [
+                            (
+                                "Authorization",
+                                Secret(***),
+                            ),
+                        ],
+                        ..
+                    },
+                    era: "handshake",
                 },
                 description: None,
                 groups: GroupRules(
@@ -156,7 +159,7 @@ fn every_key_is_taken() {
                 domain: Domain(off),
                 origin: Origin {
                     file: "gatefold.toml",
-                    line: 20,
+                    line: 21,
                     key: "off",
                 },
                 section: Disabled,
@@ -323,6 +326,7 @@ idle_stop = "1h"
 [sources.remote]
 url = "https://host.example/mcp?key=${TOKEN}"
 headers = { Authorization = "Bearer ${TOKEN}" }
+era = "handshake"
 domain = "crm"
 
 [sources.off]
@@ -446,6 +450,7 @@ fn the_digest_changes_with_the_connection_and_with_nothing_else() {
     for same in [
         "args = ['a', '${NONE:-b}']\ncommand = 'x'",
         "command = 'x'\nargs = ['a', 'b']\ndescription = 'd'\nallow = ['*']\nidle_stop = '1s'",
+        "command = 'x'\nargs = ['a', 'b']\nera = 'auto'",
     ] {
         assert_eq!(digest(same), base, "{same}");
     }
@@ -457,6 +462,7 @@ fn the_digest_changes_with_the_connection_and_with_nothing_else() {
         "command = 'x'\nargs = ['a', 'b']\ncwd = '/'",
         "command = 'x'\nargs = ['a', 'b']\ndomain = 'b'",
         "command = 'x'\nargs = ['a', 'b']\nenabled = false",
+        "command = 'x'\nargs = ['a', 'b']\nera = 'handshake'",
         "url = 'http://x'",
     ] {
         assert_ne!(digest(other), base, "{other}");

@@ -169,7 +169,7 @@ fn faults_of_an_own_kind_have_their_places_and_hints() {
     gatefold.toml:8:10: `sources.c` says neither what to start nor where to connect
       help: give `command` for a program on this machine, or `url` for a server over HTTP, or `echo` for an echo
     gatefold.toml:12:1: `sources.d.times` is not a known key
-      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `ask`, `deny`, `connect_deadline`, `install_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`
+      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `ask`, `deny`, `connect_deadline`, `install_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`, `era`
     ");
 }
 

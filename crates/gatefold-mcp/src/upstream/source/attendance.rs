@@ -12,6 +12,7 @@ use super::super::request::WireError;
 use super::super::session::UpstreamSession;
 use super::McpSource;
 use super::lists::ListPace;
+use super::pool::{SessionKey, SessionPurpose};
 
 /// Why a process is replaced that hangs.
 const WEDGED: &str =
@@ -19,17 +20,16 @@ const WEDGED: &str =
 
 impl McpSource {
     /// Looks after an open session until it ends or nobody uses it any more.
-    pub(super) async fn attend(
-        self: Arc<Self>,
-        identity: UpstreamIdentity,
-        session: Arc<UpstreamSession>,
-    ) {
-        let (listed, ()) = tokio::join!(
-            self.list_once(&identity, &session),
-            self.resubscribe(&identity, &session)
-        );
-        if let Err(error) = listed {
-            self.listing_failed(&session, &error);
+    pub(super) async fn attend(self: Arc<Self>, key: SessionKey, session: Arc<UpstreamSession>) {
+        let identity = key.identity;
+        if key.purpose == SessionPurpose::Main {
+            let (listed, ()) = tokio::join!(
+                self.list_once(&identity, &session),
+                self.resubscribe(&identity, &session)
+            );
+            if let Err(error) = listed {
+                self.listing_failed(&session, &error);
+            }
         }
         let mut pace = ListPace::default();
         let mut list_at = None;
@@ -51,6 +51,11 @@ impl McpSource {
                     if let Err(error) = self.list(&identity, &session).await {
                         self.listing_failed(&session, &error);
                     }
+                }
+                () = session.replaced.cancelled() => {
+                    self.closing.run_until_cancelled(session.drained()).await;
+                    session.close().await;
+                    return;
                 }
                 () = session.liveness.doubted() => {
                     if !session.shows_life().await {

@@ -70,8 +70,8 @@ impl McpSource {
         self: &Arc<Self>,
         context: &CallContext,
     ) -> Result<Arc<UpstreamSession>, CallError> {
-        let client = context.peer.client();
-        let mut session = pin!(self.session(&context.identity, StartReason::Call, client));
+        let peer = Some(&*context.peer);
+        let mut session = pin!(self.session(&context.identity, StartReason::Call, peer));
         let told_at = context.deadline.checked_sub(LAST_WORD).unwrap_or(context.deadline);
         if let Ok(session) = timeout_at(told_at, &mut session).await {
             return session;

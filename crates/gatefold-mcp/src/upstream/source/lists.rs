@@ -79,10 +79,6 @@ impl McpSource {
         identity: &UpstreamIdentity,
         session: &UpstreamSession,
     ) -> Result<(), ListError> {
-        if session.notices.roots.owner().is_some() {
-            // What it lists may show its own client's roots, and is nobody else's to see.
-            return Ok(());
-        }
         let fetched = self.take_up_list(identity, session).await;
         let failure = fetched.as_ref().err();
         let failure = failure.map(|error| format!("its list could not be taken up: {error}"));

@@ -1,5 +1,4 @@
-//! The sessions of one source: at most so many, each under an identity of its own. A session whose
-//! server knows one client's roots is that client's alone.
+//! The sessions of one source: at most so many, one or two for each identity.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,18 +19,28 @@ pub(super) const SESSION_LIMIT: usize = 64;
 pub(super) type PendingSession =
     Shared<BoxFuture<'static, Result<Arc<UpstreamSession>, Arc<ConnectError>>>>;
 
-/// Whose calls a session takes.
+/// What a session is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct SessionKey {
     pub(super) identity: UpstreamIdentity,
-    /// The client that it belongs to. None for one that clients share.
-    pub(super) client: Option<u64>,
+    pub(super) purpose: SessionPurpose,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum SessionPurpose {
+    /// Lists, subscriptions, and the calls of everybody who needs no other.
+    Main,
+    /// The calls of clients of the handshake era, at a remote server that speaks both eras.
+    HandshakeCalls,
 }
 
 impl SessionKey {
-    /// The session that clients share.
-    pub(super) fn shared(identity: &UpstreamIdentity) -> Self {
-        Self { identity: identity.clone(), client: None }
+    pub(super) fn main(identity: &UpstreamIdentity) -> Self {
+        Self { identity: identity.clone(), purpose: SessionPurpose::Main }
+    }
+
+    pub(super) fn handshake_calls(identity: &UpstreamIdentity) -> Self {
+        Self { identity: identity.clone(), purpose: SessionPurpose::HandshakeCalls }
     }
 }
 
@@ -73,30 +82,12 @@ struct UsedSlot {
 }
 
 impl SessionPool {
-    /// The slot that is about to be used for an identity's client: its own, or the shared one.
-    pub(super) fn used(
-        &mut self,
-        identity: &UpstreamIdentity,
-        client: Option<u64>,
-    ) -> Option<SessionSlot> {
+    /// The slot of this key, which is about to be used.
+    pub(super) fn used(&mut self, key: &SessionKey) -> Option<SessionSlot> {
         self.clock += 1;
-        self.hand_over(identity);
-        let shared = SessionKey::shared(identity);
-        let own = SessionKey { client, ..shared.clone() };
-        let key = if self.slots.contains_key(&own) { own } else { shared };
-        let used = self.slots.get_mut(&key)?;
+        let used = self.slots.get_mut(key)?;
         used.last_used = self.clock;
         Some(used.slot.clone())
-    }
-
-    /// Gives a shared session to the client whose roots its server has been given, if there is one.
-    fn hand_over(&mut self, identity: &UpstreamIdentity) {
-        let shared = SessionKey::shared(identity);
-        let Some(SessionSlot::Open(session)) = self.get(&shared) else { return };
-        let Some(owner) = session.notices.roots.owner() else { return };
-        if let Some(slot) = self.slots.remove(&shared) {
-            self.slots.insert(SessionKey { client: Some(owner), ..shared }, slot);
-        }
     }
 
     pub(super) fn get(&self, key: &SessionKey) -> Option<&SessionSlot> {

@@ -178,7 +178,7 @@ impl McpSource {
         if !self.subscriptions.leave(identity, uri) {
             return;
         }
-        let open = match self.lock().sessions.get(&SessionKey::shared(identity)) {
+        let open = match self.lock().sessions.get(&SessionKey::main(identity)) {
             Some(SessionSlot::Open(session)) => Some(session.clone()),
             _ => None,
         };

@@ -1,3 +1,4 @@
+use crate::upstream::roots::SessionRoots;
 use gatefold_core::Domain;
 use tokio::sync::broadcast;
 
@@ -23,7 +24,11 @@ async fn requests_under_way_are_bounded() {
     let (command, args) = ("sleep".to_owned(), vec!["60".to_owned()]);
     let settings = StdioSettings { command, args, ..StdioSettings::default() };
     let spawned = process::spawn(&settings).await.unwrap();
-    let notices = ServerNotices::new(broadcast::Sender::new(1), Arc::default(), |_| false);
+    let notices = ServerNotices::new(
+        broadcast::Sender::new(1),
+        SessionRoots::new(Arc::default(), true),
+        |_| false,
+    );
     let domain = Domain::parse("up").unwrap();
     let log = Arc::new(LogBudget::new(domain.clone()));
     let wire = StdioWire::new(domain, spawned, notices, Arc::default(), log, &TaskTracker::new());

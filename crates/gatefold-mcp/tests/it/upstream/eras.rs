@@ -1,10 +1,14 @@
 use std::time::Duration;
 
+use gatefold_dispatch::QuestionMode;
+use gatefold_mcp::EraChoice;
 use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
+use serde_json::Value;
 
+use super::asking::{ALL, AskedClient};
 use super::support::{Era, LONG, Upstream, Wire, trial};
-use super::world::{World, WorldOptions};
+use super::world::{World, WorldOptions, tool_call};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials: Vec<_> = LADDER
@@ -24,6 +28,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_slow_server_that_holds_to_its_first_question_is_asked_it_again", slow_stateless),
         trial("the_era_is_remembered", remembered),
         trial("a_server_that_dies_of_its_old_era_is_started_once_more", outgrown),
+        trial("a_server_of_both_eras_is_called_in_its_clients::stdio", || follows(Wire::Stdio)),
+        trial("a_server_of_both_eras_is_called_in_its_clients::http", || follows(Wire::Http)),
+        trial("the_era_of_the_configuration_is_kept_to::stdio", || chosen(Wire::Stdio)),
+        trial("the_era_of_the_configuration_is_kept_to::http", || chosen(Wire::Http)),
         trial("a_change_of_era_is_noticed::stdio", || changed(Wire::Stdio)),
         trial("a_change_of_era_is_noticed::http", || changed(Wire::Http)),
     ]);
@@ -111,6 +119,56 @@ async fn changed(wire: Wire) {
         let told = wait_until(LONG, || !world.keeper.kept().is_empty()).await;
         assert!(told, "the new version is kept");
         assert_eq!(world.keeper.last().server().unwrap().protocol, protocol);
+    }
+}
+
+/// A server that speaks both eras may still ask as only the handshake era can.
+async fn follows(wire: Wire) {
+    let upstream = Upstream::behaving("up", wire, &["--era", "both"]);
+    let world = World::connected(&upstream.settings).await;
+    let eras = || upstream.messages("tools/call").iter().map(era_of).collect::<Vec<_>>();
+    let retrying = AskedClient::new(ALL, QuestionMode::ByRetry, |_| panic!("it was asked"));
+    world.done(tool_call("up__echo", "{}"), retrying.caller()).await;
+    assert_eq!(eras(), [Era::Stateless]);
+
+    let connected = AskedClient::saying(r#"{"action":"accept","content":{}}"#);
+    world.done(tool_call("up__ask", "{}"), connected.caller()).await;
+    world.done(tool_call("up__echo", "{}"), connected.caller()).await;
+    assert_eq!(connected.heard().len(), 1);
+    assert_eq!(eras()[1..], [Era::Handshake; 2]);
+    assert_eq!(upstream.count("initialize"), 1);
+
+    world.done(tool_call("up__echo", "{}"), retrying.caller()).await;
+    match wire {
+        // A second session would be a second process, with a state of its own.
+        Wire::Stdio => assert_eq!((eras()[3], upstream.processes().len()), (Era::Handshake, 2)),
+        _ => assert_eq!(eras()[3], Era::Stateless),
+    }
+}
+
+async fn chosen(wire: Wire) {
+    let client = AskedClient::new(ALL, QuestionMode::Live, |_| panic!("it was asked"));
+    let choices = [EraChoice::Handshake, EraChoice::Stateless];
+    for (choice, protocol) in choices.into_iter().zip(["2025-11-25", "2026-07-28"]) {
+        let mut upstream = Upstream::behaving("up", wire, &["--era", "both"]);
+        upstream.settings.era = choice;
+        let world = World::connected(&upstream.settings).await;
+        world.done(tool_call("up__echo", "{}"), client.caller()).await;
+        assert_eq!(world.report("up").status.protocol.as_deref(), Some(protocol));
+        let greetings = (upstream.count("initialize"), upstream.count("server/discover"));
+        assert_eq!(greetings, if choice == EraChoice::Handshake { (1, 0) } else { (0, 1) });
+    }
+    let mut upstream = Upstream::new("up", wire, Era::Handshake, &[]);
+    upstream.settings.era = EraChoice::Stateless;
+    let refreshed = World::new(&[&upstream.settings]).refresh().await;
+    assert!(refreshed[0].1.is_err(), "it does not speak that era");
+    assert_eq!(upstream.count("initialize"), 0);
+}
+
+fn era_of(call: &Value) -> Era {
+    match &call["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] {
+        Value::Null => Era::Handshake,
+        _ => Era::Stateless,
     }
 }
 

@@ -2,11 +2,56 @@
 
 use std::io::{BufRead as _, Write as _};
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use gatefold_dispatch::QuestionMode;
 use gatefold_mcp::{McpSettings, StdioSettings, Transport};
+use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use super::support::settings;
+use super::asking::{ALL, AskedClient};
+use super::support::{settings, trial};
+use super::world::{World, tool_call};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("one_clients_roots_are_never_another_clients", of_two_clients),
+        trial("a_client_that_follows_another_is_asked_for_its_own_roots", of_many_clients),
+    ]
+}
+
+fn client_in(folder: &str) -> Arc<AskedClient> {
+    let roots = json!({"roots": [{"uri": folder}]}).to_string();
+    AskedClient::new(ALL, QuestionMode::Live, move |_| Ok(roots.clone()))
+}
+
+async fn said_to(world: &World, client: &Arc<AskedClient>) -> String {
+    let result = world.done(tool_call("up__roots", "{}"), client.caller()).await;
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+async fn of_two_clients() {
+    let world = World::connected(&rooted("up", &[])).await;
+    let (ada, bob) = (client_in("file:///ada"), client_in("file:///bob"));
+    assert_eq!(said_to(&world, &ada).await, "file:///ada");
+    assert_eq!(said_to(&world, &ada).await, "file:///ada");
+    assert_eq!(said_to(&world, &bob).await, "file:///bob", "the server kept the other's");
+    let calls = [&ada, &bob, &ada, &bob].map(|client| said_to(&world, client));
+    for said in futures::future::join_all(calls).await {
+        assert!(said.starts_with("refused: "), "clients that take turns have none: {said}");
+    }
+    assert_eq!(ada.heard().len() + bob.heard().len(), 2);
+}
+
+async fn of_many_clients() {
+    let world = World::connected(&rooted("up", &[])).await;
+    for number in 0..3 {
+        let folder = format!("file:///{number}");
+        let client = client_in(&folder);
+        assert_eq!(said_to(&world, &client).await, folder);
+        assert_eq!(said_to(&world, &client).await, folder);
+    }
+}
 
 /// The first argument that turns this binary into the server.
 const SERVER: &str = "rooted-server";

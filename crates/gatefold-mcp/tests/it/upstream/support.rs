@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gatefold_core::{Digest, Domain, Secret};
-use gatefold_mcp::{HttpSettings, McpSettings, StdioSettings, Transport};
+use gatefold_mcp::{EraChoice, HttpSettings, McpSettings, StdioSettings, Transport};
 use gatefold_testkit::fixture::{Kind, ReceivedMessage};
 use gatefold_testkit::{Fixture, HttpFixture, fixture, fixture_command, serve_http};
 use libtest_mimic::Trial;
@@ -134,6 +134,7 @@ pub(crate) fn settings(domain: &str, transport: Transport) -> McpSettings {
     McpSettings {
         domain: Domain::parse(domain).unwrap(),
         transport,
+        era: EraChoice::default(),
         connect_deadline: LONG,
         install_deadline: LONG,
         idle_stop: Duration::from_mins(10),

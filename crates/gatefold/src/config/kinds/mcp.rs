@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use gatefold_catalog::KindName;
 use gatefold_config::{FilePath, ForeignKey, LimitedItems, Pairs, Table, Text};
+use gatefold_mcp::EraChoice;
 use serde::Deserialize;
 
 use super::{ConnectionMethod, KindSection, SourceKind};
 use crate::config::key::Key;
 
 pub use section::McpConnection;
+use section::McpSection;
 use values::ServerAddress;
 pub(crate) use values::{
     Argument, HeaderName, HeaderValue, ProgramName, VariableName, address, headers, variables,
@@ -24,6 +26,31 @@ pub struct McpKind;
 
 impl McpKind {
     pub const NAME: KindName = KindName::new("mcp");
+}
+
+/// The keys of both.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct EraKeys {
+    era: Option<EraWord>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum EraWord {
+    Auto,
+    Handshake,
+    Stateless,
+}
+
+impl From<EraWord> for EraChoice {
+    fn from(word: EraWord) -> Self {
+        match word {
+            EraWord::Auto => Self::Auto,
+            EraWord::Handshake => Self::Handshake,
+            EraWord::Stateless => Self::Stateless,
+        }
+    }
 }
 
 /// The keys of a program on this machine.
@@ -85,7 +112,7 @@ impl SourceKind for McpKind {
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&["command", "url", "args", "env", "cwd", "inherit_env", "headers"]);
+        table.know(&["command", "url", "args", "env", "cwd", "inherit_env", "headers", "era"]);
         let connection = match (table.peek("command"), table.peek("url")) {
             (Some(_), Some(url)) => {
                 url.key_fault("is set beside `command`", "keep one of the two");
@@ -106,7 +133,8 @@ impl SourceKind for McpKind {
                 server(table.read()?)?
             }
         };
-        Some(Arc::new(connection))
+        let era = table.read::<EraKeys>()?.era.map_or(EraChoice::Auto, EraChoice::from);
+        Some(Arc::new(McpSection { connection, era }))
     }
 }
 

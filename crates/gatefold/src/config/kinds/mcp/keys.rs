@@ -65,4 +65,16 @@ pub(super) const KEYS: &[Key] = &[
         needs: Some("url"),
         ..Key::new("headers", Kind::Headers, "Headers that every request carries.")
     },
+    Key {
+        details: "`handshake`: a session that begins with `initialize`, in versions up to 2025-11-25. \
+                  `stateless`: version 2026-07-28. `auto` finds out what the server speaks; one that \
+                  speaks both is called in the era of the client.",
+        unset: "`auto`",
+        example: "\"handshake\"",
+        ..Key::new(
+            "era",
+            Kind::Choice(&["auto", "handshake", "stateless"]),
+            "In which era of the protocol the server is spoken to.",
+        )
+    },
 ];

@@ -7,7 +7,9 @@ use gatefold_catalog::KindName;
 use gatefold_core::{Digest, Secret};
 use gatefold_dispatch::Source;
 use gatefold_egress::{EgressError, HttpClient};
-use gatefold_mcp::{HttpSettings, McpPorts, McpSettings, McpSource, StdioSettings, Transport};
+use gatefold_mcp::{
+    EraChoice, HttpSettings, McpPorts, McpSettings, McpSource, StdioSettings, Transport,
+};
 use serde_json::{Value as Json, json};
 
 use super::McpKind;
@@ -76,6 +78,32 @@ impl McpConnection {
         parts.finish()
     }
 
+    fn build_in(
+        &self,
+        era: EraChoice,
+        identity: SourceIdentity,
+        ports: &SourcePorts,
+    ) -> Arc<dyn Source> {
+        let credentials = ports.credentials_at(&identity.domain);
+        let settings = McpSettings {
+            domain: identity.domain,
+            transport: self.transport(&ports.client),
+            era,
+            connect_deadline: identity.connect_deadline,
+            install_deadline: identity.install_deadline,
+            idle_stop: identity.idle_stop,
+            config_digest: identity.config_digest,
+        };
+        let ports = McpPorts {
+            client: ports.client.for_libraries().expect("it may reach any address"),
+            credentials,
+            keeper: ports.manifests.clone(),
+            clock: ports.clock.clone(),
+            starts: ports.starts.clone(),
+        };
+        McpSource::new(settings, ports, identity.known)
+    }
+
     fn transport(&self, client: &HttpClient) -> Transport {
         match self.clone() {
             Self::Stdio { command, args, env, inherit_env, cwd } => {
@@ -86,6 +114,69 @@ impl McpConnection {
             }
             Self::Http { url, headers } => Transport::Http(HttpSettings { url, headers }),
         }
+    }
+}
+
+/// A whole section: how the server is reached, and in which era it is spoken to.
+pub(super) struct McpSection {
+    pub(super) connection: McpConnection,
+    pub(super) era: EraChoice,
+}
+
+impl KindSection for McpSection {
+    fn kind(&self) -> KindName {
+        self.connection.kind()
+    }
+
+    fn digest(&self, parts: &mut DigestParts) {
+        self.connection.digest(parts);
+        // Without a choice, what the first release kept on disk is still found.
+        if let Some(word) = chosen_era(self.era) {
+            parts.add("era");
+            parts.add(word);
+        }
+    }
+
+    fn reach(&self) -> Digest {
+        self.connection.reach()
+    }
+
+    fn summary(&self) -> String {
+        self.connection.summary()
+    }
+
+    fn shown(&self) -> Json {
+        let mut shown = self.connection.shown();
+        if let Some(word) = chosen_era(self.era) {
+            shown["era"] = word.into();
+        }
+        shown
+    }
+
+    fn need(&self) -> Option<Need<'_>> {
+        self.connection.need()
+    }
+
+    fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
+        self.connection.build_in(self.era, identity, ports)
+    }
+}
+
+impl fmt::Debug for McpSection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(era) = chosen_era(self.era) else { return self.connection.fmt(f) };
+        f.debug_struct("McpSection")
+            .field("connection", &self.connection)
+            .field("era", &era)
+            .finish()
+    }
+}
+
+fn chosen_era(era: EraChoice) -> Option<&'static str> {
+    match era {
+        EraChoice::Auto => None,
+        EraChoice::Handshake => Some("handshake"),
+        EraChoice::Stateless => Some("stateless"),
     }
 }
 
@@ -167,23 +258,7 @@ impl KindSection for McpConnection {
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
-        let credentials = ports.credentials_at(&identity.domain);
-        let settings = McpSettings {
-            domain: identity.domain,
-            transport: self.transport(&ports.client),
-            connect_deadline: identity.connect_deadline,
-            install_deadline: identity.install_deadline,
-            idle_stop: identity.idle_stop,
-            config_digest: identity.config_digest,
-        };
-        let ports = McpPorts {
-            client: ports.client.for_libraries().expect("it may reach any address"),
-            credentials,
-            keeper: ports.manifests.clone(),
-            clock: ports.clock.clone(),
-            starts: ports.starts.clone(),
-        };
-        McpSource::new(settings, ports, identity.known)
+        self.build_in(EraChoice::Auto, identity, ports)
     }
 }
 

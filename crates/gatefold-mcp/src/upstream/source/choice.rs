@@ -1,0 +1,184 @@
+//! Which session serves a call.
+//!
+//! One session for each identity serves everybody who can share it. Two things set clients apart.
+//! A server that was given one client's roots must not use them for another: its session is replaced.
+//! And a server of both eras may ask questions in a way that only the handshake era has, so clients of
+//! that era are served in it: beside the others by a remote server, and instead of them by a local one,
+//! where a second session would be a second process with a state of its own.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use gatefold_core::{BusyResource, CallError, UpstreamIdentity};
+use gatefold_dispatch::{Peer, QuestionMode, SourceState};
+
+use super::super::ladder::ConnectError;
+use super::super::session::UpstreamSession;
+use super::super::settings::EraChoice;
+use super::super::starts::StartTicket;
+use super::pool::{SessionKey, SessionSlot};
+use super::{McpSource, SourceInner, StartReason};
+use crate::protocol::Era;
+
+/// Why a session cannot serve a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Misfit {
+    /// Its server has another client's roots.
+    Roots,
+    /// It speaks the stateless era, and its server speaks the client's as well.
+    Era,
+}
+
+impl McpSource {
+    /// The open session for a client's calls, or for our own requests if there is no client; or one that
+    /// is opened now. All calls that ask while it is being opened wait for the same one.
+    pub(super) async fn session(
+        self: &Arc<Self>,
+        identity: &UpstreamIdentity,
+        reason: StartReason,
+        client: Option<&dyn Peer>,
+    ) -> Result<Arc<UpstreamSession>, CallError> {
+        loop {
+            let (session, ticket) = match self.lookup(identity, client)? {
+                SessionSlot::Open(session) => return Ok(session),
+                SessionSlot::Connecting { session, ticket } => (session, ticket),
+            };
+            if reason == StartReason::Call {
+                ticket.want();
+            }
+            let opened = session.await;
+            let session =
+                opened.map_err(|error| self.unavailable(error.reason.clone(), Some(error)))?;
+            if self.misfit(&self.lock(), &session, client).is_none() {
+                return Ok(session);
+            }
+        }
+    }
+
+    fn lookup(
+        self: &Arc<Self>,
+        identity: &UpstreamIdentity,
+        client: Option<&dyn Peer>,
+    ) -> Result<SessionSlot, CallError> {
+        let mut state = self.lock();
+        let mut key = SessionKey::main(identity);
+        let mut slot = self.live_slot(&mut state, &key);
+        if let Some(SessionSlot::Open(session)) = &slot
+            && self.misfit(&state, session, client) == Some(Misfit::Era)
+        {
+            if session.wire.has_headers() {
+                key = SessionKey::handshake_calls(identity);
+                slot = self.live_slot(&mut state, &key);
+            } else {
+                // It is what is tried first from now on.
+                state.era = Some(Era::Handshake);
+                state.follows_client = true;
+                replace(&mut state, session);
+                slot = None;
+            }
+        }
+        if let Some(SessionSlot::Open(session)) = &slot
+            && self.misfit(&state, session, client) == Some(Misfit::Roots)
+        {
+            let client = client.and_then(Peer::client);
+            state.roots_offer.taken_over(&session.notices.roots, client);
+            replace(&mut state, session);
+            slot = None;
+        }
+        match slot {
+            Some(slot) => Ok(slot),
+            None => self.open(&mut state, key),
+        }
+    }
+
+    fn misfit(
+        &self,
+        state: &SourceInner,
+        session: &UpstreamSession,
+        client: Option<&dyn Peer>,
+    ) -> Option<Misfit> {
+        let client = client?;
+        if !session.notices.roots.serve(client.client()) {
+            return Some(Misfit::Roots);
+        }
+        let has_connection =
+            client.client().is_some() && client.own_question_mode() == QuestionMode::Live;
+        let may_change =
+            session.wire.has_headers() || !state.follows_client && !session.has_tasks();
+        let is_chosen = self.settings.era != EraChoice::Auto;
+        let is_of_another_era =
+            session.era() == Era::Stateless && session.greeting.speaks_handshake;
+        (has_connection && is_of_another_era && may_change && !is_chosen).then_some(Misfit::Era)
+    }
+
+    /// A slot that is about to be used, unless its session has ended.
+    fn live_slot(
+        self: &Arc<Self>,
+        state: &mut SourceInner,
+        key: &SessionKey,
+    ) -> Option<SessionSlot> {
+        let slot = state.sessions.used(key)?;
+        if let SessionSlot::Open(session) = &slot
+            && let Some(reason) = session.wire.ended()
+        {
+            self.note_end(state, &key.identity, session, reason);
+            return None;
+        }
+        Some(slot)
+    }
+
+    fn open(
+        self: &Arc<Self>,
+        state: &mut SourceInner,
+        key: SessionKey,
+    ) -> Result<SessionSlot, CallError> {
+        if state.is_closed {
+            return Err(self.unavailable("it was removed from the configuration".to_owned(), None));
+        }
+        if let Some(wait) = state.backoffs.wait(&key.identity) {
+            let error = state.status.error.as_deref().unwrap_or("it ended soon after its start");
+            let reason = format!("{error} (tried again in {} s)", wait.as_secs() + 1);
+            return Err(CallError::CircuitOpen { domain: self.settings.domain.clone(), reason });
+        }
+        self.make_room(state, &key)?;
+        // A task of its own: a caller may give up waiting, and the others still get the session.
+        let ticket = Arc::<StartTicket>::default();
+        let task = tokio::spawn(self.clone().connect(key.clone(), ticket.clone()));
+        let connecting = async move {
+            task.await.unwrap_or_else(|_| Err(Arc::new(ConnectError::new("connecting failed"))))
+        };
+        let slot = SessionSlot::Connecting { session: connecting.boxed().shared(), ticket };
+        state.sessions.insert(key, slot.clone());
+        self.set_status(state, SourceState::Starting, None);
+        Ok(slot)
+    }
+
+    /// Retires the session that was unused the longest, if there are as many as there may be.
+    fn make_room(
+        self: &Arc<Self>,
+        state: &mut SourceInner,
+        key: &SessionKey,
+    ) -> Result<(), CallError> {
+        let is_idle = |identity: &UpstreamIdentity, session: &UpstreamSession| {
+            !session.is_in_use()
+                && !session.has_tasks()
+                && self.subscriptions.of(identity).is_empty()
+        };
+        let domain = &self.settings.domain;
+        let retired = state.sessions.make_room(key, is_idle);
+        let busy = |_| CallError::Busy { domain: domain.clone(), of: BusyResource::Connections };
+        let retired = retired.map_err(busy)?;
+        if let Some(session) = retired {
+            tracing::info!(%domain, "stopped a session in favour of another");
+            tokio::spawn(async move { session.close().await });
+        }
+        Ok(())
+    }
+}
+
+/// Takes a session out of use for another one. The calls under way end in it.
+fn replace(state: &mut SourceInner, session: &Arc<UpstreamSession>) {
+    if state.sessions.take_out(session) {
+        session.replaced.cancel();
+    }
+}
