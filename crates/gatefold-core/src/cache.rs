@@ -5,8 +5,8 @@ use crate::RecentMap;
 
 /// A bounded cache of values that are expensive to make.
 ///
-/// A value is made outside the lock and once per key: others that ask for the same key wait for it,
-/// and nobody else waits. When the cache is full, the least recently used value is evicted.
+/// A value is made outside the lock and only once per key: others that ask for the same key wait
+/// for it, and nobody else waits. When the cache is full, the least recently used value is evicted.
 #[derive(Debug)]
 pub struct BoundedCache<K, V> {
     /// The values by key; one is empty while it is being made.
@@ -28,7 +28,7 @@ impl<K: Clone + Eq + Hash, V: Clone> BoundedCache<K, V> {
         value.get_or_init(make).clone()
     }
 
-    /// Removes the values whose keys do not hold.
+    /// Removes the values for whose keys `holds` is false.
     pub fn retain(&self, holds: impl FnMut(&K) -> bool) {
         self.lock().retain(holds);
     }

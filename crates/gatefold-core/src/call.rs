@@ -56,8 +56,8 @@ pub enum Operation {
         arguments: Box<RawValue>,
     },
     Resource(Uri),
-    /// To be notified when a resource changes, until the same number of [`Operation::Unsubscribe`]
-    /// follow.
+    /// Asks to be notified when a resource changes, until an equal number of
+    /// [`Operation::Unsubscribe`] have followed.
     Subscribe(Uri),
     Unsubscribe(Uri),
     Complete(Completion),
@@ -171,7 +171,7 @@ pub enum TaskAct {
 #[derive(Debug)]
 pub struct Resume {
     /// The opaque text from the suspension. None for answers to questions that the gateway did not
-    /// ask: the source has to judge those.
+    /// ask, which the source has to judge.
     pub state: Option<String>,
     /// The answers by the questions' keys, or `null` when there were none.
     pub answers: Box<RawValue>,
@@ -188,7 +188,7 @@ pub enum Outcome {
 /// A result as the source gave it.
 #[derive(Debug, Clone)]
 pub struct Payload {
-    /// The protocol's result object, letter for letter.
+    /// The protocol's result object, unchanged.
     pub json: Box<RawValue>,
     /// Whether the source itself calls this result an error.
     pub is_error: bool,
@@ -217,7 +217,7 @@ pub struct Suspension {
 pub struct TaskHandle {
     /// From a source, its own id; from the dispatcher, that id sealed.
     pub id: String,
-    /// The protocol's description of the task, letter for letter but for the id in it.
+    /// The protocol's description of the task, unchanged except for the id in it.
     pub json: Box<RawValue>,
 }
 

@@ -62,11 +62,11 @@ fn civil_from_days(days: u64) -> (u64, u64, u64) {
 
 /// The source of time. Nothing else in Gatefold reads the system's clock.
 pub trait Clock: Send + Sync + 'static {
-    /// The date. Somebody may set it at any time, to any other.
+    /// The date. Somebody may set the clock at any time, to any date.
     fn now(&self) -> Timestamp;
 
-    /// The time since some moment before now that stays the same: what durations are taken from,
-    /// since nobody sets it.
+    /// The time since some fixed moment in the past. Nobody can set it, so durations are measured
+    /// with it.
     fn uptime(&self) -> Duration;
 }
 
@@ -99,14 +99,14 @@ impl ManualClock {
         Self { now: AtomicU64::new(now.0), uptime: AtomicU64::default() }
     }
 
-    /// Time goes by.
+    /// Lets time pass.
     pub fn advance(&self, by: Duration) {
         let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
         self.now.fetch_add(millis, Ordering::SeqCst);
         self.uptime.fetch_add(millis, Ordering::SeqCst);
     }
 
-    /// Somebody sets the clock.
+    /// Sets the date, as a person or NTP might.
     pub fn set(&self, now: Timestamp) {
         self.now.store(now.0, Ordering::SeqCst);
     }

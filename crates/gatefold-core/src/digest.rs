@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A SHA-256 digest. Crates that hash make them; this one only carries them.
+/// A SHA-256 digest. Other crates compute digests; this one only carries them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; 32]);
@@ -21,7 +21,7 @@ impl Digest {
         &self.0
     }
 
-    /// The first eight hexadecimal digits, for names that need telling apart.
+    /// The first eight hexadecimal digits, to make names distinct.
     pub fn short(&self) -> String {
         self.to_string()[..8].to_owned()
     }

@@ -79,7 +79,7 @@ pub enum CallError {
     /// has its own.
     #[error("`{tool}` refused the call: {message}")]
     MissingResource { tool: ToolId, message: String, data: Option<Box<RawValue>> },
-    /// The source has questions that are not put to the client.
+    /// The source has questions that are not passed on to the client.
     #[error("the questions of `{tool}` were not put to the client: {reason}")]
     Unasked { tool: ToolId, reason: String },
     /// The source asked the client something, and the call failed because there was no answer.
@@ -102,18 +102,18 @@ pub enum CallError {
     Audit(#[source] BoxError),
 }
 
-/// What a source has so much of that there is no room for one more call.
+/// The resource of a source that has no room for one more call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BusyResource {
-    /// Calls, under way and waiting.
+    /// Calls, running and waiting.
     Calls,
-    /// Calls under way, so many that none ended within the deadline of the one that waited.
+    /// Running calls: none of them ended before the deadline of the one that waited.
     Places,
-    /// Connections, each for a user of its own, all of them in use.
+    /// Connections, one per user: all of them are in use.
     Connections,
-    /// Calls of one user that wait for the user's answers.
+    /// Calls of one user that wait for that user's answers.
     Questions,
-    /// Its first start, which downloads what it needs.
+    /// The source's first start, which downloads what it needs.
     Download,
 }
 
@@ -128,7 +128,7 @@ impl BusyResource {
         }
     }
 
-    /// What whoever made the call can do.
+    /// What the caller can do.
     pub fn advice(self) -> &'static str {
         match self {
             Self::Calls | Self::Places => "try again shortly",
@@ -139,7 +139,7 @@ impl BusyResource {
     }
 }
 
-/// Why a sealed state was not accepted.
+/// Why a sealed state was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     #[error("its state is not one that was given out")]
@@ -164,7 +164,7 @@ pub enum ResumeError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ErrorKind(&'static str);
 
-/// A time as people say it: in hours if it is at least some, otherwise in minutes.
+/// A time as people say it: in whole hours from two hours up, otherwise in minutes.
 fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     if seconds >= 2 * 3600 && seconds.is_multiple_of(3600) {
@@ -180,7 +180,7 @@ impl ErrorKind {
 }
 
 impl CallError {
-    /// What was called, where the error names it.
+    /// The tool that was called, if the error names it.
     pub fn tool_mut(&mut self) -> Option<&mut ToolId> {
         match self {
             Self::Denied { tool, .. }

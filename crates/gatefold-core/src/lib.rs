@@ -2,7 +2,7 @@
 //!
 //! This crate knows no runtime, no network, no files and no environment. Everything in it is plain
 //! data, so that policy, ranking and rendering can be tested without any of those. It does know
-//! `serde_json`'s raw values: arguments and results travel as the text they arrived in.
+//! `serde_json`'s raw values, because arguments and results keep the text in which they arrived.
 
 mod cache;
 mod call;

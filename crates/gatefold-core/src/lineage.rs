@@ -12,7 +12,7 @@ pub struct Lineage {
     pub parent: Option<CallId>,
     /// How many calls this one is nested in.
     pub depth: usize,
-    /// The tools of those calls, outermost first: none of them may be called again.
+    /// The tools of those calls, outermost first. None of them may be called again.
     pub tools: Vec<ToolId>,
     /// The label of everything read so far.
     pub label: Label,
@@ -31,7 +31,7 @@ impl Lineage {
     }
 }
 
-/// What the text may contain that a chain of calls, a session or a run has read so far.
+/// What may be in the text that a chain of calls, a session or a run has read so far.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -16,7 +16,7 @@ pub enum NameError {
 
 /// A source's public name: `[a-z0-9_]`, no `__`, at most [`Domain::MAX_LENGTH`] characters.
 ///
-/// It does not end with `_` either: `a___x` would be a tool of `a` and of `a_` otherwise.
+/// It does not end with `_` either, or `a___x` would be a tool of both `a` and `a_`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Domain(Arc<str>);
@@ -91,7 +91,7 @@ impl fmt::Debug for Domain {
     }
 }
 
-/// Defines a name type without rules: any text, compared letter by letter.
+/// Defines a name type without rules: any text, compared byte by byte.
 macro_rules! text_name {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -147,16 +147,18 @@ text_name! {
 }
 
 impl ToolId {
-    /// The id of the tool that a source of this domain calls `name`, where no longer domain claims it.
+    /// The id of the tool that a source of this domain calls `name`, unless a longer domain claims
+    /// it.
     ///
-    /// A name with `__` always takes its domain: it would be the id of a tool of another one.
+    /// A name with `__` always gets its domain as a prefix, or it would be the id of another
+    /// domain's tool.
     pub fn of(domain: &Domain, name: &str) -> Self {
         let rest = name.strip_prefix(domain.as_str());
         let is_short = rest.is_some_and(|rest| rest.starts_with('_')) && !name.contains("__");
         if is_short { Self::new(name) } else { Self::long(domain, name) }
     }
 
-    /// `{domain}__{name}`, which names no other domain, whatever else is configured.
+    /// `{domain}__{name}`, which belongs to no other domain, whatever else is configured.
     pub fn long(domain: &Domain, name: &str) -> Self {
         Self::new(format!("{domain}__{name}"))
     }
@@ -177,7 +179,7 @@ impl ToolName {
         Ok(Self(text.into()))
     }
 
-    /// The name by which everybody who sees a tool can ask for it.
+    /// The name by which anybody who sees a tool can ask for it.
     pub fn of(id: &ToolId) -> Self {
         Self(id.0.clone())
     }

@@ -23,7 +23,7 @@ text_name! {
 }
 text_name! {
     /// The name that a client gives itself, such as `claude-code`. It is a claim, not a proof: it
-    /// may go into a record, and grants nothing.
+    /// may be recorded, but grants nothing.
     ClientName
 }
 

@@ -1,14 +1,13 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The values that were used most recently, by key. One too many takes the place of the one that was
-/// used longest ago.
+/// A bounded map. When it is full, a new key evicts the least recently used one.
 #[derive(Debug)]
 pub struct RecentMap<K, V> {
     limit: usize,
     /// At most [`RecentMap::limit`].
     entries: HashMap<K, Entry<V>>,
-    /// Counts uses, to tell which one was longest ago.
+    /// Counts uses, to find the least recent one.
     uses: u64,
 }
 
@@ -19,12 +18,12 @@ struct Entry<V> {
 }
 
 impl<K: Clone + Eq + Hash, V> RecentMap<K, V> {
-    /// A map of at most `limit` values, and of one if that is zero.
+    /// A map of at most `limit` values, or of one if that is zero.
     pub fn new(limit: usize) -> Self {
         Self { limit: limit.max(1), entries: HashMap::new(), uses: 0 }
     }
 
-    /// The value of a key, which counts as used now.
+    /// The value of a key, which now counts as just used.
     pub fn get(&mut self, key: &K) -> Option<&V> {
         self.uses += 1;
         let entry = self.entries.get_mut(key)?;
@@ -32,11 +31,11 @@ impl<K: Clone + Eq + Hash, V> RecentMap<K, V> {
         Some(&entry.value)
     }
 
-    /// Puts a value in the place of the one that the key had.
+    /// Sets the value of a key, and returns the old one.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         self.uses += 1;
         if self.entries.len() >= self.limit && !self.entries.contains_key(&key) {
-            // Looking at all of them is rare: only a key that is new to a full map does.
+            // Searching all entries is rare: only a new key in a full map needs it.
             let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.last_use);
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                 self.entries.remove(&oldest);
@@ -46,7 +45,7 @@ impl<K: Clone + Eq + Hash, V> RecentMap<K, V> {
         self.entries.insert(key, entry).map(|former| former.value)
     }
 
-    /// Removes the values whose keys do not hold.
+    /// Removes the values for whose keys `holds` is false.
     pub fn retain(&mut self, mut holds: impl FnMut(&K) -> bool) {
         self.entries.retain(|key, _| holds(key));
     }

@@ -58,17 +58,17 @@ impl EntryKind {
     }
 }
 
-/// One entry of a source as policy, audit and the source know it: the meaning of a name.
+/// One entry of a source as policy, audit and the source itself know it: what a name refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     pub kind: EntryKind,
     pub domain: Domain,
-    /// A prompt's id is made like a tool's; a resource's is its address behind the gateway.
+    /// A prompt's id is built like a tool's; a resource's is its address behind the gateway.
     pub id: ToolId,
-    /// The source's own name for it, letter for letter; for a resource, its URI.
+    /// The source's own name for it, unchanged; for a resource, its URI.
     pub name: Arc<str>,
-    /// The digest of its definition, or of the URI of an unlisted resource. A sealed call does not
-    /// resume on a changed definition.
+    /// The digest of its definition, or of the URI of an unlisted resource. A sealed call is not
+    /// resumed if the definition has changed.
     pub digest: Digest,
     pub hints: Hints,
 }

@@ -28,18 +28,18 @@ impl ResolvedCall {
     }
 }
 
-/// What dispatch found out about a call before it asked for a decision.
+/// What dispatch found out about a call before asking for a decision.
 #[derive(Debug)]
 pub struct Facts {
     pub now: Timestamp,
     /// A person's approval for a call of this principal.
     pub approval: Option<Approval>,
-    /// What the session or the run has read before this call.
+    /// The label of what the session or the run has read before this call.
     pub label: Label,
     /// How many calls this one is nested in.
     pub depth: usize,
-    /// The principals of the outer calls, where this call is made for somebody narrower: nothing is
-    /// granted unless it is granted to all of them.
+    /// The principals of the outer calls, if this call is made for a narrower one. A call is
+    /// granted only if it is granted to all of them.
     pub on_behalf_of: Vec<Arc<Principal>>,
 }
 
@@ -75,8 +75,8 @@ pub enum Admission {
     Denied(Denial),
 }
 
-/// A call that needs a person's approval. It returns the call, so that it can be asked about and
-/// tried again.
+/// A call that needs a person's approval. It contains the call, so that the person can be asked and
+/// the call tried again.
 #[derive(Debug)]
 pub struct ApprovalRequest {
     pub call: ResolvedCall,
@@ -91,10 +91,10 @@ pub struct Denial {
     pub hidden: bool,
 }
 
-/// What has to be done about an admitted call beside making it. By default nothing.
+/// What else has to be done for an admitted call. Nothing by default.
 ///
-/// A permit is good only for whoever meets all of them: one that cannot meet one does not make the
-/// call.
+/// A permit is only valid if all its obligations are met: a caller that cannot meet one must not
+/// make the call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Obligations {
     masks: Vec<Box<str>>,
@@ -103,20 +103,20 @@ pub struct Obligations {
 }
 
 impl Obligations {
-    /// To hide a part of the result, by its JSON pointer.
+    /// Adds that a part of the result is hidden, by its JSON pointer.
     #[must_use]
     pub fn mask(mut self, pointer: &str) -> Self {
         self.masks.push(pointer.into());
         self
     }
 
-    /// To show no more of the result than so many bytes.
+    /// Adds that at most this many bytes of the result are shown.
     #[must_use]
     pub fn preview(self, bytes: u64) -> Self {
         Self { preview_bytes: Some(bytes), ..self }
     }
 
-    /// These and others: all that is masked by either, and no more bytes than both allow.
+    /// Both together: everything that either one masks, and no more bytes than both allow.
     pub(crate) fn and(mut self, other: &Self) -> Self {
         self.masks.extend(other.masks.iter().cloned());
         let bytes = [self.preview_bytes, other.preview_bytes];
@@ -124,7 +124,7 @@ impl Obligations {
         Self { preview_bytes, is_confirmed: self.is_confirmed || other.is_confirmed, ..self }
     }
 
-    /// JSON pointers (RFC 6901) of what must not be read in the result.
+    /// JSON pointers (RFC 6901) to the parts of the result that must not be read.
     pub fn masks(&self) -> impl Iterator<Item = &str> {
         self.masks.iter().map(AsRef::as_ref)
     }
@@ -148,7 +148,7 @@ impl Obligations {
 ///
 /// Only [`Policy::admit`](crate::Policy::admit) makes one and a source consumes it, so no path
 /// reaches an upstream without a decision, and none reaches it twice on the same one. It carries
-/// the call it was given for, so it cannot serve another.
+/// the call it was given for, so it cannot be used for another.
 #[derive(Debug)]
 #[must_use]
 pub struct Permit {

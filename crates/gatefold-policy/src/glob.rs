@@ -16,7 +16,7 @@ impl Glob {
         &self.0
     }
 
-    /// Takes time proportional to the product of both lengths at worst, without recursion: on a
+    /// Takes time proportional to the product of both lengths at worst, and does not recurse: on a
     /// mismatch only the last `*` consumes one more character.
     pub fn matches(&self, name: &str) -> bool {
         let (pattern, name) = (self.0.as_bytes(), name.as_bytes());

@@ -1,8 +1,8 @@
 //! Who may see and call what: rules, the permit that proves a decision, and detection of secrets.
 //!
-//! Policy is a function of its input. It knows no source, no storage and no clock: facts that
-//! change (approvals given, quotas used, the time) are gathered by dispatch and handed in. It
-//! depends on no other crate of ours than `gatefold-core`.
+//! Policy is a function of its input. It knows no source, no storage and no clock: dispatch gathers
+//! facts that change (approvals given, quotas used, the time) and passes them in. The only crate of
+//! ours that it depends on is `gatefold-core`.
 
 mod admission;
 mod glob;

@@ -13,16 +13,16 @@ use crate::uri::{Readings, UriPattern};
 /// What a rule does to the entries it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// Makes the domain an allow-list: entries that no allow rule matches are hidden, prompts and
-    /// resources included, except for kinds of entries that no allow rule is about.
+    /// Makes the domain an allow-list: entries that no allow rule matches are hidden, including
+    /// prompts and resources, except for kinds of entries that no allow rule is about.
     Allow,
-    /// A person approves or denies each call. It shows nothing that an allow-list leaves out.
+    /// A person approves or denies each call. It does not show anything that an allow-list hides.
     Ask,
     /// Hides the entry. Calling it by name gives the same error as a name that does not exist.
     Deny,
 }
 
-/// Whom a rule applies to. An empty list means everybody; of a list, one match is enough.
+/// Whom a rule applies to. An empty list means everybody; otherwise one match is enough.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PrincipalFilter {
     pub users: Vec<UserId>,
@@ -77,8 +77,8 @@ pub enum Entries {
 }
 
 impl Entries {
-    /// Reads a pattern as it is written in a configuration: a prefix `tool:`, `prompt:` or
-    /// `resource:` says what it is about.
+    /// Reads a pattern from a configuration: a prefix `tool:`, `prompt:` or `resource:` says what
+    /// it is about.
     pub fn read(pattern: &str) -> (Self, &str) {
         [EntryKind::Tool, EntryKind::Prompt, EntryKind::Resource]
             .into_iter()
@@ -106,13 +106,13 @@ pub struct Rule {
     pub who: PrincipalFilter,
     pub scope: Scope,
     pub entries: Entries,
-    /// Compared with a tool's or a prompt's name, or with a resource's URI in every way that a server may
-    /// read it.
+    /// Compared with a tool's or a prompt's name, or with every way in which a server may read a
+    /// resource's URI.
     pub pattern: Glob,
 }
 
 impl Rule {
-    /// Whether the rule applies to this kind of entry in this domain at all, for this principal.
+    /// Whether the rule can apply to this kind of entry in this domain, for this principal.
     fn concerns(&self, principal: &Principal, target: &Target) -> bool {
         is_about(&self.who, self.entries, &self.scope, principal, target)
     }
@@ -133,10 +133,10 @@ fn is_about(
         }
 }
 
-/// What patterns are compared with, made when the first needs it.
+/// What patterns are compared with, computed when first needed.
 struct Subject<'a> {
     target: &'a Target,
-    /// Of a resource, by its own URI and behind the gateway.
+    /// For a resource: the readings of its own URI, and of its address behind the gateway.
     own: OnceCell<Readings>,
     public: OnceCell<Readings>,
 }
@@ -146,7 +146,7 @@ impl<'a> Subject<'a> {
         Self { target, own: OnceCell::new(), public: OnceCell::new() }
     }
 
-    /// Whether a pattern of this effect is about the target.
+    /// Whether a pattern of this effect matches the target.
     fn is_meant(&self, scope: &Scope, pattern: &EntryPattern, effect: Effect) -> bool {
         if self.target.kind != EntryKind::Resource {
             return self.is_named(scope, &pattern.name, effect);
@@ -163,8 +163,8 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Whether a tool or a prompt is meant, by its own name or by any of the names that are its domain's
-    /// alone.
+    /// Whether a tool or a prompt matches, by its own name or by any name that belongs only to its
+    /// domain.
     fn is_named(&self, scope: &Scope, pattern: &Glob, effect: Effect) -> bool {
         let Target { domain, id, name, .. } = self.target;
         if let Scope::Domain(_) = scope {
@@ -175,10 +175,11 @@ impl<'a> Subject<'a> {
         }
         let is_long = id.as_str().len() == domain.as_str().len() + 2 + name.len();
         if !is_long {
-            // Whoever writes `{domain}__*` means all of it, short ids too.
+            // Somebody who writes `{domain}__*` means everything in the domain, including short
+            // ids.
             return pattern.matches(ToolId::long(domain, name).as_str());
         }
-        // A longer domain that is configured later must not lift what was denied.
+        // If a longer domain is configured later, that must not lift a denial.
         effect != Effect::Allow
             && name.starts_with(domain.as_str())
             && pattern.matches(ToolId::of(domain, name).as_str())
@@ -189,7 +190,8 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// A pattern as it is compared with names, and with URIs where it may be about resources.
+/// A pattern in the forms that are compared with names and, if it can be about resources, with
+/// URIs.
 #[derive(Debug, Clone)]
 struct EntryPattern {
     name: Glob,
@@ -213,14 +215,14 @@ pub struct Policy {
     rules: Vec<Rule>,
     /// The patterns of the rules, in their order.
     patterns: Vec<EntryPattern>,
-    /// The places of the rules that do not apply to everybody.
+    /// The indexes of the rules that do not apply to everybody.
     narrow: Vec<usize>,
     /// Whether any rule asks for approval.
     asks: bool,
     obligations: Vec<(ObligationRule, EntryPattern)>,
 }
 
-/// What is owed for calls that some entries match, whichever rule admits them.
+/// Obligations for calls of the entries that match, whichever rule admits the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObligationRule {
     pub who: PrincipalFilter,
@@ -238,12 +240,12 @@ impl ObligationRule {
 
 /// Which rules of one policy apply to a principal.
 ///
-/// Principals with equal sets see the same, so views are keyed by it. It has no meaning for another
-/// policy. While every rule applies to everybody, it is empty.
+/// Principals with equal sets see the same things, so views are keyed by it. It means nothing to
+/// another policy. While every rule applies to everybody, it is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ApplicableRules(Box<[u64]>);
 
-/// The rule to name when no configured rule matched.
+/// The rule to name if no configured rule matched.
 const NO_RULE: &str = "default";
 /// The rule to name for a tool that an allow-list leaves out.
 const NOT_LISTED: &str = "allow-list";
@@ -272,8 +274,8 @@ impl Policy {
         Self { patterns: patterns.collect(), rules, narrow, asks, obligations: Vec::new() }
     }
 
-    /// The same rules, with what is owed for the calls that they admit. Nothing becomes visible or
-    /// hidden by it.
+    /// The same rules, with obligations for the calls that they admit. This makes nothing visible
+    /// or hidden.
     #[must_use]
     pub fn with_obligations(self, obligations: Vec<ObligationRule>) -> Self {
         let with_pattern = |rule: ObligationRule| {
@@ -333,14 +335,14 @@ impl Policy {
         }
     }
 
-    /// All that is owed for a call, by its principal or by one on whose behalf it is made.
+    /// All obligations of a call, from its principal and from those on whose behalf it is made.
     fn owed(&self, call: &ResolvedCall, facts: &Facts, own: Obligations) -> Obligations {
         let target = call.target();
         let subject = Subject::new(target);
         let is_owed = |(rule, pattern): &&(ObligationRule, EntryPattern)| {
             let others = facts.on_behalf_of.iter();
             let mut all = others.chain([&call.call().principal]);
-            // What is owed must not be got round, just as what is denied.
+            // Like a denial, an obligation must not be circumvented.
             all.any(|principal| rule.concerns(principal, target))
                 && subject.is_meant(&rule.scope, pattern, Effect::Deny)
         };
@@ -348,8 +350,7 @@ impl Policy {
         owed.fold(own, |owed, (rule, _)| owed.and(&rule.obligations))
     }
 
-    /// What is decided for the principal, unless something stricter is for one on whose behalf it
-    /// acts.
+    /// The decision for the principal, or a stricter one for somebody on whose behalf it acts.
     fn strictest(&self, principal: &Principal, facts: &Facts, target: &Target) -> Verdict<'_> {
         let others = facts.on_behalf_of.iter().map(|other| self.verdict(other, target));
         others.fold(self.verdict(principal, target), |strictest, other| {

@@ -1,8 +1,8 @@
 //! What in a name, a value or a text is a secret, and how to mask it.
 //!
-//! Everyone who needs this uses the same rules: an import that takes secrets out of a client's
-//! file, learning that must not keep one, results that must not show one. When in doubt, a value is
-//! a secret: a false alarm costs a reference or a word, a miss is a leak. Everything here is a
+//! Everything that needs this uses the same rules: an import that takes secrets out of a client's
+//! file, learning that must not store one, results that must not show one. When in doubt, a value
+//! is a secret: a false alarm costs a reference or a word, a miss is a leak. Everything here is a
 //! function of its input, and reads at most a named length of text.
 
 mod harmless;
@@ -29,7 +29,7 @@ pub enum Reason {
     Name,
     /// It says so itself: `Bearer ...`.
     Scheme,
-    /// It is not plainly harmless, as words, numbers, paths and URLs are.
+    /// It is not plainly harmless like words, numbers, paths and URLs.
     Shape,
 }
 

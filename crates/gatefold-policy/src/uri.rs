@@ -1,22 +1,22 @@
-//! Resources as rules judge them: by what a server may read, however a caller wrote it.
+//! Resources as rules judge them: by what a server may read, however the caller wrote it.
 
 use gatefold_core::Target;
 use url::Url;
 
 use crate::Glob;
 
-/// What an address behind the gateway begins with; the source's domain and its own URI follow.
+/// The prefix of an address behind the gateway; the source's domain and its own URI follow.
 const ADDRESS: &str = "gatefold://";
 
-/// How often a listed URI is decoded, at most, to see what becomes of it.
+/// How often a listed URI is decoded, at most, to see what it turns into.
 const DECODINGS: usize = 3;
 
-/// A URI as the URL standard writes it (WHATWG, URL, section 4), with nothing percent-encoded that
-/// need not be (RFC 3986, section 6.2.2).
+/// A URI in the form of the URL standard (WHATWG, URL, section 4), with nothing percent-encoded
+/// that need not be (RFC 3986, section 6.2.2).
 ///
-/// `None` for what is no URL, and for what some servers take for another one: what changes when
-/// it is normalised once more, encoded separators and encoded percent signs, backslashes, empty and
-/// dotted segments, and hosts of files, which most servers do not look at.
+/// `None` for anything that is not a URL, and for anything that some servers read as a different
+/// one: URIs that change when normalised again, encoded separators and percent signs, backslashes,
+/// empty and dotted segments, and file URIs with a host, which most servers ignore.
 pub fn normal_uri(uri: &str) -> Option<String> {
     if uri.chars().any(char::is_control) {
         return None;
@@ -31,7 +31,7 @@ fn normalized(uri: &str) -> Option<String> {
     Url::parse(uri).ok().map(|url| decoded(url.as_str(), is_needless)).and_then(text)
 }
 
-/// Decodes these bytes where they are percent-encoded, and writes all others in upper case.
+/// Decodes these bytes if they are percent-encoded, and writes all other escapes in upper case.
 fn decoded(text: &str, is_decoded: impl Fn(u8) -> bool) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -52,7 +52,7 @@ fn decoded(text: &str, is_decoded: impl Fn(u8) -> bool) -> Vec<u8> {
     bytes
 }
 
-/// The byte whose two digits a text begins with.
+/// The byte that the first two digits of a text stand for.
 fn escape(text: &str) -> Option<u8> {
     let digits = text.get(..2).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
     u8::from_str_radix(digits, 16).ok()
@@ -62,8 +62,8 @@ fn text(bytes: Vec<u8>) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The text as a server reads it that decodes everything; none where that is no text, such as the
-/// overlong forms in which a slash was once hidden.
+/// The text as read by a server that decodes everything. None if the result is not text, such as
+/// the overlong forms that were once used to hide a slash.
 fn fully_decoded(uri: &str) -> Option<String> {
     text(decoded(uri, |_| true))
 }
@@ -72,7 +72,7 @@ fn fully_decoded(uri: &str) -> Option<String> {
 fn is_unambiguous(uri: &str) -> bool {
     let mut escapes = uri.match_indices('%').map(|(at, _)| (escape(&uri[at + 1..]), at));
     let is_plain = |(byte, at): (Option<u8>, usize)| match byte {
-        // Read twice it would be another byte.
+        // Decoded twice, it would be another byte.
         Some(b'%') => uri.get(at + 3..).is_none_or(|behind| escape(behind).is_none()),
         Some(byte) => !byte.is_ascii_control() && !b"/\\".contains(&byte),
         None => false,
@@ -86,7 +86,7 @@ fn is_unambiguous(uri: &str) -> bool {
         && !(parts.is_file() && (parts.authority != Some("") || has_barred_drive(parts.path)))
 }
 
-/// Whether a file's path begins with a drive letter and a bar, which the standard takes for a colon.
+/// Whether a file's path begins with a drive letter and a bar, which the standard reads as a colon.
 fn has_barred_drive(path: &str) -> bool {
     let path = fully_decoded(path).unwrap_or_default();
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
@@ -119,7 +119,7 @@ impl<'a> Parts<'a> {
         self.scheme.eq_ignore_ascii_case("file:")
     }
 
-    /// Whether the standard knows how such URIs are written, so that they are written in one way.
+    /// Whether the URL standard defines how such URIs are written, so that there is only one way.
     fn is_special(&self) -> bool {
         ["file:", "http:", "https:", "ws:", "wss:", "ftp:"].contains(&self.scheme)
     }
@@ -133,20 +133,21 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What servers may take one URI for.
+/// What servers may read one URI as.
 #[derive(Debug, Clone)]
 pub(crate) struct Readings {
     /// As it is sent, and decoded.
     whole: Vec<String>,
-    /// Both without what stands behind `?` and `#`.
+    /// Both without what follows `?` and `#`.
     bare: Vec<String>,
-    /// All that lenient servers may make of it.
+    /// Everything that lenient servers may read it as.
     lenient: Vec<String>,
     is_file: bool,
 }
 
 impl Readings {
-    /// Of a resource's own URI. One that has no normal form is as its source lists it.
+    /// The readings of a resource's own URI. One without a normal form is taken as its source lists
+    /// it.
     pub(crate) fn of(uri: &str) -> Self {
         let normal = normal_uri(uri);
         let flattened = if normal.is_none() { flattened(uri) } else { Vec::new() };
@@ -170,7 +171,7 @@ impl Readings {
         Self { whole, bare, lenient, is_file: parts.is_file() }
     }
 
-    /// The same behind what the resource's id has before its own URI.
+    /// The same readings, with the prefix that the resource's id puts before its own URI.
     pub(crate) fn behind_id_of(self, target: &Target) -> Self {
         let (id, own) = (target.id.as_str(), &*target.name);
         let scheme = own.find("://").map_or(0, |at| at + 3);
@@ -190,7 +191,7 @@ impl Readings {
     }
 }
 
-/// What servers may make of a URI that has no normal form, and that its source lists all the same.
+/// What servers may read a URI as that has no normal form but is listed by its source anyway.
 fn flattened(uri: &str) -> Vec<String> {
     let text = normalized(uri).unwrap_or_else(|| uri.trim().to_owned()).replace('\\', "/");
     let parts = Parts { tail: "", ..Parts::of(&text) };
@@ -205,7 +206,7 @@ fn flattened(uri: &str) -> Vec<String> {
     if !parts.is_file() {
         return vec![Parts { path: &resolved(&path), ..parts }.written()];
     }
-    // Some servers do not look at the host, and to some it is the first folder.
+    // Some servers ignore the host, and some take it for the first folder.
     let host = parts.authority.unwrap_or_default();
     let both = [path.clone(), format!("{host}/{path}")];
     let of_file = |path: &String| {
@@ -227,14 +228,15 @@ fn resolved(path: &str) -> Vec<&str> {
     segments
 }
 
-/// A URI with and without what a server may leave out: who asks and at which port, case and a dot at the end
-/// of a host, the slashes behind a scheme that the standard does not know, a slash at the end.
+/// A URI with and without the parts that a server may ignore: the user, the port, the case of the
+/// host and a dot at its end, the slashes after a scheme that the standard does not know, a slash
+/// at the end.
 fn leniently(parts: Parts<'_>) -> Vec<String> {
     let mut authorities = vec![parts.authority.map(str::to_owned)];
     if let Some(authority) = parts.authority {
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
         let without_port = |host: &str| {
-            // The standard leaves out what is the default of the schemes it knows.
+            // The standard already leaves out the default ports of the schemes that it knows.
             let port = host.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
             let port = port.filter(|_| !parts.is_special());
             port.map_or(host, |(host, _)| host).to_owned()
@@ -269,24 +271,24 @@ fn leniently(parts: Parts<'_>) -> Vec<String> {
     readings
 }
 
-/// Without the slashes behind the scheme.
+/// Without the slashes after the scheme.
 fn collapsed(parts: Parts<'_>) -> String {
     let Parts { scheme, authority, path, tail } = parts;
     let rest = format!("{}{path}", authority.unwrap_or_default());
     format!("{scheme}{}{tail}", rest.trim_start_matches('/'))
 }
 
-/// A rule's pattern as it is held against resources, which are written in the normal form whether or
-/// not the pattern is.
+/// A rule's pattern in the forms that are compared with resources. Resources are compared in their
+/// normal form, whether or not the pattern is in it.
 #[derive(Debug, Clone)]
 pub(crate) struct UriPattern {
     /// As it was written, in the normal form, and decoded.
     exact: Vec<Glob>,
-    /// These, and what lenient servers may take them for.
+    /// Those, and what lenient servers may read them as.
     lenient: Vec<Glob>,
-    /// The same in lower case, for files: many file systems do not tell cases apart.
+    /// The same in lower case, for files: many file systems ignore case.
     lower: Vec<Glob>,
-    /// Whether it says what stands behind `?` or `#`.
+    /// Whether it says anything about what follows `?` or `#`.
     has_tail: bool,
 }
 
@@ -299,7 +301,7 @@ impl UriPattern {
             None => (String::new(), written),
         };
         let normal = normalized(own);
-        // What is decoded must not become a star.
+        // Decoding must not create a star.
         let stars = |text: &str| text.matches(['*', '?']).count();
         let decoded = fully_decoded(normal.as_deref().unwrap_or(own));
         let decoded = decoded.filter(|decoded| stars(decoded) == stars(own));
@@ -328,7 +330,7 @@ impl UriPattern {
         }
     }
 
-    /// Whether an allowed resource is meant, in whichever way a server reads it.
+    /// Whether an allowed resource matches, in every way in which a server may read it.
     pub(crate) fn means(&self, readings: &Readings) -> bool {
         let all = |readings: &[String]| {
             readings.iter().all(|one| self.exact.iter().any(|form| form.matches(one)))
@@ -337,7 +339,7 @@ impl UriPattern {
         all(&readings.whole) && (is_about_tail || all(&readings.bare))
     }
 
-    /// Whether any server may read a resource that is meant.
+    /// Whether any server may read the resource as one that matches.
     pub(crate) fn may_mean(&self, readings: &Readings) -> bool {
         let is_any = |forms: &[Glob], one: &str| forms.iter().any(|form| form.matches(one));
         readings.lenient.iter().any(|one| {

@@ -1,4 +1,4 @@
-//! Values that are plainly no secrets.
+//! Values that are plainly not secret.
 
 use super::shapes::{is_path, is_plain_path, is_plain_word};
 use super::texts::has_secret;
@@ -7,7 +7,7 @@ use super::{REFERENCE, is_secret};
 /// Replaces a byte of a reference in JSON, which has no control characters.
 const IN_JSON: &str = "\u{fdd0}";
 
-/// Whether a value is plainly no secret: words, numbers, paths, addresses, and lists of them.
+/// Whether a value is plainly not secret: words, numbers, paths, addresses, and lists of them.
 pub(super) fn is_harmless(value: &str) -> bool {
     let value = value.trim();
     if value.contains(|c: char| c.is_control() && c != REFERENCE) {

@@ -9,20 +9,22 @@ use base64::engine::general_purpose::{GeneralPurpose, STANDARD, STANDARD_NO_PAD,
 
 use super::{MASK, after_scheme, is_secret, is_switch, secrets_in};
 
-/// The shortest value that is looked for, in bytes: shorter ones are found within words.
+/// The shortest value to search for, in bytes: shorter ones occur within words.
 const SHORTEST: usize = 6;
-/// The shortest encoded form that is looked for, in bytes.
+/// The shortest encoded form to search for, in bytes.
 const SHORTEST_ENCODED: usize = 8;
-/// The longest value whose encoded forms are looked for, in bytes. A longer one is itself looked for.
+/// The longest value whose encoded forms are searched for, in bytes. A longer one is only searched
+/// for as it is.
 const LONGEST_ENCODED: usize = 256;
-/// The longest value that is looked for in one piece, in bytes.
+/// The longest value that is searched for in one piece, in bytes.
 const PIECE: usize = 4096;
-/// Values of one source. No configuration has as many; what is beyond is not looked for.
+/// The most values of one source. No configuration has as many, and any beyond that are not
+/// searched for.
 const VALUES: usize = 256;
-/// The shortest part of a value that tells a text without it from one that may have it.
+/// The shortest part of a value whose absence shows that a text does not contain the value.
 const SHORTEST_ANCHOR: usize = 4;
 
-/// Values that must not be shown, gathered from a configuration.
+/// Values that must not be shown, collected from a configuration.
 #[derive(Default)]
 pub struct SecretValues(BTreeSet<String>);
 
@@ -55,7 +57,7 @@ impl SecretValues {
     /// Takes a value that is known to be secret.
     pub fn add(&mut self, value: &str) {
         let value = value.trim();
-        // A server shows its lines one by one.
+        // Servers print their lines one by one, so each line is a value.
         for line in value.lines().filter(|line| !line.starts_with("-----")) {
             let mut rest = line.trim();
             while !rest.is_empty() && self.0.len() < VALUES {
@@ -69,14 +71,14 @@ impl SecretValues {
     }
 }
 
-/// Whether a value says something: a switch, or one character again and again, is in any text.
+/// Whether a value is distinctive: a switch, or one character repeated, occurs in any text.
 fn is_telling(value: &str) -> bool {
     let first = value.chars().next();
     let is_one = value.chars().all(|letter| Some(letter) == first);
     value.len() >= SHORTEST && !is_one && !is_switch(value)
 }
 
-/// What masks the secrets of one source in its texts.
+/// Masks the secrets of one source in its texts.
 ///
 /// A text without any of them is searched once and not copied.
 #[derive(Debug, Default)]
@@ -86,7 +88,8 @@ pub struct KnownSecrets(Option<SecretSearch>);
 struct SecretSearch {
     /// All forms of all values.
     forms: AhoCorasick,
-    /// A part of each form that JSON writes in one way only. A text without any has no secret.
+    /// A part of each form that JSON can write in only one way. A text without any of them contains
+    /// no secret.
     anchors: AhoCorasick,
 }
 
@@ -101,13 +104,13 @@ impl KnownSecrets {
             let mut builder = AhoCorasick::builder();
             builder.match_kind(MatchKind::LeftmostLongest).build(texts).ok()
         };
-        // Only more text than a configuration may have cannot be searched for.
+        // This fails only for more text than a configuration may contain.
         let search = search(&forms).zip(search(&anchors));
         Self(search.map(|(forms, anchors)| SecretSearch { forms, anchors }))
     }
 
-    /// Whether a text may have one of the secrets. It does not if this is false, however JSON in it is
-    /// written.
+    /// Whether a text may contain one of the secrets. If this is false it does not, however JSON in
+    /// it is written.
     pub fn may_be_in(&self, text: &[u8]) -> bool {
         self.0.as_ref().is_some_and(|search| search.anchors.is_match(text))
     }
@@ -125,8 +128,8 @@ impl KnownSecrets {
         Cow::Owned(masked)
     }
 
-    /// The text of a JSON value with the secrets in its strings masked. A number that has one
-    /// becomes `null`, so that it stays JSON.
+    /// The text of a JSON value with the secrets in its strings masked. A number that contains one
+    /// becomes `null`, so that the result is still JSON.
     pub fn mask_json<'t>(&self, json: &'t str) -> Cow<'t, str> {
         if !self.may_be_in(json.as_bytes()) {
             return Cow::Borrowed(json);
@@ -145,7 +148,7 @@ impl KnownSecrets {
 
     fn mask_string(&self, string: &str, out: &mut String) {
         let Ok(text) = serde_json::from_str::<String>(string) else {
-            // Half of a surrogate pair is no text, and still legal.
+            // Half of a surrogate pair is not text, but it is legal JSON.
             let is_safe = matches!(self.mask(string), Cow::Borrowed(_));
             out.push_str(if is_safe { string } else { "\"[redacted]\"" });
             return;
@@ -175,7 +178,7 @@ impl KnownSecrets {
     }
 }
 
-/// How long the string of JSON is that a text begins with, its quotes included.
+/// The length of the JSON string at the start of a text, including its quotes.
 fn string_bytes(text: &str) -> usize {
     let mut bytes = text.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
@@ -188,7 +191,7 @@ fn string_bytes(text: &str) -> usize {
     text.len()
 }
 
-/// The value as it is, percent-encoded, and within a base64 text at each of the three offsets.
+/// The value as it is, percent-encoded, and inside a base64 text at each of the three offsets.
 fn forms(value: &str) -> Vec<String> {
     let mut forms = vec![value.to_owned()];
     if value.len() > LONGEST_ENCODED {
@@ -208,7 +211,7 @@ fn forms(value: &str) -> Vec<String> {
     forms
 }
 
-/// The characters of base64 that only depend on the value, if as many bytes stand before it.
+/// The base64 characters that depend only on the value, if this many bytes come before it.
 fn base64_at(value: &str, offset: usize, engine: &GeneralPurpose) -> String {
     let mut bytes = vec![0; offset];
     bytes.extend_from_slice(value.as_bytes());
@@ -217,7 +220,7 @@ fn base64_at(value: &str, offset: usize, engine: &GeneralPurpose) -> String {
     encoded[(offset * 8).div_ceil(6)..end].to_owned()
 }
 
-/// Everything encoded that RFC 3986 does not leave as it is anywhere (section 2.3).
+/// Encodes everything that RFC 3986 does not allow unencoded everywhere (section 2.3).
 fn percent_encoded(value: &str) -> String {
     let encoded = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
@@ -228,8 +231,8 @@ fn percent_encoded(value: &str) -> String {
     value.bytes().map(encoded).collect()
 }
 
-/// What is in every JSON text with this value: letters and digits, which nobody escapes. A value with
-/// too few of them is looked for in the ways that it is usually written.
+/// What every JSON text with this value contains: letters and digits, which nobody escapes. A value
+/// with too few of them is searched for in the forms in which it is usually written.
 fn anchors(value: &str) -> Vec<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let longest = value.split(|c| !is_plain(c)).max_by_key(|run| run.len()).unwrap_or_default();

@@ -37,7 +37,7 @@ const SECRET_ENDS: &[&str] = &[
     "CONNSTR",
 ];
 
-/// Words with one of those endings that mark no secret.
+/// Words with one of those endings that do not mark a secret.
 const HARMLESS_WORDS: &[&str] = &["MONKEY", "HOTKEY", "HOTKEYS", "BYPASS", "COMPASS"];
 
 /// Whole words that mark a secret, in upper case.
@@ -119,7 +119,7 @@ impl NameClass {
         let is_secret = words.iter().any(|word| is_secret_word(word))
             || words.windows(2).any(|pair| pair == ["CONNECTION", "STRING"])
             || words.windows(2).any(|pair| pair == ["CONN", "STR"]);
-        // The address of a webhook is all it takes to use it.
+        // Knowing the address of a webhook is enough to use it.
         if is_secret && words.iter().any(|word| word == "WEBHOOK") {
             Self::Secret
         } else if PLAIN_ENDS.contains(&last) {

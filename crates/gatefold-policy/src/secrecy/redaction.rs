@@ -12,17 +12,17 @@ pub const MASK: &str = "[redacted]";
 /// The longest text that is searched, in bytes. Everything after it is masked.
 const LONGEST_TEXT: usize = 1024 * 1024;
 
-/// Shorter values are not masked by [`mask_values`]: they would be found within words.
+/// Shorter values are not masked by [`mask_values`], because they would be found within words.
 const SHORTEST_VALUE: usize = 4;
 
 /// The text with its secrets masked.
 ///
-/// At most the first mebibyte is looked through, and the work grows with its length and no faster.
-/// Doubt masks: what is longer than that is cut off with a mask.
+/// At most the first mebibyte is searched, in time linear in its length. When in doubt, this masks:
+/// the rest of a longer text is replaced by a mask.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let end = text.floor_char_boundary(LONGEST_TEXT);
-    // An outside text could hide a secret behind the stand-in for references; a letter hides
-    // nothing.
+    // A foreign text could use the stand-in for references to hide a secret. A letter in its place
+    // hides nothing.
     let searched = text[..end].replace(REFERENCE, "_");
     let spans = secrets_in_any(&searched).into_iter();
     let mut ranges: Vec<_> = spans.map(|span| span.range).collect();
@@ -52,7 +52,7 @@ pub fn mask_values<'t, 'v>(
     masked(text, &ranges)
 }
 
-/// The text with a mask in the place of each range. The ranges are in order and apart.
+/// The text with each range replaced by a mask. The ranges are sorted and do not overlap.
 fn masked<'t>(text: &'t str, ranges: &[Range<usize>]) -> Cow<'t, str> {
     if ranges.is_empty() {
         return Cow::Borrowed(text);
@@ -107,7 +107,7 @@ mod tests {
         assert!(kept.ends_with(MASK) && !kept.contains("hunter2"));
     }
 
-    /// Texts that are made to have one part of them belong to many finds.
+    /// Texts that are built so that one part of them belongs to many matches.
     const HOSTILE: &[&str] = &[
         "a:",
         "key:",
@@ -141,7 +141,7 @@ mod tests {
         "\u{1a}",
     ];
 
-    /// The least time of three in which a text is looked through.
+    /// The fastest of three searches of a text.
     fn time_for(text: &str) -> Duration {
         let once = || {
             let begin = Instant::now();
@@ -163,7 +163,7 @@ mod tests {
         for piece in HOSTILE {
             for (short, long) in mixed(piece, SHORT).iter().zip(&mixed(piece, SHORT * TIMES)) {
                 let (short, long) = (time_for(short), time_for(long));
-                // By the square it would take 4096 times as long.
+                // Quadratic time would take 4096 times as long.
                 let limit =
                     short.max(Duration::from_micros(50)) * 8 * u32::try_from(TIMES).unwrap();
                 assert!(long < limit, "{piece:?}: {short:?} became {long:?}");

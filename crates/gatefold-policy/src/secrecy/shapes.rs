@@ -3,7 +3,7 @@
 use super::names::NameClass;
 use super::{REFERENCE, is_reference};
 
-/// Beginnings of tokens of well-known services, and of nothing else.
+/// Prefixes of tokens of well-known services that occur in nothing else.
 const TOKEN_BEGINNINGS: &[&str] = &[
     "ghp_",
     "gho_",
@@ -45,7 +45,7 @@ const TOKEN_BEGINNINGS: &[&str] = &[
     "BSA",
 ];
 
-/// Beginnings that words have too, so a capital or a digit must follow.
+/// Prefixes that words have too, so a capital or a digit must follow.
 const LIKELY_BEGINNINGS: &[&str] =
     &["sk-", "sk_", "pk_", "rk_", "xox", "eyJ", "secret_", "r8_", "key-", "SG.", "api-", "token-"];
 
@@ -64,7 +64,7 @@ const RANDOM_BITS: f64 = 2.75;
 
 const UUID_LENGTH: usize = 36;
 
-/// Whether a value begins as the tokens of a well-known service do.
+/// Whether a value starts like the tokens of a well-known service.
 pub fn is_token(word: &str) -> bool {
     let has_rest = |rest: &str| rest.len() >= TOKEN_REST;
     let is_made = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase();
@@ -154,8 +154,8 @@ fn is_random_run(run: &str) -> bool {
         || (is_mixed && run.len() >= KEY_LENGTH && (is_hex || breaks(run) >= 4))
 }
 
-/// How often a run changes between digits, lower-case and capital letters; a capital that begins a
-/// word is no change.
+/// How often a run changes between digits, lower-case and capital letters. A capital that begins a
+/// word does not count.
 fn breaks(run: &str) -> usize {
     let kind = |b: u8| match b {
         b'0'..=b'9' => 0,

@@ -21,7 +21,7 @@ const SCHEMES: &[&str] = &["bearer ", "basic ", "token ", "apikey "];
 /// The longest label in front of a reference, in bytes.
 const LABEL_BYTES: usize = 12;
 
-/// The longest text that is looked through, in bytes. No server's arguments are longer.
+/// The longest text to search, in bytes. No server's arguments are longer.
 const TEXT_BYTES: usize = 16 * 1024;
 
 const PEM: &str = "-----BEGIN";
@@ -40,7 +40,8 @@ pub fn has_secret(text: &str) -> bool {
     !secrets_in(text).is_empty()
 }
 
-/// The secrets in a text, sorted and apart. A text that is too long to search counts as one secret.
+/// The secrets in a text, sorted and without overlaps. A text that is too long to search counts as
+/// one secret.
 pub fn secrets_in(text: &str) -> Vec<SecretSpan> {
     if text.len() > TEXT_BYTES {
         return vec![SecretSpan { range: 0..text.len(), name: "SECRET".to_owned() }];
@@ -48,10 +49,10 @@ pub fn secrets_in(text: &str) -> Vec<SecretSpan> {
     secrets_in_any(text)
 }
 
-/// As [`secrets_in`], however long the text is.
+/// Like [`secrets_in`], but for texts of any length.
 ///
-/// The work grows with the length and no faster, whatever the text is made of: a part of it that
-/// belongs to many finds, as the end of `a:a:a:...` does, is read for the first of them.
+/// The time is linear in the length, whatever the text contains: a part that belongs to many
+/// matches, like the end of `a:a:a:...`, is read only for the first of them.
 pub(super) fn secrets_in_any(text: &str) -> Vec<SecretSpan> {
     let mut spans = Vec::new();
     let mut plain = Vec::new();
@@ -78,8 +79,8 @@ fn merged(mut spans: Vec<SecretSpan>) -> Vec<SecretSpan> {
     merged
 }
 
-/// Finds where things end, for places that are asked for from the front to the back. What ends one
-/// place's thing ends those of all places before it, so the text is read once for all of them.
+/// Finds the next end for places that are asked for from front to back. An end found for one place
+/// is also the end for all places before it, so the text is read only once.
 struct EndFinder<'t, F> {
     text: &'t str,
     is_end: F,
@@ -91,7 +92,7 @@ impl<'t, F: Fn(char) -> bool> EndFinder<'t, F> {
         Self { text, is_end, last: None }
     }
 
-    /// The first end at a place or behind it, else the end of the text.
+    /// The first end at or after a place, otherwise the end of the text.
     fn after(&mut self, place: usize) -> usize {
         let last = self.last.filter(|last| place <= *last);
         let end = last.unwrap_or_else(|| {
@@ -175,7 +176,7 @@ fn credentials(text: &str, spans: &mut Vec<SecretSpan>) {
     }
 }
 
-/// Values that are secret by their names, and ids that are not.
+/// Values whose names make them secret, and ids that are not secret.
 fn named(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usize>>) {
     let mut covered = 0;
     for Pair { name, value } in pairs_in(text) {
@@ -215,7 +216,7 @@ fn pairs_in(text: &str) -> Vec<Pair<'_>> {
     let is_connection_string = is_connection_string(text);
     let mut word_ends = EndFinder::new(text, |c| c.is_whitespace() || is_quote(c) || c == ';');
     let mut part_ends = EndFinder::new(text, |c| matches!(c, ';' | '"' | '\''));
-    // Where the last value ended, with and without the spaces before its end.
+    // Where the last value ended, with and without trailing spaces.
     let (mut last_end, mut last_trimmed) = (0, 0);
     let mut pairs = Vec::new();
     for (at, sign) in text.match_indices(['=', ':']) {
@@ -244,7 +245,7 @@ fn pairs_in(text: &str) -> Vec<Pair<'_>> {
             (last_end, last_trimmed) = (end, start + text[start..end].trim_end().len());
         }
         let value = start..last_trimmed.max(start);
-        // The credential behind a scheme is found by itself, and the scheme may stay.
+        // The credential after a scheme is found separately, and the scheme may stay.
         let has_scheme = SCHEMES.iter().any(|scheme| begins_with(&text[start..], scheme));
         if !value.is_empty() && !has_scheme {
             pairs.push(Pair { name, value });
@@ -282,8 +283,8 @@ pub fn after_scheme(value: &str) -> &str {
 fn addresses(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usize>>) {
     let mut ends =
         EndFinder::new(text, |c| c.is_whitespace() || is_quote(c) || matches!(c, '<' | '>'));
-    // Up to where an address before this one was looked through, if this one is a part of it: its
-    // user, its path, its parameters, and in vain for a user.
+    // How far earlier addresses were already searched, if this one is part of them: for a user, in
+    // the path, in the parameters, and for a user without finding one.
     let (mut user_seen, mut path_seen, mut parameters_seen, mut no_user) = (0, 0, 0, 0);
     for (at, _) in text.match_indices("://") {
         let start = at + "://".len();
@@ -302,7 +303,7 @@ fn addresses(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usiz
         let path_end = text[host..end].find(['?', '#']).map_or(end, |found| host + found);
         let path_start = text[host..path_end].find('/').map_or(path_end, |found| host + found);
         for part in split(text, path_start..path_end, &['/']) {
-            // A version of a repository is named by a hash, which is no secret.
+            // A version of a repository is named by a hash, which is not secret.
             let word = text[part.clone()].split('@').next().unwrap_or_default();
             if is_token(word) || is_random(word) || is_uuid(word) {
                 spans.push(SecretSpan { range: part, name: "KEY".to_owned() });
@@ -321,8 +322,8 @@ fn addresses(text: &str, spans: &mut Vec<SecretSpan>, plain: &mut Vec<Range<usiz
     }
 }
 
-/// Notes what stands before an address's host, and gives the place where the host begins. Words up
-/// to `no_user` were searched in vain for where a user ends.
+/// Notes what comes before an address's host, and returns the place where the host begins. No end
+/// of a user was found in words up to `no_user`.
 fn user(
     text: &str,
     address: Range<usize>,
@@ -336,7 +337,7 @@ fn user(
         && !authority.starts_with('[');
     let mut at = authority.rfind('@');
     if at.is_none() && is_odd && address.start >= *no_user {
-        // A password may hold what would end the host.
+        // A password may contain what would end the host.
         at = rest.rfind('@');
         *no_user = if at.is_none() { address.end } else { *no_user };
     }
@@ -366,7 +367,7 @@ fn split(text: &str, range: Range<usize>, marks: &[char]) -> Vec<Range<usize>> {
     parts
 }
 
-/// Words that are keys by their look.
+/// Words that look like keys.
 fn words(text: &str, mut plain: Vec<Range<usize>>, spans: &mut Vec<SecretSpan>) {
     plain.sort_by_key(|range| range.start);
     plain.dedup_by(|next, last| next.end <= last.end);
