@@ -1,9 +1,9 @@
-//! The date by which records grow old.
+//! The date by which records expire.
 //!
-//! A clock that is wrong for a minute must not erase a month of records. So the date that counts
-//! follows a step of the system's clock bit by bit, while a store is open to see that the step
-//! lasts, and goes back at once with a clock that was set back. It is kept in the database, since
-//! a clock is wrong above all when a machine has just started.
+//! A clock that is wrong for a minute must not erase a month of records. So when the system's clock
+//! jumps ahead, the date that counts follows it slowly, while a store is open to see that the jump
+//! lasts. It follows a clock that was set back at once. It is stored in the database, because a
+//! clock is most often wrong when a machine has just started.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,15 +13,16 @@ use sqlx::{Connection as _, SqliteConnection};
 
 use crate::database::millis;
 
-/// How much of a step is believed for each moment that a store was open to see it: a day in an hour.
-/// A machine that was off over night is believed within half an hour, a step of 40 days within 40.
+/// How fast the date follows a jump ahead, per unit of time in which a store was open to see it: a
+/// day in an hour. After a machine was off overnight that takes half an hour, after a jump of 40
+/// days 40 hours.
 pub const CATCH_UP: u32 = 24;
 
 const DAY_S: u64 = 24 * 60 * 60;
 
 const NOTED: &str = "SELECT believed, system FROM aging";
 
-/// The date of the latest record, for a database that noted no date yet.
+/// The date of the latest record, for a database without a stored date.
 const LATEST: &str = "SELECT opened_at FROM calls ORDER BY seq DESC LIMIT 1";
 
 const NOTE: &str = "
@@ -34,18 +35,18 @@ pub(crate) struct AgingClock {
     last: Mutex<ClockReading>,
 }
 
-/// What was known at some moment.
+/// What was known at one moment.
 #[derive(Clone, Copy)]
 struct ClockReading {
     believed: Timestamp,
-    /// The system's date then.
+    /// The system's date at that moment.
     system: Timestamp,
     /// By the clock's uptime.
     at: Duration,
 }
 
 impl AgingClock {
-    /// A clock that believes in 1970 until somebody looks: nothing grows old.
+    /// A clock that believes it is 1970 until the first look, so that nothing expires.
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         let (system, at) = (clock.now(), clock.uptime());
         let last = Mutex::new(ClockReading { believed: Timestamp::from_millis(0), system, at });
@@ -61,7 +62,7 @@ impl AgingClock {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes the date, and says which one counts.
+    /// Stores the date, and returns the one that counts.
     pub(crate) async fn look(&self, connection: &mut SqliteConnection) -> sqlx::Result<Timestamp> {
         let look = self.note(connection).await?;
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = look;
@@ -77,7 +78,7 @@ impl AgingClock {
 
     async fn note(&self, connection: &mut SqliteConnection) -> sqlx::Result<ClockReading> {
         let (system, at) = (self.clock.now(), self.clock.uptime());
-        // Immediate, since another process may note it meanwhile.
+        // Immediate, because another process may store it at the same time.
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
         let noted: Option<(i64, i64)> =
             sqlx::query_as(NOTED).fetch_optional(&mut *transaction).await?;
@@ -98,11 +99,11 @@ impl AgingClock {
     }
 }
 
-/// What to believe of the system's date, given what was believed and how long it was watched since.
+/// Which date to believe, given what was believed before and how long the clock was watched since.
 fn believed(last: ClockReading, system: Timestamp, uptime: Duration) -> Timestamp {
     let mut watched = uptime.saturating_sub(last.at);
     if system >= last.system {
-        // Another process may have noted the date since: its time does not count twice.
+        // Another process may have stored the date since, and its time must not count twice.
         watched = watched.min(system.since(last.system));
     }
     let limit = last.believed.plus(watched.saturating_mul(1 + CATCH_UP));

@@ -1,4 +1,4 @@
-//! Requests for a person's approval: kept for the person who decides, used up by the call that
+//! Requests for a person's approval: stored for the person who decides, used up by the call that
 //! waits.
 //!
 //! Several processes share the table: a gateway keeps requests and uses decisions, a command at a
@@ -26,11 +26,11 @@ const PENDING_PER_PRINCIPAL: u32 = 100;
 const FINISHED_IN_ALL: u32 = 1000;
 const FINISHED_AGE_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The longest arguments that are kept, in bytes. The caller's own limit is lower; this one bounds
-/// the file whoever calls.
+/// The longest arguments to store, in bytes. The caller's own limit is lower; this one bounds the
+/// file for any caller.
 const ARGUMENTS_LIMIT: usize = 64 * 1024;
 
-/// The longest value of any other field that is kept, in bytes.
+/// The longest value of any other field, in bytes.
 const TEXT_LIMIT: usize = 512;
 
 /// The symbols of an id: Crockford's base 32, which has no letters that look like digits.
@@ -40,7 +40,7 @@ const SYMBOLS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// ever collide and cannot be guessed.
 const ID_SYMBOLS: usize = 8;
 
-/// How often a new id is drawn when one is taken.
+/// How many ids to try if one is taken.
 const DRAWS: usize = 4;
 
 const PENDING: &str = "
@@ -115,7 +115,7 @@ pub struct ApprovalRecord {
     pub agent: Option<String>,
     /// The name that the client gives itself.
     pub client: Option<String>,
-    /// The arguments as they came; of very large ones the beginning, as a JSON string. None once
+    /// The arguments as they came, or the beginning of very large ones as a JSON string. None once
     /// the request is used or has expired.
     pub arguments: Option<Box<RawValue>>,
     /// The full length of the arguments, in bytes.
@@ -255,7 +255,7 @@ impl Store {
     }
 }
 
-/// The open request for the same call. Its wait starts again now, because the caller was just told
+/// The open request for the same call. Its time starts again now, because the caller was just told
 /// how long it lasts.
 async fn pending(
     connection: &mut SqliteConnection,
@@ -299,7 +299,7 @@ async fn keep_new(
     Err(failed(sqlx::Error::Protocol("no free id was found".to_owned())))
 }
 
-/// Keeps a request under an id, unless the id is taken.
+/// Stores a request under an id, unless the id is taken.
 async fn insert(
     connection: &mut SqliteConnection,
     id: &str,

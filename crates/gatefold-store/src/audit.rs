@@ -44,7 +44,7 @@ enum Entry {
         slot: Box<RecordSlot>,
         answer: oneshot::Sender<OpenResult>,
     },
-    /// A record that is over already, with somebody who waits for it.
+    /// A record that has already ended. Somebody waits for it to be written.
     Ended(CallRow),
     Discovery(String),
     /// Asks for a notice when everything before it is written.
@@ -62,9 +62,9 @@ type OpenResult = Result<Box<RecordSlot>, Arc<StoreError>>;
 struct CallRow {
     id: CallId,
     json: String,
-    /// Its number among the ends in the log of ends; zero for what is not in there.
+    /// Its number among the ends in the log of ends, or zero if it is not in there.
     number: u64,
-    /// Who waits until it is written.
+    /// Notified once it is written.
     written: Option<oneshot::Sender<()>>,
 }
 
@@ -74,7 +74,7 @@ impl CallRow {
     }
 }
 
-/// Who holds a record: a store, and its running number there.
+/// The store that holds a record, and the record's number in that store.
 #[derive(Debug, Clone, Copy)]
 struct RecordHolder {
     owner: i64,
@@ -113,8 +113,8 @@ impl Ledger {
         Ok(slot as Box<dyn AuditSlot>)
     }
 
-    /// Hands in the record of a call that was refused, which is over when it opens, and waits
-    /// until it is written or was tried once in vain.
+    /// Writes the record of a call that was refused, which ends as soon as it opens. Waits until it
+    /// is written, or until one attempt has failed.
     pub(crate) async fn refuse(&self, opened: CallOpened, closed: CallClosed) {
         let json = row::ended(&opened, &closed, self.next_holder());
         let (written, kept) = oneshot::channel();
@@ -147,7 +147,7 @@ impl Ledger {
         answered.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Hands in an entry that nobody waits for, as soon as there is room.
+    /// Passes on an entry that nobody waits for, as soon as there is room.
     async fn leave(&self, entry: Entry) {
         if self.entries.send(entry).await.is_err() {
             tracing::error!("an audit record was lost: the store is closed");
@@ -202,7 +202,7 @@ impl Drop for RecordSlot {
             outcome: AuditOutcome::Cancelled,
             result_bytes: 0,
         };
-        // Nobody is told of this end, so the next commit is soon enough.
+        // Nobody waits for this end, so it can be written with the next commit.
         place.send(CallRow::new(opened.id, row::ended(&opened, &closed, self.holder)));
     }
 }

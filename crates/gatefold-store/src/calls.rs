@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteRow;
 
 use crate::{Store, StoreError};
 
-/// One call as it is on record.
+/// One recorded call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CallRecord {
     /// The call's id in hexadecimal, as calls print it.
@@ -24,7 +24,7 @@ pub struct CallRecord {
     pub tool: Option<String>,
     pub tool_digest: Option<String>,
     pub rule: Option<String>,
-    /// Who approved or denied the call, if its rule asked for that: `client` for the person at the
+    /// Who approved or denied the call, if its rule required that: `client` for the person at the
     /// client, else the name of the person who decided elsewhere.
     pub decided_by: Option<String>,
     pub arguments_digest: String,
@@ -35,7 +35,7 @@ pub struct CallRecord {
     pub error_kind: Option<String>,
     /// Until when a suspended call may be resumed.
     pub expires_at: Option<Timestamp>,
-    /// When it ended; none while it is open or suspended.
+    /// When it ended. None while it is open or suspended.
     pub closed_at: Option<Timestamp>,
     pub took_ms: Option<u64>,
     pub result_bytes: Option<u64>,
@@ -48,20 +48,20 @@ pub struct CallFilter {
     pub domain: Option<Domain>,
     /// One of the values of [`CallRecord::outcome`].
     pub outcome: Option<String>,
-    /// A tool's id, in which `*` stands for any characters and `?` for any one. Of what is no tool,
-    /// the subject counts.
+    /// A tool's id, in which `*` stands for any characters and `?` for any one. For operations
+    /// other than tools, the subject is compared.
     pub tool: Option<String>,
-    /// Leaves out those that [went well](CallRecord::has_failed) or are still under way.
+    /// Leaves out calls that [went well](CallRecord::has_failed) or are still running.
     pub only_failed: bool,
 }
 
 impl CallRecord {
-    /// Whether it ended without what its caller wanted.
+    /// Whether it ended without the result that its caller wanted.
     pub fn has_failed(&self) -> bool {
         FAILURES.contains(&self.outcome.as_str())
     }
 
-    /// Whether it may still change: it runs, or waits to be resumed.
+    /// Whether it may still change, because it runs or waits to be resumed.
     pub fn is_under_way(&self) -> bool {
         self.closed_at.is_none()
     }
@@ -70,7 +70,7 @@ impl CallRecord {
 /// The outcomes of calls that failed, as [`only_failed`](CallFilter::only_failed) selects them too.
 const FAILURES: [&str; 5] = ["tool_error", "failed", "cancelled", "interrupted", "expired"];
 
-/// The place of a call among all that are on record, in the order in which they were opened.
+/// The place of a call among all recorded ones, in the order in which they were opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallPlace(i64);
 
@@ -99,7 +99,7 @@ pub struct OutcomeTotal {
     pub result_bytes: u64,
 }
 
-/// A query for whole records, with what comes after the columns.
+/// A query for whole records, with the rest of the statement after the columns.
 macro_rules! records {
     ($rest:literal) => {
         concat!(
@@ -135,7 +135,7 @@ const OUTCOMES: &str = "
 const DISCOVERIES: &str = "SELECT count(*), ifnull(sum(result_bytes), 0) FROM discoveries";
 
 impl Store {
-    /// The latest calls, newest first, including everything this store was handed before.
+    /// The latest calls, newest first, including everything that this store was given before.
     pub async fn recent_calls(
         &self,
         limit: u32,
@@ -169,7 +169,7 @@ impl Store {
         last.map(CallPlace).map_err(|source| self.inner().error(source))
     }
 
-    /// The calls that were opened after one, the earliest first.
+    /// The calls that were opened after this place, the earliest first.
     pub async fn calls_after(
         &self,
         place: CallPlace,
@@ -178,14 +178,14 @@ impl Store {
         self.placed(sqlx::query(AFTER).bind(place.0).bind(limit)).await
     }
 
-    /// The calls at these places, as they are on record by now.
+    /// The current records of the calls at these places.
     pub async fn calls_at(&self, places: &[CallPlace]) -> Result<Vec<PlacedCall>, StoreError> {
         let places: Vec<_> = places.iter().map(|place| place.0).collect();
         let places = serde_json::to_string(&places).expect("numbers are JSON");
         self.placed(sqlx::query(AT).bind(places)).await
     }
 
-    /// The calls whose ids are this or end with it, the latest first. `id` is hexadecimal.
+    /// The calls whose ids equal this or end with it, the latest first. `id` is hexadecimal.
     pub async fn calls_by_id(&self, id: &str, limit: u32) -> Result<Vec<CallRecord>, StoreError> {
         self.settle().await;
         let digits: String = id.chars().filter(char::is_ascii_hexdigit).collect();
@@ -228,8 +228,8 @@ impl Store {
         })
     }
 
-    /// Waits for records on their way to the database. A failure to write was reported by the
-    /// writer already, and is no reason to show nothing.
+    /// Waits for records on their way to the database. The writer has already reported any failure,
+    /// which is no reason to show nothing.
     async fn settle(&self) {
         if let Err(error) = self.flush().await {
             tracing::debug!(%error, "records on their way are not shown");
@@ -237,7 +237,7 @@ impl Store {
     }
 }
 
-/// A pattern in SQLite's own notation, in which brackets have a meaning too.
+/// A pattern in SQLite's own notation, in which brackets also have a meaning.
 fn glob(pattern: &str) -> String {
     pattern.replace('[', "[[]")
 }

@@ -91,8 +91,8 @@ impl Database {
         MIGRATIONS.map(|(version, ..)| version).into_iter().max().unwrap_or_default()
     }
 
-    /// The step that the database is at, if it is one that this program can use and has every table
-    /// of it. `None` for a database without any.
+    /// The migration that the database is at, if this program can use it and all its tables exist.
+    /// `None` for a database without any.
     pub(crate) async fn schema(
         &self,
         connection: &mut SqliteConnection,
@@ -121,17 +121,17 @@ impl Database {
     }
 }
 
-/// Where the steps are noted that a database has taken.
+/// The table that records which migrations a database has had.
 const STEPS: &str = "_sqlx_migrations";
 
-/// The tables that a database has once it has taken these steps.
+/// The tables that a database has after these migrations.
 fn tables_until(step: i64) -> impl Iterator<Item = &'static str> {
     let taken = MIGRATIONS.into_iter().filter(move |(own, ..)| *own <= step);
     let lines = taken.flat_map(|(_, _, sql)| sql.lines());
     lines.filter_map(|line| line.strip_prefix("CREATE TABLE ")?.split(' ').next())
 }
 
-/// A moment as the database keeps it: milliseconds since 1970.
+/// A time as the database stores it: milliseconds since 1970.
 pub(crate) fn millis(at: Timestamp) -> i64 {
     i64::try_from(at.as_millis()).unwrap_or(i64::MAX)
 }

@@ -106,7 +106,7 @@ impl StoreError {
         }
     }
 
-    /// The file or folder that the error is about, if it is about one.
+    /// The file or folder that the error is about, if any.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Unusable { path, .. }

@@ -1,4 +1,4 @@
-//! Inspects a state directory without taking part in it.
+//! Inspects a state directory without opening it as a store.
 
 use std::path::Path;
 
@@ -18,8 +18,8 @@ pub struct Health {
 }
 
 /// Opens the database for reading and checks it (SQLite's `quick_check`). It writes no record and
-/// creates no database; SQLite may put its two side files beside an existing one. An error says
-/// what is wrong with it.
+/// creates no database, though SQLite may create its two side files beside an existing one. An
+/// error says what is wrong with it.
 pub async fn examine(state_dir: &Path) -> Result<Health, StoreError> {
     let directory = state_dir.to_owned();
     let looked = blocking(move || (layout::check(&directory), owner::holders(&directory))).await;

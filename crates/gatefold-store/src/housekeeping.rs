@@ -13,13 +13,13 @@ use crate::database::millis;
 use crate::store::StoreInner;
 use crate::{Store, StoreError, approvals, owner, past, sources};
 
-/// The delay before a store's first round, so that starting is not held up, and the time between
+/// The delay before a store's first round, so as not to slow down its start, and the time between
 /// rounds.
 const FIRST_ROUND: Duration = Duration::from_secs(30);
 pub const ROUND: Duration = Duration::from_mins(10);
 
-/// Rows deleted at once, and the pause between steps: opening a record waits no longer than one
-/// step.
+/// How many rows to delete at once, and the pause between steps, so that opening a record waits for
+/// one step at most.
 const PRUNED_AT_ONCE: u32 = 200;
 const PRUNE_PAUSE: Duration = Duration::from_millis(20);
 
@@ -61,14 +61,15 @@ const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 impl Store {
     /// Deletes the records beyond [`Retention`], past queries whose weight is too small, and
-    /// manifests that nothing refers to; returns how many records it deleted. It also runs by
+    /// manifests that nothing refers to. Returns how many records it deleted. It also runs by
     /// itself every few minutes.
     pub async fn prune(&self) -> Result<u64, StoreError> {
         prune(&self.inner).await
     }
 }
 
-/// Does a round now and then, and tidies the log when told to, for as long as the store exists.
+/// Does a round from time to time, and checkpoints the log when told to, for as long as the store
+/// exists.
 pub(crate) async fn keep(store: Weak<StoreInner>, checkpoint: Arc<Notify>) {
     let mut rounds = interval_at(Instant::now() + FIRST_ROUND, ROUND);
     loop {
@@ -95,8 +96,8 @@ async fn round(store: &StoreInner) -> Result<(), StoreError> {
     prune(store).await.map(drop)
 }
 
-/// Closes the records that nobody will close: those left open by dead processes, and those whose
-/// suspension has run out.
+/// Closes the records that nobody else will close: those that dead processes left open, and those
+/// whose suspension has expired.
 pub(crate) async fn recover(store: &StoreInner) -> Result<(), StoreError> {
     let now = millis(store.clock.now());
     let state_dir = store.state_dir.clone();

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use crate::{StoreError, key};
 
-/// Files of the store, SQLite's two side files among them.
+/// Files of the store, including SQLite's two side files.
 const FILES: [&str; 5] =
     ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "seal.key", "startup.lock"];
 
 const FOLDERS: [&str; 2] = ["owners", "manifests"];
 
-/// Whether nothing lies where something of another sort belongs, and the key is whole. What is not
-/// there yet is made by the first start.
+/// Checks that every entry is of the right type and that the key is intact. The first start creates
+/// what does not exist yet.
 pub(crate) fn check(state_dir: &Path) -> Result<(), StoreError> {
     for (names, expected) in [(&FILES[..], "file"), (&FOLDERS[..], "folder")] {
         for name in names {

@@ -5,10 +5,11 @@
 //! policy, protocols or how anything is shown. Several processes may share one state directory;
 //! each record knows which of them holds it.
 //!
-//! Audit records come in faster than a database commits, so one writer gathers all that wait and
-//! commits them together. Whoever opens a record waits for that commit. Whoever closes one, which
-//! holds a place from the moment its record opened, waits until the end is in a log beside the
-//! database: an answer tells of a call whose end outlives a crash.
+//! Audit records come in faster than a database commits, so one writer collects all that wait and
+//! commits them together. Opening a record waits for that commit. Closing one waits only until the
+//! end is in a log beside the database: so when a caller gets its answer, the end of its call
+//! survives a crash. An open record has its place in that log from the start, so closing never
+//! waits for room.
 
 mod aging;
 mod approvals;

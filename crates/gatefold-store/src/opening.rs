@@ -69,7 +69,7 @@ impl Store {
         });
         housekeeping::recover(&inner).await?;
         if let Err(error) = inner.aging.look(&mut *inner.connection().await).await {
-            // Nothing grows old before the next look.
+            // Nothing expires before the next look.
             tracing::warn!(%error, "the date could not be noted");
         }
         tokio::spawn(Writer::new(database, writing, intake, ends, owner, checkpoint).run());
@@ -106,7 +106,7 @@ fn create_private_file(path: &Path) -> io::Result<()> {
     options.append(true).create(true).open(path).map(drop)
 }
 
-/// Waits for the turn to migrate the schema, and holds it until the file is dropped.
+/// Waits for its turn to migrate the schema, and keeps it until the file is dropped.
 async fn wait_to_start(state_dir: &Path) -> Result<File, StoreError> {
     let path = state_dir.join("startup.lock");
     let file = File::create(&path).map_err(|source| StoreError::unusable(&path, source))?;

@@ -8,8 +8,8 @@ use gatefold_core::{Clock, SystemClock};
 pub struct StoreOptions {
     pub durability: Durability,
     pub retention: Retention,
-    /// How many bytes the manifests of one source may take, of all its configurations together. The
-    /// latest is kept whatever its size, which has a bound where it is read.
+    /// How many bytes the manifests of one source may take, over all its configurations. The latest
+    /// is always kept: its size is bounded where it is read.
     pub manifest_bytes: u64,
     pub clock: Arc<dyn Clock>,
 }

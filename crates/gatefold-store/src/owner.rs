@@ -27,7 +27,7 @@ impl Owner {
         let directory = state_dir.join(DIRECTORY);
         fs::create_dir_all(&directory)?;
         let path = path_of(state_dir, id);
-        // Locked before it gets the name by which others find it.
+        // Locked before it gets the name under which others look for it.
         let unlisted = path.with_extension("new");
         let lock = File::create_new(&unlisted)?;
         lock.try_lock().map_err(io::Error::from)?;
@@ -48,10 +48,10 @@ pub(crate) fn is_gone(state_dir: &Path, id: i64) -> bool {
     is_unlocked(&path_of(state_dir, id))
 }
 
-/// The files that owners who are gone have left.
+/// The files that dead owners have left behind.
 ///
-/// They must be listed before their owners' records are seen to, and removed after: an owner that
-/// ends in between still has ends in its files that nobody has read.
+/// List them before closing their owners' records, and remove them after. An owner that dies in
+/// between still has ends in its files that nobody has read.
 pub(crate) fn left_behind(state_dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut left = Vec::new();
     for entry in fs::read_dir(state_dir.join(DIRECTORY))? {
@@ -79,7 +79,7 @@ pub(crate) fn remove(left: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
-/// Where an owner writes the ends of its calls before the database has them.
+/// Where an owner writes the ends of its calls before they are in the database.
 pub(crate) fn ending_files(state_dir: &Path, id: i64) -> [PathBuf; 2] {
     let directory = state_dir.join(DIRECTORY);
     [0, 1].map(|number| directory.join(format!("{id:016x}.{number}.{ENDS}")))

@@ -1,4 +1,4 @@
-//! Past queries of tools: bounded, losing half their weight every thirty days.
+//! Past queries of tools: bounded, and losing half their weight every thirty days.
 
 use std::sync::Weak;
 
@@ -19,7 +19,8 @@ const HALF_LIFE_MS: f64 = 30.0 * 24.0 * 60.0 * 60.0 * 1000.0;
 /// Past queries below this weight are forgotten: one use, ninety days ago.
 const LEAST_WEIGHT: f64 = 0.125;
 
-/// The most past queries that are kept of a tool, of a tenant and in all. The lightest are deleted.
+/// The most past queries to keep for a tool, for a tenant and in total. The lightest are deleted
+/// first.
 const PER_TOOL: u32 = 20;
 const PER_TENANT: u32 = 2000;
 const IN_ALL: u32 = 100_000;
@@ -43,7 +44,7 @@ const KEEP: &str = "
     ON CONFLICT DO UPDATE
     SET strength = excluded.strength, last_used = max(last_used, excluded.last_used)";
 
-/// A new query gets the chance to be used again: it is never the one that is deleted.
+/// A new query gets the chance to be used again, so it is never the one that is deleted.
 const TRIM_TOOL: &str = "
     DELETE FROM past_queries WHERE tenant = ?1 AND tool = ?2 AND query <> ?3 AND query IN (
         SELECT query FROM past_queries WHERE tenant = ?1 AND tool = ?2 AND query <> ?3
@@ -82,7 +83,7 @@ pub struct PastQueryRecord {
     pub last_used: Timestamp,
 }
 
-/// Which past queries are meant.
+/// Which past queries to select.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PastQueryFilter<'a> {
     Every,
@@ -208,7 +209,7 @@ async fn write(connection: &mut SqliteConnection, used: &PastUse) -> sqlx::Resul
     transaction.commit().await
 }
 
-/// Deletes what weighs too little by now, and the lightest of what is too much.
+/// Deletes past queries that weigh too little by now, and the lightest ones beyond the limit.
 pub(crate) async fn prune(store: &StoreInner, now: Timestamp) -> Result<u64, StoreError> {
     let least = strength(LEAST_WEIGHT, now);
     let prune = sqlx::query(PRUNE).bind(least).bind(IN_ALL);
@@ -228,7 +229,7 @@ async fn delete(connection: &mut SqliteConnection, query: Query<'_>) -> sqlx::Re
     Ok(deleted)
 }
 
-/// See the column of this name.
+/// The value for the column `strength`.
 fn strength(weight: f64, at: Timestamp) -> f64 {
     weight.log2() + half_lives(at)
 }

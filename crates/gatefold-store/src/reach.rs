@@ -1,4 +1,4 @@
-//! Whether sources were reached as they are configured now.
+//! Whether sources were reached with their current configuration.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ const RECORDS: &str = "SELECT domain, lower(hex(config_digest)), failed_at FROM 
 #[derive(Debug, Clone)]
 pub struct ReachAttempt {
     pub key: SourceKey,
-    /// When it failed; none if the source was reached.
+    /// When it failed. None if the source was reached.
     pub failed_at: Option<Timestamp>,
 }
 
@@ -35,7 +35,8 @@ pub enum ReachRecord {
 }
 
 impl Store {
-    /// Notes how attempts ended. An attempt at a source that was never reached changes nothing.
+    /// Records the outcomes of attempts. An attempt at a source that was never reached changes
+    /// nothing.
     pub async fn note_reach(&self, attempts: &[ReachAttempt]) -> Result<(), StoreError> {
         let store = self.inner();
         let mut connection = store.connection().await;
@@ -52,8 +53,8 @@ impl Store {
     }
 }
 
-/// What a state directory has on record about these sources, in their order. It only reads. A
-/// database from before this was kept counts as having nothing on record.
+/// What a state directory has on record about these sources, in their order. Only reads. A database
+/// from before this was recorded counts as empty.
 pub async fn reach_records(
     state_dir: &Path,
     keys: &[SourceKey],

@@ -15,8 +15,8 @@ use crate::database::millis;
 use crate::store::StoreInner;
 use crate::{Store, StoreError, tokens};
 
-/// How many configurations of one domain are remembered: gateways with different settings may share
-/// a state directory.
+/// How many configurations of one domain to remember: gateways with different settings may share a
+/// state directory.
 pub const KEPT_PER_DOMAIN: usize = 8;
 
 /// How many threads read manifests when a gateway starts: most of the work is hashing.
@@ -26,7 +26,8 @@ const READERS: usize = 4;
 /// that is about to refer to it.
 const UNREFERRED_AGE: Duration = Duration::from_hours(1);
 
-/// A source as it is configured: what is known of it under another configuration does not count.
+/// A source with its configuration. What is known about it under another configuration does not
+/// count.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SourceKey {
     pub domain: Domain,
@@ -38,7 +39,7 @@ pub struct SourceKey {
 #[derive(Debug, Clone)]
 pub struct KnownSource {
     pub key: SourceKey,
-    /// What it last offered; none if the file is damaged.
+    /// What it last offered. None if the file is damaged.
     pub manifest: Option<Manifest>,
 }
 
@@ -51,8 +52,8 @@ const SAVE_MANIFEST: &str = "
     ON CONFLICT DO UPDATE
     SET manifest_digest = excluded.manifest_digest, seen_at = excluded.seen_at, failed_at = NULL";
 
-/// What is remembered of a domain, the latest first. A clock may have gone back, so the one that was
-/// just saved is named.
+/// What is remembered of a domain, the latest first. The clock may have gone back, so the row that
+/// was just saved is named explicitly.
 const OF_DOMAIN: &str = "
     SELECT lower(hex(config_digest)), lower(hex(manifest_digest)) FROM sources WHERE domain = ?1
     ORDER BY config_digest = unhex(?2) DESC, seen_at DESC";
@@ -97,7 +98,7 @@ impl Store {
         Ok(read.into_iter().flatten().collect())
     }
 
-    /// Keeps what a source offers. Once the future completes, the manifest survives a power cut.
+    /// Stores what a source offers. Once the future completes, the manifest survives a power cut.
     pub async fn save_manifest(
         &self,
         key: &SourceKey,
@@ -114,7 +115,8 @@ impl Store {
         if path.exists() {
             return Ok(());
         }
-        // Another process had the same list, and forgot it before this one referred to it.
+        // Another process had the same list and forgot it before this one referred to it, so write
+        // it again.
         blocking(write).await.map_err(unusable)
     }
 
@@ -131,8 +133,9 @@ impl Store {
     }
 }
 
-/// Refers to a manifest that was just written. What it replaces and what is too much of its domain
-/// goes at once, files included: a source may change its list for as long as it likes.
+/// Refers to a manifest that was just written. The one that it replaces, and those beyond the
+/// domain's quota, are removed at once with their files, because a source may change its list as
+/// often as it likes.
 async fn refer(
     store: &StoreInner,
     key: &SourceKey,
@@ -140,7 +143,7 @@ async fn refer(
     seen_at: Timestamp,
 ) -> sqlx::Result<()> {
     let mut connection = store.connection().await;
-    // Immediate: nobody refers to a file while this finds that nobody does.
+    // Immediate, so that nobody starts to refer to a file while this finds it unused.
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let mut forgotten = of_domain(&mut transaction, key).await?;
     sqlx::query(SAVE_MANIFEST)
@@ -166,7 +169,7 @@ async fn refer(
     }
     blocking(move || {
         for file in files {
-            // One that is left behind goes when it is old.
+            // If this fails, a later sweep removes the file.
             let _ = fs::remove_file(file);
         }
     })
@@ -183,7 +186,7 @@ async fn of_domain(
     rows.fetch_all(connection).await
 }
 
-/// Of what is remembered of a domain, the latest first, what is too much.
+/// Given what is remembered of a domain, the latest first, returns what exceeds the quota.
 fn past_quota(directory: &Path, kept: Vec<(String, String)>, quota: u64) -> Vec<(String, String)> {
     let mut bytes = 0;
     let mut past = Vec::new();
@@ -260,7 +263,7 @@ fn sync(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { fs::File::open(directory)?.sync_all() } else { Ok(()) }
 }
 
-/// Everything that is kept of a manifest.
+/// All files of a manifest.
 fn files_of(directory: &Path, digest: &str) -> [PathBuf; 2] {
     [path_of(directory, digest), directory.join(tokens::file_name(digest))]
 }

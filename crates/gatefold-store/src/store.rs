@@ -24,7 +24,7 @@ pub(crate) struct StoreInner {
     pub(crate) retention: Retention,
     pub(crate) manifest_bytes: u64,
     pub(crate) clock: Arc<dyn Clock>,
-    /// The time by which things grow old.
+    /// The date by which records expire.
     pub(crate) aging: AgingClock,
     pub(crate) owner: i64,
     pub(crate) ledger: Ledger,
@@ -54,8 +54,8 @@ impl Store {
         self.ledger().flush().await
     }
 
-    /// Writes what is left and ends. Records still open count as interrupted from now on, and later
-    /// calls find the store closed.
+    /// Writes what is left and closes. Records that are still open count as interrupted from now
+    /// on, and later calls find the store closed.
     pub async fn close(&self) -> Result<(), Arc<StoreError>> {
         self.ledger().close().await
     }

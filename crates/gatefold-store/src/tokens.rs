@@ -1,4 +1,4 @@
-//! Exact token counts, kept beside the manifests whose tools they belong to.
+//! Exact token counts, stored beside the manifests of their tools.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -25,7 +25,7 @@ impl Store {
         blocking(move || read(&path)).await
     }
 
-    /// Keeps the counts for a manifest. They are removed along with it.
+    /// Stores the counts for a manifest. They are removed along with it.
     pub async fn keep_token_counts(
         &self,
         manifest: Digest,

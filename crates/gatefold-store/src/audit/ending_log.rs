@@ -1,8 +1,8 @@
-//! The ends of calls in files of their own, on their way to the database.
+//! The log of ends: files with the ends of calls that are on their way to the database.
 //!
-//! An end must outlive a crash before its caller hears of it. A commit for each would double what a
-//! record costs, so ends are appended to a small file first, as many at once as have come, and
-//! reach the database with the next opening. Only recovery reads the files.
+//! An end must survive a crash before its caller hears of it. A commit for each would double the
+//! cost of a record. So ends are first appended to a small file, as many at once as have arrived,
+//! and reach the database with the next opening. Only recovery reads the files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -20,15 +20,15 @@ use crate::blocking::blocking;
 use crate::options::Durability;
 use crate::owner;
 
-/// How many ends wait for the file: as many as records may be open, so that there is always room,
-/// and some who only ask whether all is handed on.
+/// How many ends can wait for the file: as many as records can be open, so that there is always
+/// room, and some for callers who only wait for the others.
 const WAITING: usize = OPEN_LIMIT + 1024;
 
 /// The most ends in one write.
 const AT_ONCE: usize = 1024;
 
 /// How long a file may grow before the other one is used. It exceeds this only while the database
-/// cannot be written, when no record opens either.
+/// cannot be written, and then no record opens either.
 const FILE_BYTES: u64 = 1024 * 1024;
 
 /// How many ends recovery applies with one statement.
@@ -39,27 +39,28 @@ const LINE_BYTES: usize = 4096;
 
 /// An end on its way.
 pub(super) struct PendingEnd {
-    /// Its place among the endings that wait for the writer.
+    /// Its reserved place among the endings that wait for the writer.
     pub(super) place: mpsc::OwnedPermit<CallRow>,
     pub(super) row: CallRow,
-    /// What the file gets of it.
+    /// The line for the file.
     pub(super) line: String,
 }
 
 enum LogEntry {
     End(PendingEnd),
-    /// Asks to be told when everything before it was handed to the writer.
+    /// Asks for a notice when everything before it was passed to the writer.
     PassOn(oneshot::Sender<()>),
 }
 
-/// Where ends are handed in. Clones share it.
+/// Takes ends. Clones share it.
 #[derive(Clone)]
 pub(crate) struct EndingLog(mpsc::Sender<LogEntry>);
 
 impl EndingLog {
-    /// Starts the log of a store, whose files are there when this returns.
+    /// Starts the log of a store. Its files exist when this returns.
     ///
-    /// A thread of its own writes them: what waits for the disk must hold up no other task.
+    /// A thread of its own writes them, because waiting for the disk must not hold up any other
+    /// task.
     pub(crate) fn start(files: &EndingFiles, durability: Durability) -> io::Result<Self> {
         let mut file = EndingFile::create(files, durability)?;
         let (entries, mut coming) = mpsc::channel(WAITING);
@@ -83,7 +84,7 @@ impl EndingLog {
         }
     }
 
-    /// Waits until the writer has all ends that were handed in before.
+    /// Waits until the writer has all ends that were passed in before.
     pub(super) async fn pass_on(&self) {
         let (passed, is_passed) = oneshot::channel();
         if self.0.send(LogEntry::PassOn(passed)).await.is_ok() {
@@ -92,7 +93,7 @@ impl EndingLog {
     }
 }
 
-/// The two files of one store, and how many of the ends in them the database has.
+/// The two files of one store, and how many of the ends in them are in the database.
 #[derive(Clone)]
 pub(crate) struct EndingFiles {
     paths: [PathBuf; 2],
@@ -109,23 +110,23 @@ impl EndingFiles {
         self.applied.fetch_max(number, Ordering::Release);
     }
 
-    /// Removes the files: the database has everything.
+    /// Removes the files, because the database has everything.
     pub(super) fn remove(&self) {
         for path in &self.paths {
-            // What is left behind is removed by the next process.
+            // If this fails, the next process removes them.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// The writing end: appends to one file until it is long, then to the other.
+/// Appends to one file until it is long enough, then to the other.
 struct EndingFile {
     files: [File; 2],
     applied: Arc<AtomicU64>,
     durability: Durability,
     current: usize,
     length: u64,
-    /// How many ends there were so far, and how many when the other file was left.
+    /// The number of ends so far, and the number when the other file was left.
     count: u64,
     count_of_other: u64,
 }
@@ -151,9 +152,9 @@ impl EndingFile {
         })
     }
 
-    /// Writes what came and hands it on. What could not be written is answered by the writer.
+    /// Writes what came and passes it on. For ends that could not be written, the writer answers.
     fn keep(&mut self, batch: &mut Vec<LogEntry>) {
-        // Begins a line, should the one before have been cut short.
+        // Starts a new line, in case the previous one was cut short.
         let mut text = String::from("\n");
         for entry in &mut *batch {
             if let LogEntry::End(PendingEnd { row, line, .. }) = entry {
@@ -170,7 +171,7 @@ impl EndingFile {
             match entry {
                 LogEntry::End(PendingEnd { place, mut row, .. }) => {
                     let answer = if written.is_ok() { row.written.take() } else { None };
-                    // The writer first: the call may be resumed as soon as it is answered.
+                    // The writer first, because the call may be resumed as soon as it is answered.
                     place.send(row);
                     answer.map(|answer| answer.send(()));
                 }
@@ -195,7 +196,7 @@ impl EndingFile {
     }
 }
 
-/// Ends the records of a process that is gone as it had ended them; says how many.
+/// Ends the records of a process that is gone, in the way it had ended them. Returns how many.
 pub(crate) async fn recover_ends(
     connection: &mut SqliteConnection,
     state_dir: &Path,
@@ -215,7 +216,7 @@ pub(crate) async fn recover_ends(
     Ok(ended)
 }
 
-/// The ends in a file, as arrays of JSON. A line that is torn or damaged is left out.
+/// The ends in a file, as JSON arrays. Skips lines that are torn or damaged.
 fn read(path: &Path) -> io::Result<Vec<String>> {
     let mut file = match File::open(path) {
         Ok(file) => BufReader::new(file),
@@ -250,7 +251,7 @@ fn private(path: &Path) -> io::Result<File> {
     options.append(true).create(true).open(path)
 }
 
-/// Makes new names in a directory outlive a power cut.
+/// Makes new names in a directory survive a power cut.
 fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(directory)?.sync_all() } else { Ok(()) }
 }

@@ -1,5 +1,5 @@
 //! Records as JSON. A whole batch goes to SQLite as one text, which `json_each` splits again: one
-//! statement and one commit, however many records there are.
+//! statement and one commit for any number of records.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -17,9 +17,9 @@ use super::RecordHolder;
 /// The longest value of any field of a record, in bytes.
 const TEXT_LIMIT: usize = 512;
 
-/// Makes a new record, or carries on one that is suspended. An open record is changed by nobody
-/// but its holder, and one that has ended by nobody at all. `?1` is an array of [`Call`]s, whose
-/// members have no names: to look names up took `SQLite` more than all the rest of the insertion.
+/// Creates a record, or continues a suspended one. Only its holder changes an open record, and
+/// nobody changes one that has ended. `?1` is an array of [`Call`]s without member names: looking
+/// names up cost `SQLite` more than the rest of the insertion.
 pub(super) const KEEP_CALLS: &str = "
     INSERT INTO calls (
         id, parent, owner, attempt, opened_at, user, organisations, agent, client, operation,
@@ -55,8 +55,8 @@ pub(super) const NOT_KEPT: &str = "
     WHERE calls.owner <> value ->> '$[2]' OR calls.attempt <> value ->> '$[3]'
         OR calls.outcome <> value ->> '$[18]'";
 
-/// Ends records that a process now gone left open, as it had ended them. `?1` is an array of
-/// [`End`]s. Applying one twice, or late, changes nothing.
+/// Ends records that a process now gone left open, in the way it had ended them. `?1` is an array
+/// of [`End`]s. Applying one twice, or late, changes nothing.
 pub(super) const END_AS_RECORDED: &str = "
     UPDATE calls SET
         outcome = ends.value ->> 'outcome', error_kind = ends.value ->> 'error_kind',
@@ -101,7 +101,7 @@ struct Call<'a> {
     result_bytes: Option<usize>,
 }
 
-/// Writes an array, in the order that [`KEEP_CALLS`] reads it in.
+/// Writes an array, in the order in which [`KEEP_CALLS`] reads it.
 impl Serialize for Call<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const COLUMNS: usize = 24;
@@ -134,7 +134,7 @@ impl Serialize for Call<'_> {
     }
 }
 
-/// How one record ended, and whose it was: all that recovery needs of what is on record already.
+/// How one record ended, and who held it: all that recovery needs in addition to the record.
 #[derive(Serialize, Deserialize)]
 pub(super) struct End<'a> {
     id: Cow<'a, str>,
@@ -169,7 +169,7 @@ struct RecordedCaller<'a> {
 }
 
 impl<'a> RecordedCaller<'a> {
-    /// None for whoever is active for no organisation.
+    /// None for a caller that acts for no organisation.
     fn organisations(&self) -> Option<&'a [OrganisationId]> {
         Some(self.organisations).filter(|organisations| !organisations.is_empty())
     }
@@ -184,8 +184,8 @@ impl<'a> RecordedCaller<'a> {
     }
 }
 
-/// A digest as its own `Display` writes it, in a tenth of the time: every call comes through here
-/// twice, with two digests each.
+/// A digest in the same text as its `Display`, in a tenth of the time: every call writes four of
+/// them.
 struct HexDigest<'a>(&'a Digest);
 
 impl Serialize for HexDigest<'_> {
@@ -235,7 +235,7 @@ pub(super) fn end(closed: &CallClosed, holder: RecordHolder) -> String {
     line
 }
 
-/// The kind of a failure, and until when a suspended call may be resumed.
+/// The kind of a failure, and the deadline for resuming a suspended call.
 fn particulars(outcome: AuditOutcome) -> (Option<&'static str>, Option<Timestamp>) {
     match outcome {
         AuditOutcome::Failed(kind) => (Some(kind.as_str()), None),
@@ -289,7 +289,7 @@ fn bounded(text: &str) -> &str {
     &text[..text.floor_char_boundary(TEXT_LIMIT)]
 }
 
-/// What is kept as it is shown.
+/// A value that is stored as its `Display` shows it.
 struct DisplayText<T>(T);
 
 impl<T: Display> Serialize for DisplayText<T> {

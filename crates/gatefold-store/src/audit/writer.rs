@@ -14,20 +14,21 @@ use crate::StoreError;
 use crate::database::Database;
 use crate::owner::Owner;
 
-/// How long what nobody waits for may wait for company. A call's ending is in the log of ends by
-/// then, and mostly written together with the next call's opening, which saves every other commit.
+/// How long rows that nobody waits for may wait for others. By then a call's ending is in the log
+/// of ends, and it is mostly written together with the next call's opening, which saves every other
+/// commit.
 pub const LINGER: Duration = Duration::from_millis(5);
 
 /// How long the writer pauses before it retries a failed write.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
-/// The most records that are kept for a retry when nobody waits for them.
+/// The most records to keep for a retry if nobody waits for them.
 const KEPT_LIMIT: usize = OPEN_LIMIT;
 
-/// How many records may be written before housekeeping is told to tidy the database's log.
+/// How many records to write before housekeeping is told to checkpoint the database's log.
 const ROWS_PER_CHECKPOINT: usize = 1000;
 
-/// The one task that writes records. It gathers all that wait and commits them together.
+/// The one task that writes records. It collects everything that waits and commits it together.
 pub(crate) struct Writer {
     database: Database,
     connection: SqliteConnection,
@@ -35,9 +36,9 @@ pub(crate) struct Writer {
     batch: Batch,
     checkpoint: Arc<Notify>,
     rows_since_checkpoint: usize,
-    /// The log of ends, which is told what needs no recovery any more.
+    /// The log of ends, which is told which ends need no recovery any more.
     ends: EndingFiles,
-    /// Held until the end: without it, other processes would take this one for dead.
+    /// Held until the end. Without it, other processes would believe that this one is dead.
     owner: Owner,
 }
 
@@ -52,7 +53,7 @@ struct Batch {
     flushes: Vec<oneshot::Sender<WriteResult>>,
     /// Callers that wait for the writer to end, which it does after this batch.
     closers: Vec<oneshot::Sender<WriteResult>>,
-    /// The latest time to write it.
+    /// The latest time to write the batch.
     due: Option<Instant>,
 }
 
@@ -77,7 +78,7 @@ impl Writer {
         }
     }
 
-    /// Writes until the store is closed, or dropped and its last open record has ended.
+    /// Writes until the store is closed, or until it is dropped and its last open record has ended.
     pub(crate) async fn run(mut self) {
         let written = loop {
             let more = self.gather().await;
@@ -92,7 +93,7 @@ impl Writer {
             tracing::warn!(%error, "the audit database did not close cleanly");
         }
         if batch.rows() > 0 {
-            // The ends among them are found by the next start.
+            // The next start finds the ends among them.
             tracing::error!(lost = batch.rows(), "audit records were lost: the store has closed");
         } else {
             ends.remove();
@@ -103,7 +104,7 @@ impl Writer {
         }
     }
 
-    /// Waits until there is something to write; `false` once nothing more can come.
+    /// Waits until there is something to write. `false` once nothing more can come.
     async fn gather(&mut self) -> bool {
         let (mut entries, mut endings) = (Vec::new(), Vec::new());
         let mut entries_come = true;
@@ -120,8 +121,8 @@ impl Writer {
                 }
                 Some(()) = due => return true,
             }
-            // Endings that happened before an entry came are in the channel by now, and must be
-            // written before it: a call may resume as soon as it was suspended.
+            // Endings from before an entry came are in the channel by now, and must be written
+            // before it: a call may be resumed as soon as it was suspended.
             while endings.len() < OPEN_LIMIT
                 && let Ok(ended) = self.intake.endings.try_recv()
             {
@@ -197,7 +198,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Keeps a failed batch for another try, unless retrying cannot help.
+    /// Keeps a failed batch for a retry, unless a retry cannot help.
     fn set_aside(&mut self, error: &StoreError) {
         let Batch { ended, discoveries, due, .. } = &mut self.batch;
         let limit = if error.is_passing() { KEPT_LIMIT } else { 0 };
@@ -207,7 +208,7 @@ impl Writer {
         let kept = ended.len() + discoveries.len();
         let lost = waited - kept;
         for row in ended.iter_mut() {
-            // Whoever waits goes on: the write may fail for as long as the disk is full.
+            // Let callers go on: the write may keep failing for as long as the disk is full.
             row.written = None;
         }
         tracing::error!(%error, kept, lost, "audit records could not be written");
@@ -251,7 +252,8 @@ impl Batch {
     }
 }
 
-/// Answers each opener. `not_kept` counts from the first of the endings written before them.
+/// Answers each opener. `not_kept` counts from the first of the endings that were written before
+/// them.
 fn answer(
     openers: &mut Vec<(Box<RecordSlot>, oneshot::Sender<OpenResult>)>,
     opened: &mut Vec<CallRow>,
@@ -275,7 +277,7 @@ fn report_not_kept(ended: &[CallRow], not_kept: &[usize]) {
     }
 }
 
-/// Writes a batch of `count` records; returns the places in it of those that were not kept.
+/// Writes a batch of `count` records, and returns the indexes of those that were not stored.
 async fn keep_calls(
     connection: &mut SqliteConnection,
     json: &str,
