@@ -34,7 +34,7 @@ impl Pages {
         Self { tag, length }
     }
 
-    /// Where the page of a cursor starts; without one, at the first.
+    /// Where the page of a cursor starts. Without a cursor, that is the first page.
     pub(crate) fn start(&self, cursor: Option<&str>) -> Result<usize, UsageError> {
         let Some(cursor) = cursor else { return Ok(0) };
         let offset = cursor.trim().split_once('-').filter(|(_, tag)| *tag == self.tag);

@@ -20,8 +20,8 @@ pub struct FlatDisclosure {
 /// Which names are used at the top level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Names {
-    /// The source's own; the view has only one. Definitions are the source's, letter for letter, in its
-    /// own order.
+    /// The source's own; the view has only one source. Definitions are the source's, unchanged, and
+    /// in its own order.
     Own,
     /// The gateway's, unique among all sources.
     Public,
@@ -129,8 +129,8 @@ fn renamed(tool: &Tool) -> Option<String> {
     })
 }
 
-/// The tool's `_meta` with another address of its page (MCP Apps, SEP-1865), in today's place and
-/// in the older one.
+/// The tool's `_meta` with another address for its page (MCP Apps, SEP-1865), in the current member
+/// and in the older one.
 fn readdressed(meta: &str, page: &str) -> Option<String> {
     let readdressed_ui = |ui: &str| {
         with_fields(ui, |key, value| match key {

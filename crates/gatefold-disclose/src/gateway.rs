@@ -50,7 +50,8 @@ impl Gateway {
         view.tools().filter(|tool| self.pins(tool))
     }
 
-    /// The pinned tool with this alias. It is looked up, as a view may have very many tools.
+    /// The pinned tool with this alias. It is looked up rather than searched for, because a view
+    /// may have very many tools.
     fn pinned_as<'a>(&self, view: &'a View, alias: &str) -> Option<&'a Tool> {
         let is_listed = |tool: &&Tool| !tool.definition().is_for_apps_only();
         let tool = view.find(alias).filter(is_listed)?;

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 /// A way to show a view to a model.
 pub trait Disclosure: Send + Sync {
-    /// What the model is given at first, within the limits of its client. The same view and limits give
+    /// What the model is given at first, within its client's limits. The same view and limits give
     /// the same bytes.
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface;
 
@@ -18,17 +18,17 @@ pub trait Disclosure: Send + Sync {
         arguments: &RawValue,
     ) -> Result<Step, UsageError>;
 
-    /// Whether [`Disclosure::interpret`] may search the catalogue for a call of this tool, which is
-    /// then interpreted where a search holds up nobody.
+    /// Whether [`Disclosure::interpret`] may search the catalogue for a call of this tool. Such a
+    /// call is interpreted where a search does not hold up anybody.
     fn searches(&self, name: &ToolName) -> bool {
         let _ = name;
         true
     }
 
     /// Words the result of an operation that [`Disclosure::interpret`] asked for. `name` is the
-    /// called tool of the surface: it tells a pinned tool, whose result passes unchanged, from the
-    /// same tool called through another. `request` is the one that was made, with its resolved
-    /// entry in this view.
+    /// surface's tool that was called: it distinguishes a pinned tool, whose result passes
+    /// unchanged, from the same tool called through another one. `request` is the one that was
+    /// made, with its resolved entry in this view.
     fn render(
         &self,
         view: &View,
@@ -44,9 +44,9 @@ pub trait Disclosure: Send + Sync {
     }
 }
 
-/// What a client can take of a surface.
+/// How much of a surface a client can handle.
 ///
-/// The default is what every client that is known can take.
+/// The default is what every known client can handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientLimits {
     /// The longest instructions, in bytes. Some clients cut them there.

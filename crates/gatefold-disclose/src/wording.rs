@@ -1,4 +1,4 @@
-//! Turns of phrase that several answers share.
+//! Phrases that several answers share.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use gatefold_core::ToolId;
 /// How much of a text is repeated to its sender, in characters.
 const REPEATED: usize = 100;
 
-/// How much of the reason is shown why a source listed nothing, in characters.
+/// How much to show of the reason why a source listed nothing, in characters.
 const SHOWN_FAILURE: usize = 120;
 /// How many such sources an answer names.
 const TOLD_UNLISTED: usize = 8;
@@ -70,8 +70,8 @@ pub(crate) fn described(view: &View, entry: &DomainEntry) -> String {
     listed(names, LINE_LIMIT, |text| text.chars().count())
 }
 
-/// `Unknown tool 'x'. Did you mean 'a' or 'b'?` If it may be a tool of a source that listed nothing so
-/// far, that is said instead: a guess at another tool would lead astray.
+/// `Unknown tool 'x'. Did you mean 'a' or 'b'?` If it may belong to a source that has listed
+/// nothing so far, says that instead, because a guess at another tool would be misleading.
 pub(crate) fn unknown_tool(view: &View, name: &str, nearest: &[ToolId]) -> String {
     let unknown = format!("Unknown tool {}.", quoted(name));
     if let Some(source) = view.unlisted_owner(name) {

@@ -1,4 +1,4 @@
-//! The port behind which requests for a person's yes are kept, and the decisions about them.
+//! The port for requests for a person's approval, and for the decisions about them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ pub struct ApprovalKey {
     pub arguments: Digest,
 }
 
-/// A request for approval, to be shown to a person. Its `Debug` leaves out the arguments, which may
-/// hold secrets.
+/// A request for approval, as shown to a person. Its `Debug` leaves out the arguments, which may
+/// contain secrets.
 #[derive(Clone)]
 pub struct NewApproval {
     pub key: ApprovalKey,
@@ -31,7 +31,7 @@ pub struct NewApproval {
     pub domain: Domain,
     /// The rule that requires approval.
     pub rule: RuleId,
-    /// As they came; of very large ones the beginning, as a JSON string.
+    /// As they came, or the beginning of very large ones as a JSON string.
     pub arguments: Box<RawValue>,
     /// Their full length.
     pub arguments_bytes: usize,
@@ -87,8 +87,8 @@ pub trait Approvals: Send + Sync + 'static {
         now: Timestamp,
     ) -> BoxFuture<'a, Result<Option<StandingApproval>, BoxError>>;
 
-    /// Uses up an approval. Only one of all concurrent callers gets true: one approval is good for
-    /// one call.
+    /// Uses up an approval. Only one of all concurrent callers gets true, because one approval is
+    /// good for one call.
     fn consume<'a>(
         &'a self,
         id: &'a ApprovalId,
@@ -96,7 +96,7 @@ pub trait Approvals: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<bool, BoxError>>;
 }
 
-/// Nobody decides anything elsewhere, and nothing is kept.
+/// Nobody decides anything elsewhere, and nothing is stored.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoApprovals;
 

@@ -16,18 +16,18 @@ pub const RECORD_WAIT: Duration = Duration::from_secs(5);
 
 /// Keeps the records of calls.
 ///
-/// A record ends in exactly one outcome. The place for the closing half is taken when the record
-/// opens, so that an end is never lost for want of room.
+/// A record ends in exactly one outcome. Room for its end is reserved when the record opens, so
+/// that an end is never lost for lack of room.
 pub trait AuditLog: Send + Sync + 'static {
     /// Opens a record. Once the future completes, the record survives a crash of the process.
     fn open(&self, record: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>>;
 
-    /// Keeps a record that is over already: a call that was refused before anything was sent. When
-    /// the future is done, the record outlives a crash as an opening does, or the log has said why
-    /// it does not.
+    /// Writes a record that has already ended: a call that was refused before anything was sent.
+    /// When the future completes, the record survives a crash like an opening, or the log has
+    /// reported why it does not.
     fn refuse(&self, opened: CallOpened, closed: CallClosed) -> BoxFuture<'_, ()>;
 
-    /// Keeps the record of a meta-call that only discovered.
+    /// Writes the record of a meta-call that only discovered.
     fn discover(&self, record: DiscoveryRecord) -> BoxFuture<'_, ()>;
 }
 
@@ -43,8 +43,8 @@ pub enum AuditError {
 
 /// Room reserved for the end of one record.
 pub trait AuditSlot: Send {
-    /// Hands in the end at once. When the future is done, the end outlives a crash as the opening
-    /// does, or the log has said why it does not. Dropping the future loses nothing.
+    /// Passes on the end at once. When the future completes, the end survives a crash like an
+    /// opening, or the log has reported why it does not. Dropping the future loses nothing.
     fn close(self: Box<Self>, record: CallClosed) -> BoxFuture<'static, ()>;
 }
 
@@ -90,7 +90,7 @@ pub enum AuditOutcome {
     ToolError,
     Failed(ErrorKind),
     Cancelled,
-    /// It waits for an answer, until the given time.
+    /// It waits for an answer until the given time.
     Suspended(Timestamp),
     Task,
 }
@@ -173,8 +173,9 @@ impl OpenRecord {
         Ok(Self { id, began, clock, counters, slot: Some(slot) })
     }
 
-    /// Ends the record, and waits until the end would outlive a crash: whoever has an answer finds
-    /// it on record. The call was made by then, so a log that hangs only delays the answer.
+    /// Ends the record, and waits until the end would survive a crash, so that anybody who has the
+    /// answer finds it on record. The call was already made, so a log that hangs only delays the
+    /// answer.
     pub(crate) async fn close(mut self, outcome: AuditOutcome, result_bytes: usize) {
         let Some(kept) = self.end(outcome, result_bytes) else { return };
         if timeout(RECORD_WAIT, kept).await.is_err() {

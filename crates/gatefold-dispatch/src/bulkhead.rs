@@ -3,7 +3,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A bulkhead around a source: a number of calls run, a number wait, and the next one is refused.
+/// A bulkhead around a source: a limited number of calls run, a limited number wait, and any
+/// further call is refused.
 #[derive(Debug)]
 pub(crate) struct Bulkhead {
     places: Arc<Semaphore>,
@@ -58,8 +59,8 @@ impl Bulkhead {
     }
 }
 
-/// One call's place at its source. While its client is asked something, the place is free: a person
-/// who thinks must not block others.
+/// One call's place at its source. The place is free while its client is asked something, because a
+/// person who thinks must not block others.
 #[derive(Debug, Default)]
 pub(crate) struct BulkheadPlace(Mutex<Option<TakenPlace>>);
 
@@ -85,8 +86,7 @@ impl BulkheadPlace {
         drop(left);
     }
 
-    /// Waits for a place again. If the source is full or removed, the call goes on without one and
-    /// ends as it may.
+    /// Waits for a place again. If the source is full or removed, the call goes on without one.
     pub(crate) async fn come_back(&self) {
         let bulkhead = match &*self.lock() {
             Some(TakenPlace { bulkhead, permit: None }) => bulkhead.clone(),

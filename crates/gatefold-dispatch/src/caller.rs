@@ -21,16 +21,17 @@ pub struct Caller {
     pub peer: Arc<dyn Peer>,
     pub cancel: CancellationToken,
     pub meta: Arc<RequestMeta>,
-    /// The calls elsewhere that led to this one. Calls made by [`NestedCaller`](crate::Nested) have their
-    /// own.
+    /// The calls elsewhere that led to this one. Calls made by [`NestedCaller`](crate::Nested) have
+    /// their own.
     pub lineage: Lineage,
     /// The label of everything the session or run has read so far, shared by its calls.
     pub label: SharedLabel,
 }
 
-/// The label of a session or a run, which rides forward from each result to the next call.
+/// The label of a session or a run, which each result passes on to the next call.
 ///
-/// A call reads it as a fact when it begins, and raises it by what it has read. It never falls.
+/// A call reads it as a fact when it begins, and raises it by what it has read. The label never
+/// falls.
 #[derive(Debug, Clone, Default)]
 pub struct SharedLabel(Arc<AtomicBool>);
 
@@ -63,7 +64,7 @@ impl Caller {
 /// The metadata of a request besides its arguments.
 #[derive(Debug, Clone, Default)]
 pub struct RequestMeta {
-    /// The name that the client gives itself: for records, and to tell one person's windows apart.
+    /// The name that the client gives itself: for records, and to tell one person's clients apart.
     pub client: Option<ClientName>,
     /// The W3C trace context, passed on as it came.
     pub traceparent: Option<String>,
@@ -81,8 +82,8 @@ pub enum Event {
     Progress(Box<RawValue>),
     /// A log message: the members `level`, `logger` and `data`.
     Log(Box<RawValue>),
-    /// The source has ended its stream before the answer and wants to be asked again after this
-    /// time. A caller whose client can be told so may free its connection as well.
+    /// The source has ended its stream before the answer and asks us to come back after this time.
+    /// A caller whose client can be told so may free its connection as well.
     Pause { retry: Duration },
     /// Any other notification.
     Notice { method: String, params: Box<RawValue> },
@@ -145,7 +146,7 @@ fn lock(own: &Mutex<Option<mpsc::Sender<Event>>>) -> MutexGuard<'_, Option<mpsc:
     own.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The client behind a call, as far as a source may ask it something.
+/// The client behind a call, to the extent that a source may ask it something.
 pub trait Peer: Send + Sync + 'static {
     fn capabilities(&self) -> &ClientCapabilities;
 
@@ -161,17 +162,17 @@ pub trait Peer: Send + Sync + 'static {
         None
     }
 
-    /// Stops the clock of the call behind it for as long as the pause lives: its client is being asked
-    /// something that may be about another of its calls.
+    /// Stops the clock of the call behind it while the pause lives, because its client is being
+    /// asked something that may be about another of its calls.
     fn pause(&self) -> CallPause {
         CallPause::default()
     }
 
-    /// Asks now. Only a client that is asked [`QuestionMode::Live`] can answer.
+    /// Asks now. Only a client whose mode is [`QuestionMode::Live`] can answer.
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>>;
 }
 
-/// The clock of a call stands still while this lives.
+/// Stops the clock of a call while it lives.
 #[derive(Debug, Default)]
 pub struct CallPause {
     _timer: Option<TimerPause>,
@@ -188,7 +189,8 @@ impl CallPause {
 pub enum QuestionMode {
     /// Over its connection, while its request waits.
     Live,
-    /// By ending its request with the question; it repeats the request with the answer.
+    /// By ending its request with the question. The client then repeats the request with the
+    /// answer.
     ByRetry,
 }
 

@@ -1,4 +1,4 @@
-//! What a client can be asked: questions, and what it said that it can answer.
+//! What a client can be asked: the questions, and what it declared that it can answer.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -57,7 +57,7 @@ impl ClientCapabilities {
         let url = elicitation.is_some_and(|modes| modes.url.is_some());
         Self {
             raw: raw.to_owned(),
-            // Before there were modes, the bare capability meant forms.
+            // Before modes existed, the bare capability meant forms.
             form: elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
             url,
             sampling: declared.sampling.is_some(),

@@ -1,4 +1,4 @@
-//! The catalogue that everybody shares, and those of identities that are offered something else.
+//! The catalogue that everybody shares, and those of identities with offers of their own.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use gatefold_catalog::{Manifest, Snapshot, View};
 use gatefold_core::{BoundedCache, Digest, Domain, Principal};
 use gatefold_policy::{ApplicableRules, Policy};
 
-/// Views kept at once of the catalogue that everybody shares. All whom the same rules are for share
-/// one, so this serves any number of principals; a view of 100,000 tools takes 25 KB.
+/// The most cached views of the catalogue that everybody shares. All principals with the same rules
+/// share one, so this serves any number of principals; a view of 100,000 tools takes 25 KB.
 const VIEWS: usize = 1024;
 
-/// Views kept at once of a catalogue that belongs to few: their rules differ by agent at most.
+/// The most cached views of a catalogue that belongs to few, whose rules differ by agent at most.
 const OWN_VIEWS: usize = 8;
 
-/// Catalogues kept at once beside the shared one. Each has an index of all its tools.
+/// The most cached catalogues besides the shared one. Each has an index of all its tools.
 const OWN_CATALOGUES: usize = 64;
 
-/// A snapshot and the views of it that were made so far.
+/// A snapshot and its cached views.
 pub(crate) struct Catalogue {
     pub(crate) snapshot: Arc<Snapshot>,
-    /// By the rules that tell one view from another.
+    /// Keyed by the rules that distinguish one view from another.
     views: BoundedCache<ApplicableRules, View>,
 }
 
@@ -38,11 +38,12 @@ impl Catalogue {
 /// All catalogues of one runtime.
 pub(crate) struct Catalogues {
     pub(crate) shared: Arc<Catalogue>,
-    /// By what their identities are offered, so that those who are offered the same share one.
+    /// Keyed by what their identities are offered, so that identities with the same offers share
+    /// one.
     own: BoundedCache<Box<[IdentityOffer]>, Arc<Catalogue>>,
 }
 
-/// That a source offers an identity something else than everybody.
+/// Marks that a source offers an identity something other than what everybody gets.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct IdentityOffer {
     pub(crate) domain: Domain,
@@ -54,8 +55,8 @@ impl Catalogues {
         Self { shared: Catalogue::new(shared, VIEWS), own: BoundedCache::new(OWN_CATALOGUES) }
     }
 
-    /// The catalogue of whoever is offered this beside what everybody is, sorted by domain. `build`
-    /// makes its snapshot, if nobody is offered the same so far.
+    /// The catalogue of identities with these offers besides the shared ones, sorted by domain.
+    /// `build` makes its snapshot, unless somebody already has the same offers.
     pub(crate) fn of(
         &self,
         own: &[(Domain, Arc<Manifest>)],

@@ -1,4 +1,4 @@
-//! What a call has from those that led to it.
+//! What a call inherits from the calls that led to it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::{Caller, SharedLabel};
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     pub(crate) lineage: Lineage,
-    /// The label of what the session or the run has read: raised by every call of the chain.
+    /// The label of what the session or the run has read. Every call of the chain raises it.
     pub(crate) label: SharedLabel,
     /// The name that the client of the outermost call gives itself.
     pub(crate) client: Option<ClientName>,
     /// The time for all of them together.
     pub(crate) timer: Arc<Timer>,
-    /// That time without the time that questions take.
+    /// That time without the pauses for questions.
     pub(crate) limit: Duration,
     /// The place of the innermost call at its source.
     pub(crate) place: Arc<BulkheadPlace>,
@@ -42,13 +42,13 @@ impl Chain {
         }
     }
 
-    /// The label of a call that is about to be made: its lineage's, and of all that the session has
-    /// read in the meantime.
+    /// The label for a call that is about to be made: its lineage's, merged with everything that
+    /// the session has read in the meantime.
     pub(crate) fn label(&self) -> Label {
         self.lineage.label.merged(self.label.get())
     }
 
-    /// The chain of the calls that are made during this one.
+    /// The chain for calls that are made during this one.
     pub(crate) fn extended(&self, call: CallId, target: &Target) -> Self {
         let label = self.label().merged(label_of(target));
         let lineage = self.lineage.below(call, target.id.clone(), label);

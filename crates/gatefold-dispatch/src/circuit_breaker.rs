@@ -35,7 +35,8 @@ impl CircuitBreaker {
         Self { failure_limit: failure_limit.max(1), pause, inner: Mutex::default() }
     }
 
-    /// Lets a call through, or returns how long to wait. The pass must be told how the call went.
+    /// Lets a call through, or returns how long to wait. The caller must report the outcome to the
+    /// pass.
     pub(crate) fn pass(&self) -> Result<BreakerPass<'_>, Duration> {
         let mut inner = self.lock();
         let Some(until) = inner.open_until else {
@@ -66,7 +67,7 @@ impl CircuitBreaker {
 
 /// One call that the breaker let through. Dropping it without an outcome counts as neither.
 ///
-/// While the breaker is open only the probe counts. Calls from before say nothing new.
+/// While the breaker is open, only the probe counts: calls from before say nothing new.
 #[derive(Debug)]
 pub(crate) struct BreakerPass<'a> {
     breaker: &'a CircuitBreaker,

@@ -1,4 +1,4 @@
-//! How a call that needs a person's yes gets it: asked of the client, or given elsewhere.
+//! How a call that needs a person's approval gets it: from the client's user, or decided elsewhere.
 
 use std::fmt::Write as _;
 
@@ -17,14 +17,14 @@ const QUESTION: &str = "approval";
 /// The field of its form that approves.
 const APPROVE: &str = "approve";
 
-/// The most characters of a call's arguments that a person is shown by their client.
+/// The most characters of a call's arguments that a client shows its user.
 const SHOWN_ARGUMENTS: usize = 2000;
 
-/// The largest arguments that are kept with a request, in bytes. Of larger ones the beginning is
-/// kept.
+/// The largest arguments to store with a request, in bytes. Of larger ones only the beginning is
+/// stored.
 const KEPT_ARGUMENTS: usize = 16 * 1024;
 
-/// Whether a call that needs approval has it, found out before policy decides.
+/// Whether a call that needs approval has it, determined before policy decides.
 #[derive(Debug)]
 pub(crate) enum ApprovalFinding {
     /// Nobody has decided yet.
@@ -37,8 +37,8 @@ pub(crate) enum ApprovalFinding {
 }
 
 impl PinnedTurn {
-    /// Finds out whether a person has approved exactly this call. An approval that is found is used
-    /// up.
+    /// Finds out whether a person has approved exactly this call, and uses up the approval if there
+    /// is one.
     pub(crate) async fn find_approval(
         &self,
         record: &CallOpened,
@@ -157,7 +157,7 @@ pub(crate) fn questions(question: &Question) -> Box<RawValue> {
     raw(&json!({ QUESTION: { "method": question.method, "params": question.params } }))
 }
 
-/// What the client's user said. Only an explicit yes approves.
+/// The answer of the client's user. Only an explicit yes approves.
 fn answer(answers: &RawValue) -> ApprovalFinding {
     #[derive(serde::Deserialize)]
     struct Answer<'a> {
@@ -185,7 +185,7 @@ fn answer(answers: &RawValue) -> ApprovalFinding {
     ApprovalFinding::Refused { by: DecidedBy::Client, reason: reason.to_owned() }
 }
 
-/// The arguments as they are kept with a request.
+/// The arguments in the form in which they are stored with a request.
 fn kept_arguments(arguments: &str) -> Box<RawValue> {
     let whole = || RawValue::from_string(arguments.to_owned()).ok();
     let is_small = arguments.len() <= KEPT_ARGUMENTS;

@@ -80,7 +80,7 @@ impl PinnedTurn {
         }
     }
 
-    /// Puts the questions of a suspended call to its client, one after another.
+    /// Asks the client the questions of a suspended call, one after another.
     async fn answers(
         &self,
         operation: &Operation,
@@ -97,7 +97,7 @@ impl PinnedTurn {
         let asking = ClientQuestions {
             peer: caller.peer.clone(),
             timer: chain.timer.clone(),
-            // Between its rounds a call holds no place at its source.
+            // Between its rounds, a call has no place at its source.
             place: Arc::default(),
             limit: chain.patience.unwrap_or(self.runtime.limits.question),
             failed: FailedQuestion::default(),
@@ -122,8 +122,8 @@ impl PinnedTurn {
     }
 }
 
-/// Why a client that gets the questions of a suspended call could not answer one of them: a client
-/// is only asked what it said it can answer.
+/// Why a client cannot answer one of a suspended call's questions, if so: a client is only asked
+/// what it declared that it can answer.
 fn unanswerable(
     operation: &Operation,
     suspension: &Suspension,

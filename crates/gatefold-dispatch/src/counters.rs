@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The words for outcomes that are counted. There are fewer; one more than this would not be counted.
+/// The most words for outcomes. There are fewer; one beyond this would not be counted.
 const OUTCOMES: usize = 64;
 
 /// Counts of calls by outcome or kind of error, and of tokens besides calls.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// By those words, at most [`OUTCOMES`].
+    /// By outcome, at most [`OUTCOMES`].
     calls: Mutex<BTreeMap<&'static str, u64>>,
     lists: AtomicU64,
     discovery_tokens: AtomicU64,

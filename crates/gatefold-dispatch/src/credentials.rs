@@ -1,4 +1,4 @@
-//! What a source presents to its upstream to be let in.
+//! What a source presents to its upstream to get in.
 
 use std::fmt;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub trait Credentials: Send + Sync + 'static {
     /// [`Credentials::obtain`].
     fn at_hand(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet>;
 
-    /// Obtains credentials, by a refresh for example. The request's own deadline ends the wait.
+    /// Obtains credentials, for example by a refresh. The request's own deadline bounds the wait.
     fn obtain<'a>(
         &'a self,
         domain: &'a Domain,
@@ -60,7 +60,7 @@ impl CredentialError {
     }
 }
 
-/// The same credentials for everybody, for ever, as a configuration gives them.
+/// The same credentials for everybody, forever, as set in a configuration.
 #[derive(Clone, Default)]
 pub struct StaticCredentials(CredentialSet);
 

@@ -28,7 +28,7 @@ pub struct Ports {
     pub seal: SealKey,
 }
 
-/// Holds the runtime in force and begins calls on it.
+/// Holds the current runtime and begins calls on it.
 pub struct Dispatcher {
     pub(crate) ports: Ports,
     pub(crate) counters: Arc<Counters>,
@@ -42,16 +42,16 @@ pub struct Dispatcher {
     pub(crate) recall: RecentSearches,
     /// Past queries of tenants, ready for ranking.
     overlays: Overlays,
-    /// Where searches run that take long.
+    /// Where long searches run.
     pub(crate) searches: SearchPlaces,
     /// The sources that are being asked what they offer somebody.
     pub(crate) first_lists: FirstLists,
     /// Tells this dispatcher from others with the same seal key.
     pub(crate) owner: u64,
     updates: broadcast::Sender<ResourceUpdate>,
-    /// The only client, where there is only one.
+    /// The only client, if there is only one.
     sole_client: OnceLock<Arc<dyn Peer>>,
-    /// Rung when a source has a new manifest.
+    /// Notified when a source has a new manifest.
     stale: Arc<Notify>,
     watchers: Mutex<Option<DropGuard>>,
     /// Removed sources that still finish their calls.
@@ -68,7 +68,7 @@ pub struct ResourceUpdate {
     pub uri: Arc<str>,
 }
 
-/// Updates that wait for a listener. A slower one misses the oldest.
+/// The most updates waiting for a listener. A slower one misses the oldest.
 const UPDATES: usize = 256;
 
 /// How long new manifests are collected before one new snapshot is built from all of them.
@@ -97,7 +97,7 @@ impl Dispatcher {
         })
     }
 
-    /// Puts a setup in force at once. Running calls end on the runtime they began with; sources
+    /// Puts a setup into effect at once. Running calls end on the runtime they began with; sources
     /// that are no longer part of the setup are closed when their calls are done.
     ///
     /// Must be called within a Tokio runtime, which watches the sources' manifests.
@@ -114,29 +114,28 @@ impl Dispatcher {
         }
     }
 
-    /// Introduces the only client that there will be to all sources, later ones too. They may ask it
-    /// outside of its calls. Only the first counts.
+    /// Introduces the gateway's only client to all sources, including later ones. They may ask it
+    /// something outside of its calls. Only the first call of this counts.
     pub fn meet(&self, client: Arc<dyn Peer>) {
         let client = self.sole_client.get_or_init(|| client);
         let slots = self.runtime.load().slots.clone();
         slots.values().for_each(|slot| slot.setup.source.meet(client));
     }
 
-    /// Tells the sources that were given a client's roots that these have changed.
+    /// Tells the sources that got a client's roots that these have changed.
     pub fn roots_changed(&self, client: u64) {
         let slots = self.runtime.load().slots.clone();
         slots.values().for_each(|slot| slot.setup.source.roots_changed(client));
     }
 
-    /// Reads what was learnt for a tenant, so that their next turn ranks by it. A turn also starts
-    /// this by itself, and does without until it is done.
+    /// Reads what was learnt for a tenant, so that the tenant's next turn ranks by it. A turn also
+    /// starts this by itself, and does without until it is done.
     pub async fn recollect(&self, tenant: &Tenant) -> Result<(), BoxError> {
         let port = &*self.ports.past;
         self.overlays.refresh(port, tenant, self.ports.clock.uptime()).await
     }
 
-    /// What was learnt for a tenant, as far as it was read. Newer changes are read in the
-    /// background.
+    /// What was learnt for a tenant and already read. Newer changes are read in the background.
     pub(crate) fn past(self: &Arc<Self>, tenant: &Tenant) -> Option<Arc<PastIndex>> {
         let (past, is_due) = self.overlays.get(tenant, self.ports.clock.uptime());
         let runtime = Handle::try_current().ok().filter(|_| is_due);
@@ -151,13 +150,13 @@ impl Dispatcher {
         past
     }
 
-    /// Fires with the new epoch whenever the catalogue or the policy was replaced, and with the same
-    /// one when a source offers something else to one identity.
+    /// Fires with the new epoch whenever the catalogue or the policy was replaced, and with the
+    /// same epoch when a source changes its offer to one identity.
     pub fn epochs(&self) -> watch::Receiver<u64> {
         self.epochs.subscribe()
     }
 
-    /// Fires for each resource that has changed, of those somebody subscribed to.
+    /// Fires for each changed resource that somebody subscribed to.
     pub fn updates(&self) -> broadcast::Receiver<ResourceUpdate> {
         self.updates.subscribe()
     }
@@ -167,7 +166,7 @@ impl Dispatcher {
         self.parking.count()
     }
 
-    /// What is in force now.
+    /// The current runtime.
     pub(crate) fn runtime(&self) -> Arc<Runtime> {
         self.runtime.load_full()
     }
@@ -203,9 +202,10 @@ impl Dispatcher {
         self.retiring.wait().await;
     }
 
-    /// Rebuilds the catalogue if a source offers something else by now.
+    /// Rebuilds the catalogue if a source now offers something else.
     pub(crate) async fn renew(self: &Arc<Self>) {
-        // Thousands of tools take a while to name and group: not on a thread that serves calls.
+        // Naming and grouping thousands of tools takes a while, so it must not run on a thread that
+        // serves calls.
         let dispatcher = self.clone();
         let renewed = tokio::task::spawn_blocking(move || dispatcher.replace(Runtime::renewed));
         if let Err(error) = renewed.await {
@@ -213,8 +213,8 @@ impl Dispatcher {
         }
     }
 
-    /// As [`Dispatcher::renew`], when a source has said that something is different. Where what
-    /// everybody is offered is the same, it may be that of one identity: whoever watches looks again.
+    /// Like [`Dispatcher::renew`], for when a source has announced a change. If the shared offers
+    /// are the same, the change may concern one identity, so all watchers look again.
     async fn renew_for_all(self: &Arc<Self>) {
         let before = *self.epochs.borrow();
         self.renew().await;
@@ -227,7 +227,7 @@ impl Dispatcher {
         CallId::new(self.ports.clock.now(), fastrand::u128(..))
     }
 
-    /// Puts the next runtime in force, if there is one, and returns the previous one.
+    /// Puts the next runtime into effect, if there is one, and returns the previous one.
     fn replace(&self, next: impl FnOnce(&Runtime) -> Option<Runtime>) -> Arc<Runtime> {
         let _guard = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.runtime.load_full();
@@ -239,13 +239,13 @@ impl Dispatcher {
         current
     }
 
-    /// Watches the manifests of these sources, and of no others from now on.
+    /// Watches the manifests of these sources, and stops watching all others.
     fn watch(self: &Arc<Self>, slots: &Slots) {
         let cancel = CancellationToken::new();
         for slot in slots.values() {
             let mut manifests = slot.setup.source.manifests();
             let (stale, watching) = (self.stale.clone(), cancel.clone());
-            // One may have come after the snapshot was built.
+            // A manifest may have come after the snapshot was built.
             manifests.mark_changed();
             tokio::spawn(watching.clone().run_until_cancelled_owned(async move {
                 while manifests.changed().await.is_ok() {

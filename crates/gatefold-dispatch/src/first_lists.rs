@@ -1,4 +1,4 @@
-//! Identities whose sources are asked for the first time what they offer them.
+//! Identities whose sources are being asked for the first time what they offer them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,14 +10,14 @@ use tokio::time::Instant;
 
 use crate::Source;
 
-/// How long to wait before a source is asked again that did not answer.
+/// How long to wait before asking a source again that did not answer.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// Identities and sources that wait for an answer at once. While there are more, those that come
-/// later see what everybody is offered.
+/// The most pairs of identity and source that wait for an answer. Beyond this, identities see what
+/// everybody is offered.
 const ASKED_LIMIT: usize = 1024;
 
-/// Whom sources were asked about lately.
+/// The identities that sources were asked about recently.
 #[derive(Default)]
 pub(crate) struct FirstLists {
     /// At most [`ASKED_LIMIT`].
@@ -25,8 +25,8 @@ pub(crate) struct FirstLists {
 }
 
 impl FirstLists {
-    /// Asks a source in the background what it offers an identity, unless it was asked lately.
-    /// Outside of any runtime nobody can be asked.
+    /// Asks a source in the background what it offers an identity, unless it was asked recently.
+    /// Does nothing outside of a runtime.
     pub(crate) fn ask(&self, source: &Arc<dyn Source>, identity: &UpstreamIdentity) {
         let Ok(runtime) = Handle::try_current() else { return };
         if !self.is_due(source.domain(), identity) {

@@ -61,7 +61,7 @@ impl PinnedTurn {
             Ok(record) => record,
             Err(error) => {
                 if matches!(error, CallError::Audit(_)) {
-                    // The source was told nothing, so its client may try again.
+                    // The source was not told anything, so its client may try again.
                     let Dispatcher { parking, .. } = &*self.dispatcher;
                     let limit = self.runtime.limits.suspension;
                     if let Err(reason) = parking.park(bound.call, &self.principal, running, limit) {
@@ -102,7 +102,7 @@ impl PinnedTurn {
         let mut abandoned = None;
         let (mut events, mut cancel) = (events, cancel);
         if waits {
-            // Further requests have other listeners and cancellation tokens than the first.
+            // Later requests have listeners and cancellation tokens of their own.
             events = events.redirectable();
             cancel = CancellationToken::new();
             abandoned = Some(cancel.clone().drop_guard());
@@ -173,8 +173,9 @@ impl PinnedTurn {
         (Ok(Outcome::Suspended(suspension)), AuditOutcome::Suspended(expires_at), bytes)
     }
 
-    /// Opens the record, within the call's deadline: a log that hangs holds nobody up for longer. Its
-    /// caller is not told of a deadline, as after one a call may have taken effect.
+    /// Opens the record within the call's deadline, so that a log that hangs does not hold anybody
+    /// up for longer. The error is not a deadline, because after a deadline a call may have taken
+    /// effect.
     async fn open_record(
         &self,
         opened: CallOpened,
@@ -216,7 +217,7 @@ impl PinnedTurn {
             .map_err(|shut| turned_away(&target, &shut))?;
         let _inside = chain.place.take(slot.bulkhead.clone(), place);
         if chain.timer.is_over() {
-            // The place came free too late: nothing is sent any more.
+            // The place came free too late, so nothing is sent any more.
             return Err(without_place(&target));
         }
         let context = self.context(&permit, slot, chain, caller);
@@ -260,13 +261,13 @@ impl PinnedTurn {
         }
     }
 
-    /// The largest result of a call in bytes: a preview shows no more than both allow.
+    /// The largest result of a call in bytes: a preview shows no more than both limits allow.
     fn result_limit(&self, permit: &Permit) -> u64 {
         let limit = self.runtime.limits.result_bytes;
         permit.obligations().preview_bytes().map_or(limit, |preview| preview.min(limit))
     }
 
-    /// Seals a suspension, and decides what the record says of the outcome.
+    /// Seals a suspension, and decides which outcome to record.
     fn settle(&self, result: Result<Outcome, CallError>, bound: &Bound) -> SettledCall {
         match result {
             Ok(Outcome::Done(payload)) => {
@@ -336,8 +337,8 @@ fn check_size(outcome: Outcome, target: &Target, limit: u64) -> Result<Outcome, 
 /// The caller's result, the record's outcome, and the bytes of the result.
 type SettledCall = (Result<Outcome, CallError>, AuditOutcome, usize);
 
-/// A call that failed after a question went unanswered says so behind its source's own error. The
-/// question may have nothing to do with it: many servers ask for roots when they start, and cope.
+/// If a call fails after one of its questions went unanswered, adds that to the source's own error.
+/// The question may be unrelated: many servers ask for roots when they start, and cope without.
 fn told_why(
     result: Result<Outcome, CallError>,
     failed: &FailedQuestion,
@@ -367,7 +368,7 @@ fn told_why(
     }
 }
 
-/// The result with one more text behind its content.
+/// The result with one more text after its content.
 fn with_note(payload: Payload, note: &str) -> Payload {
     let block = json!({ "type": "text", "text": note }).to_string();
     let text = payload.json.get();
@@ -402,8 +403,8 @@ fn turned_away(target: &Target, shut: &BulkheadRefusal) -> CallError {
     }
 }
 
-/// What a call is told whose deadline passed while it waited for others: it can be made again without
-/// harm, unlike one that was sent.
+/// The error for a call whose deadline passed while it waited for others. Unlike one that was sent,
+/// it can safely be repeated.
 fn without_place(target: &Target) -> CallError {
     CallError::Busy { domain: target.domain.clone(), of: BusyResource::Places }
 }

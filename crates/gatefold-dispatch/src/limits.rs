@@ -5,11 +5,11 @@ use std::time::Duration;
 pub struct Limits {
     /// From a call's admission to its result, including the wait for a place.
     pub call_deadline: Duration,
-    /// The largest result that is passed on, in bytes.
+    /// The largest result to pass on, in bytes.
     pub result_bytes: u64,
-    /// Calls that one source works on at once.
+    /// The most calls that one source works on at a time.
     pub calls_in_flight: usize,
-    /// Calls that wait for a place at one source; one more is refused as busy.
+    /// The most calls that wait for a place at one source. Further ones are refused as busy.
     pub calls_waiting: usize,
     /// Failures in a row after which a source gets no calls for [`Limits::breaker_pause`].
     pub breaker_failures: u32,
@@ -17,7 +17,7 @@ pub struct Limits {
     /// How deep calls may nest.
     pub nesting: usize,
     /// How long a client may take to answer a source's question during a call. The call's deadline
-    /// is paused meanwhile.
+    /// is paused in the meantime.
     pub question: Duration,
     /// How long a suspended call may be resumed.
     pub suspension: Duration,

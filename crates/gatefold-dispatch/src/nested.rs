@@ -1,4 +1,4 @@
-//! Calls that a source makes in the course of one of its own, as the source sees them.
+//! Calls that a source makes during one of its own, as the source sees them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use crate::chain::Chain;
 #[derive(Clone)]
 pub struct NestedCaller(Arc<dyn NestedCalls>);
 
-/// What makes nested calls. A source is handed this and not the turn behind it, because turns know
-/// sources and not the other way round.
+/// Makes nested calls. A source gets this and not the turn behind it, because turns know sources
+/// and not the other way round.
 pub(crate) trait NestedCalls: Send + Sync {
     /// What led to the calls that are made here.
     fn chain(&self) -> &Chain;
@@ -30,10 +30,10 @@ pub(crate) trait NestedCalls: Send + Sync {
     ) -> BoxFuture<'_, Result<Outcome, CallError>>;
 }
 
-/// How a nested call differs from its outer call. Every difference narrows.
+/// How a nested call differs from its outer call. Every difference narrows what it may do.
 #[derive(Debug, Default)]
 pub struct NestedOptions {
-    /// Its time, if that is less than what is left of the outer call's.
+    /// Its time, if that is less than what remains of the outer call's.
     pub deadline: Option<Duration>,
     /// The rights to keep; all others are given up. It cannot add rights that the principal does
     /// not have.
@@ -56,7 +56,7 @@ impl NestedCaller {
         self.0.chain().lineage.parent
     }
 
-    /// How deep the call is nested; the outermost is at 1.
+    /// How deep the call is nested. The outermost call is at 1.
     pub fn depth(&self) -> usize {
         self.0.chain().lineage.depth
     }
@@ -76,7 +76,7 @@ impl NestedCaller {
         self.call_with(request, caller, NestedOptions::default()).await
     }
 
-    /// Like [`NestedCaller::call`], with less than the outer call has.
+    /// Like [`NestedCaller::call`], but with less than the outer call has.
     pub async fn call_with(
         &self,
         request: impl Into<Request>,

@@ -10,7 +10,7 @@ use crate::chain::Chain;
 use crate::nested::NestedCalls;
 use crate::{Caller, NestedOptions, PinnedTurn};
 
-/// The turn of a call under way, and what led to the calls that are made in the course of it.
+/// The turn of a running call, and what led to the calls that it makes.
 pub(crate) struct NestedTurn {
     pub(crate) pinned: PinnedTurn,
     pub(crate) chain: Chain,
@@ -43,8 +43,8 @@ impl NestedCalls for NestedTurn {
 impl PinnedTurn {
     /// The same turn for the same user with fewer rights, or through an agent.
     ///
-    /// With other rights other rules apply, and one of them may well grant something. So only what
-    /// the previous principal also sees is seen, and only what is granted to both is granted.
+    /// Other rights mean other rules, and one of them might even grant more. So this turn sees only
+    /// what the previous principal also sees, and only what is granted to both is granted.
     fn narrowed(&self, rights: Option<&Rights>, agent: Option<AgentId>) -> Self {
         if rights.is_none() && agent.is_none() {
             return self.clone();

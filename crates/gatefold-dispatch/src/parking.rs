@@ -15,7 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::EventSink;
 use crate::questions::{OpenQuestions, PendingQuestion};
 
-/// The most parked calls. One more is not parked.
+/// The most parked calls. Further ones are not parked.
 pub const PARKED: usize = 1024;
 /// The most parked calls of one principal, so that nobody takes all the places.
 pub const PARKED_EACH: usize = 128;
@@ -119,7 +119,7 @@ pub(crate) enum ParkingRefusal {
 }
 
 impl ParkedCalls {
-    /// Keeps a call for `limit`. If nobody takes it by then, it is cancelled.
+    /// Parks a call for `limit`. If nobody takes it by then, it is cancelled.
     pub(crate) fn park(
         self: &Arc<Self>,
         id: CallId,
@@ -152,7 +152,7 @@ impl ParkedCalls {
         Ok(())
     }
 
-    /// Returns a call to the principal it belongs to. For anybody else it does not exist.
+    /// Returns a call to its principal. For anybody else it does not exist.
     pub(crate) fn take(&self, id: CallId, principal: &Principal) -> Option<RunningCall> {
         let mut places = self.lock();
         // The seal already says whose it is; this also protects against a holder of the key.

@@ -12,15 +12,16 @@ pub(crate) use discretion::worth_keeping;
 pub(crate) use overlay::Overlays;
 pub(crate) use recall::{RecentSearches, Searcher};
 
-/// Keeps past queries.
+/// Stores past queries.
 ///
-/// They belong to a tenant and stay with it. What is kept is bounded and loses weight with time.
+/// They belong to a tenant and stay with it. The store is bounded, and entries lose weight with
+/// time.
 pub trait PastQueries: Send + Sync + 'static {
     /// Takes the use of a tool. It returns at once, and may lose the use: another will follow.
     fn note(&self, used: PastUse);
 
-    /// A number that changes whenever [`PastQueries::kept`] may return something else, whichever
-    /// process changed it.
+    /// A number that changes whenever [`PastQueries::kept`] may return something else, no matter
+    /// which process changed it.
     fn version(&self) -> BoxFuture<'_, Result<u64, BoxError>>;
 
     /// Everything that is kept for a tenant.
@@ -45,7 +46,7 @@ pub struct KeptQuery {
     pub weight: f32,
 }
 
-/// Keeps nothing.
+/// Stores nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoPastQueries;
 

@@ -16,16 +16,16 @@ use crate::runtime::Runtime;
 use crate::seal::digest;
 use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Offer, PastUse};
 
-/// One principal's turn on one runtime: a reload in the meantime makes no difference to it.
+/// One principal's turn on one runtime, which a reload in the meantime does not affect.
 #[derive(Clone)]
 pub struct PinnedTurn {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) principal: Arc<Principal>,
-    /// What the view is of.
+    /// The catalogue that the view is a view of.
     catalogue: Arc<Catalogue>,
     pub(crate) view: View,
-    /// Wider principals on whose behalf this one acts: nothing may be done that is not granted to
+    /// Wider principals on whose behalf this one acts. Nothing may be done that is not granted to
     /// them too.
     pub(crate) on_behalf_of: Vec<Arc<Principal>>,
 }
@@ -67,7 +67,8 @@ impl PinnedTurn {
         Some(Self { view: self.view.within(domain), ..self.clone() })
     }
 
-    /// Does what may search this turn's view, away from the threads that serve calls where it takes long.
+    /// Runs something that may search this turn's view. If that can take long, it runs away from
+    /// the threads that serve calls.
     pub async fn searching<T: Send + 'static>(
         &self,
         search: impl FnOnce(&View) -> T + Send + 'static,
@@ -129,8 +130,8 @@ impl PinnedTurn {
     /// A client that can be asked at once answers the source's questions within the call. Any other
     /// gets them as [`Outcome::Suspended`], and repeats its call.
     ///
-    /// A request that carries its resolved entry is not resolved again, if this turn's view shows
-    /// that entry; any other is resolved once.
+    /// A request that carries its resolved entry is not resolved again if this turn's view shows
+    /// that entry. Any other request is resolved once.
     pub async fn call(
         &self,
         request: impl Into<Request>,
@@ -143,7 +144,7 @@ impl PinnedTurn {
         let learns = self.runtime.learns && matches!(*request.operation, Operation::Tool { .. });
         let teacher =
             request.entry.clone().filter(|_| learns).map(|entry| (entry, self.asker(&caller)));
-        // Boxed because the futures of all who wait for it are moved as a whole, and more than once.
+        // Boxed because the futures that wait for it are moved as a whole, and more than once.
         let outcome = Box::pin(self.converse(request, resume, caller, chain)).await;
         if let (Some((entry, asker)), Ok(Outcome::Done(Payload { is_error: false, .. }))) =
             (teacher, &outcome)
@@ -153,12 +154,12 @@ impl PinnedTurn {
         outcome
     }
 
-    /// Finds out what an operation is about, for callers that need to know it besides calling.
+    /// Resolves an operation, for callers that need to know its entry besides calling it.
     pub fn resolve(&self, operation: Operation) -> Request {
         self.verified(operation.into())
     }
 
-    /// Remembers what a search asked for and which tools it showed: a successful call of one of
+    /// Remembers a search's words and the tools that it showed, so that a successful call of one of
     /// them teaches later searches.
     pub fn found(&self, query: &str, tools: Vec<ToolId>, caller: &Caller) {
         if !self.runtime.learns {
@@ -183,7 +184,7 @@ impl PinnedTurn {
         }
     }
 
-    /// Leaves the record of a meta-call that only discovered.
+    /// Writes the record of a meta-call that only discovered.
     pub async fn discovered(
         &self,
         meta_tool: &str,

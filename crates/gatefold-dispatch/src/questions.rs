@@ -1,4 +1,4 @@
-//! Questions of sources to the client behind a call.
+//! Questions from sources to the client behind a call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -14,15 +14,15 @@ use crate::bulkhead::BulkheadPlace;
 use crate::timer::Timer;
 use crate::{Answer, AskError, CallPause, ClientCapabilities, Peer, Question, QuestionMode};
 
-/// The most open questions of one call. One more waits until another is answered.
+/// The most open questions of one call. Further ones wait until another is answered.
 pub(crate) const OPEN_QUESTIONS: usize = 16;
 
-/// A caller's client as a source sees it: it is only asked what it declared, within a time, and the
-/// call's deadline is paused meanwhile.
+/// A caller's client as a source sees it. It is only asked what it declared, within a time limit,
+/// and the call's deadline is paused in the meantime.
 pub(crate) struct ClientQuestions {
     pub(crate) peer: Arc<dyn Peer>,
     pub(crate) timer: Arc<Timer>,
-    /// Freed while somebody thinks.
+    /// Free while the client thinks.
     pub(crate) place: Arc<BulkheadPlace>,
     pub(crate) limit: Duration,
     pub(crate) failed: FailedQuestion,
@@ -57,7 +57,7 @@ impl ClientQuestions {
             answered.await.map_err(|_| AskError::Gone)
         };
         let answer = tokio::time::timeout(self.limit, answer).await;
-        // Waiting for a place again uses the call's own time.
+        // From here on, waiting for a place uses the call's own time.
         drop(paused);
         self.place.come_back().await;
         answer.unwrap_or(Err(AskError::Deadline))
@@ -70,7 +70,7 @@ impl Peer for ClientQuestions {
     }
 
     fn question_mode(&self) -> QuestionMode {
-        // The asker may wait for the answer, however it comes: a call nested in a parked one is not
+        // The asker can wait for the answer, however it comes: a call nested in a parked one is not
         // parked itself.
         QuestionMode::Live
     }
@@ -106,7 +106,7 @@ struct WireQuestion<'a> {
     params: &'a RawValue,
 }
 
-/// Open questions, by the keys that their answers come with.
+/// Open questions, by the keys of their answers.
 #[derive(Default)]
 pub(crate) struct OpenQuestions {
     asked: BTreeMap<String, PendingQuestion>,
@@ -119,7 +119,7 @@ impl OpenQuestions {
         self.asked.insert(format!("question-{}", self.count), asked);
     }
 
-    /// Forgets the questions whose asker has given up.
+    /// Forgets the questions whose askers have given up.
     pub(crate) fn forget_abandoned(&mut self) {
         self.asked.retain(|_, asked| !asked.answer.is_closed());
     }
@@ -144,7 +144,7 @@ impl OpenQuestions {
         to_raw_value(&written).expect("questions have only text keys")
     }
 
-    /// Gives each question its answer, if there is one. Answers to other questions are ignored.
+    /// Gives each question its answer, if there is one. Ignores answers to other questions.
     pub(crate) fn answer(&mut self, answers: &RawValue) {
         for (key, answer) in object_fields(answers.get()).unwrap_or_default() {
             let raw = RawValue::from_string(answer.to_owned());

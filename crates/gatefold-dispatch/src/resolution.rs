@@ -1,4 +1,4 @@
-//! What a name means to its caller: looked up once, for everything that follows.
+//! What a name means to its caller, looked up once for everything that follows.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ impl PinnedTurn {
     fn find(&self, operation: &Operation) -> Option<ResolvedEntry> {
         let (view, subject) = (&self.view, operation.subject());
         if let Operation::Task(request) = operation {
-            // The tool whose call became the task, and no other that its id may mean by now.
+            // The tool whose call became the task, and not another one that the id may refer to by
+            // now.
             let tool = view.tool_with_id(&self.sealed_task(request)?.tool)?;
             return Some(view.resolved(tool));
         }
@@ -51,7 +52,7 @@ impl PinnedTurn {
             let found = self.sealed_task(request).zip(entry);
             let unknown = || CallError::Unknown { kind: "task", name: request.task.clone() };
             let (sealed, entry) = found.ok_or_else(unknown)?;
-            // From here on the request has the source's own id.
+            // From here on, the request has the source's own id.
             let own = TaskRequest { task: sealed.task, act: request.act.clone() };
             call.operation = Arc::new(Operation::Task(own));
             return Ok(entry.target().clone());
@@ -64,8 +65,9 @@ impl PinnedTurn {
         SealedTask::open(&request.task, &self.dispatcher.ports.seal, &self.principal)
     }
 
-    /// A resource that is not listed is judged by its URI. Where rules are about resources, its
-    /// source is sent what was judged, the normal form; one that has none cannot be asked for.
+    /// An unlisted resource is judged by its URI. If rules are about resources, the source is sent
+    /// the URI that was judged, in its normal form. A URI without a normal form cannot be
+    /// requested.
     pub fn resource(&self, uri: &str) -> Option<Arc<Target>> {
         let target = self.view.find_resource(uri)?;
         if !self.is_judged_by_its_uri(&target) {
@@ -75,7 +77,7 @@ impl PinnedTurn {
         if *normal == *target.name {
             return Some(target);
         }
-        // The normal form may be listed, and hidden.
+        // The normal form may be listed but hidden.
         self.view.find_resource(&address(&target.domain, &normal))
     }
 
@@ -91,10 +93,10 @@ impl PinnedTurn {
             && !self.view.lists_resource(target)
     }
 
-    /// An error about an unknown tool with the names that it may have meant; any other as it is.
+    /// Adds suggestions to an error about an unknown tool, and returns any other error unchanged.
     ///
-    /// They are looked for here alone, once all that decides about the call is known. A caller who
-    /// gives up, or whose time is over, is told none.
+    /// Suggestions are searched for only here, once everything else about the call is decided. A
+    /// caller that gives up, or whose time runs out, gets none.
     pub(crate) async fn with_suggestions(
         &self,
         error: CallError,
@@ -110,7 +112,7 @@ impl PinnedTurn {
     }
 }
 
-/// A hidden entry and a missing one read alike. What a tool's name may have meant is looked for by
+/// A hidden entry and a missing one look the same. Suggestions for a tool's name are added by
 /// [`PinnedTurn::with_suggestions`].
 pub(crate) fn unknown(kind: EntryKind, name: &str) -> CallError {
     match ToolName::parse(name) {

@@ -1,7 +1,7 @@
-//! The one path that every call takes, from its name to its record's end.
+//! The one path that every call takes, from its name to the end of its record.
 //!
 //! Each call has a span, `call`, at debug level: the call's id, its source's domain, its tool's id
-//! and its outcome, never its arguments. While nobody listens, it costs reading one number.
+//! and its outcome, never its arguments. If nobody listens, it costs reading one number.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) struct Bound {
     pub(crate) operation: &'static str,
     pub(crate) target: Arc<Target>,
     pub(crate) arguments: Digest,
-    /// Who has approved it. It needs no second approval to continue.
+    /// Who approved it. It needs no second approval to continue.
     pub(crate) approved_by: Option<DecidedBy>,
 }
 
@@ -57,19 +57,19 @@ impl Bound {
     }
 }
 
-/// The obligation of a permit that this path cannot meet, if there is one. Until somebody hides parts
+/// The obligation of a permit that this path cannot meet, if any. As long as nothing can hide parts
 /// of results, a call whose result has parts to hide is not made.
 ///
-/// [`Obligations::preview_bytes`] is met where results are measured, and that a person confirmed the
-/// call is a fact and asks for nothing.
+/// [`Obligations::preview_bytes`] is met where results are measured. That a person confirmed the
+/// call is a fact and requires nothing.
 fn unmet(obligations: &Obligations) -> Option<&'static str> {
     obligations.masks().next().map(|_| "parts of its result hidden")
 }
 
-/// The opened seal that a call came with.
+/// The opened seal of a call.
 struct OpenedSeal {
     sealed: SealedCall,
-    /// What the client's user said, if they were asked for approval.
+    /// What the client's user answered, if asked for approval.
     approval: Option<Box<RawValue>>,
 }
 
@@ -115,8 +115,8 @@ impl PinnedTurn {
                 return self.invoke(permit, bound, record, chain, caller).await;
             }
             Ok(AdmissionOutcome::Parked(permit, running)) => {
-                // The source has the permit from the first time; this one proves that the call is
-                // still allowed.
+                // The source already has the permit from the first time; this one proves that the
+                // call is still allowed.
                 return self.take_up(running, &permit, record, chain, &caller).await;
             }
             Ok(AdmissionOutcome::NeedsApproval(call)) => {
@@ -141,7 +141,7 @@ impl PinnedTurn {
             Err(error) => self.with_suggestions(error, chain, &caller.cancel).await,
         };
         if matches!(error, CallError::Resume(_)) {
-            // The suspended call's record stays: it may still be resumed unchanged.
+            // The suspended call's record stays, because it may still be resumed unchanged.
             record.id = own_id;
         }
         self.record_unsent(record, AuditOutcome::Failed(error.kind())).await;
@@ -193,8 +193,8 @@ impl PinnedTurn {
         }
     }
 
-    /// Opens the seal of a call that resumes. The call gets its first id back, and the source finds
-    /// its own state in place of the sealed one.
+    /// Opens the seal of a call that resumes. The call gets its first id back, and the source gets
+    /// its own state instead of the sealed one.
     fn unseal(&self, call: &mut Call) -> Result<Option<OpenedSeal>, ResumeError> {
         let Some(Resume { state: Some(state), answers }) =
             call.resume.take_if(|resume| resume.state.is_some())
@@ -215,7 +215,7 @@ impl PinnedTurn {
         Ok(Some(OpenedSeal { sealed, approval: None }))
     }
 
-    /// Decides about a call: first what it means, then the facts, then policy.
+    /// Decides about a call: first what it refers to, then the facts, then policy.
     async fn decide(
         &self,
         mut call: Call,
@@ -268,8 +268,8 @@ impl PinnedTurn {
         }
     }
 
-    /// What policy needs to know besides the call, except for approvals: looking for one is only
-    /// worth it if a rule asks for it.
+    /// What policy needs to know besides the call, except for approvals, which are only looked up
+    /// if a rule asks for one.
     fn facts(&self, chain: &Chain) -> Facts {
         Facts {
             now: self.now(),
@@ -358,7 +358,7 @@ impl PinnedTurn {
         Ok(())
     }
 
-    /// Keeps the record of a call that was never sent.
+    /// Writes the record of a call that was never sent.
     async fn record_unsent(&self, opened: CallOpened, outcome: AuditOutcome) {
         self.count(outcome.counted_as());
         let (id, at) = (opened.id, self.now());
@@ -385,7 +385,7 @@ fn identified(record: CallOpened, target: &Target) -> CallOpened {
     }
 }
 
-/// How a call ended, as counters name it.
+/// The name of a call's outcome in counters.
 fn outcome_word(result: &Result<Outcome, CallError>) -> &'static str {
     match result {
         Ok(Outcome::Done(payload)) if payload.is_error => "tool_error",

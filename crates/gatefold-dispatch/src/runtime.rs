@@ -14,7 +14,7 @@ use crate::circuit_breaker::{BreakerState, CircuitBreaker};
 use crate::traffic::Traffic;
 use crate::{Limits, Offer, Source, SourceStatus, TrafficReport};
 
-/// A whole configuration: everything a runtime is made of.
+/// A whole configuration: everything that a runtime is built from.
 pub struct Setup {
     pub policy: Policy,
     pub limits: Limits,
@@ -38,7 +38,7 @@ pub struct SourceSetup {
     pub call_deadline: Option<Duration>,
 }
 
-/// Whose sessions a source keeps apart.
+/// Whether everybody shares a source's sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdentityScope {
     /// The configuration has one credential, so everybody shares its session.
@@ -46,12 +46,12 @@ pub enum IdentityScope {
     PerUser,
 }
 
-/// Snapshot, policy, sources and limits, swapped as one. A call pins the one it began with.
+/// Snapshot, policy, sources and limits, replaced together. A call pins the one it began with.
 pub struct Runtime {
     pub(crate) catalogues: Catalogues,
     pub(crate) policy: Arc<Policy>,
     pub(crate) slots: Arc<Slots>,
-    /// Those that may offer different things to different users.
+    /// The sources that may offer different things to different users.
     personal: Vec<Arc<Slot>>,
     pub(crate) limits: Limits,
     pub(crate) learns: bool,
@@ -59,7 +59,8 @@ pub struct Runtime {
 
 pub(crate) type Slots = BTreeMap<Domain, Arc<Slot>>;
 
-/// A source with its bulkhead and its circuit breaker, which outlive reloads that leave the source alone.
+/// A source with its bulkhead and its circuit breaker, which survive reloads that do not change the
+/// source.
 pub(crate) struct Slot {
     pub(crate) setup: SourceSetup,
     pub(crate) bulkhead: Arc<Bulkhead>,
@@ -88,13 +89,13 @@ pub struct SourceReport {
     pub domain: Domain,
     #[serde(flatten)]
     pub status: SourceStatus,
-    /// What it wrote to its standard error before it failed, the last few lines.
+    /// The last few lines that it wrote to its standard error before it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub last_lines: Vec<String>,
     pub breaker: BreakerState,
     pub tools: usize,
     pub prompts: usize,
-    /// Resources and resource templates, of those that it lists.
+    /// Listed resources and resource templates.
     pub resources: usize,
     /// Definitions that were repaired or left out, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -152,7 +153,7 @@ impl Runtime {
         }
     }
 
-    /// The next runtime for the same setup, if a source offers something else by now.
+    /// The next runtime for the same setup, if a source now offers something else.
     pub(crate) fn renewed(&self) -> Option<Self> {
         self.is_stale().then(|| Self {
             catalogues: Catalogues::new(next_snapshot(
@@ -190,8 +191,8 @@ impl Runtime {
         !self.personal.is_empty()
     }
 
-    /// The catalogue that a principal sees something of, and the sources that were never asked what
-    /// they offer this principal.
+    /// The catalogue for a principal, and the sources that were never asked what they offer this
+    /// principal.
     pub(crate) fn catalogue(&self, principal: &Principal) -> (Arc<Catalogue>, Vec<&Arc<Slot>>) {
         let (mut own, mut unasked) = (Vec::new(), Vec::new());
         for slot in &self.personal {
@@ -207,7 +208,7 @@ impl Runtime {
         (catalogue, unasked)
     }
 
-    /// Whether everybody is offered the same.
+    /// Whether this manifest is the one that everybody is offered.
     fn shares(&self, domain: &Domain, manifest: &Manifest) -> bool {
         let mut domains = self.snapshot().domains().iter();
         let shared = domains.find(|entry| entry.domain() == domain);
@@ -215,13 +216,13 @@ impl Runtime {
         shared.is_some_and(|shared| shared.digest() == manifest.digest())
     }
 
-    /// The shared snapshot with other manifests in the place of some. It is of the same epoch.
+    /// The shared snapshot with some manifests replaced. It has the same epoch.
     fn own_snapshot(&self, own: &[(Domain, Arc<Manifest>)]) -> Snapshot {
         let shared = self.snapshot();
         let entries = self.slots.values().map(|slot| {
             let domain = slot.setup.source.domain();
             let other = own.iter().find(|(other, _)| other == domain);
-            // What the shared snapshot has, whatever its source says by now.
+            // What the shared snapshot has, even if the source has changed by now.
             let known = || shared.domains().iter().find(|entry| entry.domain() == domain);
             let manifest = other.map(|(_, manifest)| manifest);
             let manifest = manifest.or_else(|| known()?.manifest());

@@ -31,7 +31,7 @@ impl SealKey {
         format!("{}.{}", URL_SAFE_NO_PAD.encode(&body), URL_SAFE_NO_PAD.encode(tag))
     }
 
-    /// What was sealed with this key; nothing if it was not, or was altered.
+    /// What was sealed with this key, or nothing if the text was not sealed with it or was altered.
     pub(crate) fn open<T: DeserializeOwned>(&self, text: &str) -> Option<T> {
         let (body, tag) = text.split_once('.')?;
         let decode = |part| URL_SAFE_NO_PAD.decode(part).ok();
@@ -52,13 +52,13 @@ impl fmt::Debug for SealKey {
 pub(crate) struct SealedCall {
     pub(crate) call: CallId,
     pub(crate) principal: Digest,
-    /// The operation's kind and the target's id, because two sources may define a tool alike.
+    /// The operation's kind and the target's id, because two sources may define identical tools.
     pub(crate) operation: String,
     pub(crate) target: ToolId,
     pub(crate) definition: Digest,
     pub(crate) arguments: Digest,
     pub(crate) expires_at: Timestamp,
-    /// Who has approved it already, if it needed that.
+    /// Who already approved it, if it needed that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) approved_by: Option<DecidedBy>,
     pub(crate) state: SealedState,
@@ -70,9 +70,9 @@ pub(crate) struct SealedCall {
 pub(crate) enum SealedState {
     /// Approval by the person at the client.
     Approval,
-    /// Answers for a source that keeps nothing but this state of its own, if it needs any.
+    /// Answers for a source that keeps nothing itself. The text is its own state, if it needs any.
     Source(Option<String>),
-    /// Answers for a source that is waiting, in the dispatcher with this number.
+    /// Answers for a source that is waiting in the dispatcher with this number.
     Parked(u64),
 }
 

@@ -8,12 +8,12 @@ use gatefold_catalog::View;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-/// The places for searches that take long, as many as there are cores and at least
-/// [`LEAST_SEARCHES`]. More would only take the cores from those who serve calls.
+/// Places for searches that may take long, as many as there are cores and at least
+/// [`LEAST_SEARCHES`]. More would only take the cores away from serving calls.
 #[derive(Clone)]
 pub(crate) struct SearchPlaces(Arc<Semaphore>);
 
-/// One search that builds an index must not keep out all others.
+/// A search that builds an index must not keep out all others.
 const LEAST_SEARCHES: usize = 2;
 
 impl Default for SearchPlaces {
@@ -24,7 +24,7 @@ impl Default for SearchPlaces {
 }
 
 impl SearchPlaces {
-    /// Does what may search a view: at once where that is quick, else on a thread that may
+    /// Runs something that may search a view: directly if that is quick, else on a thread that may
     /// block, because the first search of a large catalogue builds its index and takes seconds.
     pub(crate) async fn search<T: Send + 'static>(
         &self,
@@ -37,7 +37,7 @@ impl SearchPlaces {
         let place = self.0.clone().acquire_owned().await.expect("the places are never closed");
         let view = view.clone();
         let searched = spawn_blocking(move || {
-            // A search whose caller has given up keeps its place until it ends.
+            // A search keeps its place until it ends, even if its caller has given up.
             let _place = place;
             search(&view)
         });

@@ -15,61 +15,62 @@ use crate::{EventSink, NestedCaller, Peer, RequestMeta};
 
 /// Something that offers tools.
 ///
-/// Dropping the future of [`Source::invoke`] cancels the call, whether its caller or its deadline
-/// does it; the source tells its upstream.
+/// Dropping the future of [`Source::invoke`] cancels the call, whether because of its caller or its
+/// deadline; the source tells its upstream.
 pub trait Source: Send + Sync + 'static {
     fn domain(&self) -> &Domain;
 
-    /// What the source last offered; `None` until it was first listed. It fires when that changes, and
-    /// when the offer to a single identity does.
+    /// What the source last offered, or `None` before its first list. Fires when that changes, and
+    /// when the offer to a single identity changes.
     fn manifests(&self) -> watch::Receiver<Option<Arc<Manifest>>>;
 
-    /// What one identity is offered. It is asked at each turn of a principal, so it must be at hand.
+    /// What one identity is offered. Called at each turn of a principal, so it must not wait for
+    /// anything.
     fn offer(&self, identity: &UpstreamIdentity) -> Offer {
         let _ = identity;
         Offer::Shared
     }
 
-    /// Changed resources that somebody subscribed to, by their own URIs; `None` for a source that
-    /// cannot tell.
+    /// Changed resources that somebody subscribed to, by their own URIs. `None` for a source that
+    /// cannot report changes.
     fn updates(&self) -> Option<broadcast::Receiver<Arc<str>>> {
         None
     }
 
-    /// Undoes one subscription of a client that is gone. No permission is needed for that.
+    /// Undoes one subscription of a client that is gone. That needs no permission.
     fn release(self: Arc<Self>, identity: &UpstreamIdentity, uri: &str) {
         let _ = (identity, uri);
     }
 
-    /// Learns of the only client that there will be, which may then be asked outside of its calls.
+    /// Introduces the gateway's only client, which may then be asked outside of its calls.
     fn meet(&self, client: &Arc<dyn Peer>) {
         let _ = client;
     }
 
-    /// A client says that its roots have changed.
+    /// Reports that a client's roots have changed.
     fn roots_changed(&self, client: u64) {
         let _ = client;
     }
 
     fn status(&self) -> SourceStatus;
 
-    /// What the source itself last said beside the protocol, a line each and few of them, where its
-    /// last attempt failed.
+    /// A few lines of what the source last said outside of the protocol, if its last attempt
+    /// failed.
     fn last_lines(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What the source said beside its answers, the last lines of it: those with a higher number than
-    /// this.
+    /// The last lines that the source said besides its answers, with numbers higher than this one.
     fn log_after(&self, number: u64) -> Vec<SourceLogLine> {
         let _ = number;
         Vec::new()
     }
 
-    /// Connects if necessary, and lists again. The manifest follows through [`Source::manifests`].
+    /// Connects if necessary, and fetches the lists again. The manifest follows through
+    /// [`Source::manifests`].
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>>;
 
-    /// As [`Source::refresh`], for one identity.
+    /// Like [`Source::refresh`], for one identity.
     fn refresh_for(
         self: Arc<Self>,
         identity: UpstreamIdentity,
@@ -88,14 +89,15 @@ pub trait Source: Send + Sync + 'static {
     fn close(self: Arc<Self>) -> BoxFuture<'static, ()>;
 }
 
-/// A line that a source said beside its answers. Secrets that it was given are masked in it.
+/// A line that a source said besides its answers. Secrets that the source was given are masked in
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceLogLine {
     /// Higher than that of every earlier line.
     pub number: u64,
     pub at: Timestamp,
     pub spoken: SpokenWhere,
-    /// How severe the source calls it, if it says so.
+    /// The severity that the source gave it, if any.
     pub level: Option<String>,
     pub text: String,
 }
@@ -115,17 +117,17 @@ pub enum SpokenWhere {
 pub enum Offer {
     /// The same as to everybody: see [`Source::manifests`].
     Shared,
-    /// This, whatever others are offered.
+    /// This manifest, whatever others are offered.
     Own(Arc<Manifest>),
     /// The source has not been asked for this identity yet. Until then, the identity sees what
     /// everybody is offered.
     Unasked,
 }
 
-/// Keeps what sources offer, so that discovery works before any of them runs.
+/// Stores what sources offer, so that discovery works before any of them runs.
 pub trait Manifests: Send + Sync + 'static {
-    /// Keeps a manifest while the source's configuration has this digest. The store logs a failure,
-    /// which is no error: the next start merely knows less.
+    /// Stores a manifest for this digest of the source's configuration. The store itself logs a
+    /// failure, which is not an error: the next start merely knows less.
     fn keep(&self, domain: Domain, config: Digest, manifest: Arc<Manifest>) -> BoxFuture<'_, ()>;
 }
 
@@ -172,7 +174,7 @@ pub struct SourceStatus {
     /// The protocol version of its sessions, once one was open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
-    /// For how long a first start has been downloading, in whole seconds where it is written.
+    /// For how long a first start has been downloading. Serialized in whole seconds.
     #[serde(
         rename = "downloading_s",
         serialize_with = "whole_seconds",
@@ -190,7 +192,7 @@ fn whole_seconds<S: Serializer>(
     duration.map(|duration| duration.as_secs()).serialize(serializer)
 }
 
-/// What a call brings along besides its permit.
+/// What a call carries besides its permit.
 pub struct CallContext {
     /// When the call's time runs out, if nobody is asked anything in the meantime.
     pub deadline: Instant,

@@ -1,8 +1,9 @@
-//! Sources without sessions: a trait of two methods, and the one adapter that makes a [`Source`] of it.
+//! Sources without sessions: a trait with two methods, and the one adapter that turns it into a
+//! [`Source`].
 //!
 //! An OpenAPI description, a database or a folder of skills describes what it offers and answers
 //! calls. It has no connection to keep open, no subscription and no question for the client. The
-//! adapter does everything else that a source must do: permits, keeping the manifest, status,
+//! adapter does everything else that a source must do: permits, storing the manifest, status,
 //! closing.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,16 +23,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{CallContext, Manifests, Offer, Source, SourceState, SourceStatus};
 
-/// Identities of which one source knows what it offers them. One more takes the place of the one that
-/// was used longest ago, of whom it is asked anew.
+/// The most identities whose offers one source remembers. A further one replaces the least recently
+/// used one, which has to be asked about again.
 const OWN_MANIFESTS: usize = 1024;
 
 /// A source without sessions: it describes what it offers and answers calls.
 pub trait StatelessSource: Send + Sync + 'static {
-    /// What it offers now. Called at each refresh, never for a call.
+    /// Describes what it offers now. Called at each refresh, never for a call.
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>>;
 
-    /// What it offers one identity now, for a source that keeps identities apart
+    /// Describes what it offers one identity now, for a source that keeps identities apart
     /// ([`IdentityScope::PerUser`](crate::IdentityScope)).
     fn describe_to<'a>(
         &'a self,
@@ -54,8 +55,8 @@ pub trait StatelessSource: Send + Sync + 'static {
 
 /// A call that policy admitted, made from its permit.
 ///
-/// Only the adapter makes one, so nothing else can call a [`StatelessSource`], and no permit serves
-/// twice.
+/// Only the adapter makes one, so nothing else can call a [`StatelessSource`], and no permit is
+/// used twice.
 #[derive(Debug)]
 pub struct AdmittedCall {
     permit: Permit,
@@ -100,7 +101,7 @@ impl AdmittedCall {
 /// What the adapter needs to know about a source.
 pub struct StatelessSettings {
     pub domain: Domain,
-    /// The digest under which its manifests are kept.
+    /// The digest under which its manifests are stored.
     pub config_digest: Digest,
     /// How long it may take to describe what it offers.
     pub describe_deadline: Duration,
@@ -108,14 +109,14 @@ pub struct StatelessSettings {
     pub known: Option<Arc<Manifest>>,
 }
 
-/// Makes a [`Source`] of a [`StatelessSource`].
+/// Turns a [`StatelessSource`] into a [`Source`].
 pub struct StatelessAdapter<S> {
     inner: Arc<S>,
     settings: StatelessSettings,
     manifests: Arc<dyn Manifests>,
     clock: Arc<dyn Clock>,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
-    /// What it offers to identities of their own, the latest [`OWN_MANIFESTS`].
+    /// The manifests of single identities, the latest [`OWN_MANIFESTS`].
     own: Mutex<RecentMap<UpstreamIdentity, Arc<Manifest>>>,
     status: Mutex<SourceStatus>,
     /// Held while the source describes itself, so that an older answer never replaces a newer one.
@@ -173,8 +174,8 @@ impl<S: StatelessSource> StatelessAdapter<S> {
         Ok(())
     }
 
-    /// Takes up what one identity is offered. It is not kept on disk: it is soon had again, and a
-    /// person's list is nobody else's to find there.
+    /// Remembers what one identity is offered. This is not stored on disk: it is quick to fetch
+    /// again, and nobody else should find a person's list there.
     async fn describe_to(&self, identity: UpstreamIdentity) -> Result<(), CallError> {
         let manifest = self.described(self.inner.describe_to(&identity)).await?;
         let digest = manifest.digest();
@@ -205,7 +206,7 @@ impl<S: StatelessSource> StatelessAdapter<S> {
 
     async fn call(&self, permit: Permit, context: CallContext) -> Result<Outcome, CallError> {
         let call = AdmittedCall::of(permit)?;
-        // A running call ends with the source, because nobody would watch its effects.
+        // A running call ends with the source, because nobody would observe its effects.
         let answer = self.closing.run_until_cancelled(self.inner.call(call, context)).await;
         answer.ok_or_else(|| self.closed())?.map(Outcome::Done)
     }

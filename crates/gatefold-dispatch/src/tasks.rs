@@ -8,8 +8,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::SealKey;
 use crate::seal::principal_digest;
 
-/// The content of a task's id, so that nothing needs to be stored for it: it works after a restart
-/// and on every replica, only for its owner, and always has the same text.
+/// The content of a task's id, so that nothing needs to be stored for it. The id works after a
+/// restart and on every replica, only for its owner, and its text is always the same.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SealedTask {
     /// The tool whose call became the task.
@@ -27,7 +27,7 @@ impl SealedTask {
     }
 }
 
-/// A source's task with an id of ours, in its description as well.
+/// A source's task with our id, in its description as well.
 pub(crate) fn sealed(
     handle: TaskHandle,
     tool: &ToolId,

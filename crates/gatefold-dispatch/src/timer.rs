@@ -5,11 +5,11 @@ use tokio::sync::Notify;
 use tokio::task::coop::unconstrained;
 use tokio::time::{Instant, sleep_until};
 
-/// The time a call has. It is paused while somebody is asked something: the time a person thinks is
-/// not the source's fault, and has a limit of its own.
+/// The time that a call has. It is paused while somebody is asked something: a person's thinking
+/// time is not the source's fault, and has a limit of its own.
 #[derive(Debug)]
 pub(crate) struct Timer {
-    /// The timer of the outer call: it is paused as well.
+    /// The timer of the outer call, which is paused as well.
     parent: Option<Arc<Timer>>,
     state: Mutex<State>,
     changed: Notify,
@@ -30,7 +30,7 @@ impl Timer {
         Self::new(deadline, None)
     }
 
-    /// A timer within this one, which may end sooner and never later.
+    /// A timer within this one, which may end earlier but never later.
     pub(crate) fn within_this(self: &Arc<Self>, deadline: Instant) -> Arc<Self> {
         Self::new(deadline.min(self.deadline()), Some(self.clone()))
     }
@@ -69,7 +69,7 @@ impl Timer {
         state.paused == 0 && Instant::now() >= state.deadline
     }
 
-    /// Waits for something, for as long as there is time. A result in the last moment counts, so the
+    /// Waits for something as long as there is time. A result at the last moment counts, so the
     /// work is polled first.
     pub(crate) async fn within<T>(
         &self,
@@ -82,8 +82,8 @@ impl Timer {
                 let state = self.lock();
                 (state.paused > 0, state.deadline)
             };
-            // Work that used up what its task may do before it yields would put off the deadline as
-            // well, and again at each turn.
+            // Work that used up its task's cooperative budget would also put off the deadline, and
+            // again at each turn.
             let over = unconstrained(sleep_until(deadline));
             tokio::select! {
                 biased;
@@ -107,7 +107,7 @@ impl Timer {
 #[derive(Debug)]
 pub(crate) struct TimerExpiry;
 
-/// Its timer is paused while it lives.
+/// Pauses its timer while it lives.
 #[derive(Debug)]
 pub(crate) struct TimerPause {
     timer: Arc<Timer>,

@@ -12,7 +12,7 @@ const LATENCIES: usize = 256;
 const MESSAGE_LIMIT: usize = 300;
 
 /// One source's calls: their number, how long the last ones took, and the last error. Counting
-/// allocates nothing, except for the text of an error.
+/// allocates nothing except for the text of an error.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     calls: AtomicU64,

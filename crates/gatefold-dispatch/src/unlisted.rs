@@ -1,4 +1,5 @@
-//! Sources that have listed nothing so far: what a turn says of them, and how long it waits for them.
+//! Sources that have listed nothing so far: what a turn says about them, and how long it waits for
+//! them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +12,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::runtime::{Runtime, Slot};
 use crate::{PinnedTurn, SourceState};
 
-/// How long turns wait for a source's first list, from when the first of them asked for it. A source
-/// that takes longer holds up nobody after that.
+/// How long turns wait for a source's first list, starting when the first of them asked for it. A
+/// source that takes longer does not hold up anybody after that.
 pub const FIRST_LISTS: Duration = Duration::from_secs(5);
 
 impl Runtime {
-    /// The sources whose first list is still to come.
+    /// The sources whose first list has not come yet.
     pub(crate) fn unlisted(&self) -> Vec<UnlistedSource> {
         let slots = self.unlisted_slots();
         let described = slots.map(|(slot, state)| UnlistedSource {
@@ -47,8 +48,8 @@ impl Runtime {
 }
 
 impl PinnedTurn {
-    /// The turn as it is once sources that have listed nothing had a little time to do so. `None` if
-    /// there is nothing to wait for.
+    /// The turn after sources that have listed nothing had a little time to do so. `None` if there
+    /// is nothing to wait for.
     pub async fn after_first_lists(&self) -> Option<Self> {
         let now = Instant::now();
         let awaited: Vec<_> = self.runtime.unlisted_slots().map(|(slot, _)| slot).collect();
@@ -62,23 +63,23 @@ impl PinnedTurn {
             return None;
         }
         join_all(awaited.into_iter().map(async |(domain, until)| {
-            // Late or failed, the next view says so.
+            // Whether it is late or has failed, the next view says so.
             let _ = timeout_at(until, self.learn(domain)).await;
         }))
         .await;
         Some(self.again())
     }
 
-    /// The turn as it is once a source that has listed nothing was asked to, within the deadline of its
+    /// The turn after a source that has listed nothing was asked to, within the deadline of its
     /// calls.
     pub async fn after_list_of(&self, domain: &Domain) -> Self {
         let limit = self.runtime.call_deadline(Some(domain));
-        // Late or failed, the next view says so.
+        // Whether it is late or has failed, the next view says so.
         let _ = timeout(limit, self.learn(domain)).await;
         self.again()
     }
 
-    /// A turn for the same principal on what is in force now.
+    /// A turn for the same principal on the current runtime.
     fn again(&self) -> Self {
         let mut turn = self.dispatcher.pin(self.principal.clone());
         turn.on_behalf_of.clone_from(&self.on_behalf_of);

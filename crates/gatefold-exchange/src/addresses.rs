@@ -8,8 +8,8 @@ use gatefold_core::Domain;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A source's result, in which resources have the addresses under which clients can read them.
-/// Nothing else in it changes, not by a letter.
+/// A source's result with the addresses under which clients can read its resources. Nothing else in
+/// it changes, not by a byte.
 pub(crate) fn readdressed(result: Box<RawValue>, domain: &Domain) -> Box<RawValue> {
     // Few results mention resources at all, so a quick look saves the parsing.
     if !result.get().contains("\"uri\"") {

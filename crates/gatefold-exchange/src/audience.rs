@@ -47,12 +47,12 @@ pub struct Audience {
     choice: Choice,
 }
 
-/// How an audience came to its disclosure.
+/// How the disclosure of an audience was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// It was asked for by its name.
+    /// The request asked for it by name.
     Named,
-    /// Nobody asked for another.
+    /// The request named none.
     Usual,
 }
 

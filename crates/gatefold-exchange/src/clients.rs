@@ -11,23 +11,24 @@ use crate::{Audience, Disclosures, Scope, UnknownDisclosure};
 /// How one client is shown tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientProfile {
-    /// The disclosure that it gets where its request asks for none by name.
+    /// The disclosure for its requests that name none.
     pub disclosure: Option<String>,
     pub limits: ClientLimits,
 }
 
 /// The profiles of clients, by the names that they give themselves.
+/// The profiles of clients, by the names that they give themselves.
 ///
-/// A name is a claim that anybody can make. So a profile decides how tools are shown and never
-/// which: views come of the principal alone.
+/// Anybody can claim a name. So a profile decides how tools are shown but never which: views depend
+/// only on the principal.
 #[derive(Debug, Clone, Default)]
 pub struct ClientProfiles {
-    /// As many as a configuration has.
+    /// As many as the configuration has.
     profiles: BTreeMap<ClientName, ClientProfile>,
 }
 
 impl ClientProfiles {
-    /// Fails where a profile names a disclosure that is not registered.
+    /// Fails if a profile names a disclosure that is not registered.
     pub fn new(
         profiles: impl IntoIterator<Item = (ClientName, ClientProfile)>,
         disclosures: &Disclosures,
@@ -39,8 +40,8 @@ impl ClientProfiles {
         Ok(Self { profiles })
     }
 
-    /// The audience as a client of this name is shown it. One source by itself is shown as it is,
-    /// whatever the client.
+    /// The audience for a client of this name. A single source under its own names is shown as it
+    /// is to every client.
     pub(crate) fn audience(
         &self,
         audience: &Audience,

@@ -1,4 +1,4 @@
-//! What clients see of a view: made once, and shared by all who see the same.
+//! What clients see of a view, made once and shared by all who see the same.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Lists {
     }
 }
 
-/// A list of entries: in the source's own order where it speaks for itself, else sorted.
+/// A list of entries: in the source's own order if it is shown as itself, otherwise sorted.
 fn entries<'a>(listed: impl Iterator<Item = &'a Entry>, key: &str, names: Names) -> String {
     let mut listed: Vec<_> = listed.collect();
     if names == Names::Own {

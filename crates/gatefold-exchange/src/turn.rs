@@ -130,13 +130,13 @@ impl Turn {
         self.view().unlisted_owner(name.as_str()).map(|source| source.domain.clone())
     }
 
-    /// The turn as it is once sources that were never reached had a little time to say what they offer.
+    /// The turn after sources that were never reached had a little time to say what they offer.
     async fn after_first_lists(&self, caller: &Caller) -> Option<Self> {
         let pinned = caller.cancel.run_until_cancelled(self.pinned.after_first_lists()).await??;
         Some(self.on(pinned))
     }
 
-    /// The turn as it is once a source was asked what it offers.
+    /// The turn after a source was asked what it offers.
     async fn after_list_of(&self, domain: &Domain, caller: &Caller) -> Self {
         let asked = caller.cancel.run_until_cancelled(self.pinned.after_list_of(domain)).await;
         self.on(asked.unwrap_or_else(|| self.pinned.clone()))
@@ -145,7 +145,7 @@ impl Turn {
     /// The same turn on another state of the catalogue.
     fn on(&self, pinned: PinnedTurn) -> Self {
         let pinned = match self.audience.scope() {
-            // A source that is gone meanwhile leaves the turn as it was.
+            // If the source is gone by now, the turn stays as it was.
             Scope::Source(domain) => pinned.within(domain).unwrap_or_else(|| self.pinned.clone()),
             Scope::Everything => pinned,
         };

@@ -15,12 +15,12 @@ use crate::wording::{described, listed, nothing_fits, nothing_known, quoted, unl
 /// How much of a query an answer repeats, in characters.
 const REPEATED_QUERY: usize = 100;
 
-/// How many results the pages of a search reach. Beyond that, another query is better than another
-/// page.
+/// How many results the pages of a search can reach. Beyond that, another query is better than
+/// another page.
 const REACHED_RESULTS: usize = 100;
 
-/// How many tools the first page of a search shows, and how many if the best is far ahead. Beyond
-/// them lies the next page: a model that has to read ten tools pays for eight it does not want.
+/// How many tools the first page of a search shows, and how many if the best is far ahead. The rest
+/// are on the next page: a model that has to read ten tools pays for eight that it does not want.
 const FIRST_RESULTS: usize = 5;
 const CLEAR_RESULTS: usize = 3;
 
@@ -361,7 +361,7 @@ impl<'a> BrowseRequest<'a> {
         Ok(self.page(&tools, start, with_groups))
     }
 
-    /// A domain's groups, as far as their share of the budget allows, and how many are left out.
+    /// A domain's groups within their share of the budget, and how many are left out.
     fn group_lines(&self, entry: &'a DomainEntry) -> (Vec<GroupLine<'a>>, Option<usize>) {
         let line = |GroupCount { name, tool_count }| GroupLine { name, tool_count };
         let mut lines: Vec<_> = self.view.groups(entry).into_iter().map(line).collect();
@@ -392,10 +392,10 @@ impl<'a> BrowseRequest<'a> {
         }))
     }
 
-    /// A page of the tools that fit a query, best first, with the signatures of the likeliest as far
-    /// as the budget allows, and the tools on it. The first page is as long as it is uncertain. If
-    /// nothing fits, stand-ins get one page with the nearest domains, and are not among the returned
-    /// tools.
+    /// A page of the tools that fit a query, best first, and the tools on it. The likeliest have
+    /// signatures, if the budget allows. The less clear the best tool is, the longer the first
+    /// page. If nothing fits, stand-ins get one page with the nearest domains, and are not among
+    /// the returned tools.
     fn search(
         &self,
         asked: &SearchRequest<'_>,
@@ -446,7 +446,7 @@ impl<'a> BrowseRequest<'a> {
         }
         let (mut page, mut end) =
             self.page_and_end(&results[..page_end], start, |end| write(&results[start..end]));
-        // Where not all fit, tools count more than signatures.
+        // If not all fit, tools matter more than signatures.
         while end < page_end && signed > 0 {
             signed -= 1;
             results[start + signed].signature = None;

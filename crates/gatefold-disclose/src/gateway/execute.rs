@@ -73,7 +73,7 @@ fn misplaced(tool: &Tool, others: &[(&str, &str)]) -> UsageError {
     ))
 }
 
-/// An object, or an object in a string, letter for letter.
+/// An object, or an object in a string, with its text unchanged.
 fn as_object(raw: &str) -> Option<Box<RawValue>> {
     let text = unquoted(raw);
     let text = text.as_deref().unwrap_or(raw).trim();
@@ -121,7 +121,7 @@ fn destringified(tool: &Tool, arguments: &RawValue) -> Option<Box<RawValue>> {
     };
     let mut meant: Vec<_> = fields.iter().map(|(_, value)| structure(value)).collect();
     if meant.iter().all(Option::is_none) {
-        // So it is with most calls, and the schema is not read for them.
+        // This is true of most calls, so the schema is not read for them.
         return None;
     }
     let known = declared(tool, fields.iter().map(|(name, _)| name.as_ref()));

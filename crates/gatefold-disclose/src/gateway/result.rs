@@ -21,9 +21,9 @@ const KINDS_LENGTH: usize = 80;
 pub(super) struct Rendering<'a> {
     view: &'a View,
     operation: &'a Operation,
-    /// The tool, if the name means one.
+    /// The tool, if the name refers to one.
     tool: Option<&'a Tool>,
-    /// What the client called it, where that is not its id.
+    /// What the client called it, if that is not its id.
     called: Option<&'a str>,
     limits: &'a GatewayLimits,
 }
@@ -68,8 +68,8 @@ impl<'a> Rendering<'a> {
         }
     }
 
-    /// `{"tool": id, "result": ...}` in place of the first texts; all other blocks stay where they
-    /// are, since a text may speak of the image before it.
+    /// `{"tool": id, "result": ...}` in place of the first texts. All other blocks stay where they
+    /// are, because a text may refer to the image before it.
     pub(super) fn envelope(&self, result: Result<Outcome, CallError>) -> Reply {
         let payload = match self.payload(result) {
             Ok(payload) => payload,
@@ -105,7 +105,8 @@ impl<'a> Rendering<'a> {
         }
     }
 
-    /// The name for answers: the tool's id, whatever it was called by.
+    /// The name in answers: the tool's id, or what a client that lists it under another name called
+    /// it.
     fn name(&self) -> &str {
         let id = || self.tool.map_or(self.operation.subject(), |tool| tool.id().as_str());
         self.called.unwrap_or_else(id)
@@ -268,7 +269,7 @@ impl<'a> Block<'a> {
         kind.and_then(|(_, kind)| unquoted(kind)).unwrap_or_else(|| "unknown".to_owned())
     }
 
-    /// The JSON in its text, letter for letter, otherwise the text.
+    /// The JSON in its text, unchanged, otherwise the text.
     fn json(&self) -> Cow<'a, str> {
         let raw = self.text.unwrap_or(r#""""#);
         let Some(text) = unquoted(raw) else { return raw.into() };
@@ -279,8 +280,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The blocks before the first texts, these texts, and the blocks behind them. Texts with more to
-/// them than their text, such as annotations, stay apart.
+/// The blocks before the first texts, these texts, and the blocks after them. Texts that have more
+/// than their text, such as annotations, are kept separate.
 fn around_first_texts<'b, 'a>(
     blocks: &'b [Block<'a>],
 ) -> (&'b [Block<'a>], &'b [Block<'a>], &'b [Block<'a>]) {

@@ -351,7 +351,7 @@ fn an_error_of_a_schema_suggests_tools() {
     assert_snapshot!(schema("{}"), @r#"isError {"error":"Missing parameter 'tool_name' of get_tool_schema. Name one tool, or several in tool_names. Use discover_tools to browse available tools."}"#);
     assert_snapshot!(schema(r#"{"tool_names":[1]}"#), @r#"isError {"error":"Parameter 'tool_names' of get_tool_schema must be an array of strings."}"#);
     assert_snapshot!(schema(r#"{"tool_names":["qqq"]}"#), @r#"isError {"tools":[{"name":"qqq","error":"Unknown tool 'qqq'. Use discover_tools to browse available tools."}]}"#);
-    // Of a batch the first unknown name alone is looked for.
+    // In a batch, only the first unknown name gets suggestions.
     assert_snapshot!(schema(r#"{"tool_names":["apollo_search","apollo_serch","contacts_serch"]}"#), @r#"isError {"tools":[{"name":"apollo_search","error":"Unknown tool 'apollo_search'. Did you mean 'apollo_org_search', 'apollo_people_search' or 'apollo_org_enrich'? Use discover_tools to browse available tools."},{"name":"apollo_serch","error":"Unknown tool 'apollo_serch'. Use discover_tools to browse available tools."},{"name":"contacts_serch","error":"Unknown tool 'contacts_serch'. Use discover_tools to browse available tools."}]}"#);
 }
 

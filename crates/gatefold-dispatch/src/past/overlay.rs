@@ -10,13 +10,13 @@ use tokio::task::spawn_blocking;
 
 use super::{KeptQuery, PastQueries};
 
-/// How far the cache may be behind the store, as long as somebody asks.
+/// How far the cache may lag behind the store while it is in use.
 const LAG: Duration = Duration::from_secs(2);
 
 /// The most tenants in the cache. Beyond that, it is cleared and read again.
 const TENANTS: usize = 256;
 
-/// The past queries of those tenants who asked lately, at most [`TENANTS`].
+/// The past queries of tenants that asked recently, at most [`TENANTS`].
 #[derive(Default)]
 pub(crate) struct Overlays(Mutex<HashMap<Tenant, TenantPast>>);
 
@@ -49,13 +49,14 @@ impl Overlays {
         tenant: &Tenant,
         now: Duration,
     ) -> Result<(), BoxError> {
-        // Read first, so that a change in between is found the next time.
+        // Read before the queries, so that a change in between is found the next time.
         let version = port.version().await?;
         if self.version(tenant) == Some(version) {
             return Ok(());
         }
         let kept = port.kept(tenant).await?;
-        // Thousands of texts take a while to read: not on a thread that serves calls.
+        // Reading thousands of texts takes a while, so it must not run on a thread that serves
+        // calls.
         let past = spawn_blocking(move || {
             PastIndex::of(kept.iter().map(|kept| {
                 let KeptQuery { tool, query, weight } = kept;
@@ -77,7 +78,7 @@ impl Overlays {
     }
 }
 
-/// Lets everybody go when there is no room for one more.
+/// Clears the cache if there is no room for one more tenant.
 fn make_room(tenants: &mut HashMap<Tenant, TenantPast>, newcomer: &Tenant) {
     if tenants.len() >= TENANTS && !tenants.contains_key(newcomer) {
         tenants.clear();

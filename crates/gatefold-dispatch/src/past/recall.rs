@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use gatefold_core::{ClientName, Principal, ToolId};
 
-/// How long a search is remembered. It has hardly led to a call that comes later.
+/// How long a search is remembered. A call that comes later hardly has anything to do with it.
 const REMEMBERED: Duration = Duration::from_mins(10);
 
-/// The most searches that are remembered of one asker.
+/// The most searches to remember for one asker.
 const SEARCHES: usize = 8;
 
-/// The most tools that are remembered of one search.
+/// The most tools to remember for one search.
 const TOOLS: usize = 32;
 
-/// The most askers at once. Beyond that, the memory is cleared.
+/// The most askers at a time. Beyond this, everything is forgotten.
 const SEARCHERS: usize = 1024;
 
 /// Whose searches and calls belong together: those of one connected client, or of all stateless
-/// clients with one principal and one name.
+/// clients with the same principal and name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Searcher {
     pub(crate) principal: Arc<Principal>,
@@ -27,7 +27,7 @@ pub(crate) struct Searcher {
     pub(crate) connection: Option<u64>,
 }
 
-/// The searches of askers: at most [`SEARCHERS`] of these, and of each at most [`SEARCHES`].
+/// The searches of askers: at most [`SEARCHERS`] askers, and at most [`SEARCHES`] each.
 #[derive(Default)]
 pub(crate) struct RecentSearches(Mutex<HashMap<Searcher, VecDeque<Search>>>);
 
@@ -92,7 +92,7 @@ fn is_fresh(search: &Search, now: Duration) -> bool {
     now.saturating_sub(search.at) <= REMEMBERED
 }
 
-/// Makes room: old searches go, and all of them if all are fresh.
+/// Makes room: drops old searches, or everything if all are fresh.
 fn forget(askers: &mut HashMap<Searcher, VecDeque<Search>>, now: Duration) {
     askers.retain(|_, searches| searches.back().is_some_and(|last| is_fresh(last, now)));
     if askers.len() >= SEARCHERS {
@@ -120,7 +120,7 @@ mod tests {
         tools.iter().map(|tool| ToolId::new(*tool)).collect()
     }
 
-    /// What a client of Ann does, and what it teaches.
+    /// A client of Ann, and what its calls teach.
     #[derive(Default)]
     struct Session(RecentSearches);
 
