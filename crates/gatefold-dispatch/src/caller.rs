@@ -26,6 +26,17 @@ pub struct Caller {
     pub lineage: Lineage,
     /// The label of everything the session or run has read so far, shared by its calls.
     pub label: SharedLabel,
+    /// What the request takes of the memory that its entrance has for all. It is given back when
+    /// nothing of the request is left, which may be after its answer.
+    pub memory: Option<Arc<dyn MemoryShare>>,
+}
+
+/// A request's part of a limited amount of memory. Dropping it gives the part back.
+pub trait MemoryShare: Send + Sync + 'static {
+    /// Asks for room among the requests that wait for their clients, and says whether there is any.
+    /// These have memory of their own, because they may wait for long and new requests must not
+    /// wait for them.
+    fn may_wait(&self) -> bool;
 }
 
 /// The label of a session or a run, which each result passes on to the next call.
@@ -57,6 +68,7 @@ impl Caller {
             meta: Arc::default(),
             lineage: Lineage::default(),
             label: SharedLabel::default(),
+            memory: None,
         }
     }
 }

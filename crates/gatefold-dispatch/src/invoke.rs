@@ -93,7 +93,7 @@ impl PinnedTurn {
 
     /// Starts a call in a task of its own, so that it can outlive its request.
     fn start(&self, permit: Permit, chain: &Chain, caller: Caller) -> RunningCall {
-        let Caller { events, peer, cancel, meta, lineage, label } = caller;
+        let Caller { events, peer, cancel, meta, lineage, label, memory } = caller;
         let (sender, questions) = mpsc::channel(OPEN_QUESTIONS);
         let limits = &self.runtime.limits;
         let waits =
@@ -115,14 +115,15 @@ impl PinnedTurn {
         chain.place = place.clone();
         let peer =
             Arc::new(ClientQuestions { peer, timer, place, limit, failed: failed.clone(), parked });
-        let caller = Caller { events: events.clone(), peer, cancel, meta, lineage, label };
+        let kept = memory.clone();
+        let caller = Caller { events: events.clone(), peer, cancel, meta, lineage, label, memory };
         let pinned = self.clone();
         let call = async move {
             let target = permit.target().clone();
             let result = pinned.pass_through(permit, &chain, caller).await;
             told_why(result, &failed, &target)
         };
-        RunningCall::new(Box::pin(call), questions, events, abandoned)
+        RunningCall::new(Box::pin(call), questions, events, abandoned, kept)
     }
 
     /// Follows a call to its end, or to a question that its client will answer with another
@@ -256,6 +257,7 @@ impl PinnedTurn {
             peer: caller.peer,
             identity: slot.identity(&self.principal),
             meta: caller.meta,
+            memory: caller.memory,
             nested: NestedCaller::new(NestedTurn { pinned: self.clone(), chain }),
             result_bytes: self.result_limit(permit),
         }

@@ -47,8 +47,8 @@ pub use audit::{
     DiscoveryRecord,
 };
 pub use caller::{
-    Answer, AskError, CallPause, Caller, Event, EventSink, NoPeer, Peer, QuestionMode, RequestMeta,
-    SharedLabel,
+    Answer, AskError, CallPause, Caller, Event, EventSink, MemoryShare, NoPeer, Peer, QuestionMode,
+    RequestMeta, SharedLabel,
 };
 pub use capabilities::{ClientCapabilities, Question};
 pub use circuit_breaker::BreakerState;

@@ -12,8 +12,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::EventSink;
 use crate::questions::{OpenQuestions, PendingQuestion};
+use crate::{EventSink, MemoryShare};
 
 /// The most parked calls. Further ones are not parked.
 pub const PARKED: usize = 1024;
@@ -28,6 +28,8 @@ pub(crate) struct RunningCall {
     events: EventSink,
     /// Fires the call's own token if it is dropped before its end.
     abandoned: Option<DropGuard>,
+    /// What its arguments take of the memory of the entrance that it came through.
+    memory: Option<Arc<dyn MemoryShare>>,
     is_detached: bool,
 }
 
@@ -44,9 +46,10 @@ impl RunningCall {
         questions: mpsc::Receiver<PendingQuestion>,
         events: EventSink,
         abandoned: Option<DropGuard>,
+        memory: Option<Arc<dyn MemoryShare>>,
     ) -> Self {
         let open = OpenQuestions::default();
-        Self { call, questions, open, events, abandoned, is_detached: false }
+        Self { call, questions, open, events, abandoned, memory, is_detached: false }
     }
 
     /// Follows the call until it ends or asks something.
@@ -138,6 +141,9 @@ impl ParkedCalls {
         if own.count() >= PARKED_EACH {
             return Err(ParkingRefusal::Full);
         }
+        if running.memory.as_ref().is_some_and(|memory| !memory.may_wait()) {
+            return Err(ParkingRefusal::Full);
+        }
         places.count += 1;
         let (number, parking) = (places.count, Arc::downgrade(self));
         let expiry = AbortOnDropHandle::new(tokio::spawn(async move {
@@ -200,7 +206,7 @@ mod tests {
         let id = CallId::new(Timestamp::from_millis(1), 7);
         let (_asks, questions) = mpsc::channel(1);
         let call = std::future::pending().boxed();
-        let running = RunningCall::new(call, questions, EventSink::none(), None);
+        let running = RunningCall::new(call, questions, EventSink::none(), None, None);
         parking.park(id, &ann, running, Duration::from_mins(1)).unwrap();
         assert!(parking.take(id, &bob).is_none());
         assert!(parking.take(CallId::new(Timestamp::from_millis(1), 8), &ann).is_none());

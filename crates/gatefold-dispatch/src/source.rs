@@ -11,7 +11,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::{EventSink, NestedCaller, Peer, RequestMeta};
+use crate::{EventSink, MemoryShare, NestedCaller, Peer, RequestMeta};
 
 /// Something that offers tools.
 ///
@@ -202,6 +202,8 @@ pub struct CallContext {
     pub peer: Arc<dyn Peer>,
     pub identity: UpstreamIdentity,
     pub meta: Arc<RequestMeta>,
+    /// To be kept with every copy of the arguments that may outlive the call.
+    pub memory: Option<Arc<dyn MemoryShare>>,
     pub nested: NestedCaller,
     /// The largest result to read, in bytes.
     pub result_bytes: u64,

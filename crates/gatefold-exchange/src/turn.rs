@@ -26,7 +26,7 @@ pub struct ToolCall<'a> {
     /// The name of a tool at the top level.
     pub name: &'a ToolName,
     /// An object, or `null` where the client sent nothing.
-    pub arguments: &'a RawValue,
+    pub arguments: Box<RawValue>,
     pub resume: Option<Resume>,
     pub tasks: TaskSupport,
 }
@@ -91,11 +91,11 @@ impl Turn {
         let searches = self.audience.disclosure().searches(call.name);
         let informed = if searches { self.after_first_lists(&caller).await } else { None };
         let turn = informed.as_ref().unwrap_or(self);
-        let step = turn.interpret(call.name, call.arguments).await;
+        let step = turn.interpret(call.name, &call.arguments).await;
         let unlisted = step.as_ref().ok().and_then(|step| turn.unlisted_owner(step));
         let Some(domain) = unlisted else { return turn.answer(step, call, caller).await };
         let turn = turn.after_list_of(&domain, &caller).await;
-        let step = turn.interpret(call.name, call.arguments).await;
+        let step = turn.interpret(call.name, &call.arguments).await;
         turn.answer(step, call, caller).await
     }
 
@@ -118,7 +118,7 @@ impl Turn {
         let bytes = reply.content.iter().map(|block| block.get().len()).sum();
         let tokens = reply.content.iter().map(|block| token_bound(block.get())).sum();
         self.pinned.counters().spent_on_discovery(tokens);
-        let (name, arguments) = (call.name.as_str(), call.arguments);
+        let (name, arguments) = (call.name.as_str(), &*call.arguments);
         self.pinned.discovered(name, arguments, bytes, reply.is_error, &caller).await;
         Ok(ToolAnswer::Reply(reply))
     }
@@ -170,13 +170,16 @@ impl Turn {
         call: ToolCall<'_>,
         caller: Caller,
     ) -> Result<ToolAnswer, CallError> {
-        let result = self.pinned.call(request.clone(), call.resume, caller).await;
+        let ToolCall { name, arguments, resume, tasks } = call;
+        // The operation has what it needs of them, and a call may take long.
+        drop(arguments);
+        let result = self.pinned.call(request.clone(), resume, caller).await;
         let result = result.inspect_err(log_failure).map_err(without_owner);
         let result = result.map_err(|error| self.under_asked_name(error));
         let disclosure = self.audience.disclosure();
         let result = match result {
             Ok(Outcome::Suspended(waiting)) => return Ok(ToolAnswer::Question(waiting)),
-            Ok(Outcome::Task(task)) if call.tasks == TaskSupport::Follows => {
+            Ok(Outcome::Task(task)) if tasks == TaskSupport::Follows => {
                 return Ok(ToolAnswer::Task(task));
             }
             Ok(Outcome::Done(payload)) => {
@@ -191,7 +194,7 @@ impl Turn {
             }
             result => result,
         };
-        Ok(ToolAnswer::Reply(disclosure.render(self.view(), call.name, &request, result)))
+        Ok(ToolAnswer::Reply(disclosure.render(self.view(), name, &request, result)))
     }
 
     /// Performs any other operation. Its result uses the audience's names, and contains nothing

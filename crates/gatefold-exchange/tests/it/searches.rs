@@ -29,7 +29,7 @@ fn turn(world: &World, disclosure: &str) -> Turn {
 async fn call(turn: &Turn, name: &str, arguments: &str) -> String {
     let (name, arguments) = (ToolName::parse(name).unwrap(), raw(arguments));
     let tasks = TaskSupport::Cannot;
-    let call = ToolCall { name: &name, arguments: &arguments, resume: None, tasks };
+    let call = ToolCall { name: &name, arguments, resume: None, tasks };
     format!("{:?}", Box::pin(turn.call(call, Caller::silent())).await)
 }
 

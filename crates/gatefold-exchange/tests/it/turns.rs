@@ -35,7 +35,7 @@ pub(crate) async fn call(
 ) -> Result<ToolAnswer, CallError> {
     let (name, arguments) = (ToolName::parse(name).unwrap(), raw(arguments));
     let tasks = TaskSupport::Cannot;
-    let call = ToolCall { name: &name, arguments: &arguments, resume: None, tasks };
+    let call = ToolCall { name: &name, arguments, resume: None, tasks };
     turn.call(call, Caller::silent()).await
 }
 

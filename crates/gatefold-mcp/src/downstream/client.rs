@@ -118,7 +118,7 @@ fn begin_with(
     (peer, texts): (Arc<dyn Peer>, mpsc::Receiver<String>),
     held: impl RequestGuard,
 ) -> RequestInProgress {
-    let cancel = held.cancel();
+    let (cancel, memory) = (held.cancel(), held.memory());
     let (sender, events) = mpsc::channel(QUEUE);
     let log_level = client.log_level(&meta);
     let progress_token = meta.progress_token;
@@ -143,6 +143,7 @@ fn begin_with(
             others: meta.others,
         }),
         label: client.label(),
+        memory,
         ..Caller::silent()
     };
     let answer = server.answer(audience, client, request.method, request.params, caller).boxed();

@@ -33,6 +33,7 @@ use bodies::RequestBodies;
 use headers::{RefusedResponse, accepts, not_allowed, refused, session_id};
 
 mod bodies;
+mod budget;
 mod connections;
 mod headers;
 mod posts;

@@ -97,7 +97,7 @@ impl RequestScope {
 
     async fn tools_call(&self, params: RequestParams, caller: Caller) -> Result<String, RpcError> {
         let name = tool_name(required(params.name.as_deref(), "name")?)?;
-        let arguments = arguments(params.arguments.as_deref())?;
+        let arguments = arguments(params.arguments)?;
         let resume = resume(params.input_responses, params.request_state);
         self.call_tool(&name, arguments, resume, caller).await
     }
@@ -105,7 +105,7 @@ impl RequestScope {
     async fn prompts_get(&self, params: RequestParams, caller: Caller) -> Result<String, RpcError> {
         let name = prompt_name(required(params.name.as_deref(), "name")?)?;
         let name = self.turn.prompt_name(name);
-        let arguments = arguments(params.arguments.as_deref())?.to_owned();
+        let arguments = arguments(params.arguments)?;
         let resume = resume(params.input_responses, params.request_state);
         let operation = Operation::Prompt { name, arguments };
         self.result(operation, resume, caller, CachePolicy::No).await
@@ -209,9 +209,9 @@ fn too_many_subscriptions() -> RpcError {
     RpcError::invalid_params(text)
 }
 
-fn arguments(arguments: Option<&RawValue>) -> Result<&RawValue, RpcError> {
+fn arguments(arguments: Option<Box<RawValue>>) -> Result<Box<RawValue>, RpcError> {
     match arguments {
-        None => Ok(RawValue::NULL),
+        None => Ok(RawValue::NULL.to_owned()),
         Some(raw) if raw.get().starts_with('{') || raw.get() == "null" => Ok(raw),
         Some(_) => Err(RpcError::invalid_params("`arguments` must be an object")),
     }

@@ -1,9 +1,10 @@
 //! One running request: messages to its client in the meantime, and finally its answer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_dispatch::Event;
+use gatefold_dispatch::{Event, MemoryShare};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,11 @@ pub(super) struct RequestInProgress {
 pub(super) trait RequestGuard: Send + 'static {
     /// Fires when the client no longer wants the answer.
     fn cancel(&self) -> CancellationToken;
+
+    /// What the request takes of the memory for all requests, if it is large.
+    fn memory(&self) -> Option<Arc<dyn MemoryShare>> {
+        None
+    }
 }
 
 /// The next step of a request.

@@ -159,7 +159,7 @@ impl RequestScope {
     pub(super) async fn call_tool(
         &self,
         name: &ToolName,
-        arguments: &RawValue,
+        arguments: Box<RawValue>,
         resume: Option<Resume>,
         caller: Caller,
     ) -> Result<String, RpcError> {

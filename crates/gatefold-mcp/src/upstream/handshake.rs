@@ -142,6 +142,7 @@ async fn ask(
         name: None,
         headers: Vec::new(),
         text: rpc::request(id, method, params),
+        memory: None,
         back_channel: Arc::default(),
         limit: GREETING_BYTES,
     };

@@ -2,13 +2,16 @@
 //! (MCP specification, "Streamable HTTP").
 
 use std::collections::HashMap;
+use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use ::http::StatusCode;
 use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use bytes::Bytes;
 use gatefold_core::Domain;
+use gatefold_dispatch::MemoryShare;
 use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::{Response, Url};
 use serde_json::value::RawValue;
@@ -171,8 +174,9 @@ impl HttpWire {
 
     pub(crate) async fn request(
         self: &Arc<Self>,
-        request: WireRequest,
+        mut request: WireRequest,
     ) -> Result<Reply, WireError> {
+        let body = CountedText::body(take(&mut request.text), request.memory.take());
         let _turn = self.router.wait(&request.back_channel).await;
         {
             let mut under_way = self.lock();
@@ -187,7 +191,7 @@ impl HttpWire {
         let (id, kind) = (request.id, request.kind);
         let mut guard = UnansweredRequest { wire: self, id, kind, is_sent: true };
         let mut questions = OpenQuestions::of(request.back_channel.clone());
-        let mut exchange = std::pin::pin!(self.exchange(&request));
+        let mut exchange = std::pin::pin!(self.exchange(&request, body));
         let answer = loop {
             tokio::select! {
                 biased;
@@ -203,8 +207,12 @@ impl HttpWire {
         answer
     }
 
-    async fn exchange(self: &Arc<Self>, request: &WireRequest) -> Result<Reply, WireError> {
-        let sent = self.post(request.text.clone(), Some(request)).await;
+    async fn exchange(
+        self: &Arc<Self>,
+        request: &WireRequest,
+        body: Bytes,
+    ) -> Result<Reply, WireError> {
+        let sent = self.post(body, Some(request)).await;
         let response = sent?;
         let status = response.status();
         if request.kind == RequestKind::Greeting {
@@ -247,7 +255,7 @@ impl HttpWire {
 
     async fn post(
         &self,
-        text: String,
+        body: impl Into<reqwest::Body>,
         request: Option<&WireRequest>,
     ) -> Result<Response, WireError> {
         let mut headers = self.session_headers().await?;
@@ -260,7 +268,7 @@ impl HttpWire {
             }
             headers.extend(request.headers.iter().cloned());
         }
-        let sent = self.client.post(self.url.clone()).headers(headers).body(text).send().await;
+        let sent = self.client.post(self.url.clone()).headers(headers).body(body).send().await;
         sent.map_err(|error| unsent_or_lost(&error))
     }
 
@@ -415,6 +423,24 @@ fn unsent_or_lost(error: &reqwest::Error) -> WireError {
 fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
+    }
+}
+
+/// The body of a request. It counts for as long as the HTTP client keeps it.
+struct CountedText {
+    text: String,
+    _memory: Option<Arc<dyn MemoryShare>>,
+}
+
+impl CountedText {
+    fn body(text: String, memory: Option<Arc<dyn MemoryShare>>) -> Bytes {
+        Bytes::from_owner(Self { text, _memory: memory })
+    }
+}
+
+impl AsRef<[u8]> for CountedText {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
     }
 }
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use ::http::header::{HeaderName, HeaderValue};
 
+use gatefold_dispatch::MemoryShare;
+
 use super::back_channel::BackChannel;
 
 /// The most requests under way on one connection. Further ones are refused.
@@ -18,8 +20,9 @@ pub(crate) struct WireRequest {
     pub(crate) name: Option<Arc<str>>,
     /// Headers that mirror arguments.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
-    /// The whole message.
+    /// The whole message, and what goes with it for as long as there is any of it.
     pub(crate) text: String,
+    pub(crate) memory: Option<Arc<dyn MemoryShare>>,
     pub(crate) back_channel: Arc<BackChannel>,
     /// The largest answer to read, in bytes.
     pub(crate) limit: u64,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ::http::header::{HeaderName, HeaderValue};
-use gatefold_dispatch::RequestMeta as CallerMeta;
+use gatefold_dispatch::{MemoryShare, RequestMeta as CallerMeta};
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
@@ -73,6 +73,7 @@ pub(crate) struct SessionCall<'a> {
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) params: OutgoingParams<'a>,
     pub(crate) caller: &'a CallerMeta,
+    pub(crate) memory: Option<Arc<dyn MemoryShare>>,
     /// What the client behind it declared.
     pub(crate) capabilities: &'a RawValue,
     pub(crate) back_channel: Arc<BackChannel>,
@@ -140,7 +141,8 @@ impl UpstreamSession {
     pub(crate) async fn call(&self, call: SessionCall<'_>) -> Result<Reply, WireError> {
         let _using = self.using();
         self.raise_log_level(call.caller).await;
-        let SessionCall { method, name, headers, mut params, back_channel, limit, .. } = call;
+        let SessionCall { method, name, headers, mut params, back_channel, memory, limit, .. } =
+            call;
         let id = self.wire.next_id();
         let capabilities = Some(call.capabilities);
         params.meta = OutgoingMeta {
@@ -154,7 +156,8 @@ impl UpstreamSession {
         };
         let text = rpc::request(id, method, &params);
         let kind = RequestKind::Ordinary;
-        let request = WireRequest { id, kind, method, name, headers, text, back_channel, limit };
+        let request =
+            WireRequest { id, kind, method, name, headers, text, memory, back_channel, limit };
         self.wire.request(request).await
     }
 
@@ -173,8 +176,9 @@ impl UpstreamSession {
         params.meta = OutgoingMeta { client, ..OutgoingMeta::default() };
         let text = rpc::request(id, method, &params);
         let (headers, back_channel) = (Vec::new(), Arc::default());
-        let kind = RequestKind::Ordinary;
-        let request = WireRequest { id, kind, method, name, headers, text, back_channel, limit };
+        let (kind, memory) = (RequestKind::Ordinary, None);
+        let request =
+            WireRequest { id, kind, method, name, headers, text, memory, back_channel, limit };
         self.wire.request(request).await
     }
 

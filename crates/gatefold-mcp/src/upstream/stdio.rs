@@ -9,8 +9,8 @@ use gatefold_catalog::{LINE_LIMIT, one_line};
 use gatefold_core::Domain;
 use gatefold_policy::secrecy::KnownSecrets;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncWriteExt as _, BufReader};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::io::BufReader;
+use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
@@ -28,6 +28,10 @@ use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
 use super::unreadable::UnreadableAnswer;
 use crate::protocol::{methods, rpc};
 
+mod outgoing;
+
+use self::outgoing::{OutgoingLine, write};
+
 /// The longest line that is kept, in bytes. Lists of tools of several megabytes are real.
 const LINE_BYTES: usize = 16 * 1024 * 1024;
 /// The longest line of standard error that is logged, in bytes.
@@ -42,7 +46,7 @@ pub(crate) struct StdioWire {
     /// Ends the child when the wire is dropped. Declared before the writer so that it drops first:
     /// when the child's input closes, its end must already count as ours.
     _end: DropGuard,
-    writer: Mutex<Option<mpsc::Sender<String>>>,
+    writer: Mutex<Option<mpsc::Sender<OutgoingLine>>>,
     next_id: AtomicU64,
     shared: Arc<StdioConnection>,
 }
@@ -55,7 +59,7 @@ struct StdioConnection {
     log: Arc<LogBudget>,
     router: QuestionRouter,
     /// For answers to the server's requests, while the wire lives.
-    answers: mpsc::WeakSender<String>,
+    answers: mpsc::WeakSender<OutgoingLine>,
     /// Fires to have the child ended.
     end: CancellationToken,
     /// Fires when the child has ended.
@@ -122,12 +126,12 @@ impl StdioWire {
 
     pub(crate) async fn notify(&self, text: String) -> Result<(), WireError> {
         let stopped = || WireError::NotSent(STOPPED.to_owned());
-        let sent = self.writer().ok_or_else(stopped)?.send(text).await;
+        let sent = self.writer().ok_or_else(stopped)?.send(OutgoingLine::of(text)).await;
         sent.map_err(|_| WireError::NotSent(self.reason()))
     }
 
     pub(crate) async fn request(&self, request: WireRequest) -> Result<Reply, WireError> {
-        let WireRequest { id, kind, back_channel, text, limit, .. } = request;
+        let WireRequest { id, kind, back_channel, text, memory, limit, .. } = request;
         let _turn = self.shared.router.wait(&back_channel).await;
         let (answer, answered) = oneshot::channel();
         {
@@ -145,11 +149,12 @@ impl StdioWire {
                 .waiting
                 .insert(id, PendingRequest { kind, answer, back_channel: back_channel.clone() });
         }
-        let mut guard = StdioRequestGuard { wire: self, id, is_sent: false };
+        let line = OutgoingLine::counted(text, memory);
+        let mut guard = StdioRequestGuard { wire: self, id, line: line.clone(), is_sent: false };
         let Some(writer) = self.writer() else {
             return Err(WireError::NotSent("the server is being stopped".to_owned()));
         };
-        if writer.send(on_one_line(text)).await.is_err() {
+        if writer.send(line).await.is_err() {
             return Err(WireError::NotSent(self.reason()));
         }
         guard.is_sent = true;
@@ -168,7 +173,7 @@ impl StdioWire {
         &self,
         mut answered: oneshot::Receiver<Result<Reply, WireError>>,
         back_channel: Arc<BackChannel>,
-        writer: &mpsc::Sender<String>,
+        writer: &mpsc::Sender<OutgoingLine>,
     ) -> Result<Reply, WireError> {
         let mut questions = OpenQuestions::of(back_channel);
         loop {
@@ -180,7 +185,7 @@ impl StdioWire {
                 next = questions.next() => match next {
                     // A server whose input is closed will not answer, which ends this wait soon.
                     QuestionStep::Send(answer) | QuestionStep::Refuse(answer) => {
-                        drop(writer.send(on_one_line(answer)).await);
+                        drop(writer.send(OutgoingLine::of(answer)).await);
                     }
                     QuestionStep::Answer(reply) => return Ok(reply),
                 },
@@ -214,7 +219,7 @@ impl StdioWire {
         self.shared.ended.cancelled().await;
     }
 
-    fn writer(&self) -> Option<mpsc::Sender<String>> {
+    fn writer(&self) -> Option<mpsc::Sender<OutgoingLine>> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -317,7 +322,7 @@ impl StdioConnection {
         };
         if let (Some(answer), Some(writer)) = (answer, self.answers.upgrade()) {
             // With a full queue the server is not reading; it would not read this either.
-            let _ = writer.try_send(on_one_line(answer));
+            let _ = writer.try_send(OutgoingLine::of(answer));
         }
     }
 
@@ -328,7 +333,7 @@ impl StdioConnection {
             let roots = &connection.notices.roots;
             let answer = roots.ask(&id, params.as_deref()).await;
             if let Some(writer) = connection.answers.upgrade() {
-                drop(writer.send(on_one_line(answer)).await);
+                drop(writer.send(OutgoingLine::of(answer)).await);
             }
             roots.note_answered();
         };
@@ -367,11 +372,6 @@ impl StdioConnection {
     }
 }
 
-/// A message must be one line. Outside of strings, JSON allows a space for a line break.
-fn on_one_line(text: String) -> String {
-    if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
-}
-
 fn shown(line: &[u8]) -> String {
     let start = &line[..line.len().min(STDERR_LINE_BYTES)];
     one_line(&String::from_utf8_lossy(start), LINE_LIMIT)
@@ -382,6 +382,7 @@ fn shown(line: &[u8]) -> String {
 struct StdioRequestGuard<'a> {
     wire: &'a StdioWire,
     id: u64,
+    line: OutgoingLine,
     /// Whether the server has the request and has not answered yet.
     is_sent: bool,
 }
@@ -389,7 +390,10 @@ struct StdioRequestGuard<'a> {
 impl Drop for StdioRequestGuard<'_> {
     fn drop(&mut self) {
         let waiting = self.wire.shared.lock().waiting.remove(&self.id);
-        let Some(waiting) = waiting.filter(|_| self.is_sent) else { return };
+        // What waits to be written is not written any more.
+        let is_unwritten = self.line.take().is_some();
+        let is_sent = self.is_sent && !is_unwritten;
+        let Some(waiting) = waiting.filter(|_| is_sent) else { return };
         match waiting.kind {
             RequestKind::Greeting => return,
             RequestKind::Ordinary => {
@@ -399,16 +403,7 @@ impl Drop for StdioRequestGuard<'_> {
         }
         if let Some(writer) = self.wire.writer() {
             // With a full queue the server is not reading; it would not read this either.
-            let _ = writer.try_send(cancelled(self.id));
-        }
-    }
-}
-
-async fn write(mut stdin: ChildStdin, mut texts: mpsc::Receiver<String>) {
-    while let Some(mut text) = texts.recv().await {
-        text.push('\n');
-        if stdin.write_all(text.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
-            return;
+            let _ = writer.try_send(OutgoingLine::of(cancelled(self.id)));
         }
     }
 }

@@ -9,30 +9,19 @@ use ::http::{HeaderValue, Response, StatusCode};
 use axum::body::{Body, Bytes, HttpBody as _};
 use bytes::BytesMut;
 use http_body_util::BodyExt as _;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use super::budget::{BudgetShare, OverBudget, RequestBudget};
 use crate::downstream::endpoint::HttpEndpoint;
 use crate::downstream::streams::{empty, turned_away};
-
-/// What each request may take outside of the budget, in bytes. Nearly every call fits, so large
-/// requests do not keep small ones out. The limit on connections bounds the sum.
-const FREE_BYTES: usize = 16 * 1024;
-/// What one permit of the budget stands for, in bytes.
-const UNIT: usize = 1024;
 
 /// Reads bodies within the limits of an endpoint.
 pub(super) struct RequestBodies {
     /// The largest body, in bytes.
     limit: usize,
     deadline: Duration,
-    /// What is left for requests under way, in units.
-    left: Arc<Semaphore>,
+    budget: Arc<RequestBudget>,
 }
-
-/// One request's share of the budget. Dropping it gives it back.
-#[derive(Default)]
-pub(super) struct BudgetShare(Option<OwnedSemaphorePermit>);
 
 /// Why a body was not read.
 pub(super) enum UnreadBody {
@@ -45,9 +34,8 @@ pub(super) enum UnreadBody {
 impl RequestBodies {
     pub(super) fn new(endpoint: &HttpEndpoint) -> Self {
         let limit = endpoint.request_body_bytes;
-        let units = endpoint.requests_bytes.max(limit).div_ceil(UNIT);
-        let left = Semaphore::new(units.min(Semaphore::MAX_PERMITS));
-        Self { limit, deadline: endpoint.body_deadline, left: Arc::new(left) }
+        let budget = RequestBudget::new(endpoint.requests_bytes, limit);
+        Self { limit, deadline: endpoint.body_deadline, budget }
     }
 
     /// Reads a body. The share lasts as long as what was read from it.
@@ -60,7 +48,7 @@ impl RequestBodies {
     }
 
     async fn gather(&self, mut body: Body) -> Result<(Bytes, BudgetShare), UnreadBody> {
-        let mut share = BudgetShare::default();
+        let share = self.budget.share();
         let mut first = Bytes::new();
         let mut rest = BytesMut::new();
         while let Some(frame) = body.frame().await {
@@ -70,7 +58,7 @@ impl RequestBodies {
                 return Err(UnreadBody::TooLarge { limit: self.limit });
             }
             // What was received counts, not what was announced: an announcement costs nothing.
-            share.grow(size, &self.left)?;
+            share.grow(size).map_err(|OverBudget| UnreadBody::OverBudget)?;
             if first.is_empty() && rest.is_empty() {
                 first = data;
             } else {
@@ -79,27 +67,6 @@ impl RequestBodies {
             }
         }
         Ok((if rest.is_empty() { first } else { rest.freeze() }, share))
-    }
-}
-
-impl BudgetShare {
-    /// Takes what a request of this size needs. It never waits: requests that wait for each other's
-    /// shares would all wait until their deadlines.
-    fn grow(&mut self, size: usize, left: &Arc<Semaphore>) -> Result<(), UnreadBody> {
-        let needed = if size > FREE_BYTES { size.div_ceil(UNIT) } else { 0 };
-        let missing =
-            needed.saturating_sub(self.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
-        if missing == 0 {
-            return Ok(());
-        }
-        let missing = u32::try_from(missing).map_err(|_| UnreadBody::OverBudget)?;
-        let more = left.clone().try_acquire_many_owned(missing);
-        let more = more.map_err(|_| UnreadBody::OverBudget)?;
-        match &mut self.0 {
-            Some(held) => held.merge(more),
-            none => *none = Some(more),
-        }
-        Ok(())
     }
 }
 

@@ -6,13 +6,14 @@ use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use axum::body::Body;
 use futures::stream::unfold;
+use gatefold_dispatch::MemoryShare;
 use gatefold_exchange::Audience;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use super::bodies::BudgetShare;
+use super::budget::BudgetShare;
 use super::headers::{check_types, full, refused, session_id};
 use super::{Access, EndpointState, resumable};
 use crate::downstream::client::{Client, ClientState, begin, begin_unasked};
@@ -216,7 +217,7 @@ impl EndpointState {
         share: BudgetShare,
     ) -> Result<HttpRequestGuard, TooManyRequests> {
         let noted = client.session().map(|session| session.begin(id.get())).transpose()?;
-        Ok(HttpRequestGuard { noted, _share: share, _counted: self.requests.token() })
+        Ok(HttpRequestGuard { noted, share, _counted: self.requests.token() })
     }
 
     /// Answers several messages together, which clients of one version may send.
@@ -266,7 +267,7 @@ impl EndpointState {
                 let (audience, client) =
                     (access.audience.clone(), of_session(session.clone(), access));
                 // Whoever reads the answers keeps the share of the whole batch.
-                let held = match self.held(&client, &id, BudgetShare::default()) {
+                let held = match self.held(&client, &id, BudgetShare::none()) {
                     Ok(held) => held,
                     Err(full) => return Some(rpc::refusal(Some(&id), &full.into())),
                 };
@@ -283,13 +284,17 @@ impl EndpointState {
 /// memory budget, and its place among the requests that a shutdown waits for.
 struct HttpRequestGuard {
     noted: Option<SessionRequest>,
-    _share: BudgetShare,
+    share: BudgetShare,
     _counted: TaskTrackerToken,
 }
 
 impl RequestGuard for HttpRequestGuard {
     fn cancel(&self) -> CancellationToken {
         self.noted.as_ref().map_or_else(CancellationToken::new, |noted| noted.cancel.clone())
+    }
+
+    fn memory(&self) -> Option<Arc<dyn MemoryShare>> {
+        self.share.memory()
     }
 }
 

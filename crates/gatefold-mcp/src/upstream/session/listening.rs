@@ -257,6 +257,7 @@ impl SubscriptionTask {
             name: None,
             headers: Vec::new(),
             text: rpc::request(id, methods::LISTEN, &params),
+            memory: None,
             back_channel: Arc::new(BackChannel::of_subscription(log.clone())),
             limit: STREAM_EVENT_BYTES,
         };

@@ -108,6 +108,7 @@ impl McpSource {
             headers: self.mirrored(&context.identity, session, &call.operation, target),
             params: asked.params,
             caller: &context.meta,
+            memory: context.memory.clone(),
             capabilities: context.peer.capabilities().raw(),
             back_channel: Arc::new(BackChannel::new(context.events.clone(), peer, log_level)),
             is_heard: context.events.hears_progress(),

@@ -1,5 +1,6 @@
 use crate::upstream::roots::SessionRoots;
 use gatefold_core::Domain;
+use gatefold_dispatch::MemoryShare;
 use tokio::sync::broadcast;
 
 use super::super::process;
@@ -14,16 +15,14 @@ fn request(id: u64) -> WireRequest {
         name: None,
         headers: Vec::new(),
         text: crate::protocol::rpc::request(id, "tools/call", &()),
+        memory: None,
         back_channel: Arc::default(),
         limit: 1024,
     }
 }
 
-#[tokio::test]
-async fn requests_under_way_are_bounded() {
-    let (command, args) = ("sleep".to_owned(), vec!["60".to_owned()]);
-    let settings = StdioSettings { command, args, ..StdioSettings::default() };
-    let spawned = process::spawn(&settings).await.unwrap();
+async fn wire(settings: &StdioSettings) -> Arc<StdioWire> {
+    let spawned = process::spawn(settings).await.unwrap();
     let notices = ServerNotices::new(
         broadcast::Sender::new(1),
         SessionRoots::new(Arc::default(), true),
@@ -31,7 +30,13 @@ async fn requests_under_way_are_bounded() {
     );
     let domain = Domain::parse("up").unwrap();
     let log = Arc::new(LogBudget::new(domain.clone()));
-    let wire = StdioWire::new(domain, spawned, notices, Arc::default(), log, &TaskTracker::new());
+    StdioWire::new(domain, spawned, notices, Arc::default(), log, &TaskTracker::new())
+}
+
+#[tokio::test]
+async fn requests_under_way_are_bounded() {
+    let (command, args) = ("sleep".to_owned(), vec!["60".to_owned()]);
+    let wire = wire(&StdioSettings { command, args, ..StdioSettings::default() }).await;
     let mut pending = Vec::new();
     for _ in 0..PENDING_REQUESTS {
         let mut one = Box::pin(wire.request(request(wire.next_id())));
@@ -42,5 +47,33 @@ async fn requests_under_way_are_bounded() {
     assert!(matches!(one_more, Err(WireError::Full)), "{one_more:?}");
     drop(pending);
     assert!(wire.shared.lock().waiting.is_empty(), "those given up have left");
+    wire.close().await;
+}
+
+struct Share;
+
+impl MemoryShare for Share {
+    fn may_wait(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_does_not_read_is_not_kept_for_calls_that_are_over() {
+    let (command, args) = ("sleep".to_owned(), vec!["60".to_owned()]);
+    let wire = wire(&StdioSettings { command, args, ..StdioSettings::default() }).await;
+    let memory: Arc<dyn MemoryShare> = Arc::new(Share);
+    let mut pending = Vec::new();
+    for _ in 0..10 {
+        let text = " ".repeat(1024 * 1024);
+        let request = WireRequest { text, memory: Some(memory.clone()), ..request(wire.next_id()) };
+        let mut one = Box::pin(wire.request(request));
+        assert!(futures::poll!(&mut one).is_pending());
+        tokio::task::yield_now().await;
+        pending.push(one);
+    }
+    assert_eq!(Arc::strong_count(&memory), 11);
+    drop(pending);
+    assert_eq!(Arc::strong_count(&memory), 2, "only what is half written is kept");
     wire.close().await;
 }

@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
+use futures::future::join_all;
 use gatefold_mcp::HttpEndpoint;
 use gatefold_policy::Policy;
+use gatefold_testkit::{RAW_TOOL, serve_raw};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::edge::{Edge, said, trial};
+use super::edge::{Edge, Reply, said, trial};
 use super::scripted::ScriptedServer;
-use crate::upstream::support::LONG;
+use crate::upstream::asking::ReferenceUpstream;
+use crate::upstream::support::{Era, LONG, Wire, http};
 
 /// A limit that a test waits for.
 const SHORT: Duration = Duration::from_millis(200);
@@ -27,6 +30,8 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("a_declared_length_over_the_limit_is_refused_before_it_comes", declared),
         trial("unfinished_bodies_share_a_budget_that_small_requests_need_not", unfinished),
         trial("arguments_of_calls_under_way_count", arguments),
+        trial("sixty_large_calls_to_a_source_that_stopped_reading_share_the_budget", unread),
+        trial("arguments_of_parked_calls_count_and_keep_no_new_call_out", parked),
     ]
 }
 
@@ -209,4 +214,77 @@ async fn arguments() {
     let (first, second) = tokio::join!(edge.ask("/mcp", "tools/call", large.clone()), second);
     assert_eq!((first.status, second), (200, 503));
     assert_eq!(edge.ask("/mcp", "tools/call", large).await.status, 200);
+}
+
+/// A budget for four large requests at once, each of which counts twice.
+const LARGE: usize = 128 * 1024;
+
+fn four_large() -> HttpEndpoint {
+    HttpEndpoint {
+        requests_bytes: 4 * 2 * LARGE,
+        request_body_bytes: 4 * LARGE,
+        ..HttpEndpoint::default()
+    }
+}
+
+fn large_call(tool: &str) -> Value {
+    let arguments = json!({"text": "x".repeat(LARGE - 1024)});
+    json!({"name": "execute_tool", "arguments": {"tool_name": tool, "arguments": arguments}})
+}
+
+async fn unread() {
+    let url = serve_raw(|_| {
+        std::thread::sleep(LONG);
+        Ok(())
+    })
+    .unwrap();
+    let edge = Edge::with(&[&http("up", &url)], Policy::default(), four_large()).await;
+    let tool = format!("up__{RAW_TOOL}");
+    // A call that is under way has no answer yet.
+    let calls = async || {
+        let calls = (0..60).map(async |_| {
+            let call = edge.begin("/mcp", "tools/call", large_call(&tool));
+            match timeout(LONG / 4, call).await {
+                Ok(refused) => Some(Reply::of(refused).await),
+                Err(_) => None,
+            }
+        });
+        join_all(calls).await
+    };
+    for _ in 0..2 {
+        let (under_way, refused): (Vec<_>, Vec<_>) =
+            calls().await.into_iter().partition(Option::is_none);
+        assert!((1..=4).contains(&under_way.len()), "{} were under way", under_way.len());
+        for refused in refused.into_iter().flatten() {
+            let (status, text) = (refused.status, message(&refused.body));
+            assert_eq!((status, &*refused.header("retry-after")), (503, "1"));
+            assert!(text.contains("large requests are under way"), "{text}");
+        }
+    }
+}
+
+async fn parked() {
+    let up = ReferenceUpstream::new(Wire::Http, Era::Handshake).await;
+    let edge = Edge::with(&[&up.settings], Policy::default(), four_large()).await;
+    let call = large_call("up__matrix_elicit");
+    let ask = async || edge.result("/mcp", "tools/call", call.clone()).await;
+    // Those that wait have half of the budget, and at least room for one of the largest requests.
+    let mut parked = Vec::new();
+    for _ in 0..4 {
+        let asked = ask().await;
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        parked.push(asked);
+    }
+    let refused = ask().await;
+    assert_eq!(refused["isError"], true);
+    let text = said(&refused);
+    assert!(text.contains("too many calls waiting for your answers"), "{text}");
+    let first = &parked[0];
+    let key = first["inputRequests"].as_object().unwrap().keys().next().unwrap();
+    let mut again = call.clone();
+    again["requestState"] = first["requestState"].clone();
+    again["inputResponses"] = json!({key: {"action": "accept", "content": {"name": "Ada"}}});
+    let answered = edge.result("/mcp", "tools/call", again).await;
+    assert_eq!(answered["resultType"], "complete", "{answered}");
+    assert_eq!(ask().await["resultType"], "input_required", "what ended gave its room back");
 }

@@ -211,8 +211,10 @@ pub(super) const LIMITS: FixedSection = FixedSection {
         },
         Key {
             details: "Requests of at most 16 KiB do not count and are never refused for it. A \
-                      larger one that finds no room is refused, and may come again. At least one \
-                      of `request_size` always fits.",
+                      larger one counts twice, because it is read and sent on, until its call has \
+                      ended. If it finds no room it is refused, and may come again. At least one \
+                      of `request_size` always fits. Calls that wait for answers of clients \
+                      without a session have half as much of their own.",
             value: |config| Some(size(config.server.requests_bytes)),
             example: "\"64MiB\"",
             applies: ApplyMode::Restart,
