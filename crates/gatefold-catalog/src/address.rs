@@ -12,8 +12,8 @@ const SCHEME: &str = "gatefold://";
 const UI_SCHEME: &str = "ui://";
 const UI_AUTHORITY: &str = "ui://gatefold/";
 
-/// The address of a source's resource or resource template: the source's own text, letter for
-/// letter, behind its domain.
+/// The address of a source's resource or resource template: the source's own text, unchanged, after
+/// its domain.
 pub fn address(domain: &Domain, uri: &str) -> String {
     match uri.strip_prefix(UI_SCHEME) {
         Some(rest) => format!("{UI_AUTHORITY}{domain}/{rest}"),
@@ -23,7 +23,7 @@ pub fn address(domain: &Domain, uri: &str) -> String {
 
 /// The domain and the URI of an address that [`address`] made; `None` for any other text.
 ///
-/// A resource has exactly one address: a hidden one cannot be reached by spelling its address
+/// A resource has exactly one address, so a hidden one cannot be reached by spelling its address in
 /// another way.
 pub fn read_address(address: &str) -> Option<(Domain, String)> {
     let (rest, is_ui) = match address.strip_prefix(UI_AUTHORITY) {

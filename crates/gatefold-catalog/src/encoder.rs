@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// A sentence encoder beside the index.
 ///
-/// A passage is what it reads of one tool. A tool whose passage it has not read yet is ranked
+/// It reads one passage for each tool. Until it has read a tool's passage, the tool is ranked
 /// without it.
 pub trait Encoder: fmt::Debug + Send + Sync + 'static {
     /// Replaces the passages to read by those of all tools, and reads them when it can. Returns at
@@ -18,12 +18,12 @@ pub trait Encoder: fmt::Debug + Send + Sync + 'static {
 
     /// How similar a request is to passages, in their order: cosines; none for those not read yet.
     ///
-    /// It may take some hundredths of a second for a request that it has not seen lately. It cannot
-    /// fail: what it cannot judge counts as not read.
+    /// It may take some hundredths of a second for a request that it has not seen recently. It
+    /// cannot fail: what it cannot judge counts as not read.
     fn similarities(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>>;
 
-    /// The same for past requests. The encoder starts to read those it does not know, those of the
-    /// latest search first. It must keep nothing of them beyond the life of the process, because
-    /// they may be erased.
+    /// The same for past requests. The encoder starts to read those it does not know, beginning
+    /// with those of the latest search. It must not keep anything of them beyond the life of the
+    /// process, because they may be erased.
     fn past_similarities(&self, request: &str, past: &[&str]) -> Vec<Option<f32>>;
 }

@@ -20,7 +20,7 @@ impl Entry {
         &self.target
     }
 
-    /// A prompt's id is made like a tool's. A resource's or template's is its address behind the
+    /// A prompt's id is built like a tool's. A resource's or template's is its address behind the
     /// gateway.
     pub fn id(&self) -> &ToolId {
         &self.target.id

@@ -4,7 +4,7 @@ use gatefold_search::words;
 
 use crate::Pattern;
 
-/// The group of a tool that no rule and no noun groups.
+/// The group of a tool that neither a rule nor a noun puts into a group.
 pub(crate) const GENERAL: &str = "general";
 
 /// The fewest tools that form a group by sharing a noun.
@@ -29,7 +29,7 @@ impl GroupRules {
 /// The longest name of a group, in characters.
 const GROUP_NAME: usize = 64;
 
-/// Whether a text can name a group: models write it back, so it must need no quoting.
+/// Whether a text can name a group. Models write it back, so it must not need quoting.
 pub fn is_group_name(name: &str) -> bool {
     let is_legal = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '/');
     (1..=GROUP_NAME).contains(&name.chars().count()) && name.chars().all(is_legal)

@@ -1,4 +1,5 @@
-//! Characters that people do not see, in which a definition can tell a model what its reader is not told.
+//! Characters that people do not see, with which a definition can tell a model something that its
+//! reader does not know.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,8 +7,8 @@ use std::fmt::{self, Write as _};
 
 use serde_json::Value;
 
-/// Whether a character shows nothing or turns the direction of writing: those that Unicode calls default
-/// ignorable (UAX 44, section 5.3), line and paragraph separators, and the marks of UAX 9.
+/// Whether a character is invisible or changes the direction of writing: those that Unicode calls
+/// default ignorable (UAX 44, section 5.3), line and paragraph separators, and the marks of UAX 9.
 pub fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
@@ -17,8 +18,9 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The text with such characters by their numbers, `<U+202E>`. Joiners and variation selectors stay
-/// where writing needs them: one at a time, within a word that is not ASCII or within an emoji.
+/// The text with such characters replaced by their numbers, `<U+202E>`. Joiners and variation
+/// selectors stay where writing needs them: one at a time, within a word that is not ASCII or
+/// within an emoji.
 pub fn marked(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return text.into();
@@ -46,11 +48,11 @@ fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-/// Whether a character belongs to how a word or an emoji is written.
+/// Whether a character is part of how a word or an emoji is written.
 fn is_spelling(before: Option<char>, c: char, after: Option<char>) -> bool {
     const KEYCAP: char = '\u{20e3}';
     const AS_EMOJI: char = '\u{fe0f}';
-    // Noncharacters are marks of programs for themselves.
+    // Programs use noncharacters as marks for themselves.
     let is_shown =
         |c: char| !c.is_ascii() && !is_hidden(c) && !matches!(c, '\u{fdd0}'..='\u{fdef}');
     let shown_before = before.is_some_and(is_shown);
@@ -63,17 +65,17 @@ fn is_spelling(before: Option<char>, c: char, after: Option<char>) -> bool {
     }
 }
 
-/// One definition with characters that nobody sees.
+/// One definition with invisible characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HiddenText {
-    /// What sort of entry it is, and its name or URI with such characters marked.
+    /// The kind of entry, and its name or URI with such characters marked.
     entry: String,
     /// Which characters, and how often.
     characters: BTreeMap<char, usize>,
 }
 
 impl HiddenText {
-    /// In a definition's JSON; none where everything in it is seen.
+    /// The hidden text in a definition's JSON, or None if everything in it is visible.
     pub(crate) fn of(noun: &str, key: &str, definition: &str) -> Option<Self> {
         if definition.is_ascii() && !definition.contains("\\u") {
             return None;
@@ -106,7 +108,7 @@ fn count(value: &Value, characters: &mut BTreeMap<char, usize>) {
 /// `tool `x` hides <U+200B> 3 times, <U+202E>`
 impl fmt::Display for HiddenText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// How many different characters are named.
+        /// How many different characters to name.
         const NAMED: usize = 8;
         write!(f, "{} hides", self.entry)?;
         for (number, (c, count)) in self.characters.iter().take(NAMED).enumerate() {

@@ -4,8 +4,8 @@
 //!
 //! Everything here is a function of its input. This crate must not know a runtime, a network,
 //! files, the environment, policy (a view takes a predicate) or whether a source happens to be up.
-//! Texts from sources are untrusted data: raw definitions are kept letter for letter, and every
-//! line shown beside others is stripped of line breaks and control characters.
+//! Texts from sources are untrusted data: raw definitions are kept unchanged, and every line shown
+//! beside others is stripped of line breaks and control characters.
 
 mod address;
 mod bits;

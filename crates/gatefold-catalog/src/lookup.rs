@@ -5,7 +5,7 @@ use gatefold_core::{Domain, Target, ToolId};
 
 use crate::naming::{Domains, NameOwner};
 
-/// Which entries of a list a name may mean, by their places.
+/// Which entries of a list a name may refer to, by their places.
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
     /// Ids, aliases and `{domain}__{name}`. Each leads to one entry, of the domain that owns it.
@@ -14,23 +14,23 @@ pub(crate) struct NameTable {
     bare: HashMap<Arc<str>, Vec<usize>>,
 }
 
-/// What of a list somebody sees.
+/// The part of a list that somebody sees.
 pub(crate) trait VisibleEntries {
     /// Whether the entry at a place can be asked for by its id.
     fn knows(&self, at: usize) -> bool;
 
-    /// Whether it is listed, so that its source's own name may mean it.
+    /// Whether it is listed, so that its source's own name may refer to it.
     fn shows(&self, at: usize) -> bool;
 
     /// The domain of the entry at a place.
     fn domain(&self, at: usize) -> &Domain;
 
-    /// Whether there is such a domain at all, seen or not.
+    /// Whether there is such a domain at all, visible or not.
     fn covers(&self, domain: &Domain) -> bool;
 }
 
 impl NameTable {
-    /// Of entries in the order of their places, each with its alias if it has one.
+    /// A table of entries in the order of their places, each with its alias if it has one.
     pub(crate) fn of<'a>(entries: impl Iterator<Item = (&'a Target, Option<&'a ToolId>)>) -> Self {
         let mut table = Self::default();
         let mut long = Vec::new();
@@ -51,12 +51,13 @@ impl NameTable {
         table
     }
 
-    /// The one entry that a name means: by id, alias or `{domain}__{name}`; or by its source's own name,
-    /// if no other entry has it.
+    /// The one entry that a name refers to: by id, alias or `{domain}__{name}`, or by its source's
+    /// own name if no other entry has it.
     ///
-    /// An id never means an entry of another domain than its own, whatever can be seen of that. An
-    /// own name that others have too means none of them, even where they are hidden: else it would
-    /// turn to another entry when the one that was meant is denied.
+    /// An id never refers to an entry of another domain than its own, no matter what the caller can
+    /// see of that domain. An own name that several entries share refers to none of them, even if
+    /// the others are hidden. Otherwise it would switch to another entry when the intended one is
+    /// denied.
     pub(crate) fn find(
         &self,
         name: &str,

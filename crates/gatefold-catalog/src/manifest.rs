@@ -30,7 +30,7 @@ pub struct ServerInfo {
     pub version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the server says of itself beside its name, for people.
+    /// What the server says about itself besides its name, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,15 +81,15 @@ impl Manifest {
         ManifestBuilder::new(fetched_at)
     }
 
-    /// [`Manifest::from_listing`] for a source that offers tools alone.
+    /// [`Manifest::from_listing`] for a source that offers only tools.
     pub fn from_pages(server: ServerInfo, pages: &[Box<RawValue>], fetched_at: Timestamp) -> Self {
         Self::from_listing(server, Listing { tools: pages, ..Listing::default() }, fetched_at)
     }
 
     /// Reads what a source lists.
     ///
-    /// A malformed entry is repaired or left out on its own and the change recorded. A well-formed
-    /// one keeps its definition letter for letter.
+    /// A malformed entry is repaired or left out on its own, and the change recorded. A well-formed
+    /// one keeps its definition unchanged.
     pub fn from_listing(server: ServerInfo, listing: Listing<'_>, fetched_at: Timestamp) -> Self {
         Self::of_parsed(Some(server), parse::listing(&listing), fetched_at)
     }
@@ -164,7 +164,7 @@ impl Manifest {
         &self.alterations
     }
 
-    /// The definitions with characters that people do not see, for reports. All texts are read anew.
+    /// The definitions with invisible characters, for reports. This reads all texts again.
     pub fn hidden_texts(&self) -> Vec<HiddenText> {
         let tools = self.tools.iter().map(|tool| ("tool", tool.name(), tool.raw()));
         let others = [

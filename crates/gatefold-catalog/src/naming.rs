@@ -9,19 +9,19 @@ use sha2::{Digest as _, Sha256};
 /// The longest name that model providers accept for a top-level tool.
 const MAX_ALIAS: usize = 64;
 
-/// The domains of a catalogue, sorted. They alone say whose id a name is: nothing that a source
-/// lists takes part, so none can take over the ids of another.
+/// The domains of a catalogue, sorted. They alone decide whose id a name is. What a source lists
+/// has no influence, so no source can take over the ids of another.
 #[derive(Debug, Default)]
 pub(crate) struct Domains(Vec<Domain>);
 
-/// Whose id a name would be.
+/// Who owns a name, if it is an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameOwner<'a> {
     Domain(&'a Domain),
-    /// A domain that is not in the catalogue. A name of it means nothing, as if its domain were
-    /// there and hidden.
+    /// A domain that is not in the catalogue. Such a name refers to nothing, as if its domain were
+    /// there but hidden.
     Stranger,
-    /// It is no id, so sources may call their own entries so.
+    /// It is not an id, so sources may use it for their own entries.
     Nobody,
 }
 
@@ -35,8 +35,8 @@ impl Domains {
         self.0.binary_search_by(|own| own.as_str().cmp(domain)).ok()
     }
 
-    /// What stands before the first `__` owns a name. One without belongs to the longest domain that
-    /// it begins with, whether or not that domain has such an entry.
+    /// The part before the first `__` owns a name. A name without it belongs to the longest domain
+    /// that it begins with, whether or not that domain has such an entry.
     pub(crate) fn owner(&self, name: &str) -> NameOwner<'_> {
         match name.split_once("__") {
             Some((domain, _)) if Domain::parse(domain).is_ok() => {
@@ -65,8 +65,8 @@ pub(crate) struct AssignedNames {
 }
 
 impl AssignedNames {
-    /// The id of a tool or a prompt. Of two definitions under one name the later takes a short digest
-    /// suffix.
+    /// The id of a tool or a prompt. If two definitions have the same name, the later one gets a
+    /// short digest as a suffix.
     pub(crate) fn id(
         &mut self,
         domains: &Domains,
@@ -79,17 +79,17 @@ impl AssignedNames {
         let plain = if is_own { &own } else { &long };
         let salt = format!("{domain}\0{name}\0{definition}");
         let id = self.claim(plain.as_str(), |suffix| format!("{long}_{suffix}"), &salt);
-        // It leads to the same entry, so no alias may be like it.
+        // It leads to the same entry, so no alias may be equal to it.
         self.taken.insert(long.as_str().into());
         id
     }
 
-    /// The function alias of a tool, when its id cannot stand at the top level. All ids must have been
-    /// given out before.
+    /// The function alias of a tool whose id is not allowed at the top level. All ids must have
+    /// been given out before.
     ///
-    /// It begins with `{domain}__` even where the id does not: a short id whose letters were
-    /// replaced might begin with another domain. A short id and the long form that takes its place
-    /// where a longer domain claims it have the same alias.
+    /// It begins with `{domain}__` even if the id does not, because a short id with replaced
+    /// characters might begin with another domain. A short id has the same alias as the long form
+    /// that replaces it where a longer domain claims it.
     pub(crate) fn alias(&mut self, domain: &Domain, id: &ToolId) -> Option<ToolId> {
         if is_alias(id.as_str()) {
             return None;

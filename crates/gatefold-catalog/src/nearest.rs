@@ -14,11 +14,11 @@ const LEAST_SHARE: f64 = 0.75;
 /// The similarity from which a name counts as merely misspelt.
 const MISSPELT: f64 = 0.75;
 
-/// How many tools of one name are considered, beside the first non-destructive one: as many as are
+/// How many tools of one name are considered besides the first non-destructive one: as many as are
 /// suggested, and as many again because a search may have found the first ones already.
 const NAMESAKES: usize = 2 * SUGGESTIONS;
 
-/// What of a snapshot is visible to the caller. Nothing else takes part in a suggestion.
+/// What the caller can see of a snapshot. Suggestions use nothing else.
 pub(crate) trait Visibility {
     /// Whether the tool at this place is listed.
     fn shows(&self, place: usize) -> bool;
@@ -62,8 +62,8 @@ fn is_destructive(tool: &Tool) -> bool {
     tool.target().hints.is_destructive()
 }
 
-/// The visible tools by the similarity of their names, without those far below the best and without
-/// those that so many namesakes precede that they cannot be suggested.
+/// The visible tools by the similarity of their names, without those far below the best and those
+/// with so many namesakes before them that they cannot be suggested.
 fn alike<'a>(
     snapshot: &'a Snapshot,
     visible: &impl Visibility,

@@ -38,7 +38,7 @@ pub fn with_fields(
 }
 
 /// A JSON text without the white space between its tokens: a model pays for each space, and sources
-/// that indent their schemas have many. All else stays as it was written.
+/// that indent their schemas have many. Everything else stays unchanged.
 pub fn without_spaces(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     let (mut in_string, mut is_escaped) = (false, false);
@@ -55,7 +55,7 @@ pub fn without_spaces(json: &str) -> String {
     text
 }
 
-/// Up to so many fields are told apart by comparing each with each, which is cheaper than a set.
+/// Up to this many fields are compared each with each, which is cheaper than a set.
 const FEW: usize = 16;
 
 fn has_each_key_once(fields: &[(Cow<'_, str>, &str)]) -> bool {

@@ -14,8 +14,8 @@ pub struct Request {
 
 /// The entry that a name was resolved to in a view.
 ///
-/// It grants nothing. Code that receives one from elsewhere asks [`View::has`](crate::View::has) of the
-/// view that counts, which answers without looking the name up again.
+/// It grants nothing. Code that receives one from elsewhere asks the relevant view by
+/// [`View::has`](crate::View::has), which does not look the name up again.
 #[derive(Debug, Clone)]
 pub struct ResolvedEntry {
     pub(crate) target: Arc<Target>,

@@ -26,8 +26,8 @@ use search_index::SearchIndex;
 /// The longest configured description of a domain, in characters.
 const CONFIGURED_LIMIT: usize = 200;
 
-/// Up to how many tools a search holds its thread up no longer than a call does, once the indexes are
-/// built: to tell what an unknown name may have meant takes some 2 ms among 1,000 tools.
+/// Up to this many tools, a search takes no longer than a call once the indexes are built. Finding
+/// suggestions for an unknown name takes some 2 ms among 1,000 tools.
 pub(crate) const QUICK_TOOLS: usize = 500;
 
 /// One source as it enters a snapshot.
@@ -35,8 +35,8 @@ pub(crate) const QUICK_TOOLS: usize = 500;
 pub struct SourceEntry {
     pub domain: Domain,
     pub kind: KindName,
-    /// The configured description. Without one, what the source says that it does is used, or its
-    /// title.
+    /// The configured description. Without one, the source's own sentence about what it does is
+    /// used, or its title.
     pub description: Option<String>,
     pub groups: GroupRules,
     /// `None` while the source has never been listed.
@@ -155,8 +155,8 @@ impl Snapshot {
         Self { encoder: Some(encoder), ..self }
     }
 
-    /// The same catalogue, whose searches ask the encoder of another one. What that one did not give
-    /// it to read counts as average.
+    /// The same catalogue, with the encoder of another one for its searches. Tools that the other
+    /// did not give it to read count as average.
     #[must_use]
     pub fn with_encoder_of(self, other: &Self) -> Self {
         Self { encoder: other.encoder.clone(), ..self }
@@ -166,8 +166,8 @@ impl Snapshot {
         self.encoder.as_ref()
     }
 
-    /// Whether a search takes a millisecond or so: it need not build the index first, nor
-    /// wait for an encoder, and there are few enough tools to rank.
+    /// Whether a search takes about a millisecond: the index is already built, there is no encoder
+    /// to wait for, and there are few enough tools to rank.
     pub fn searches_quickly(&self) -> bool {
         self.encoder.is_none()
             && self.tools.len() <= QUICK_TOOLS
@@ -305,7 +305,7 @@ impl Tool {
         &self.line
     }
 
-    /// As [`Tool::line`], for people: what it leaves out because nobody sees it is marked.
+    /// Like [`Tool::line`], but for people: invisible characters are marked instead of left out.
     pub fn marked_line(&self) -> String {
         line(self.definition(), |text| one_line(&marked(text), LINE_LIMIT))
     }
@@ -372,7 +372,7 @@ fn description(entry: &SourceEntry) -> String {
     lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// Whether a server's title says more than its domain does, apart from being a server.
+/// Whether a server's title says more than its domain does, apart from the word "server".
 fn says_more(title: &str, domain: &Domain) -> bool {
     let own = words::split(domain.as_str());
     words::split(title)

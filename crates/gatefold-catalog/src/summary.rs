@@ -1,22 +1,22 @@
-//! What a text says first about what its tool or server does.
+//! The first thing that a text says about what its tool or server does.
 //!
 //! Descriptions begin with headings, labels, emoji, numbers and warnings. The summary is the first
 //! sentence that is none of these, without an opening such as `This tool is used to`.
 
-/// How much of a text is read, in bytes: what a tool does is said at the beginning.
+/// How much of a text to read, in bytes: it says at the beginning what a tool does.
 const READ_BYTES: usize = 8192;
 
 /// The longest label, in words: `Usage guidance:` is one, a sentence before a list is not.
 const LABEL_WORDS: usize = 4;
 
-/// From how many words on a paragraph's bold opening is a notice and not an emphasised word.
+/// A paragraph's bold opening of at least this many words is a notice, not an emphasised word.
 const NOTICE_WORDS: usize = 3;
 
 /// Labels of sections that say what a tool does.
 const PURPOSES: [&str; 6] =
     ["purpose", "description", "overview", "summary", "about", "what it does"];
 
-/// Labels of what a reader must know beside what the tool does.
+/// Labels of what a reader must know besides what the tool does.
 const NOTICES: [&str; 13] = [
     "attention",
     "caution",
@@ -69,7 +69,7 @@ const SUBJECTS: [&str; 10] = [
     "tool",
 ];
 
-/// What stands between the subject and the verb that matters.
+/// Words between the subject and the verb that matters.
 const BRIDGES: [&[&str]; 15] = [
     &["allows", "users", "to"],
     &["allows", "you", "to"],
@@ -88,7 +88,7 @@ const BRIDGES: [&[&str]; 15] = [
     &["to"],
 ];
 
-/// How many paragraphs of instructions are read for what a server does.
+/// How many paragraphs of instructions to search for what a server does.
 const DEED_PARAGRAPHS: usize = 4;
 
 /// First words of sentences that tell the reader what to do.
@@ -111,15 +111,15 @@ struct Block {
     text: String,
 }
 
-/// The first sentence that says what is described; empty if there is no letter in the text.
+/// The first sentence about the tool or server; empty if there is no letter in the text.
 pub(crate) fn summary(text: &str) -> String {
     let blocks = blocks(head(text));
     let told = blocks.iter().filter(|block| block.text.contains(char::is_alphabetic));
     told.min_by_key(|block| block.role).map(Block::sentence).unwrap_or_default()
 }
 
-/// The first sentence of a server's instructions that says what the server does: most of what
-/// servers write there tells their reader what to do.
+/// The first sentence of a server's instructions that says what the server does. Most of what
+/// servers write there tells their reader what to do instead.
 pub(crate) fn deed(instructions: &str) -> Option<String> {
     let blocks = blocks(head(instructions));
     let paragraphs = blocks.iter().filter(|block| block.role == Role::Purpose);
@@ -141,7 +141,7 @@ fn head(text: &str) -> &str {
 impl Block {
     fn sentence(&self) -> String {
         let sentence = first_sentence(&self.text);
-        // Behind a warning, the next sentence may say what the tool does.
+        // After a warning, the next sentence may say what the tool does.
         let rest = self.text[sentence.len()..].trim();
         let behind = self.role == Role::Notice && rest.contains(char::is_alphabetic);
         let sentence = if behind { first_sentence(rest) } else { sentence };
@@ -156,7 +156,7 @@ fn blocks(text: &str) -> Vec<Block> {
     let mut section = Role::Purpose;
     let mut joins = false;
     for line in text.lines().map(str::trim) {
-        // A list explains what the text before it said, unless nothing was said yet.
+        // A list explains the text before it, unless there was none yet.
         let told = blocks.iter().any(|block| block.role == Role::Purpose);
         let Line { marker, label, body } = Line::of(line, told);
         if let Some((role, lasts)) = label {
@@ -205,7 +205,7 @@ enum Marker {
     Item,
 }
 
-/// A line without what marks it as a heading, an item or the beginning of a section.
+/// A line without the marks that make it a heading, an item or the beginning of a section.
 struct Line<'a> {
     marker: Marker,
     /// The section that the line begins, and whether it goes on after the line's paragraph.

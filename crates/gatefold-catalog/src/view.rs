@@ -34,13 +34,13 @@ pub struct View {
     resources: BitSet,
     templates: BitSet,
     tool_count: usize,
-    /// What its searches have learnt from use. It is not part of what the view shows.
+    /// What its searches have learnt from use. It does not affect what the view shows.
     past: Option<Arc<PastIndex>>,
-    /// Sources that have listed nothing so far. They are not part of what the view shows either.
+    /// Sources that have listed nothing so far. They do not affect what the view shows either.
     unlisted: Arc<[UnlistedSource]>,
 }
 
-/// What a view shows, as a key. It does not keep the catalogue alive.
+/// Identifies what a view shows. It does not keep the catalogue alive.
 #[derive(Debug, Clone)]
 pub struct ViewKey {
     snapshot: Weak<Snapshot>,
@@ -56,8 +56,8 @@ impl ViewKey {
     }
 }
 
-/// A catalogue that is gone is equal to none that came later: its address is not given out again
-/// while a key has it.
+/// A catalogue that is gone never equals a later one: its address is not reused while a key refers
+/// to it.
 impl PartialEq for ViewKey {
     fn eq(&self, other: &Self) -> bool {
         Weak::ptr_eq(&self.snapshot, &other.snapshot) && self.shown == other.shown
@@ -149,7 +149,7 @@ impl View {
         self.key() == other.key()
     }
 
-    /// What is equal to that of every view that shows the same of the same catalogue.
+    /// Equal for all views that show the same entries of the same catalogue.
     pub fn key(&self) -> ViewKey {
         let Self { snapshot, scope, tools, app_tools, prompts, resources, templates, .. } = self;
         ViewKey {
@@ -208,9 +208,9 @@ impl View {
         groups
     }
 
-    /// The one tool that a name means: by id or function alias, by `{domain}__{name}`, or by its
-    /// source's own name when no other tool has it, hidden ones included. A name that names a domain
-    /// means no tool of another.
+    /// The one tool that a name refers to: by id or function alias, by `{domain}__{name}`, or by
+    /// its source's own name if no other tool has it, including hidden ones. A name that contains a
+    /// domain never refers to a tool of another one.
     pub fn resolve(&self, name: &ToolName) -> Result<&Tool, UnresolvedTool> {
         self.find(name.as_str()).ok_or_else(|| UnresolvedTool {
             nearest: nearest::tools(&self.snapshot, self, name.as_str()),
@@ -283,7 +283,7 @@ impl View {
     }
 }
 
-/// A view's tools, as names mean them.
+/// A view's tools, as the targets of names.
 struct VisibleTools<'a>(&'a View);
 
 impl VisibleEntries for VisibleTools<'_> {

@@ -153,7 +153,8 @@ fn value_of(
             is_absent: false,
         });
     }
-    // As in a shell, an empty variable gives way to a default and is used without one.
+    // As in a shell, a default replaces an empty variable. Without a default, the empty value is
+    // used.
     let value = match default {
         Some(default) => {
             surroundings.variable(&variable).filter(|value| !value.is_empty()).unwrap_or(default)
@@ -204,7 +205,7 @@ fn client_reference(reference: &str, surroundings: &dyn Surroundings) -> Referen
     }
 }
 
-/// The variable that replaces a question of VS Code's: there is nobody here to ask.
+/// The variable that replaces one of VS Code's questions, because nobody is here to answer it.
 pub fn variable_of_input(id: &str) -> String {
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     id.chars().map(upper).collect()

@@ -1,4 +1,4 @@
-//! Which format a text is in, whatever its file is called.
+//! The format of a text, whatever its file is called.
 
 /// A format of configuration files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,8 +28,8 @@ fn foreign(format: TextFormat) -> SyntaxFault {
     SyntaxFault { offset: 0, message, hint: FOREIGN_HINT }
 }
 
-/// The faults in the order of the text. The parser stumbles more than once over most slips: one
-/// fault a line is kept, and what a repeated header repeats is not counted again.
+/// The faults in the order of the text. The parser reports most mistakes more than once, so one
+/// fault a line is kept, and repeats under a repeated header are not counted again.
 fn faults(text: &str, errors: &[toml::de::Error]) -> Vec<SyntaxFault> {
     let lines = Lines::of(text);
     let mut found: Vec<_> = errors.iter().map(|error| fault(text, error)).collect();
@@ -41,7 +41,7 @@ fn faults(text: &str, errors: &[toml::de::Error]) -> Vec<SyntaxFault> {
             continue;
         };
         if lines.line(last.offset) == lines.line(fault.offset) {
-            // A bracket that is missing says more than what follows from it.
+            // A missing bracket says more than its consequences.
             if last.message.contains("missing comma") && is_of_bracket(&fault) {
                 *last = SyntaxFault { offset: last.offset, ..fault };
             }
@@ -100,7 +100,7 @@ fn text_without_quotes(text: &str, offset: usize) -> Option<SyntaxFault> {
     Some(SyntaxFault { offset: begin, message, hint: "put it in quotes: `key = \"value\"`" })
 }
 
-/// Whether somebody meant this as a string: a word, a path, an address, a number with a unit.
+/// Whether a value was meant as a string: a word, a path, an address, a number with a unit.
 fn is_bare(value: &str) -> bool {
     let Some(first) = value.chars().next() else { return false };
     let digits = value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'));

@@ -42,7 +42,7 @@ pub use watch::{ConfigWatch, WatchError};
 /// How long the catalogue may take to include new manifests once their sources have answered.
 const CATALOGUE_WAIT: Duration = Duration::from_secs(5);
 
-/// How often it is told that a source downloads.
+/// How often to report that a source is downloading.
 const DOWNLOAD_TOLD: Duration = Duration::from_secs(1);
 
 /// Why a gateway could not be built.
@@ -81,7 +81,7 @@ pub struct App {
     authenticator: Arc<dyn Authenticator>,
 }
 
-/// The configuration in force, and the sources made for it.
+/// The configuration in force, and the sources built for it.
 struct AppliedConfig {
     config: Config,
     encoder: Option<Arc<EncoderTier>>,
@@ -132,8 +132,8 @@ impl ConnectObserver for () {
     fn finished(&self, _: &Domain) {}
 }
 
-/// Opens the state directory, makes the sources and puts the configuration in force, with nothing
-/// that Gatefold does not bring itself. [`App::builder`] does the same with an embedder's own parts.
+/// Opens the state directory, builds the sources and puts the configuration into effect, using only
+/// parts that Gatefold itself brings. [`App::builder`] does the same with an embedder's own parts.
 ///
 /// It connects to no source: what is known of sources from earlier runs is served at once. Must be
 /// called within a Tokio runtime.
@@ -223,8 +223,8 @@ impl App {
         reports
     }
 
-    /// What a configured source said beside its answers, as [`Source::log_after`] has it. `None`
-    /// without such a source.
+    /// What a configured source said besides its answers, see [`Source::log_after`]. `None` if
+    /// there is no such source.
     ///
     /// [`Source::log_after`]: gatefold_dispatch::Source::log_after
     pub fn source_log(&self, domain: &str, after: u64) -> Option<Vec<SourceLogLine>> {
@@ -262,8 +262,8 @@ impl App {
         self.await_manifests(&domains).await;
     }
 
-    /// Connects the unknown sources, so that the catalogue is complete; one that is starting already
-    /// is waited for. Returns those that failed, with the reason.
+    /// Connects the unknown sources, so that the catalogue is complete, and waits for one that is
+    /// already starting. Returns those that failed, with the reason.
     pub async fn learn(&self, follower: &impl ConnectObserver) -> Vec<(Domain, String)> {
         let applied = self.applied.load_full();
         let sources: Vec<_> = applied
@@ -291,8 +291,8 @@ impl App {
     }
 
     /// Connects every source at the same time and returns the outcomes, in the order of the
-    /// configuration. Disabled sources are left out. The outcomes are also put on record, so that
-    /// others can tell a source that is only configured from one that works.
+    /// configuration. Disabled sources are left out. The outcomes are also recorded, so that other
+    /// commands can tell a working source from one that is only configured.
     pub async fn connect(&self, follower: &impl ConnectObserver) -> Vec<ConnectOutcome> {
         let applied = self.applied.load_full();
         let connecting = applied.sources.iter().filter_map(|configured| {
@@ -350,8 +350,8 @@ impl App {
         }
     }
 
-    /// Reads the files again and puts them in force, all or nothing: a fault in them leaves the
-    /// configuration in force untouched.
+    /// Reads the files again and puts them into effect, all or nothing: if there is a fault in
+    /// them, the current configuration stays as it is.
     pub async fn reload(
         &self,
         inputs: &Inputs,
@@ -361,7 +361,7 @@ impl App {
         self.apply(config).await
     }
 
-    /// Puts a configuration in force. Sources that it does not change keep running undisturbed.
+    /// Puts a configuration into effect. Sources that it does not change keep running undisturbed.
     pub async fn apply(&self, config: Config) -> Result<ReloadReport, AppError> {
         let _guard = self.reloading.lock().await;
         let old = self.applied.load_full();
@@ -405,8 +405,7 @@ impl App {
         EncoderTier::examine(tier.model().to_owned()).await.err()
     }
 
-    /// The encoder that a configuration asks for: the old one if it is the same and could be
-    /// opened.
+    /// The encoder for a configuration: the old one if it is the same and could be opened.
     fn encoder_of(
         &self,
         config: &Config,
@@ -428,7 +427,7 @@ impl App {
     }
 }
 
-/// Refreshes a source, and tells of its download.
+/// Refreshes a source, and reports its download.
 async fn followed(
     source: Arc<dyn Source>,
     follower: &impl ConnectObserver,

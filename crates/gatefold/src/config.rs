@@ -1,4 +1,4 @@
-//! What a gateway is to do: files, read into types that cannot be wrong.
+//! What a gateway should do: files, read into types that cannot be wrong.
 //!
 //! `gatefold-config` turns each file into a tree with the place of every value, and reads types
 //! that derive `Deserialize` from it. This module has the sections (`sections`, `sources`), the
@@ -236,13 +236,13 @@ pub struct ServerConfig {
     pub allowed_origins: Vec<String>,
     /// The largest request body, in bytes.
     pub request_bytes: u64,
-    /// What larger requests under way may hold in all, in bytes.
+    /// The most bytes of larger requests under way, in total.
     pub requests_bytes: u64,
     /// How long the body of a request may take.
     pub body_deadline: Duration,
-    /// Connections over HTTP at once.
+    /// The most connections over HTTP at a time.
     pub connections: usize,
-    /// How long a new connection may take to bring the head of its first request.
+    /// How long a new connection may take to send the head of its first request.
     pub head_deadline: Duration,
     /// How long a connection may take from one request to the head of the next.
     pub connection_idle: Duration,
@@ -290,7 +290,7 @@ impl Default for SearchConfig {
 pub struct AuditConfig {
     /// What an opened record survives.
     pub durability: Durability,
-    /// Beyond it, records are deleted.
+    /// Records beyond it are deleted.
     pub retention: Retention,
 }
 

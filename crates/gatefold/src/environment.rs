@@ -45,7 +45,7 @@ impl Environment {
         Self { variables: owned.collect(), directory: directory.into(), secrets: Lookup::default() }
     }
 
-    /// The same with secrets from this store, which is asked only when a file refers to one.
+    /// The same, with secrets from this store, which is asked only when a file refers to one.
     #[must_use]
     pub fn with_secrets(self, store: Arc<dyn SecretStore>) -> Self {
         Self { secrets: Lookup::new(Some(store)), ..self }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Opens a regular file, following links. Anything else is refused: a pipe may never answer, and a
+/// Opens a regular file, following links. Refuses anything else: a pipe may never answer, and a
 /// device may never end.
 fn open(path: &Path) -> io::Result<File> {
     // Opening a pipe waits for a writer, unless it is non-blocking (fifo(7)).

@@ -129,15 +129,15 @@ pub trait SecretStore: Send + Sync {
     fn get(&self, name: &SecretName, within: Duration) -> Result<Secret, SecretError>;
 }
 
-/// How one load of a configuration looks up secrets: each name once, and none at all after an
-/// answer that every other name would get too.
+/// How one load of a configuration looks up secrets: each name once, and no further names after an
+/// answer that they would all get.
 #[derive(Clone)]
 pub(crate) struct Lookup {
     store: Option<Arc<dyn SecretStore>>,
     seen: Arc<Mutex<SecretAnswers>>,
 }
 
-/// Answers that are kept of one load. A name beyond them is looked up again each time.
+/// The most answers kept during one load. Any further name is looked up again each time.
 const ANSWERS: usize = 1024;
 
 #[derive(Default)]
@@ -148,17 +148,17 @@ struct SecretAnswers {
 }
 
 impl Lookup {
-    /// Lookups in this store; without one, every name is answered by "no keyring".
+    /// Lookups in this store. Without one, the answer to every name is "no keyring".
     pub(crate) fn new(store: Option<Arc<dyn SecretStore>>) -> Self {
         Self { store, seen: Arc::default() }
     }
 
-    /// The same store, behind a file that is asked first.
+    /// The same store, but a file is asked first.
     pub(crate) fn after_file(&self, file: SecretFile) -> Self {
         Self::new(Some(Arc::new(FileBeforeStore { file, store: self.store.clone() })))
     }
 
-    /// The same store, with nothing looked up yet.
+    /// The same store, with no answers yet.
     pub(crate) fn afresh(&self) -> Self {
         Self::new(self.store.clone())
     }

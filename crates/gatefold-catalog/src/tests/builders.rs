@@ -13,7 +13,7 @@ fn notes(manifest: &Manifest) -> Vec<String> {
     manifest.alterations().iter().map(ToString::to_string).collect()
 }
 
-/// What one tool becomes: its definition and its group, and the alterations.
+/// What becomes of one tool: its definition and its group, and the alterations.
 fn check(tool: ToolSpec, expected: Option<(&str, Option<&str>)>, noted: &[&str]) {
     let manifest = builder().tool(tool).build();
     let taken = manifest.tools().first().map(|tool| (tool.raw(), tool.group()));

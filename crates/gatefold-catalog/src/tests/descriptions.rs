@@ -1,4 +1,4 @@
-//! What a domain says of itself in one line.
+//! What a domain says about itself in one line.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Whose a name is, whatever sources list: no source takes over another's ids, and none inherits
+//! Who owns a name, whatever sources list: no source takes over another's ids, and none inherits
 //! the calls of one that is denied or gone.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -104,7 +104,7 @@ fn domain() -> impl Strategy<Value = String> {
     "_?[ab](_?[ab2]){0,3}"
 }
 
-/// Names that are made to be taken for ids of any of the domains.
+/// Names that are made to look like ids of any of the domains.
 fn own_name(domains: &[String]) -> impl Strategy<Value = String> + use<> {
     let prefix = prop::sample::select(domains.to_vec());
     let rest = || "[ab_2]{0,3}(\\.| )?[ab_2]{1,2}";
@@ -167,7 +167,8 @@ proptest! {
             at += 1;
             hidden.rotate_left(at) & 1 == 0
         });
-        // The same domains, and what a source has that was never reached or lists nothing any more.
+        // The same domains, without what a source has that was never reached or no longer lists
+        // anything.
         let silent: Catalogue = (0_u32..)
             .zip(&catalogue)
             .map(|(at, (domain, names))| {
@@ -183,7 +184,7 @@ proptest! {
             let prompt = |view: &View| view.find_prompt(&name).map(|prompt| prompt.id().to_string());
             let found = prompt(&view);
             prop_assert!(found.is_none() || found == prompt(&whole), "{name}: {found:?}");
-            // A bare name may turn to the one that is left; an id never does.
+            // A bare name may switch to the entry that is left; an id never does.
             let names_domain = snapshot.tools().iter().find(|tool| {
                 name == tool.id().as_str() || name == tool.alias()
                     || name == format!("{}__{}", tool.domain(), tool.target().name)

@@ -1,9 +1,9 @@
-//! How the size of a catalogue decides where it is searched.
+//! How the size of a catalogue decides where searches of it run.
 
 use super::*;
 use crate::snapshot::QUICK_TOOLS;
 
-/// Whether a catalogue of so many tools searches quickly before and after its first unknown name.
+/// Whether a catalogue of this many tools searches quickly before and after its first unknown name.
 fn quickly(tools: usize) -> (bool, bool) {
     let names: Vec<_> = (0..tools).map(|number| format!("t{number}")).collect();
     let view = view(vec![named("a", &names.iter().map(String::as_str).collect::<Vec<_>>())]);

@@ -63,12 +63,12 @@ impl View {
         found.map(|at| &self.snapshot.prompts()[at])
     }
 
-    /// What a URI means: the address of a resource or a template; or a source's own URI, if it is
-    /// visible in one domain alone, or in none and a visible template of one domain alone matches
+    /// What a URI refers to: the address of a resource or a template; or a source's own URI, if it
+    /// is visible in only one domain, or in none and a visible template of only one domain matches
     /// it.
     ///
-    /// A source may have unlisted resources, so for an unlisted URI the target is made on the spot.
-    /// The view knows nothing about its visibility: policy has to decide.
+    /// A source may have unlisted resources, so the target of an unlisted URI is created on the
+    /// spot. The view knows nothing about its visibility: policy has to decide.
     pub fn find_resource(&self, uri: &str) -> Option<Arc<Target>> {
         let addressed = read_address(uri)
             .and_then(|(domain, own_uri)| Some((self.in_scope(domain.as_str())?, own_uri)));
@@ -99,8 +99,8 @@ impl View {
             || self.listed_template(domain, &target.name).is_some_and(|at| self.templates.has(at))
     }
 
-    /// A domain's resource by its own URI, or its template by its own text. A listed but hidden one
-    /// is not found; nor is anything of a source that offers no resources.
+    /// A domain's resource by its own URI, or its template by its own text. None if it is listed
+    /// but hidden, or if the source offers no resources.
     pub(super) fn resource_of(&self, domain: &DomainEntry, uri: &str) -> Option<Arc<Target>> {
         if let Some(at) = self.listed_resource(domain, uri) {
             let target = self.snapshot.resources()[at].target();
@@ -125,7 +125,7 @@ impl View {
     }
 }
 
-/// A view's prompts, as names mean them.
+/// A view's prompts, as the targets of names.
 struct VisiblePrompts<'a>(&'a View);
 
 impl VisibleEntries for VisiblePrompts<'_> {

@@ -1,4 +1,4 @@
-//! Sources of which a view knows nothing yet, and why.
+//! Sources about which a view knows nothing yet, and why.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub struct UnlistedSource {
 /// Why a source has not listed anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnlistedState {
-    /// It has not been tried to the end.
+    /// Its first attempt has not finished.
     Starting,
     /// The same, and it has been downloading what it needs for this long.
     Downloading(Duration),
@@ -27,8 +27,8 @@ pub enum UnlistedState {
 }
 
 impl View {
-    /// The same view, whose answers say why these sources show nothing. They are no part of what the
-    /// view shows, so [`View::is_same`] still holds.
+    /// The same view, but its answers say why these sources show nothing. They do not affect what
+    /// the view shows, so [`View::is_same`] still holds.
     #[must_use]
     pub fn with_unlisted(self, sources: Vec<UnlistedSource>) -> Self {
         if sources.is_empty() {

@@ -160,7 +160,7 @@ impl<'a> Field<'a> {
         Some(Table { field: self.clone(), entries, known: Vec::new() })
     }
 
-    /// What this file format calls a table, and how one is written in it.
+    /// What this file format calls a table, and how to write one in it.
     pub(crate) fn table_words(&self) -> (&'static str, String) {
         match self.document.dialect() {
             Dialect::Gatefold => {

@@ -15,8 +15,8 @@ use super::sources::SourceFactory;
 use super::{App, AppError, AppliedConfig};
 use crate::config::Config;
 
-/// Puts an [`App`] together. Each method replaces or adds to what Gatefold brings itself, which is
-/// what the binary runs with.
+/// Builds an [`App`]. Each method replaces a part that Gatefold brings itself, or adds to it. The
+/// binary runs with those parts.
 ///
 /// Kinds of sources are no part of it: a configuration is read with them, so they are named in
 /// [`Inputs::kinds`](crate::config::Inputs::kinds).
@@ -27,7 +27,7 @@ pub struct AppBuilder {
     clock: Arc<dyn Clock>,
     disclosures: Vec<AddedDisclosure>,
     authenticator: Arc<dyn Authenticator>,
-    /// Those of the store, unless others were given.
+    /// Those of the store, unless others are set.
     approvals: Option<Arc<dyn Approvals>>,
     credentials: Arc<dyn Credentials>,
 }
@@ -56,8 +56,8 @@ impl AppBuilder {
         Self { clock, ..self }
     }
 
-    /// Adds a way to show tools, in place of one that has this name already. Clients ask for it by
-    /// its name. `make` is asked once for each kind of names that `naming` says it can use.
+    /// Adds a way to show tools, or replaces the one with this name. Clients ask for it by its
+    /// name. `make` is called once for each kind of names that `naming` says it can use.
     pub fn disclosure(
         mut self,
         name: impl Into<String>,
@@ -68,13 +68,13 @@ impl AppBuilder {
         self
     }
 
-    /// Finds out who makes a request over HTTP. Otherwise everybody is the local user.
+    /// Sets how to find out who makes a request over HTTP. By default everybody is the local user.
     pub fn authenticator(self, authenticator: Arc<dyn Authenticator>) -> Self {
         Self { authenticator, ..self }
     }
 
-    /// Keeps the requests for a person's yes, and the decisions. Otherwise the state directory does,
-    /// where `gatefold approvals` finds them.
+    /// Sets where requests for a person's approval and the decisions are stored. By default that is
+    /// the state directory, where `gatefold approvals` finds them.
     pub fn approvals(self, approvals: Arc<dyn Approvals>) -> Self {
         Self { approvals: Some(approvals), ..self }
     }

@@ -40,8 +40,8 @@ pub enum CountError {
     Changed,
 }
 
-/// Tokens of single tools, by the tool's digest: one for each [`Manifest`] of the snapshot in force, by its
-/// own digest.
+/// Tokens of single tools by the tool's digest, for each [`Manifest`] of the current snapshot by
+/// its own digest.
 #[derive(Default)]
 pub(super) struct TokenCounts(Mutex<HashMap<Digest, HashMap<Digest, usize>>>);
 
@@ -60,13 +60,13 @@ impl TokenCounts {
 /// What tools cost models and what Gatefold saves, in o200k tokens, since the start.
 #[derive(Debug, Clone, Serialize)]
 pub struct TokenCosts {
-    /// All visible tools' definitions, exactly; none until they are counted.
+    /// The definitions of all visible tools, exactly. None until they are counted.
     pub definitions: Option<usize>,
-    /// What a model is given instead; an upper bound.
+    /// What a model is given instead, as an upper bound.
     pub surface: usize,
     /// How many times clients were given a list of tools.
     pub lists: u64,
-    /// The cost of answers that only discovered; an upper bound.
+    /// The cost of answers that only discovered, as an upper bound.
     pub discovery: u64,
     /// `lists * (definitions - surface) - discovery`: as if every client had been given all current
     /// definitions each time it asked for the list, and no oftener. It leaves out what a model

@@ -7,9 +7,9 @@ use futures::future::join_all;
 use gatefold_dispatch::Source;
 use tokio_util::task::AbortOnDropHandle;
 
-/// The pause after the first attempt; each further pause is twice as long, up to the limit, and up to
-/// half of it is added by chance: sources that failed together must not be started together again.
-/// A source's own backoff is shorter, so every attempt reaches it.
+/// The pause after the first attempt. Each further pause is twice as long, up to the limit, and a
+/// random part of up to half is added, so that sources that failed together are not started
+/// together again. A source's own backoff is shorter, so every attempt reaches it.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_LIMIT: Duration = Duration::from_secs(60);
 

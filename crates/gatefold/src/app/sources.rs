@@ -20,7 +20,7 @@ use crate::config::{SourceConfig, SourceSection};
 pub(super) struct ConfiguredSource {
     pub(super) config: SourceConfig,
     pub(super) source: Option<Arc<dyn Source>>,
-    /// Whose sessions it keeps apart.
+    /// Whether everybody shares its sessions.
     identity: IdentityScope,
 }
 
@@ -34,8 +34,8 @@ impl ConfiguredSource {
         }
     }
 
-    /// The source, unless nothing can be learned from it before somebody uses it: it is disabled, its
-    /// configuration cannot be used, or what it offers depends on who asks.
+    /// The source, unless nothing can be learnt from it before somebody uses it: because it is
+    /// disabled, its configuration cannot be used, or its offer depends on who asks.
     pub(super) fn learnable(&self) -> Option<&Arc<dyn Source>> {
         let is_shared = self.identity == IdentityScope::Shared;
         let is_usable = self.config.section.usable().is_some();
@@ -71,7 +71,7 @@ impl SourceFactory {
         clock: Arc<dyn Clock>,
         credentials: Arc<dyn Credentials>,
     ) -> Result<Self, AppError> {
-        // Event streams may be silent for long, and each request has a deadline of its own.
+        // Event streams may be silent for a long time, and each request has a deadline of its own.
         let settings = Settings { read_timeout: None, ..Settings::default() };
         let client = HttpClient::new(&settings)?;
         let manifests = Arc::new(StoredManifests(store.clone()));
@@ -79,7 +79,7 @@ impl SourceFactory {
         Ok(Self { store, ports: SourcePorts { client, manifests, credentials, clock, starts } })
     }
 
-    /// Puts other limits of starts in force.
+    /// Sets new limits for starts.
     pub(super) fn set_starts(&self, limits: StartLimits) {
         self.ports.starts.set_limits(limits);
     }
@@ -145,7 +145,7 @@ pub(super) fn source_key(config: &SourceConfig) -> SourceKey {
     SourceKey { domain: config.domain.clone(), config: config.config_digest }
 }
 
-/// Keeps manifests in the store.
+/// Stores manifests in the store.
 struct StoredManifests(Store);
 
 impl Manifests for StoredManifests {

@@ -66,8 +66,8 @@ pub struct ClientServer {
 }
 
 impl ClientServer {
-    /// What is wrong with taking the server over without the file of variables that its client reads
-    /// for it, if there is one.
+    /// Why the server cannot be imported without the file of variables that its client reads for
+    /// it, if there is one.
     pub fn env_file_fault(&self) -> Option<Fault> {
         let env_file = self.env_file.as_ref()?;
         Some(Fault {
@@ -381,7 +381,7 @@ impl Members {
     }
 }
 
-/// The members that were not read, without the client's own and without those that say nothing.
+/// The members that were not read, except the client's own and empty ones.
 fn unread(table: &Table<'_>) -> Vec<String> {
     let says_nothing = |value: &Value| match value {
         Value::Null => true,

@@ -32,7 +32,7 @@ impl ConfigError {
     }
 }
 
-/// Why a file cannot be read, in our own words where the system's say too little.
+/// Why a file cannot be read, in our own words if the system's say too little.
 fn reason(error: &std::io::Error) -> String {
     use std::io::ErrorKind;
     match error.kind() {

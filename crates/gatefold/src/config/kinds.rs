@@ -92,7 +92,7 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
         None
     }
 
-    /// Whose sessions the source keeps apart, where no port gives its credentials.
+    /// Whose sessions the source keeps apart, unless a port gives its credentials.
     fn identity(&self) -> IdentityScope {
         IdentityScope::Shared
     }
@@ -110,7 +110,7 @@ pub struct SourceIdentity {
     pub install_deadline: Duration,
     /// How long an unused connection stays open.
     pub idle_stop: Duration,
-    /// The digest under which its manifests are kept.
+    /// The digest under which its manifests are stored.
     pub config_digest: Digest,
     /// What it offered when it was last reached.
     pub known: Option<Arc<Manifest>>,
@@ -121,7 +121,7 @@ pub struct SourcePorts {
     /// The guarded client. It may reach any address.
     pub client: HttpClient,
     pub manifests: Arc<dyn Manifests>,
-    /// Who is asked for credentials at each request. See [`SourcePorts::credentials_at`].
+    /// The port that is asked for credentials at each request. See [`SourcePorts::credentials_at`].
     pub credentials: Arc<dyn Credentials>,
     pub clock: Arc<dyn Clock>,
     /// Where programs get a place for their start.
@@ -129,7 +129,7 @@ pub struct SourcePorts {
 }
 
 impl SourcePorts {
-    /// Who gives the credentials of a source, if not its configuration.
+    /// The port for a source's credentials, unless its configuration has them.
     pub fn credentials_at(&self, domain: &Domain) -> Option<Arc<dyn Credentials>> {
         self.credentials.scope(domain).map(|_| self.credentials.clone())
     }

@@ -78,7 +78,7 @@ fn own(
     draft.unwrap_or_default()
 }
 
-/// What is wrong with one source of a text that is to become a `gatefold.toml`.
+/// What is wrong with one source of a text that will become a `gatefold.toml`.
 #[derive(Debug)]
 pub struct SourceFindings {
     pub faults: Vec<Fault>,
@@ -109,7 +109,7 @@ pub fn check_source(
     SourceFindings { faults, absent, elsewhere: elsewhere.len() }
 }
 
-/// The environment with the file of secrets that the configuration names, if it does. That has to be
+/// The environment with the file of secrets that the configuration names, if any. It has to be
 /// known before anything else is read, because references to secrets may be anywhere.
 pub fn with_its_secrets(inputs: &Inputs, environment: &Environment) -> Environment {
     match secrets_file(inputs, environment) {

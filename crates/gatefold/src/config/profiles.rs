@@ -20,7 +20,7 @@ impl Default for DisclosureNames {
 }
 
 impl DisclosureNames {
-    /// The same with one that an embedder adds to the app.
+    /// The same names and one that an embedder adds to the app.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>) -> Self {
         self.0.push(name.into());

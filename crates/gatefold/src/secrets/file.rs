@@ -19,7 +19,8 @@ const FILE_LIMIT_BYTES: u64 = 4 * 1024 * 1024;
 /// The permissions of everybody but the owner.
 const OTHERS: u32 = 0o077;
 
-/// A TOML file of names and values, which only its owner may read. One that does not exist is empty.
+/// A TOML file of names and values that only its owner may read. If it does not exist, it counts as
+/// empty.
 #[derive(Debug, Clone)]
 pub struct SecretFile {
     path: PathBuf,
@@ -71,7 +72,7 @@ impl SecretStore for SecretFile {
     }
 }
 
-/// A file of secrets, and the store that has those that are not in it.
+/// A file of secrets, and the store for those that are not in it.
 pub(crate) struct FileBeforeStore {
     pub(crate) file: SecretFile,
     pub(crate) store: Option<Arc<dyn SecretStore>>,
@@ -83,7 +84,7 @@ impl SecretStore for FileBeforeStore {
             Err(error @ SecretError::NotInFile(..)) => error,
             found => return found,
         };
-        // A store that fails must not keep the file's other secrets from being looked up.
+        // A store that fails must not prevent lookups of the file's other secrets.
         let found = self.store.as_ref().and_then(|store| store.get(name, within).ok());
         found.ok_or(missing)
     }

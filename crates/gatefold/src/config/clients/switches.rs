@@ -69,7 +69,7 @@ impl Switches {
     }
 }
 
-/// The servers of a `.mcp.json` that are off: Claude Code says so in its own file and in all of its
+/// The servers of a `.mcp.json` that are off, according to Claude Code's own file and all of its
 /// settings.
 fn of_shared(path: &Path, environment: &Environment) -> Vec<String> {
     let folder = path.parent().unwrap_or(path);

@@ -63,7 +63,7 @@ impl McpConnection {
                 parts.add_list(args, |parts, arg| parts.add(arg));
                 parts.add_pairs(&sorted(env, str::to_owned));
                 parts.add_list(&inherited, |parts, name| parts.add(name));
-                // A folder is the same however many `./` its path contains.
+                // A folder is the same, however many `./` its path contains.
                 let folder = cwd.as_deref().or(folder);
                 let folder: Option<PathBuf> = folder.map(|folder| folder.components().collect());
                 add_path(&mut parts, folder.as_deref());
@@ -130,7 +130,7 @@ impl KindSection for McpSection {
 
     fn digest(&self, parts: &mut DigestParts) {
         self.connection.digest(parts);
-        // Without a choice, what the first release kept on disk is still found.
+        // Without a choice, data that the first release kept on disk is still found.
         if let Some(word) = chosen_era(self.era) {
             parts.add("era");
             parts.add(word);
@@ -185,7 +185,8 @@ impl KindSection for McpConnection {
         McpKind::NAME
     }
 
-    // The parts must stay those of the first release, so that what it kept on disk is still found.
+    // The parts must stay those of the first release, so that the data that it kept on disk is
+    // still found.
     fn digest(&self, parts: &mut DigestParts) {
         match self {
             Self::Stdio { command, args, env, inherit_env, cwd } => {
