@@ -279,13 +279,15 @@ impl App {
             follower.finished(&domain);
             (domain, result)
         }));
-        let (mut known, mut failed) = (Vec::new(), Vec::new());
-        for (domain, result) in learned.await {
-            match result {
-                Ok(()) => known.push(domain),
-                Err(error) => failed.push((domain, error.to_string())),
-            }
-        }
+        let failed: Vec<_> = learned
+            .await
+            .into_iter()
+            .filter_map(|(domain, result)| Some((domain, result.err()?.to_string())))
+            .collect();
+        // A list that came a moment ago, whoever asked for it, may not be in the catalogue yet.
+        let sources = applied.sources.iter().filter_map(|source| source.source.as_ref());
+        let listed = sources.filter(|source| source.manifests().borrow().is_some());
+        let known: Vec<_> = listed.map(|source| source.domain().clone()).collect();
         self.await_catalogue(&known).await;
         failed
     }

@@ -3,7 +3,6 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use gatefold_testkit::{StdioClient, wait_until};
 use serde_json::Value;
@@ -36,17 +35,9 @@ fn scratch() -> Scratch {
     scratch
 }
 
-/// Calls the tool, again while a gateway that has just started does not know it yet.
 fn call(scratch: &Scratch) {
-    let until = Instant::now() + LIMIT;
-    loop {
-        let called = run(scratch, &["tools", "call", "telling__tell"]);
-        if called.code == Some(0) {
-            return;
-        }
-        let is_early = called.stderr.contains("unknown tool") && Instant::now() < until;
-        assert!(is_early, "{}", called.stderr);
-    }
+    let called = run(scratch, &["tools", "call", "telling__tell"]);
+    assert_eq!(called.code, Some(0), "{}", called.stderr);
 }
 
 fn lines(scratch: &Scratch) -> Vec<Value> {

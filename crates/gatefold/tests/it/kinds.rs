@@ -15,7 +15,8 @@ use gatefold_core::{
     BoxError, CallError, Operation, Outcome, Payload, SystemClock, Timestamp, ToolName,
 };
 use gatefold_dispatch::{
-    AdmittedCall, CallContext, Caller, Source, StatelessAdapter, StatelessSettings, StatelessSource,
+    AdmittedCall, CallContext, Caller, Source, SourceState, StatelessAdapter, StatelessSettings,
+    StatelessSource,
 };
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -128,6 +129,23 @@ fn load(scratch: &Scratch, text: &str) -> Result<Config, ConfigError> {
     let inputs =
         Inputs { config: Some("gatefold.toml".into()), kinds: kinds(), ..Inputs::default() };
     scratch.write("gatefold.toml", text).load(&inputs)
+}
+
+/// The catalogue takes up lists a moment after they came.
+#[tokio::test]
+async fn a_list_that_has_just_come_is_in_the_catalogue_once_all_is_learned() {
+    let scratch = Scratch::new();
+    let config = load(&scratch, "sources.a.echo = 'x'\n").unwrap();
+    let state = scratch.path().join("state");
+    let app = gatefold::build(config, &state, Arc::new(SystemClock)).await.unwrap();
+    app.keep_learning();
+    let is_waiting = |state| matches!(state, SourceState::Configured | SourceState::Starting);
+    while app.status().sources.iter().any(|source| is_waiting(source.status.state)) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(app.learn(&()).await, []);
+    assert_eq!(app.pin().view().tool_count(), 1);
+    app.close().await;
 }
 
 #[tokio::test]
