@@ -47,7 +47,7 @@ impl Replays {
     /// readers. Returns it if there are too many.
     pub(super) fn begin(
         self: &Arc<Self>,
-        said: Option<String>,
+        said: Option<ReplayPiece>,
         working: RequestInProgress,
         id: Box<RawValue>,
         grace: Duration,
@@ -58,7 +58,7 @@ impl Replays {
         }
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
         let mut log = ReplayLog::default();
-        log.extend(said.map(|text| ReplayPiece::Message(text.into())));
+        log.extend(said);
         let log = Mutex::new(log);
         let replay = Arc::new(Replay { log, changed: Notify::new(), grace });
         let written = replay.clone().write(working, id, self.clone(), number);
@@ -172,8 +172,9 @@ impl ReplayLog {
     }
 }
 
+/// One piece of an answer.
 #[derive(Clone)]
-enum ReplayPiece {
+pub(super) enum ReplayPiece {
     Message(Arc<str>),
     /// The stream must end here; the client comes back for the rest.
     Pause(Duration),

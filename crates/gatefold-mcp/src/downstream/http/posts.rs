@@ -21,9 +21,10 @@ use crate::downstream::era;
 use crate::downstream::message::{
     self, ClientRequest, Message, MetaMembers, PostedMessages, UnreadableMessage,
 };
+use crate::downstream::replays::ReplayPiece;
 use crate::downstream::request::{RequestGuard, RequestInProgress, RequestStep};
 use crate::downstream::sessions::{ClientSession, SessionRequest, SessionsFull, TooManyRequests};
-use crate::downstream::streams::{Event, KEEP_ALIVE, empty, json, stream};
+use crate::downstream::streams::{Event, SOON, empty, json, stream};
 use crate::downstream::{openings, params};
 use crate::protocol::headers::SESSION_ID;
 use crate::protocol::{BATCH_VERSION, Era, RESUMABLE_VERSION, RpcError, methods, rpc};
@@ -162,9 +163,8 @@ impl EndpointState {
         response
     }
 
-    /// Works on a request. Behind the gateway's own tools, an answer that comes first and soon is
-    /// plain JSON. Everything else is an event stream, which a session of the latest version can
-    /// resume where it broke off.
+    /// Works on a request. An answer that comes first and soon is plain JSON. Everything else is an
+    /// event stream, which a session of the latest version can resume where it broke off.
     async fn work(
         self: &Arc<Self>,
         audience: Audience,
@@ -174,7 +174,6 @@ impl EndpointState {
         share: BudgetShare,
     ) -> Response<Body> {
         let (id, era) = (request.id.clone(), client.era());
-        let is_direct = audience.own_source().is_some();
         let held = match self.held(&client, &id, share) {
             Ok(held) => held,
             Err(full) => return refused(Some(&id), &full.into(), era),
@@ -182,24 +181,15 @@ impl EndpointState {
         let replays = client.session().filter(|session| session.version == RESUMABLE_VERSION);
         let replays = replays.map(|session| session.replays.clone());
         let mut working = begin(self.server.clone(), audience, client, request, meta, held);
-        if let (true, Some(replays)) = (is_direct, &replays) {
-            match replays.begin(None, working, id.clone(), self.grace) {
-                Ok(reader) => return resumable(reader),
-                Err(crowded) => working = *crowded,
-            }
-        }
-        let first = match timeout(KEEP_ALIVE, working.next()).await {
+        let first = match timeout(SOON, working.next()).await {
             Ok(RequestStep::Answer(answer)) => {
                 let status = answer.as_ref().map_or_else(|e| e.status(era), |_| StatusCode::OK);
-                let text = rpc::answer(&id, &answer);
-                if is_direct && status == StatusCode::OK {
-                    return stream(futures::stream::iter([Event::once(text)]));
-                }
-                return json(status, text);
+                return json(status, rpc::answer(&id, &answer));
             }
             Ok(RequestStep::Cancelled) => return stream(futures::stream::empty()),
-            Ok(RequestStep::Message(text)) => Some(text),
-            Ok(RequestStep::Pause(_)) | Err(_) => None,
+            Ok(RequestStep::Message(text)) => Some(ReplayPiece::Message(text.into())),
+            Ok(RequestStep::Pause(retry)) => Some(ReplayPiece::Pause(retry)),
+            Err(_) => None,
         };
         if let Some(replays) = replays {
             match replays.begin(first.clone(), working, id.clone(), self.grace) {
@@ -307,14 +297,14 @@ fn of_session(session: Arc<ClientSession>, access: &Access) -> Client {
 
 /// A stream whose request is cancelled when it breaks off.
 fn unresumable(
-    first: Option<String>,
+    first: Option<ReplayPiece>,
     working: RequestInProgress,
     id: Box<RawValue>,
 ) -> Response<Body> {
     stream(unfold(Some((first, working, id)), async |state| {
         let (first, mut working, id) = state?;
-        if let Some(text) = first {
-            return Some((Event::once(text), Some((None, working, id))));
+        if let Some(ReplayPiece::Message(text)) = first {
+            return Some((Event::once(text.to_string()), Some((None, working, id))));
         }
         loop {
             match working.next().await {

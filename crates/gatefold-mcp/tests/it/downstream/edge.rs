@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::scripted::ScriptedServer;
 use crate::upstream::support::LONG;
 use crate::upstream::world::{World, WorldOptions, client};
 
@@ -252,6 +253,9 @@ pub(super) fn said(result: &Value) -> String {
     inner.unwrap_or(text).to_owned()
 }
 
+/// How long an answer may take before it becomes a stream.
+pub(super) const SOON: Duration = Duration::from_secs(2);
+
 /// A session of a client.
 pub(super) struct Session<'a> {
     pub(super) edge: &'a Edge,
@@ -289,6 +293,16 @@ impl Session<'_> {
     pub(super) async fn call(&self, id: u64, tool: &str, arguments: Value) -> Sse {
         let body = request(id, "tools/call", &json!({"name": tool, "arguments": arguments}));
         Sse::of(self.send(Method::POST, &[], &body).await)
+    }
+
+    /// Calls the tool `hold` at an endpoint of one source. Its answer takes so long that it has become
+    /// a stream. With this call so many have reached the source.
+    pub(super) async fn held_call(&self, up: &ScriptedServer, id: u64, calls: usize) -> Sse {
+        let late = async {
+            up.script.reached("tools/call", calls).await;
+            pass(SOON).await;
+        };
+        tokio::join!(self.call(id, "hold", json!({})), late).0
     }
 
     pub(super) async fn note(&self, method: &str, params: Value) -> u16 {

@@ -35,15 +35,14 @@ async fn edge() -> (ScriptedServer, Edge) {
 async fn resumed() {
     let (up, edge) = edge().await;
     let session = edge.session("/mcp/source/up").await;
-    let mut call = session.call(7, "hold", json!({"a": 1})).await;
+    let mut call = session.held_call(&up, 7, 1).await;
     let first = call.event().await.unwrap();
-    up.script.reached("tools/call", 1).await;
     drop(call);
     let mut call = Sse::of(session.resume(event_id(&first)).await);
     up.script.release();
     let answer = call.message().await;
     assert_eq!(answer["id"], 7);
-    assert_eq!(said(&answer["result"]), r#"hold {"a":1}"#);
+    assert_eq!(said(&answer["result"]), "hold {}");
     assert_eq!(call.next().await, None);
     assert_eq!((up.script.count("tools/call"), up.script.given_up()), (1, 0));
 }
@@ -84,7 +83,7 @@ async fn in_the_middle() {
 async fn unknown() {
     let (up, edge) = edge().await;
     let session = edge.session("/mcp/source/up").await;
-    let mut call = session.call(1, "hold", json!({})).await;
+    let mut call = session.held_call(&up, 1, 1).await;
     let first = call.event().await.unwrap();
     assert_eq!(event_id(&first), "0-0");
     let other = edge.session("/mcp/source/up").await;
@@ -117,9 +116,8 @@ async fn settle(session: &Session<'_>) {
 async fn away() {
     let (up, edge) = edge().await;
     let session = edge.session("/mcp/source/up").await;
-    let mut call = session.call(1, "hold", json!({})).await;
+    let mut call = session.held_call(&up, 1, 1).await;
     let first = call.event().await.unwrap();
-    up.script.reached("tools/call", 1).await;
     drop(call);
     settle(&session).await;
     pass(GRACE * 9 / 10).await;
@@ -147,9 +145,8 @@ async fn chatty() {
 async fn back() {
     let (up, edge) = edge().await;
     let session = edge.session("/mcp/source/up").await;
-    let mut call = session.call(1, "hold", json!({})).await;
+    let mut call = session.held_call(&up, 1, 1).await;
     let first = call.event().await.unwrap();
-    up.script.reached("tools/call", 1).await;
     for _ in 0..2 {
         drop(call);
         settle(&session).await;
@@ -163,10 +160,11 @@ async fn back() {
 }
 
 async fn forgotten() {
-    let (_up, edge) = edge().await;
+    let (up, edge) = edge().await;
     let session = edge.session("/mcp/source/up").await;
-    let mut call = session.call(1, "say", json!({})).await;
+    let mut call = session.held_call(&up, 1, 1).await;
     let first = call.event().await.unwrap();
+    up.script.release();
     call.message().await;
     assert_eq!(call.next().await, None);
     settle(&session).await;
@@ -176,31 +174,30 @@ async fn forgotten() {
 async fn unread() {
     let (up, edge) = edge().await;
     let session = edge.session("/mcp/source/up").await;
-    let mut call = session.call(1, "hold", json!({})).await;
-    let first = call.event().await.unwrap();
-    drop(call);
-    up.script.reached("tools/call", 1).await;
+    let mut first = Vec::new();
+    for calls in [1, 2] {
+        let mut call = session.held_call(&up, 1, calls).await;
+        first.push(call.event().await.unwrap());
+    }
     up.script.release();
     settle(&session).await;
     pass(GRACE / 2).await;
-    let mut call = Sse::of(session.resume(event_id(&first)).await);
+    let mut call = Sse::of(session.resume(event_id(&first[0])).await);
     assert_eq!(said(&call.message().await["result"]), "hold {}");
-    drop(call);
-    let mut call = session.call(2, "say", json!({})).await;
-    let first = call.event().await.unwrap();
     drop(call);
     settle(&session).await;
     pass(GRACE + Duration::from_secs(1)).await;
     settle(&session).await;
-    assert_eq!(session.resume(event_id(&first)).await.status(), 400);
+    for first in first {
+        assert_eq!(session.resume(event_id(&first)).await.status(), 400);
+    }
 }
 
 async fn deleted() {
     let (up, edge) = edge().await;
     let session = edge.session("/mcp/source/up").await;
-    let mut call = session.call(1, "hold", json!({})).await;
+    let mut call = session.held_call(&up, 1, 1).await;
     call.event().await.unwrap();
-    up.script.reached("tools/call", 1).await;
     assert_eq!(session.delete().await, 204);
     assert_eq!(call.next().await, None);
     up.script.gave_up(1).await;

@@ -6,7 +6,7 @@ use libtest_mimic::Trial;
 use reqwest::Method;
 use serde_json::json;
 
-use super::edge::{Edge, LATEST, Reply, Sse, pass, request, said, standing_alone, trial};
+use super::edge::{Edge, LATEST, Reply, SOON, Sse, pass, request, said, trial};
 use super::scripted::ScriptedServer;
 use crate::upstream::asking::ReferenceUpstream;
 use crate::upstream::support::{Era, Wire};
@@ -15,7 +15,7 @@ pub(super) fn trials() -> Vec<Trial> {
     vec![
         trial("a_quick_answer_of_the_gateway_is_plain", plain),
         trial("progress_makes_a_stream_of_an_answer", progress),
-        trial("an_endpoint_of_one_source_streams", source),
+        trial("an_endpoint_of_one_source_streams_only_what_comes_before_an_answer", source),
         trial("a_stream_that_can_be_taken_up_begins_by_saying_so", priming),
         trial("a_client_that_hangs_up_cancels_what_it_asked_for", hung_up),
         trial("a_cancelled_request_is_not_answered", cancelled),
@@ -69,35 +69,62 @@ async fn progress() {
 async fn source() {
     let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
+    let path = "/mcp/source/up";
+    let (session, old) =
+        (edge.session(path).await, edge.session_of(path, "2025-06-18", json!({})).await);
     let say = json!({"name": "say", "arguments": {"a": 1}});
-    let (session, old) = (
-        edge.session("/mcp/source/up").await,
-        edge.session_of("/mcp/source/up", "2025-06-18", json!({})).await,
-    );
     for reply in [
-        edge.ask("/mcp/source/up", "tools/call", say.clone()).await,
+        edge.ask(path, "tools/call", say.clone()).await,
         session.ask(1, "tools/call", say.clone()).await,
         old.ask(1, "tools/call", say.clone()).await,
     ] {
+        assert_eq!((reply.status, &*reply.header("content-type")), (200, "application/json"));
+        assert_eq!(said(&reply.result()), r#"say {"a":1}"#);
+    }
+    let unknown = json!({"name": "no_such"});
+    for reply in [
+        edge.ask(path, "tools/call", unknown.clone()).await,
+        session.ask(2, "tools/call", unknown.clone()).await,
+    ] {
+        assert!(!reply.is_stream());
+        assert_eq!(reply.code(), Some(-32602), "{}", reply.body);
+    }
+    let up = ReferenceUpstream::new(Wire::Http, Era::Handshake).await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let params = json!({"name": "matrix_progress", "_meta": {"progressToken": "mine"}});
+    let (session, old) =
+        (edge.session(path).await, edge.session_of(path, "2025-06-18", json!({})).await);
+    for reply in [
+        edge.ask(path, "tools/call", params.clone()).await,
+        session.ask(1, "tools/call", params.clone()).await,
+        old.ask(1, "tools/call", params.clone()).await,
+    ] {
         assert!(reply.is_stream());
         assert_eq!(reply.header("cache-control"), "no-cache");
-        assert_eq!(said(&reply.result()), r#"say {"a":1}"#);
-        assert_eq!(reply.messages().len(), 1);
+        let messages = reply.messages();
+        assert_eq!(messages.len(), 4, "{messages:?}");
+        assert_eq!(said(&messages[3]["result"]), "took 3 steps");
     }
 }
 
 async fn priming() {
     let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
-    for (version, is_primed) in [(LATEST, true), ("2025-06-18", false), ("2024-11-05", false)] {
+    let versions = [(LATEST, true), ("2025-06-18", false), ("2024-11-05", false)];
+    let mut begun = Vec::new();
+    for (calls, (version, is_primed)) in (1..).zip(versions) {
         let session = edge.session_of("/mcp/source/up", version, json!({})).await;
-        let mut sse = session.call(1, "say", json!({})).await;
-        let first = sse.event().await.unwrap();
+        let call = session.held_call(&up, 1, calls).await;
+        begun.push((session, call, is_primed));
+    }
+    up.script.release();
+    for (session, call, is_primed) in &mut begun {
+        let first = call.event().await.unwrap();
         let has_id = first.starts_with("id: ");
-        assert_eq!(has_id, is_primed, "{version}: {first}");
-        if is_primed {
+        assert_eq!(has_id, *is_primed, "{}: {first}", session.version);
+        if *is_primed {
             assert!(first.contains("\nretry: 1000\n") && first.ends_with("data:"), "{first}");
-            let second = sse.event().await.unwrap();
+            let second = call.event().await.unwrap();
             assert!(second.starts_with("id: ") && !second.contains("retry"), "{second}");
         }
     }
@@ -169,7 +196,7 @@ async fn kept_alive() {
     let listen = edge.begin("/mcp", "subscriptions/listen", json!({"notifications": {}}));
     let mut listening = Sse::of(listen.await);
     listening.message().await;
-    let mut call = session.call(1, "hold", json!({})).await;
+    let mut call = session.held_call(&up, 1, 1).await;
     call.event().await;
     let mut streams = [session.listen().await, call, listening];
     for stream in &mut streams {
@@ -181,21 +208,25 @@ async fn kept_alive() {
 async fn slow() {
     let up = ScriptedServer::new("up").await;
     let edge = Edge::over(&[&up.settings]).await;
-    let session = edge.session("/mcp").await;
-    let (headers, body) = standing_alone("tools/call", execute("up__hold"));
-    let headers: Vec<_> = headers.iter().map(|(k, v)| (*k, v.as_str())).collect();
-    let in_session = request(1, "tools/call", &execute("up__hold"));
-    let in_time = async {
-        up.script.reached("tools/call", 2).await;
-        pass(KEEP_ALIVE).await;
-    };
-    let alone = edge.send(Method::POST, "/mcp", &headers, body);
-    let of_session = session.send(Method::POST, &[], &in_session);
-    let (alone, of_session, ()) = tokio::join!(alone, of_session, in_time);
+    let own = json!({"name": "hold", "arguments": {}});
+    let mut held = Vec::new();
+    for (calls, path, params) in [(2, "/mcp", execute("up__hold")), (4, "/mcp/source/up", own)] {
+        let session = edge.session(path).await;
+        let in_session = request(1, "tools/call", &params);
+        let in_time = async {
+            up.script.reached("tools/call", calls).await;
+            pass(SOON).await;
+        };
+        let alone = edge.begin(path, "tools/call", params);
+        let of_session = session.send(Method::POST, &[], &in_session);
+        let (alone, of_session, ()) = tokio::join!(alone, of_session, in_time);
+        for response in [alone, of_session] {
+            assert_eq!(response.headers()["content-type"], "text/event-stream", "{path}");
+            held.push(response);
+        }
+    }
     up.script.release();
-    for response in [alone, of_session] {
-        let reply = Reply::of(response).await;
-        assert!(reply.is_stream());
-        assert_eq!(said(&reply.result()), "hold {}");
+    for response in held {
+        assert_eq!(said(&Reply::of(response).await.result()), "hold {}");
     }
 }
