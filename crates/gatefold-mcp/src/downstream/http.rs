@@ -23,7 +23,7 @@ use super::identity::{Authenticator, is_same_caller};
 use super::listening::ListenStream;
 use super::message::ClientRequest;
 use super::notices::{NoticeFeed, WantedLists};
-use super::replays::{GRACE, ReplayReader};
+use super::replays::{ReplayReader, Retention};
 use super::server::Server;
 use super::sessions::{ClientSession, Sessions};
 use super::streams::{Event, empty, json, stream, turned_away};
@@ -58,8 +58,7 @@ struct EndpointState {
     server: Arc<Server>,
     authenticator: Arc<dyn Authenticator>,
     sessions: Arc<Sessions>,
-    /// How long answers wait for clients whose streams broke off.
-    grace: Duration,
+    retention: Retention,
     bodies: RequestBodies,
     /// Counts the running requests.
     requests: TaskTracker,
@@ -80,7 +79,7 @@ pub async fn serve_http(
         sessions: server.sessions.clone(),
         server,
         authenticator: endpoint.authenticator.clone(),
-        grace: GRACE.min(endpoint.session_idle),
+        retention: Retention::for_sessions(endpoint.session_idle),
         bodies: RequestBodies::new(&endpoint),
         requests: TaskTracker::new(),
         end: CancellationToken::new(),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -15,26 +15,52 @@ use super::request::{RequestInProgress, RequestStep};
 use super::streams::Event;
 use crate::protocol::rpc;
 
-/// How long an answer waits for a client whose stream broke off, before the request is cancelled.
-pub(super) const GRACE: Duration = Duration::from_secs(30);
+/// How long an answer waits for a client whose stream broke off: if it is still being made, before
+/// its request is cancelled.
+const GRACE: Duration = Duration::from_secs(30);
 /// When a client should come back, if its source does not say.
 const RETRY: Duration = Duration::from_secs(1);
 /// The latest time at which a client is told to come back: well before [`GRACE`] ends.
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
-/// The most resumable answers of one session. Further ones are not resumable.
+/// The most resumable answers of one session. For one more, the oldest that was sent whole gives way;
+/// if there is none, that one is not resumable.
 const REPLAYS: usize = 64;
+/// The most bytes of a session's answers that are kept after they were sent whole. One alone may be
+/// larger.
+const SENT_BYTES: usize = 4 * 1024 * 1024;
+/// The same for all sessions together. An answer that does not fit is not kept.
+const ALL_SENT_BYTES: usize = 64 * 1024 * 1024;
+/// What one permit of these stands for, in bytes.
+const UNIT: usize = 1024;
 /// The most unread bytes of one answer. Beyond that, the source's messages wait until somebody
 /// reads.
 const UNREAD_BYTES: usize = 256 * 1024;
 /// The same, counted in messages, because each takes room besides its bytes.
 const UNREAD_MESSAGES: usize = 4096;
-/// The most bytes of an answer that are kept after they were read, for a client that comes back. A
-/// connection that breaks off loses only what was in flight, which is less.
+/// The most bytes of the messages before an answer that are kept after they were read, for a client
+/// that comes back. A connection that breaks off loses only what was in flight, which is less.
 const READ_BYTES: usize = 256 * 1024;
 /// The same, counted in messages.
 const READ_MESSAGES: usize = 1024;
 
-/// The answers of one session that are running, or broke off before they were read.
+/// How answers are kept for clients whose streams broke off.
+#[derive(Clone)]
+pub(super) struct Retention {
+    /// How long they wait.
+    grace: Duration,
+    /// The room that is left for answers that were sent whole, in units.
+    room: Arc<Semaphore>,
+}
+
+impl Retention {
+    /// An answer is kept no longer than the session that it belongs to.
+    pub(super) fn for_sessions(idle: Duration) -> Self {
+        Self { grace: GRACE.min(idle), room: Arc::new(Semaphore::new(ALL_SENT_BYTES / UNIT)) }
+    }
+}
+
+/// The answers of one session that are running, or that their client may not have received: what
+/// was written to a connection is lost if it breaks.
 #[derive(Default)]
 pub(super) struct Replays {
     /// At most [`REPLAYS`].
@@ -50,17 +76,18 @@ impl Replays {
         said: Option<ReplayPiece>,
         working: RequestInProgress,
         id: Box<RawValue>,
-        grace: Duration,
+        retention: &Retention,
     ) -> Result<ReplayReader, Box<RequestInProgress>> {
         let mut open = self.lock();
-        if open.len() >= REPLAYS {
+        if open.len() >= REPLAYS && !forget_oldest(&mut open) {
             return Err(Box::new(working));
         }
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
         let mut log = ReplayLog::default();
         log.extend(said);
         let log = Mutex::new(log);
-        let replay = Arc::new(Replay { log, changed: Notify::new(), grace });
+        let retention = retention.clone();
+        let replay = Arc::new(Replay { log, changed: Notify::new(), retention });
         let written = replay.clone().write(working, id, self.clone(), number);
         let task = AbortOnDropHandle::new(tokio::spawn(written));
         replay.log().task = Some(task);
@@ -86,10 +113,36 @@ impl Replays {
     pub(super) fn clear(&self) {
         let open = std::mem::take(&mut *self.lock());
         for replay in open.into_values() {
-            let task = replay.log().task.take();
-            drop(task);
+            replay.drop_task();
             replay.end();
         }
+    }
+
+    /// Keeps an answer that was sent whole, as far as there is room. The task that wrote it forgets it
+    /// in time.
+    fn keep(&self, number: u64, replay: &Replay) {
+        let mut open = self.lock();
+        let (is_kept, bytes) = {
+            let log = replay.log();
+            (log.room.is_some(), log.read_bytes)
+        };
+        if is_kept || !open.contains_key(&number) {
+            return;
+        }
+        let room = &replay.retention.room;
+        loop {
+            let kept = sent_bytes(&open);
+            if (kept == 0 || kept + bytes <= SENT_BYTES)
+                && let Some(share) = share(room, bytes)
+            {
+                replay.log().room = Some(share);
+                return;
+            }
+            if !forget_oldest(&mut open) {
+                break;
+            }
+        }
+        remove(&mut open, number);
     }
 
     fn forget(&self, number: u64) {
@@ -102,13 +155,45 @@ impl Replays {
     }
 }
 
+/// A share of the room for answers that were sent whole.
+fn share(room: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    let units = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
+    room.clone().try_acquire_many_owned(units).ok()
+}
+
+/// The bytes of the answers that were sent whole and are kept.
+fn sent_bytes(open: &HashMap<u64, Arc<Replay>>) -> usize {
+    open.values()
+        .map(|replay| replay.log())
+        .filter(|log| log.room.is_some())
+        .map(|log| log.read_bytes)
+        .sum()
+}
+
+/// Makes room; false if every answer is running, unread, or being read.
+fn forget_oldest(open: &mut HashMap<u64, Arc<Replay>>) -> bool {
+    let gives_way = |replay: &Replay| {
+        let log = replay.log();
+        log.room.is_some() && log.readers == 0
+    };
+    let oldest =
+        open.iter().filter(|(_, replay)| gives_way(replay)).map(|(number, _)| *number).min();
+    oldest.inspect(|number| remove(open, *number)).is_some()
+}
+
+/// Forgets an answer, and ends the task that would do so in time.
+fn remove(open: &mut HashMap<u64, Arc<Replay>>, number: u64) {
+    if let Some(replay) = open.remove(&number) {
+        replay.drop_task();
+    }
+}
+
 /// One answer: the messages so far.
 struct Replay {
     log: Mutex<ReplayLog>,
     /// Rung when there is a new message, and when a reader comes or goes.
     changed: Notify,
-    /// How long it waits for a reader.
-    grace: Duration,
+    retention: Retention,
 }
 
 /// The messages so far, at places counted from the first one ever.
@@ -128,6 +213,8 @@ struct ReplayLog {
     readers: usize,
     /// Since when nobody has been reading.
     deserted_since: Option<Instant>,
+    /// Its share of the room for answers that were sent whole, once it was.
+    room: Option<OwnedSemaphorePermit>,
     task: Option<AbortOnDropHandle<()>>,
 }
 
@@ -163,8 +250,12 @@ impl ReplayLog {
     }
 
     /// Forgets what was read longest ago, because a call may send messages for as long as it runs.
+    /// Its answer stays: however large, the connection may have broken off in its midst.
     fn trim(&mut self) {
         while self.read_bytes > READ_BYTES || self.read - self.start > READ_MESSAGES {
+            if self.is_whole && self.pieces.len() == 1 {
+                return;
+            }
             let Some(oldest) = self.pieces.pop_front() else { return };
             self.read_bytes -= oldest.bytes();
             self.start += 1;
@@ -247,6 +338,15 @@ impl Replay {
         self.changed.notify_waiters();
     }
 
+    /// Ends the task that writes it, and gives back the room, which the task may hold a little longer.
+    fn drop_task(&self) {
+        let (task, room) = {
+            let mut log = self.log();
+            (log.task.take(), log.room.take())
+        };
+        drop((task, room));
+    }
+
     /// Nothing more will be added.
     fn end(&self) {
         self.log().is_whole = true;
@@ -255,13 +355,14 @@ impl Replay {
 
     /// Waits until nobody has read for as long as a client may stay away.
     async fn deserted(&self) {
+        let grace = self.retention.grace;
         loop {
             let changed = self.changed.notified();
             let since = self.log().deserted_since;
             match since {
                 None => changed.await,
-                Some(since) if since.elapsed() >= self.grace => return,
-                Some(since) => drop(timeout_at(since + self.grace, changed).await),
+                Some(since) if since.elapsed() >= grace => return,
+                Some(since) => drop(timeout_at(since + grace, changed).await),
             }
         }
     }
@@ -342,18 +443,16 @@ impl ReplayReader {
 
 impl Drop for ReplayReader {
     fn drop(&mut self) {
-        // An answer that was read to its end is not kept.
-        let done = {
+        let is_sent = {
             let mut log = self.replay.log();
             log.readers -= 1;
             if log.readers == 0 {
                 log.deserted_since = Some(Instant::now());
             }
-            let is_read = log.is_whole && self.place >= log.end();
-            is_read.then(|| log.task.take())
+            log.is_whole && log.read >= log.end()
         };
-        if let (Some(_task), Some(replays)) = (done, self.replays.upgrade()) {
-            replays.forget(self.number);
+        if let (true, Some(replays)) = (is_sent, self.replays.upgrade()) {
+            replays.keep(self.number, &self.replay);
         }
         self.replay.changed.notify_waiters();
     }
@@ -361,7 +460,65 @@ impl Drop for ReplayReader {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt as _;
+    use tokio::sync::mpsc;
+
     use super::*;
+    use crate::downstream::request::Outbox;
+
+    /// Sends a whole answer of so many bytes to a client that goes away afterwards.
+    async fn send(replays: &Arc<Replays>, retention: &Retention, bytes: usize) {
+        let (events, texts) = (mpsc::channel(1).1, mpsc::channel(1).1);
+        let said = Outbox { events, texts, progress_token: None, log_level: None };
+        let answer = async move { Ok("x".repeat(bytes)) }.boxed();
+        let working = RequestInProgress::new(answer, said, ());
+        let id = RawValue::NULL.to_owned();
+        let Ok(mut reader) = replays.begin(None, working, id, retention) else { panic!("full") };
+        while reader.next().await.is_some() {}
+    }
+
+    fn numbers(replays: &Replays) -> Vec<u64> {
+        let mut numbers: Vec<_> = replays.lock().keys().copied().collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    #[tokio::test]
+    async fn answers_that_were_sent_give_way_to_newer_ones() {
+        let (replays, retention) = (Arc::<Replays>::default(), Retention::for_sessions(GRACE));
+        for _ in 0..REPLAYS + 10 {
+            send(&replays, &retention, 10).await;
+        }
+        assert!(numbers(&replays).into_iter().eq(10..10 + REPLAYS as u64));
+        let mut reader = replays.resume("73-0").expect("the last one is kept");
+        reader.next().await;
+        assert!(reader.next().await.is_some_and(|event| event.data.contains("xxxxxxxxxx")));
+    }
+
+    #[tokio::test]
+    async fn answers_that_were_sent_are_bound_by_their_bytes() {
+        let (replays, retention) = (Arc::<Replays>::default(), Retention::for_sessions(GRACE));
+        for _ in 0..10 {
+            send(&replays, &retention, SENT_BYTES / 4).await;
+        }
+        assert_eq!(numbers(&replays), [7, 8, 9]);
+        send(&replays, &retention, SENT_BYTES * 2).await;
+        assert_eq!(numbers(&replays), [10], "the last one is kept, however large");
+        send(&replays, &retention, 10).await;
+        assert_eq!(numbers(&replays), [11]);
+    }
+
+    #[tokio::test]
+    async fn all_sessions_share_the_room_for_answers_that_were_sent() {
+        let [one, other] = [0; 2].map(|_| Arc::<Replays>::default());
+        let retention = Retention { grace: GRACE, room: Arc::new(Semaphore::new(10)) };
+        send(&one, &retention, 8 * UNIT).await;
+        send(&other, &retention, 4 * UNIT).await;
+        assert_eq!((numbers(&one).len(), numbers(&other).len()), (1, 0));
+        one.clear();
+        send(&other, &retention, 4 * UNIT).await;
+        assert_eq!(numbers(&other), [1]);
+    }
 
     fn message(text: &str) -> ReplayPiece {
         ReplayPiece::Message(text.into())

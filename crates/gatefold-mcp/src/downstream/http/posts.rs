@@ -192,7 +192,7 @@ impl EndpointState {
             Err(_) => None,
         };
         if let Some(replays) = replays {
-            match replays.begin(first.clone(), working, id.clone(), self.grace) {
+            match replays.begin(first.clone(), working, id.clone(), &self.retention) {
                 Ok(reader) => return resumable(reader),
                 Err(crowded) => working = *crowded,
             }

@@ -5,9 +5,13 @@ use std::time::Duration;
 use gatefold_testkit::wait_until;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
-use super::edge::{Edge, Reply, Session, Sse, event_id, pass, request, said, trial};
+use super::edge::{Edge, Reply, SOON, Session, Sse, event_id, pass, request, said, trial};
 use super::scripted::ScriptedServer;
+use crate::upstream::support::LONG;
 
 pub(super) fn trials() -> Vec<Trial> {
     vec![
@@ -17,7 +21,8 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("a_client_that_stays_away_loses_its_call", away),
         trial("a_source_that_talks_does_not_keep_the_call_of_a_client_that_stays_away", chatty),
         trial("a_client_that_comes_back_in_time_keeps_its_call", back),
-        trial("what_was_read_to_its_end_is_forgotten", forgotten),
+        trial("an_answer_lost_on_the_wire_can_be_had_again", cut),
+        trial("what_was_read_to_its_end_is_kept_for_a_while", forgotten),
         trial("an_answer_nobody_reads_is_kept_and_then_forgotten", unread),
         trial("a_deleted_session_ends_the_streams_of_its_calls", deleted),
     ]
@@ -165,10 +170,56 @@ async fn forgotten() {
     let mut call = session.held_call(&up, 1, 1).await;
     let first = call.event().await.unwrap();
     up.script.release();
-    call.message().await;
+    let answer = call.message().await;
     assert_eq!(call.next().await, None);
     settle(&session).await;
+    pass(GRACE * 9 / 10).await;
+    let mut again = Sse::of(session.resume(event_id(&first)).await);
+    assert_eq!(again.message().await, answer);
+    assert_eq!(again.next().await, None);
+    settle(&session).await;
+    pass(GRACE + Duration::from_secs(1)).await;
+    settle(&session).await;
     assert_eq!(session.resume(event_id(&first)).await.status(), 400);
+}
+
+/// The connection breaks when a part of a large answer has been received.
+async fn cut() {
+    const BYTES: usize = 600_000;
+    let (up, edge) = edge().await;
+    let session = edge.session("/mcp/source/up").await;
+    let params = json!({"name": "hold", "arguments": {"text": "x".repeat(BYTES)}});
+    let body = request(7, "tools/call", &params);
+    let head = format!(
+        "POST {} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\nmcp-session-id: {}\r\n\
+         mcp-protocol-version: {}\r\ncontent-length: {}\r\n\r\n",
+        session.path,
+        session.id,
+        session.version,
+        body.len()
+    );
+    let mut socket = TcpStream::connect(edge.base.trim_start_matches("http://")).await.unwrap();
+    socket.write_all(head.as_bytes()).await.unwrap();
+    socket.write_all(body.as_bytes()).await.unwrap();
+    up.script.reached("tools/call", 1).await;
+    pass(SOON).await;
+    up.script.release();
+    let mut read = Vec::new();
+    while !String::from_utf8_lossy(&read).contains("hold {") {
+        let more = timeout(LONG, socket.read_buf(&mut read)).await.expect("something comes");
+        assert_ne!(more.unwrap(), 0, "the answer does not end yet");
+    }
+    assert!(read.len() < BYTES, "the answer was not received whole");
+    // What was not read makes the end of the connection a reset.
+    drop(socket);
+    settle(&session).await;
+    let first = String::from_utf8_lossy(&read).into_owned();
+    let reply = Reply::of(session.resume(event_id(&first)).await).await;
+    let answer = reply.message();
+    assert_eq!(answer["id"], 7);
+    assert_eq!(said(&answer["result"]), format!("hold {}", params["arguments"]));
+    assert_eq!((up.script.count("tools/call"), up.script.given_up()), (1, 0));
 }
 
 async fn unread() {
