@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let index_ms = ms_each(start, LOOKUPS);
 
     let start = Instant::now();
-    // Every lookup built the shapes anew.
+    // Every lookup used to build the shapes again.
     let expected: Vec<_> = asked
         .iter()
         .take(SLOW_LOOKUPS as usize)

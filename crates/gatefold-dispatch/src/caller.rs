@@ -26,8 +26,8 @@ pub struct Caller {
     pub lineage: Lineage,
     /// The label of everything the session or run has read so far, shared by its calls.
     pub label: SharedLabel,
-    /// What the request takes of the memory that its entrance has for all. It is given back when
-    /// nothing of the request is left, which may be after its answer.
+    /// The request's share of the memory that its entrance has for all requests. It is given back
+    /// when nothing of the request is left, which may be after its answer.
     pub memory: Option<Arc<dyn MemoryShare>>,
 }
 

@@ -209,7 +209,7 @@ impl EntryPattern {
 ///
 /// Deny wins over ask, and ask over allow. Where an allow rule applies to a domain, entries that no
 /// allow rule matches are hidden, whether or not an ask rule matches them. Elsewhere everything
-/// without a rule is allowed: whoever configured a source meant it to be used.
+/// without a rule is allowed: a source is configured in order to be used.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     rules: Vec<Rule>,

@@ -1,4 +1,4 @@
-//! Which variables a gateway needs from whoever starts it.
+//! Which variables a gateway must be started with.
 
 use gatefold::Environment;
 use gatefold::config::kinds::mcp::McpConnection;

@@ -12,8 +12,8 @@ use gatefold_encoder::{
 /// The file in the state directory that keeps the vectors of tools.
 const VECTORS: &str = "encoder.vectors";
 
-/// How many vectors of past requests are kept in memory: those of ten tenants with the most past
-/// queries that are kept.
+/// How many vectors of past requests are kept in memory: enough for the ten tenants with the most
+/// past queries.
 const PAST_REQUESTS: usize = 20_000;
 
 /// An encoder that is opened by the first search, or by [`EncoderTier::start`]: most commands never
@@ -24,7 +24,8 @@ pub struct EncoderTier {
     vectors: PathBuf,
     /// `None` inside if it could not be opened, which was logged.
     opened: OnceLock<Option<OpenEncoder>>,
-    /// What was last given to read, until it is opened: at most [`CACHED_VECTORS`], for more would not be kept.
+    /// What it was last given to read before it is opened: at most [`CACHED_VECTORS`], since no
+    /// more would be kept.
     passages: Mutex<Option<Vec<Arc<str>>>>,
 }
 

@@ -9,7 +9,7 @@ use crate::request::ResolvedEntry;
 use crate::snapshot::Tool;
 
 impl View {
-    /// Like [`View::find`], as an entry that can be handed on.
+    /// Like [`View::find`], as an owned entry.
     pub fn find_tool(&self, name: &str) -> Option<ResolvedEntry> {
         self.find(name).map(|tool| self.resolved(tool))
     }
@@ -58,7 +58,7 @@ impl View {
         self.snapshot.tools().get(at)
     }
 
-    /// What both views of one snapshot show; nothing if the other is of another snapshot.
+    /// What both views of one snapshot show; empty if the other is of another snapshot.
     #[must_use]
     pub fn intersected(&self, other: &Self) -> Self {
         let is_same = Arc::ptr_eq(&self.snapshot, &other.snapshot);

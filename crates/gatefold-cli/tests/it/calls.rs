@@ -149,7 +149,7 @@ async fn a_follower_shows_each_call_once_when_it_ends() {
     let failed: Value = serde_json::from_str(&failures.await_lines(2).await[1]).unwrap();
     assert_eq!(failed["tool"], "issues__get_issue");
 
-    // One that is killed leaves nothing behind that troubles anybody.
+    // A follower that is killed leaves nothing behind that disturbs others.
     kill_process(Pid::from_child(&follower.child), Signal::KILL).unwrap();
     drop(follower);
     let next = Follower::start(&scratch, &["--limit", "1"]);

@@ -366,7 +366,7 @@ fn a_status_without_a_running_gateway_tells_what_is_on_record() {
 #[test]
 fn a_status_of_something_that_never_answers_tells_what_is_on_record() {
     let scratch = scratch_with_sources();
-    // The system accepts connections for it, and nobody ever reads from them.
+    // The system accepts connections to it, and nothing ever reads from them.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
     let started = Instant::now();

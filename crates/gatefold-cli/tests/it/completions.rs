@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::process::{command, ended, run, two_sources};
 use crate::scratch::Scratch;
 
-/// What is offered for the last of these words.
+/// The completions of the last of these words.
 fn offered(scratch: &Scratch, words: &[&str]) -> Vec<String> {
     let words = [&["--", "gatefold"], words].concat();
     let mut asking = command(scratch, &words);
@@ -25,7 +25,7 @@ fn names_of_this_machine_are_offered() {
         "other.toml",
         "[sources.other]\ncommand = 'x'\n[sources.off]\nenabled = false\ncommand = 'x'\n",
     );
-    // Nothing is on record yet, and looking makes no record.
+    // Nothing is recorded yet, and completing records nothing.
     assert_eq!(offered(&scratch, &["tools", "call", "units"]), [""; 0]);
     assert!(!scratch.path().join(".local").exists());
     assert_eq!(run(&scratch, &["check"]).code, Some(0));

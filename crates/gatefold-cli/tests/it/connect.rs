@@ -46,7 +46,7 @@ fn records(scratch: &Scratch) -> usize {
     fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
-/// Puts on record in another state directory too that the source was reached.
+/// Records in another state directory too that the source was reached.
 fn mark_elsewhere(scratch: &Scratch) {
     let environment = Environment::new([("HOME", scratch.path().to_str().unwrap())], "/");
     let state_dir = scratch.path().join("elsewhere");
@@ -140,7 +140,7 @@ fn servers_that_were_taken_out_go_into_a_file_that_the_client_made_anew() {
     assert_eq!(records(&scratch), 0);
 }
 
-/// Which of the servers `connect` takes out, for one source and one server of a client.
+/// Whether `connect` takes over a client's server, given the source of the same name.
 fn taken(source: &str, server: &str) -> bool {
     let (scratch, _) = home(&format!(r#"{{"mcpServers": {{"it": {server}}}}}"#));
     scratch.write("gatefold.toml", format!("[sources.it]\n{source}\n"));
@@ -242,7 +242,7 @@ fn a_program_that_reads_json_has_to_say_that_it_means_it() {
     assert_eq!(written.json()["connected"][0]["written"], true);
 }
 
-/// Runs the command at a terminal and presses keys, each when its text shows. Returns the screen at
+/// Runs the command at a terminal and presses each key once its text shows. Returns the screen at
 /// the end.
 async fn at_a_terminal(scratch: &Scratch, line: &str, keys: &[(&str, &str)]) -> String {
     let home = scratch.path().display();
@@ -482,7 +482,7 @@ fn two_scopes_of_one_file_come_apart_in_any_order() {
         let (file, before) = (scratch.path().join(".claude.json"), before(&scratch));
         fs::write(&file, &before).unwrap();
         for (at, scope) in connects.into_iter().enumerate() {
-            // The last time there is something to change.
+            // The third `connect` has something to change.
             let keep: &[&str] = if at < 2 { &["--keep"] } else { &["--name", "other"] };
             succeeded(run(&scratch, &[&["connect", "--yes"], scope, keep].concat()));
         }

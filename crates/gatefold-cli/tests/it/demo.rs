@@ -106,7 +106,7 @@ fn the_demonstration_can_be_looked_at_from_another_shell() {
     assert_eq!(status["running"]["process"], demo.0.id());
     let calls = run(&scratch, &["calls", "--json"]).json();
     assert_eq!(calls["calls"][0]["tool"], "issues__create_issue", "the walk's own");
-    // Where there is another configuration, it takes the line that the demonstration prints.
+    // The printed command works even where there is another configuration.
     scratch.write("gatefold.toml", "");
     let printed = demo.1.lines().find(|line| line.contains("gatefold tools list"));
     let printed = printed.unwrap_or_else(|| panic!("{}", demo.1));

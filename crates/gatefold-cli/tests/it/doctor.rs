@@ -1,4 +1,4 @@
-//! What `gatefold doctor` finds, each fault made for real.
+//! What `gatefold doctor` finds. Each fault is a real one.
 
 use std::fs;
 use std::net::TcpListener;
@@ -519,8 +519,8 @@ fn a_damaged_database_and_an_open_directory_are_found() {
     assert!(found(&scratch, &run, "this is not a directory").starts_with("fault: "));
 }
 
-/// Breaks something in the state folder that a gateway has used; the gateway does not start any more,
-/// and the doctor says so, with a fix after which it does.
+/// Breaks something in the state folder of a gateway. It must fail to start, and the doctor must
+/// say so and suggest a fix that makes it start again.
 async fn keeps_from_serving(breaks: impl FnOnce(&Path), expected: &str) {
     let scratch = Scratch::new();
     configure(&scratch, "");

@@ -14,10 +14,11 @@ use crate::scratch::Scratch;
 
 /// The largest request, unless the configuration says otherwise.
 const LARGEST: usize = 4 * 1024 * 1024;
-/// What a debug build may use when clients send all they can. It uses about 30 MiB by itself.
+/// The most memory that a debug build may use when clients send all they can. Idle, it uses about
+/// 30 MiB.
 const MOST_MIB: u64 = 256;
 
-/// A gateway that begins with as few descriptors as many systems give.
+/// A gateway that starts with as few file descriptors as many systems allow.
 async fn serve(scratch: &Scratch) -> Gateway {
     let served = command(scratch, &[]);
     let mut shell = Command::new("/bin/sh");
@@ -45,7 +46,7 @@ async fn discovers(gateway: &Gateway) -> Duration {
     began.elapsed()
 }
 
-/// Writes the head of a call and what there is of its body.
+/// Sends the head of a call and the first part of its body.
 fn begin(stream: &mut TcpStream, length: usize, body: &[u8]) -> std::io::Result<()> {
     let head = format!(
         "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
@@ -74,7 +75,7 @@ async fn eleven_hundred_silent_connections_keep_nobody_out() {
     for stream in &mut silent {
         stream.set_read_timeout(Some(LIMIT)).unwrap();
         let mut rest = Vec::new();
-        // Reset where something was sent that is no request; it must not be the time that ends it.
+        // Connections that sent half a request are reset. None may end by the timeout.
         if let Err(error) = stream.read_to_end(&mut rest) {
             assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
         }
@@ -90,7 +91,7 @@ async fn two_hundred_unfinished_bodies_hold_little() {
     let most = vec![b' '; LARGEST - 1];
     let unfinished = (0..200).map(|_| {
         let mut stream = TcpStream::connect(gateway.address()).unwrap();
-        // One that finds no room is closed in the middle.
+        // A connection that finds no room is closed while it writes.
         let _ = begin(&mut stream, LARGEST, &most);
         stream
     });

@@ -1,4 +1,4 @@
-//! What is on record once a gateway was killed in the midst of calls.
+//! What is on record after a gateway was killed during calls.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -58,7 +58,7 @@ async fn every_call_that_was_answered_before_a_kill_has_ended_on_record() {
         let mut clients: JoinSet<_> = (0..CLIENTS)
             .map(|client| call(url.clone(), format!("{kill}, client {client}"), heard.clone()))
             .collect();
-        // Somewhere in the midst of things, each time elsewhere.
+        // At a different moment each time, with calls under way.
         let enough = 3 * CLIENTS + 17 * kill;
         let are_heard = wait_until(LIMIT, || heard.load(Ordering::Relaxed) >= enough).await;
         assert!(are_heard, "{heard:?}: {}", gateway.log());

@@ -10,10 +10,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::process::{Gateway, LIMIT, command, two_sources};
 use crate::scratch::Scratch;
 
-/// What a pipe holds on Linux, see pipe(7).
+/// The capacity of a pipe on Linux, see pipe(7).
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// A server that says something without end, and answers nothing.
+/// A server that writes log lines without end, and answers nothing.
 const TALKING: &str =
     "while sleep 0.01; do head -c 3000 /dev/zero | tr '\\0' x >&2; echo >&2; done";
 
@@ -58,8 +58,8 @@ async fn a_log_that_nobody_reads_holds_up_neither_calls_nor_the_end() {
     assert!(rest.len() > PIPE_BYTES / 2, "the pipe was not full: {} bytes", rest.len());
 }
 
-/// A server that writes 100 MB to its standard error before it answers anything, and lists many tools
-/// that are malformed.
+/// A server that writes 100 MB to its standard error before it answers anything, and lists many
+/// malformed tools.
 const NOISY: &str = r#"
 head -c 100000000 /dev/zero | tr '\\0' x | fold -w 400 >&2
 while read -r line; do

@@ -1,4 +1,4 @@
-//! What a source says again of the secrets that it was given: nothing of it leaves the process.
+//! Secrets that a source repeats after being given them: none of them leaves the process.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::scratch::Scratch;
 /// The value of `TOKEN` in the environment of every test.
 const SECRET: &str = "s3cret";
 
-/// A server in a shell that tells its secret wherever it can.
+/// A server in a shell that puts its secret wherever it can.
 const SERVER: &str = r#"
 while read -r line; do
   id=${line#*'"id":'}; id=${id%%,*}
@@ -29,7 +29,7 @@ while read -r line; do
 done
 "#;
 
-/// Answers every call with the header that it came with.
+/// Answers every call with the header that it came with, so that the secret is in the answer.
 fn telling(status: &'static str) -> String {
     let tell = move |socket: &mut std::net::TcpStream| {
         let mut body = [0; 4096];
@@ -64,7 +64,7 @@ fn scratch() -> Scratch {
     scratch
 }
 
-/// The files below a folder that have the secret.
+/// The files under a folder that contain the secret.
 fn files_with_secret(folder: &Path, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = entry.path();

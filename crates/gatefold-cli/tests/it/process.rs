@@ -102,7 +102,7 @@ impl Gateway {
         Self::of(command(scratch, args))
     }
 
-    /// The same, of a command that is put together already.
+    /// The same for a command that is already set up.
     pub(crate) fn of(mut command: Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::null());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();

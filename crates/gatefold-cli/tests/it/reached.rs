@@ -10,8 +10,8 @@ use gatefold_store::{SourceKey, Store, StoreOptions};
 
 use crate::scratch::Scratch;
 
-/// Puts on record that every source of `gatefold.toml` was reached, as a check that found them all
-/// would have. The variables are those of [`crate::process::command`].
+/// Records that every source of `gatefold.toml` was reached, as a successful check would. The
+/// variables are those of [`crate::process::command`].
 pub(crate) fn mark_reached(scratch: &Scratch) {
     let home = scratch.path().to_str().unwrap();
     let variables = [("HOME", home), ("PATH", "/usr/bin:/bin"), ("TOKEN", "s3cret")];
@@ -43,7 +43,7 @@ pub(crate) fn mark(config: &Path, environment: &Environment, state_dir: &Path) {
         }
         store.close().await.unwrap();
     };
-    // Tests call this from within a runtime and from without.
+    // Tests call this both inside and outside a runtime.
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     std::thread::scope(|scope| scope.spawn(|| runtime().block_on(keep())).join().unwrap());
 }

@@ -14,7 +14,8 @@ const COUNT: &str = r#"{"tool_name": "issues__count_issues", "arguments": {"by":
 
 const UNSENT: &str = "The call could not be recorded, so nothing was sent";
 
-/// How long an answer may take while the database is held: several tries to write, each with its wait.
+/// How long an answer may take while the database is locked: several tries to write, each with its
+/// wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn count(client: &RawClient) -> String {
@@ -33,7 +34,7 @@ async fn serving(scratch: &Scratch, limits: &str) -> (Gateway, RawClient) {
     (gateway, client)
 }
 
-/// Holds the database as another program would that writes to it.
+/// Locks the database, as another program does that writes to it.
 async fn held(scratch: &Scratch) -> SqliteConnection {
     let options = SqliteConnectOptions::new();
     let path = scratch.path().join(".local/state/gatefold/gatefold.db");
@@ -83,7 +84,7 @@ async fn a_limit_on_the_size_of_files_costs_calls_and_not_the_gateway() {
             .unwrap_or_else(|error| panic!("{error}: {}", gateway.log()))
             .text();
     }
-    // Housekeeping may have made room meanwhile. Either way somebody answers.
+    // Housekeeping may have made room in the meantime. Either way the call is answered.
     let next = count(&client).await;
     assert!(next.contains(UNSENT) || next.contains("counts"), "{next}");
     // The caller is answered before the log is written.

@@ -1,4 +1,4 @@
-//! Commands that speak to the gateway that runs: over its control socket, wherever it listens.
+//! Commands that talk to the running gateway over its control socket, wherever it listens.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -24,7 +24,7 @@ fn scratch_with_a_hidden_configuration() -> Scratch {
     scratch
 }
 
-/// A gateway that nothing but its state directory leads to.
+/// A gateway that can be found only through its state directory.
 async fn serve_hidden(scratch: &Scratch) -> Gateway {
     let args = ["serve", "--config", "hidden.toml", "--listen", "127.0.0.1:0"];
     let gateway = Gateway::start(scratch, &args);
@@ -67,7 +67,7 @@ async fn commands_find_the_gateway_without_a_configuration_and_whatever_its_port
     assert!(schema.stdout.contains("issues__create_issue  issues / "), "{}", schema.stdout);
     let call = ["tools", "call", "issues__count_issues", "--arg", "by=state", "--json"];
     assert!(run(&scratch, &call).json()["result"]["content"].is_array());
-    // The gateway made the call, and no process of the command's own.
+    // The running gateway made the call, not the command's own process.
     assert_eq!(status(&scratch)["running"]["calls"], json!({ "done": 1 }));
     let twice = ["tools", "call", "create_issue", "--arg", "a=1", "--arg", "a=2"];
     let twice = run(&scratch, &twice);
@@ -268,13 +268,13 @@ async fn nonsense_on_the_socket_harms_nobody() {
     assert!(sent < 1024, "64 MiB were read");
     let mut reply = Vec::new();
     drop(endless.read_to_end(&mut reply));
-    // Some who say nothing.
+    // Connections that send nothing.
     let silent: Vec<_> = (0..8).map(|_| UnixStream::connect(socket).unwrap()).collect();
     assert_eq!(status(&scratch)["running"]["process"], gateway.pid());
     drop(silent);
 }
 
-/// A command that goes on until it is ended.
+/// A command that runs until it is stopped.
 fn started(scratch: &Scratch, args: &[&str]) -> Child {
     let mut command = command(scratch, args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()

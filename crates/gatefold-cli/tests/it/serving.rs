@@ -108,7 +108,7 @@ async fn a_deadline_of_its_own_binds_one_source_and_no_other() {
         let call = format!(r#"{{"tool_name":"{domain}__slow","arguments":{{"ms":{ms}}}}}"#);
         client.call("execute_tool", &call).await.unwrap().text()
     };
-    // A list is in the catalogue shortly after it was taken up.
+    // A new list reaches the catalogue a moment after it was accepted.
     let is_known = async |domain| !slow(domain, 0).await.contains("Unknown tool");
     let known_by = Instant::now() + LIMIT;
     while !(is_known("hasty").await && is_known("patient").await) {

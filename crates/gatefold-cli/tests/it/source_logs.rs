@@ -1,4 +1,4 @@
-//! `gatefold logs`: what a source wrote beside its answers, asked of the gateway that runs.
+//! `gatefold logs`: what a source wrote besides its answers, fetched from the running gateway.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};

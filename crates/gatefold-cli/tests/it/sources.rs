@@ -116,7 +116,7 @@ fn what_other_programs_take_is_taken() {
         let written = file(&scratch, "gatefold.toml");
         assert!(written.ends_with(&format!("[sources.new]\n{expected}")), "{args:?}: {written}");
     }
-    // A program and a folder of the working directory are found from anywhere.
+    // A program and a folder in the working directory are found from anywhere.
     let scratch = Scratch::new();
     scratch.write("server.sh", "#!/bin/sh\n");
     succeeded(run(&scratch, &["add", "mine", "--cwd", ".", "--", "./server.sh"]));
@@ -292,7 +292,7 @@ fn a_link_stays_one_and_what_may_not_be_written_is_not() {
     assert_eq!(fs::read_to_string(&target).unwrap(), before);
 }
 
-/// Between reading and writing, the keyring is asked. This one takes its time.
+/// The file is read, then the keyring is asked, then the file is written. This keyring is slow.
 #[test]
 fn a_file_that_changes_meanwhile_is_left_alone() {
     let scratch = Scratch::new();
@@ -327,7 +327,7 @@ async fn a_running_gateway_takes_a_new_source_over() {
     let said = format!("the gateway that runs (process {}) takes it over by itself", gateway.pid());
     assert!(added.contains(&said), "{added}");
     gateway.await_log("added=1").await;
-    // One with another configuration does not follow this one.
+    // A command with another configuration does not concern this gateway.
     scratch.write("other.toml", "[sources.a]\ncommand = 'x'\n");
     let other = run(&scratch, &["disable", "a", "--config", "other.toml", "--json"]).json();
     assert_eq!(other["gateway"], serde_json::Value::Null);

@@ -107,7 +107,7 @@ fn a_server_stays_if_a_key_of_its_entry_has_no_equivalent_in_its_source() {
         (json!({ "disabledTools": ["convert"] }), Some("Gatefold's source allows other tools")),
         (json!({ "disabled": true }), Some("it is switched off in the client")),
         (json!({ "cwd": "/" }), Some("Gatefold's source of that name is not the same")),
-        // These are about the client, or say nothing.
+        // These concern the client only, or have no effect.
         (json!({ "type": "stdio", "timeout": 9, "alwaysAllow": ["x"], "dev": {} }), None),
     ] {
         let home = Home::with(&more);

@@ -9,8 +9,8 @@ use gatefold_testkit::wait_until;
 use crate::process::{BINARY, Gateway, LIMIT, children_of, run, two_sources};
 use crate::scratch::Scratch;
 
-/// Runs a command line with standard output and error on a terminal of this width, and gives all
-/// that was written to it.
+/// Runs a command line with standard output and error on a terminal of this width, and returns
+/// everything that was written to it.
 pub(crate) fn on_a_terminal(
     scratch: &Scratch,
     columns: u16,
@@ -172,7 +172,7 @@ impl Drop for Window {
     }
 }
 
-/// A line that runs a command between two printouts of the terminal's settings.
+/// A command line that prints the terminal's settings before and after a command.
 fn between_looks(line: &str) -> String {
     format!("stty -g > before; '{BINARY}' {line}; echo left $?; stty -g > after")
 }

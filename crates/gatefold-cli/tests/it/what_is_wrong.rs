@@ -117,7 +117,7 @@ fn a_dead_proxy_is_named() {
     );
 }
 
-/// A server that refuses everybody, and says in one of three ways where to sign in.
+/// A server that refuses everybody, and says where to sign in in one of three ways.
 async fn refusing(way: &'static str) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -185,7 +185,7 @@ fn a_rule_that_denies_everything_and_a_shadowed_file_are_noticed() {
          `gatefold.toml` of its own => change to another folder, or pass `--config \
          ~/.config/gatefold/gatefold.toml`"
     );
-    // One that is chosen is no surprise, and neither is one alone.
+    // Nothing is said about unused files where `--config` names one.
     scratch.write("fine.toml", "[sources.a]\ncommand = 'sh'\ndeny = ['x*']\n");
     for args in [&["--config", "fine.toml"][..], &["--config", users]] {
         let all = run(&scratch, &[&["doctor", "--json", "--offline"], args].concat()).stdout;

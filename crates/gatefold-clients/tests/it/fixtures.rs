@@ -110,8 +110,8 @@ pub(crate) fn entries(client: Client) -> Vec<Entry> {
     all.into_iter().filter(takes).collect()
 }
 
-/// The content of a text, as parsers read it that the crate does not edit with, as far as there are
-/// any.
+/// The content of a text, read where possible by other parsers than the ones that the crate edits
+/// with.
 pub(crate) fn value(format: Format, text: &str) -> Value {
     let text = text.trim_start_matches('\u{feff}');
     let blank = || Value::Object(serde_json::Map::new());

@@ -1,4 +1,4 @@
-//! Edits of a file that a person wrote: nothing changes but what was asked.
+//! Edits of a file that a person wrote change only what was asked for.
 
 use gatefold_clients::{EditError, Switch, TableText, add_table, remove_table, set_switch};
 
@@ -104,16 +104,16 @@ fn a_switch_goes_where_its_table_is() {
 #[test]
 fn comments_go_with_the_table_that_they_are_about() {
     for (text, expected) in [
-        // Right above, within and right behind it.
+        // Directly above, inside and directly below it.
         (
             "[limits]\n\n# about a\n[sources.a]\n# within\ncommand = \"x\"\n# behind\n\n# about b\n[sources.b]\n",
             "[limits]\n\n# about b\n[sources.b]\n",
         ),
-        // Right above the next one.
+        // Directly above the next one.
         ("[sources.a]\ncommand = \"x\"\n# about b\n[sources.b]\n", "# about b\n[sources.b]\n"),
-        // What begins the file is about the file.
+        // A comment at the start of the file is about the file.
         ("# mine\n[sources.a]\ncommand = \"x\"\n[sources.b]\n", "# mine\n[sources.b]\n"),
-        // What stands alone is about neither.
+        // A comment on its own is about neither.
         ("[sources.a]\ncommand = \"x\"\n\n# alone\n\n[sources.b]\n", "\n# alone\n\n[sources.b]\n"),
     ] {
         assert_eq!(removed(text, "a"), expected, "{text}");

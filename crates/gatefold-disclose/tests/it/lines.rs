@@ -1,8 +1,8 @@
-//! What a tool and a domain say of themselves in one line.
+//! The one-line descriptions of tools and domains.
 
 use crate::catalogue::Catalogue;
 
-/// A line that was cut says at least so many words.
+/// A line that was cut keeps at least this many words.
 const LEAST_WORDS: usize = 6;
 
 fn fault(line: &str) -> Option<&'static str> {

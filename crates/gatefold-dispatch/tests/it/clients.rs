@@ -1,4 +1,4 @@
-//! Clients that can be asked something, each in its manner.
+//! Clients that can be asked something, each in its own way.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

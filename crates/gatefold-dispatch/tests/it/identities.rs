@@ -1,4 +1,4 @@
-//! One source that offers each user something else.
+//! One source that offers each user something different.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,7 @@ use crate::world::{World, ann, bob, done, operation, until};
 /// A search of everything.
 const SCOPE: Scope<'_> = Scope { domain: None, group: None };
 
-/// Offers what it is told to offer a user, and nothing to others.
+/// Offers each user what the test set for them, and others nothing.
 #[derive(Default)]
 struct PersonalSource {
     tools: Mutex<BTreeMap<&'static str, Vec<&'static str>>>,
@@ -80,7 +80,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// A source `own` for two users, beside one that is the same for all.
+    /// A source `own` for two users, next to one that is the same for everybody.
     fn new() -> Self {
         let personal = Arc::<PersonalSource>::default();
         personal.offer("ann", &["book_flight", "read"]);

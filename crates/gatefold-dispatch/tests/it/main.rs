@@ -1,4 +1,4 @@
-//! The spine's claims, proved on fake sources: no network, no processes, paused time.
+//! The dispatcher's claims, proved on fake sources: no network, no processes, paused time.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 

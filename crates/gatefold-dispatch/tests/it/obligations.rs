@@ -1,4 +1,4 @@
-//! What policy wants done about a call beside making it: met, or the call is not made.
+//! What policy requires of a call besides making it: if it cannot be met, the call is not made.
 
 use gatefold_core::{Domain, Principal, Right, Rights};
 use gatefold_dispatch::NestedOptions;
@@ -52,7 +52,7 @@ async fn a_narrower_nested_call_owes_what_those_owe_for_whom_it_is_made() {
     world.install_policy(&[&agent, &mail], Policy::default().with_obligations(rules));
     let reader = Principal { rights: [Right::new("read")].into_iter().collect(), ..ann() };
     for (principal, is_made) in [(reader, false), (ann(), true)] {
-        // Without its rights it would owe nothing.
+        // With the nested call's own rights, no rule would apply.
         agent.nests_with(NestedOptions { rights: Some(Rights::none()), ..Default::default() });
         let called = world.call_as(&principal, "agent__nest", r#"["mail__echo"]"#).await;
         assert_eq!((called.is_ok(), mail.calls()), (is_made, usize::from(is_made)), "{called:?}");

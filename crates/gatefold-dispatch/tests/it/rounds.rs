@@ -8,7 +8,8 @@ use crate::world::{World, done, refused, until};
 
 const YES: &str = r#"{"action":"accept"}"#;
 
-/// A call of a tool that suspends ends so; its records leave the words in one id.
+/// A call of a tool that suspends ends as expected. Its records have these outcomes and a single
+/// id.
 async fn check(tool: &str, says: ClientReaction, expected: Result<&str, &str>, records: &[&str]) {
     let mail = FakeSource::new("mail");
     let world = World::new(&[&mail]);

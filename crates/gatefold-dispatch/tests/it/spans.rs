@@ -1,4 +1,4 @@
-//! The span of a call: what it says, what it never says, and what it costs while nobody listens.
+//! The span of a call: what it says, what it never says, and what it costs when nobody listens.
 
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, Mutex};
@@ -14,10 +14,10 @@ use tracing_subscriber::{Layer, registry};
 use crate::source::FakeSource;
 use crate::world::World;
 
-/// What a caller passes, and nobody may log.
+/// What a caller passes, and the log must never have.
 const SECRET: &str = "hunter2";
 
-/// Writes down every span and event, field by field.
+/// Records every span and event, field by field.
 #[derive(Clone, Default)]
 struct Listener(Arc<Mutex<Vec<String>>>);
 
@@ -51,10 +51,11 @@ impl<S: Subscriber> Layer<S> for Listener {
     }
 }
 
-/// Makes a call and gives what was heard meanwhile, with the call's own id as `ID`.
+/// Makes a call and returns what was recorded during it, with the call's own id as `ID`.
 async fn heard(level: LevelFilter, tool: &str) -> String {
     let world = World::new(&[&FakeSource::new("mail")]);
-    // Whoever registers a span while a listener comes may miss it. The tests beside this one do.
+    // A span whose first use coincides with a new listener, as in the tests that run in parallel,
+    // may go unheard. So it is used once before.
     drop(World::new(&[&FakeSource::new("mail")]).call(tool, "{}").await);
     let listener = Listener::default();
     let guard = registry().with(level).with(listener.clone()).set_default();

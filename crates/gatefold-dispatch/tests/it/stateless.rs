@@ -19,7 +19,7 @@ use tokio::sync::{Notify, watch};
 use crate::source::raw;
 use crate::world::World;
 
-/// Offers what it is told to, and does what its tools' names say.
+/// Offers what it is told to, and does what the names of its tools say.
 struct ScriptedSource {
     tools: Mutex<Result<Vec<&'static str>, &'static str>>,
     /// The arguments of every call that reached it.

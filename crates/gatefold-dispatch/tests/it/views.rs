@@ -9,7 +9,8 @@ use crate::world::{World, ann, bob, done, refused, rule};
 
 const TOOLS: &[&str] = &["read", "delete_all", "delete_one"];
 
-/// A world in which only Ann may delete, and what Bob's would be if nothing could be deleted.
+/// A world in which only Ann may delete, and one without anything to delete: Bob must see no
+/// difference.
 fn worlds() -> (Arc<FakeSource>, World, World) {
     let mail = FakeSource::with_tools("mail", TOOLS);
     let world = World::new(&[&mail]);
@@ -81,7 +82,7 @@ async fn a_call_never_leaves_the_domain_that_its_name_is_of() {
     let bank = FakeSource::with_tools("bank", &["pay", "bank_pay"]);
     let world = World::new(&[&bank, &evil]);
     world.install(&[&bank, &evil], &[rule(Effect::Deny, "bank", "*pay")]);
-    // Denied, never listed, and of a source that is not configured any more.
+    // Denied, never listed, and of a source that is no longer configured.
     let names = ["bank__pay", "bank_pay", "bank__refund", "bank__bank_pay", "bank__none"];
     for name in names {
         let error = world.call(name, r#"{"account":7}"#).await;

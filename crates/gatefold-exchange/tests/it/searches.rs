@@ -1,4 +1,4 @@
-//! What searches a large catalogue holds up nobody, whichever way it comes in.
+//! Searching a large catalogue holds nobody up, whatever triggers the search.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use gatefold_exchange::{Disclosures, Exchange, Scope, TaskSupport, ToolCall, Tur
 
 use crate::world::{World, raw};
 
-/// So many that the first search takes a good while.
+/// So many that the first search takes a while.
 const TOOLS: usize = 3000;
 
-/// What a neighbour may wait, as a share of what the search takes.
+/// How long a neighbour may wait, as a fraction of the time that the search takes.
 const SHARE: u32 = 4;
 
 fn turn(world: &World, disclosure: &str) -> Turn {
@@ -33,10 +33,10 @@ async fn call(turn: &Turn, name: &str, arguments: &str) -> String {
     format!("{:?}", Box::pin(turn.call(call, Caller::silent())).await)
 }
 
-/// Somebody who makes one call after another on the same thread.
+/// Makes one call after another on the same thread.
 struct Neighbour {
     turn: Turn,
-    /// When the last call was begun that has not ended.
+    /// When the call under way began.
     since: Cell<Instant>,
     longest: Cell<Duration>,
 }
@@ -61,7 +61,7 @@ impl Neighbour {
     }
 }
 
-/// Makes a call that has to search beside a neighbour on one thread.
+/// Makes a call that has to search, next to a neighbour on the same thread.
 async fn check(disclosure: &str, name: &str, arguments: &str, expected: &str) {
     let world = World::with_tools(TOOLS);
     let (own, neighbour) = (turn(&world, disclosure), Neighbour::new(turn(&world, "gateway")));

@@ -22,7 +22,7 @@ fn someone(user: &str) -> Arc<Principal> {
     Arc::new(Principal::user(UserId::new(user)))
 }
 
-/// A turn of one user who is shown everything by a disclosure.
+/// A turn of one user to whom a disclosure shows everything.
 pub(crate) fn turn(exchange: &Arc<Exchange>, user: &str, disclosure: &str) -> Turn {
     let audience = exchange.audience(Scope::Everything, Some(disclosure)).unwrap();
     exchange.turn(&audience, someone(user)).unwrap()
@@ -77,7 +77,7 @@ async fn a_transparent_disclosure_hands_on_results_and_errors() {
     assert!(matches!(unknown, Err(CallError::UnknownTool { .. })), "{unknown:?}");
 }
 
-/// Counts how often its surface is built, and meanwhile waits for all askers to arrive.
+/// Counts how often its surface is built, and waits while building until all askers have arrived.
 struct CountingDisclosure {
     gateway: Gateway,
     built: AtomicUsize,

@@ -32,12 +32,13 @@ impl World {
         Self::with_tools(0)
     }
 
-    /// A world with so many tools beside `echo`.
+    /// A world with this many tools besides `echo`.
     pub(crate) fn with_tools(others: usize) -> Self {
         Self::of(Echo::new(others))
     }
 
-    /// A world whose source was never reached. It lists itself after this time, or fails with this.
+    /// A world whose source was never reached. It lists its tools after this time, or fails with
+    /// this.
     pub(crate) fn unlisted(start: Result<Duration, &'static str>) -> Self {
         Self::of(Echo { manifest: watch::Sender::new(None), start, ..Echo::new(0) })
     }

@@ -1,4 +1,4 @@
-//! Policy's claims, by table; and what the compiler must refuse.
+//! Policy's claims as tables, and what the compiler must reject.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 

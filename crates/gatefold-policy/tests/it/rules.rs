@@ -247,7 +247,7 @@ fn those_for_whom_the_same_rules_are_cannot_be_told_apart() {
     assert_eq!(everybody.applicable(&user("ann")), everybody.applicable(&with("bob", "write")));
     let for_rights =
         PrincipalFilter { rights: vec![Right::new("write")], ..PrincipalFilter::default() };
-    // More rules than one word of the bit set holds.
+    // More rules than fit into one word of the bit set.
     let mut rules: Vec<_> =
         (0..70).map(|n| narrow(n, PrincipalFilter::user(UserId::new(format!("u{n}"))))).collect();
     rules.push(narrow(70, for_rights));

@@ -1,4 +1,4 @@
-//! Rules about resources hold however a URI is written.
+//! Rules about resources apply however a URI is written.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use proptest::prelude::*;
 
 const SPELLINGS: &str = include_str!("spellings.txt");
 
-/// How many spellings of each denied resource there have to be.
+/// How many spellings each denied resource must have at least.
 const LEAST: usize = 100;
 
-/// What is allowed while all else is hidden: much that begins and ends as a denied URI may.
+/// What is allowed while everything else is hidden. Much of it begins or ends as a denied URI may.
 const ALLOWED: [&str; 8] = [
     "file:///pub/*",
     "*.md",
@@ -51,12 +51,12 @@ fn shows(policy: &Policy, uri: &str) -> bool {
     policy.is_visible(&Principal::local(), &target)
 }
 
-/// What a caller who asks for a URI gets: what is sent for it, if anything is.
+/// What is sent for a URI that a caller asks for, if anything.
 fn sent(policy: &Policy, uri: &str) -> Option<String> {
     normal_uri(uri).filter(|normal| shows(policy, normal))
 }
 
-/// Rules by the source's own URIs, and by addresses behind the gateway.
+/// Rules that use the source's own URIs, and rules that use the gateway's addresses.
 fn policies(effect: Effect, patterns: &[&str]) -> [Policy; 2] {
     let public: Vec<_> = patterns.iter().map(|own| format!("gatefold://up/{own}")).collect();
     let public: Vec<&str> = public.iter().map(String::as_str).collect();
@@ -106,7 +106,7 @@ fn no_spelling_gets_round_a_rule() {
                 if let Some(sent) = sent(policy, &uri) {
                     through.push(format!("{pattern}: {uri:?} is sent as {sent:?}"));
                 }
-                // Overlong forms mean something to nobody but the source that lists them.
+                // Only the source that lists them can make sense of overlong forms.
                 if shows(policy, &uri) && !uri.contains("%c0") {
                     through.push(format!("{pattern}: {uri:?} is shown where it is listed"));
                 }
@@ -197,14 +197,14 @@ fn a_listed_template_is_judged_by_its_text() {
     assert!(shows(&own, "file:///{name}") && shows(&own, "{x}") && !shows(&own, "note:7"));
 }
 
-/// What servers of several sorts open for a URI of a file.
+/// The paths that various servers open for a file URI.
 fn opened(uri: &str) -> Vec<String> {
     let strip = |uri: &str| -> Vec<String> {
         let lower = uri.to_ascii_lowercase();
         let rest = |prefix: &str| lower.starts_with(prefix).then(|| uri[prefix.len()..].to_owned());
         let mut paths: Vec<String> =
             ["file://localhost", "file://", "file:"].iter().filter_map(|p| rest(p)).collect();
-        // One that leaves out the host, whichever it is.
+        // Leaving out the host, whatever it is.
         let behind_host = rest("file://").and_then(|rest| Some(rest[rest.find('/')?..].to_owned()));
         paths.extend(behind_host);
         paths
@@ -253,7 +253,7 @@ fn the_servers_that_the_corpus_is_about_open_what_it_says() {
     let sections = sections();
     let (_, lines) = sections.iter().find(|(title, _)| *title == "deny file:///etc/*").unwrap();
     let is_read = |line: &&String| opened(line).iter().any(|path| path == "/etc/passwd");
-    // The others take an encoding or a host that no server here knows.
+    // The other spellings use an encoding or a host that none of these servers knows.
     let read = lines.iter().filter(is_read).count();
     assert!(read * 10 >= lines.len() * 8, "{read} of {}", lines.len());
 }

@@ -236,7 +236,7 @@ async fn requests_are_bounded_for_one_and_for_all() {
     let refused = world.request(new_at(key(10, 0), NOW)).await.unwrap_err().to_string();
     assert!(refused.ends_with("limit: 1000"), "{refused}");
 
-    // Expired requests make room, and their number is bounded too.
+    // Expired requests make room, and their number is limited too.
     world.clock.advance(LASTS);
     let now = gatefold_core::Clock::now(&*world.clock);
     for arguments in 0..50 {

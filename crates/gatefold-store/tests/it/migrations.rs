@@ -1,4 +1,4 @@
-//! Databases that an earlier Gatefold left.
+//! Databases of earlier versions of Gatefold.
 
 use std::path::Path;
 

@@ -26,7 +26,7 @@ impl KeptQueries {
         Self { store: Store::open(directory, at(&clock)).await.unwrap(), clock }
     }
 
-    /// Teaches, and waits until it is written.
+    /// Learns a query, and waits until it is written.
     async fn learn(&self, tenant: &str, tool: &str, query: &str) {
         let before = self.store.version().await.unwrap();
         let (tenant, tool) = (Tenant::new(tenant), ToolId::new(tool));

@@ -37,7 +37,7 @@ async fn a_record_that_a_crash_left_open_is_interrupted() {
     assert_eq!(owners(directory.path()).len(), 1, "the dead process's files are gone");
 }
 
-/// How many calls the child of [`an_end_that_was_answered_outlives_a_kill`] has under way.
+/// How many calls the child of [`an_end_that_was_answered_outlives_a_kill`] makes at once.
 const CLIENTS: u128 = 8;
 
 #[tokio::test]
@@ -56,14 +56,14 @@ async fn an_end_that_was_answered_outlives_a_kill() {
         let mut child = command(name, directory.path()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut heard = 0;
-        // Somewhere in the midst of things, each time elsewhere.
+        // At a different moment each time, with calls under way.
         while heard < 50 + round * 7 {
             last = lines.next().unwrap().unwrap();
             heard += usize::from(note_answer(&last, &mut answered));
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        // What was said before the kill was said.
+        // Answers sent before the kill count as well.
         for line in lines.map_while(Result::ok) {
             note_answer(&line, &mut answered);
         }
@@ -77,7 +77,7 @@ async fn an_end_that_was_answered_outlives_a_kill() {
     assert_eq!(owners(directory.path()).len(), 1, "the files of those that were killed are gone");
 }
 
-/// Makes one call after another, and says of each that it is answered.
+/// Makes one call after another, and reports each answered one.
 async fn answer_calls(store: &Store, first: u128) {
     for number in first.. {
         open_record(store, number).await.close(closed(id(number), AuditOutcome::Done)).await;
@@ -90,7 +90,7 @@ fn note_answer(line: &str, answered: &mut BTreeSet<String>) -> bool {
     id.is_some_and(|id| answered.insert(id.to_owned()))
 }
 
-/// Those who have files in a state directory.
+/// The owners that have files in a state directory.
 fn owners(directory: &Path) -> BTreeSet<String> {
     let files = std::fs::read_dir(directory.join("owners")).unwrap();
     let name = |file: std::fs::DirEntry| file.file_name().into_string().unwrap();
@@ -155,7 +155,7 @@ fn say_ready_and_wait() {
     stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
-/// Starts a test as a child and waits until it is ready. Its output must be kept open.
+/// Starts a test as a child and waits until it is ready. The caller must keep its output open.
 fn start(test: &str, directory: &Path) -> (Child, impl BufRead) {
     let mut child = command(test, directory).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());

@@ -144,7 +144,7 @@ async fn whoever_gives_up_while_opening_leaves_a_cancelled_record() {
     assert!(store.open(opened(1)).now_or_never().is_none());
     let slot = open_record(&store, 2).await;
     drop(slot);
-    // The writer closes the first one when it finds nobody to hand the record to.
+    // The writer closes the first record when it finds nobody waiting for it.
     store.flush().await.unwrap();
     assert_eq!(outcomes(&store).await, ["cancelled", "cancelled"]);
 }
@@ -293,7 +293,7 @@ async fn error_of(store: &Store) -> String {
     cause(store.open(opened(2)).await.err().unwrap())
 }
 
-/// What lies behind a record that could not be written.
+/// The cause of a record that could not be written.
 fn cause(error: AuditError) -> String {
     match error {
         AuditError::Failed(cause) => cause.to_string(),

@@ -80,7 +80,7 @@ async fn a_command_beside_a_gateway_deletes_no_records() {
     use_once(&store, &clock, 1).await;
     store.flush().await.unwrap();
     assert_eq!(store.prune().await.unwrap(), 0);
-    // Ten years, of which nobody doubts that they have passed.
+    // Ten years, of which the clock leaves no doubt.
     clock.advance(3650 * DAY);
     assert_eq!(store.prune().await.unwrap(), 0);
     assert_eq!(outcomes(&store).await, ["done"]);
@@ -104,7 +104,7 @@ async fn a_suspension_that_ran_out_has_expired() {
     assert_eq!(records(&second).await[0].closed_at, Some(NOW.plus(HOUR)));
 }
 
-/// A record a day for four weeks, of thirty days that are kept.
+/// One record a day for four weeks; records are kept for thirty days.
 async fn four_weeks(directory: &std::path::Path, clock: &Arc<ManualClock>) -> Store {
     let store = store(directory, clock, Retention::default()).await;
     for number in 0..28 {
@@ -126,11 +126,11 @@ async fn a_clock_that_jumps_erases_nothing_before_it_has_lasted() {
         assert_eq!(store.prune().await.unwrap(), 0);
     }
     assert_eq!(records(&store).await.len(), 28);
-    // It was wrong, and is set right: all is as it was.
+    // The clock was wrong and is corrected: nothing has changed.
     clock.set(NOW.plus(28 * DAY));
     clock.advance(HOUR);
     assert_eq!(store.prune().await.unwrap(), 0);
-    // It was right: what is too old goes within two days.
+    // The clock was right: what is too old is deleted within two days.
     clock.set(NOW.plus(68 * DAY));
     clock.advance(2 * DAY);
     store.prune().await.unwrap();
@@ -188,6 +188,7 @@ async fn processes_that_share_a_directory_believe_no_faster_than_one() {
             store.prune().await.unwrap();
         }
     }
-    // An hour has passed, so a day of the step is believed. Nine hours would have erased seven.
+    // An hour has passed, so one day of the step is believed. Nine hours would have deleted seven
+    // records.
     assert_eq!(records(&first).await.len(), 28);
 }

@@ -37,7 +37,7 @@ fn described(description: &str, tool: &str, fetched_at: Timestamp) -> Manifest {
     Manifest::from_pages(server, &[RawValue::from_string(page).unwrap()], fetched_at)
 }
 
-/// The first tool of each source that is known.
+/// The first tool of each known source.
 async fn known(store: &Store, keys: &[SourceKey]) -> Vec<(String, String)> {
     let known = store.known_sources(keys).await.unwrap();
     known
@@ -150,7 +150,7 @@ async fn the_manifests_of_a_domain_have_a_quota() {
     let options = StoreOptions { manifest_bytes: QUOTA, ..StoreOptions::default() };
     let store = Store::open(directory.path(), options).await.unwrap();
     for config in 1..=4 {
-        // A clock that goes back does not make the latest the one to go.
+        // When the clock goes back, the latest one must still stay.
         let at = NOW.plus(Duration::from_secs(100 - u64::from(config)));
         let described = described(&"a long text ".repeat(4_000), &format!("tool_{config}"), at);
         store.save_manifest(&key("a", config), &described).await.unwrap();
@@ -165,12 +165,12 @@ async fn the_manifests_of_a_domain_have_a_quota() {
 
 #[tokio::test]
 async fn a_file_that_nothing_refers_to_is_removed_once_it_is_old() {
-    // Files bear the system's time, whatever a test's clock says.
+    // Files have the system's time, whatever a test's clock says.
     let directory = tempdir().unwrap();
     let clock = Arc::new(ManualClock::at(SystemClock.now()));
     let store = Store::open(directory.path(), at(&clock)).await.unwrap();
     store.save_manifest(&key("a", 1), &manifest("find", NOW)).await.unwrap();
-    // What a process that was killed leaves behind.
+    // What a killed process leaves behind.
     fs::write(directory.path().join("manifests/.tmp123"), "half a manifest").unwrap();
     let files = || fs::read_dir(directory.path().join("manifests")).unwrap().count();
     store.prune().await.unwrap();

@@ -69,8 +69,8 @@ pub struct TokenCosts {
     /// The cost of answers that only discovered, as an upper bound.
     pub discovery: u64,
     /// `lists * (definitions - surface) - discovery`: as if every client had been given all current
-    /// definitions each time it asked for the list, and no oftener. It leaves out what a model
-    /// writes to discover, and what its client sends again in later turns.
+    /// definitions each time it asked for the list, and at no other time. It leaves out what a
+    /// model writes to discover, and what its client sends again in later turns.
     pub saved: Option<i64>,
 }
 

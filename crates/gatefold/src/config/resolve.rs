@@ -72,7 +72,7 @@ fn domains(sources: &[SourceDraft]) -> Vec<Domain> {
 
 impl Config {
     /// Whether a source allows and denies the same tools as a client does for a server of its own.
-    /// What it asks about counts for nothing: no client's file says that.
+    /// Its ask rules do not count: no client's file has any.
     pub fn limits_as(&self, source: &SourceConfig, server: &ClientServer) -> bool {
         let scope = Scope::Domain(source.domain.clone());
         let own = self.policy.rules().iter();

@@ -44,8 +44,8 @@ pub fn settings(config: &Config, inputs: &Inputs, environment: &Environment) -> 
     keys.map(setting).collect()
 }
 
-/// The keys that every kind of sources has, as far as `gatefold.toml` has them: what it says of how a
-/// source is shown and what may be called. Of what is not there, `limits` says what holds.
+/// The settings in `gatefold.toml` that every kind of source has: how a source is shown, and what
+/// may be called. `limits` says what applies where nothing is set.
 pub fn source_settings(inputs: &Inputs, environment: &Environment) -> Vec<Setting> {
     let Some(file) = WrittenFile::read(inputs, environment) else { return Vec::new() };
     let (origin_of, mut settings) = (file.origins(), Vec::new());

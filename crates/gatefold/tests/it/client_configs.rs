@@ -5,7 +5,7 @@ use gatefold::config::kinds::{Need, ProgramNeed, ServerNeed};
 
 use crate::scratch::json;
 
-/// One line a source: domain, then how it is reached. Only this test prints secrets.
+/// One line per source: its domain, then how it is reached. Only this test prints secrets.
 fn line(source: &SourceConfig) -> String {
     let domain = &source.domain;
     let pairs = |pairs: &[(String, gatefold_core::Secret)]| {

@@ -1,4 +1,4 @@
-//! The examples beside the workspace load, and show the real defaults.
+//! The examples next to the workspace load, and show the real defaults.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The messages about files that are wrong as a whole, and about several at once.
+//! The messages about files that are wrong as a whole, and about several files at once.
 
 use gatefold::config::{ConfigError, Inputs};
 

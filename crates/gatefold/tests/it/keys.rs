@@ -50,7 +50,7 @@ fn every_key_that_is_described_is_read() {
     }
 }
 
-/// A key unlike any other makes the reader list all that it knows.
+/// An unknown key makes the reader list all that it knows.
 #[test]
 fn every_key_that_is_read_is_described() {
     const STRANGE: &str = "qqqqqqqqqqqq";
@@ -72,7 +72,7 @@ fn every_key_that_is_read_is_described() {
     }
 }
 
-/// No example is the default, so applying it is a change.
+/// No example is the default value, so applying it is a change.
 #[tokio::test]
 async fn a_reload_applies_what_is_said_to_need_no_restart() {
     let scratch = Scratch::new();

@@ -1,4 +1,4 @@
-//! A kind of source that Gatefold does not have, as an embedder adds one.
+//! A kind of source that Gatefold lacks, as an embedder adds one.
 
 use std::sync::Arc;
 

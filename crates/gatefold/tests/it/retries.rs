@@ -1,4 +1,4 @@
-//! Sources that fail together are tried again apart.
+//! Sources that fail together are not retried together.
 
 use std::fs;
 use std::path::Path;
@@ -47,7 +47,7 @@ async fn sources_that_failed_together_are_not_started_together_again() {
         assert!(Instant::now() < until, "each is tried three times");
         sleep(Duration::from_millis(50)).await;
     }
-    // A server that dies of the first question is started again at once; the third start is the retry.
+    // A server that dies at the first request is restarted at once; the third start is the retry.
     let pauses = folders.iter().map(|folder| {
         let starts = starts(folder);
         starts[2].duration_since(starts[1]).unwrap()

@@ -4,7 +4,7 @@ use gatefold::config::{Config, ConfigError, Inputs};
 
 pub(crate) use self::directory::Scratch;
 
-// The command line's tests include this file too.
+// The command line's tests include this module too.
 mod directory;
 
 /// The longest that a test waits for anything.

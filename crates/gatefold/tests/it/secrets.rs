@@ -82,7 +82,7 @@ fn each_way_to_fail_names_its_fix() {
         };
         assert_eq!((fault.line, fault.key.as_str()), (3, "sources.a.headers.Authorization"));
         assert!(fault.message.contains(message) && fault.hint.contains(hint), "{fault}");
-        // A final error is asked for only once for all names.
+        // After a final error, the keyring is not asked for any other name.
         assert_eq!(keyring.asked.lock().unwrap().len(), asked, "{config:?}");
     }
 }

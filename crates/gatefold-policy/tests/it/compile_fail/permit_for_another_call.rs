@@ -1,4 +1,4 @@
-//! A permit carries its call; nobody can replace it by another.
+//! A permit contains its call; nobody can replace it with another.
 
 use std::sync::Arc;
 
