@@ -8,8 +8,8 @@
 # (default: target/debug/examples/conformance-client), GATEFOLD_BIN the gateway, INTEROP_DIR the scratch directory.
 #
 # Prints a row for each requirement set: checks passed and made, without Gatefold and with it. Below a row stand the
-# checks that failed or differ. The handshake era's set is run with a server of that era alone: in the other there is
-# no stream to take up again, which one check looks at. Of a client the scenarios of authorization are left out.
+# checks that failed or differ. The handshake era's set is run with a server of that era alone, and with one of both,
+# which is called in its client's era. Of a client the scenarios of authorization are left out.
 # Fails when any check failed or differs; the scratch files are then kept.
 # Exits 77 when npm is missing, so that a caller can tell "cannot run" from "failed".
 set -euo pipefail
@@ -56,8 +56,9 @@ main() {
     start_server both
     direct_both=$listening
     [ -z "${GATEFOLD_BIN:-}" ] || start_gateway
-    printf '%-20s %-9s %s\n' requirements without 'with Gatefold'
+    printf '%-24s %-9s %s\n' requirements without 'with Gatefold'
     run_server_suite 2025-11-25 handshake --requirements=2025-11-25 || failed=1
+    run_server_suite 2025-11-25-both both --requirements=2025-11-25 || failed=1
     run_server_suite 2026-07-28 both --requirements=2026-07-28 || failed=1
     run_server_suite skills both "${EXTENSIONS[@]/#/--scenario=}" || failed=1
     for set in "${REQUIREMENTS[@]}"; do
@@ -195,7 +196,7 @@ for (const name of through ? new Set([...direct.keys(), ...through.keys()]) : []
     if (before !== after) faults.push(`${name}: passed ${before} times without Gatefold, ${after} times with it`);
 }
 const [without, withGatefold] = given.map((run) => (run === "-" ? "-" : cells[runs.indexOf(run)]));
-console.log([row.padEnd(20), without.padEnd(9), withGatefold ?? "-"].join(" "));
+console.log([row.padEnd(24), without.padEnd(9), withGatefold ?? "-"].join(" "));
 for (const line of faults) console.log(`    ${line}`);
 process.exit(faults.length > 0 ? 1 : 0);
 JAVASCRIPT
