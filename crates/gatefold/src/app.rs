@@ -284,7 +284,7 @@ impl App {
             .into_iter()
             .filter_map(|(domain, result)| Some((domain, result.err()?.to_string())))
             .collect();
-        // A list that came a moment ago, whoever asked for it, may not be in the catalogue yet.
+        // A list that was just fetched, whoever asked for it, may not be in the catalogue yet.
         let sources = applied.sources.iter().filter_map(|source| source.source.as_ref());
         let listed = sources.filter(|source| source.manifests().borrow().is_some());
         let known: Vec<_> = listed.map(|source| source.domain().clone()).collect();

@@ -15,22 +15,22 @@ use super::request::{RequestInProgress, RequestStep};
 use super::streams::Event;
 use crate::protocol::rpc;
 
-/// How long an answer waits for a client whose stream broke off: if it is still being made, before
-/// its request is cancelled.
+/// How long an answer waits for a client whose stream broke off. If the answer is not complete by
+/// then, its request is cancelled.
 const GRACE: Duration = Duration::from_secs(30);
-/// When a client should come back, if its source does not say.
+/// When a client should come back, if its source sets no time.
 const RETRY: Duration = Duration::from_secs(1);
-/// The latest time at which a client is told to come back: well before [`GRACE`] ends.
+/// The latest time at which a client is told to come back. It is well before [`GRACE`] ends.
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
-/// The most resumable answers of one session. For one more, the oldest that was sent whole gives way;
-/// if there is none, that one is not resumable.
+/// The most resumable answers of one session. One more replaces the oldest that was sent in full;
+/// if there is none, the new one is not resumable.
 const REPLAYS: usize = 64;
-/// The most bytes of a session's answers that are kept after they were sent whole. One alone may be
-/// larger.
+/// The most bytes of a session's answers that are kept after they were sent in full. A single
+/// answer may be larger.
 const SENT_BYTES: usize = 4 * 1024 * 1024;
 /// The same for all sessions together. An answer that does not fit is not kept.
 const ALL_SENT_BYTES: usize = 64 * 1024 * 1024;
-/// What one permit of these stands for, in bytes.
+/// What one permit of the room for sent answers stands for, in bytes.
 const UNIT: usize = 1024;
 /// The most unread bytes of one answer. Beyond that, the source's messages wait until somebody
 /// reads.
@@ -38,7 +38,7 @@ const UNREAD_BYTES: usize = 256 * 1024;
 /// The same, counted in messages, because each takes room besides its bytes.
 const UNREAD_MESSAGES: usize = 4096;
 /// The most bytes of the messages before an answer that are kept after they were read, for a client
-/// that comes back. A connection that breaks off loses only what was in flight, which is less.
+/// that comes back. More than this is never in flight when a connection breaks.
 const READ_BYTES: usize = 256 * 1024;
 /// The same, counted in messages.
 const READ_MESSAGES: usize = 1024;
@@ -48,7 +48,7 @@ const READ_MESSAGES: usize = 1024;
 pub(super) struct Retention {
     /// How long they wait.
     grace: Duration,
-    /// The room that is left for answers that were sent whole, in units.
+    /// The room left for answers that were sent in full, in units.
     room: Arc<Semaphore>,
 }
 
@@ -59,7 +59,7 @@ impl Retention {
     }
 }
 
-/// The answers of one session that are running, or that their client may not have received: what
+/// The answers of one session that are incomplete, or that the client may not have received: what
 /// was written to a connection is lost if it breaks.
 #[derive(Default)]
 pub(super) struct Replays {
@@ -69,8 +69,8 @@ pub(super) struct Replays {
 }
 
 impl Replays {
-    /// Works on a request, some of whose messages may be sent already, independently of its
-    /// readers. Returns it if there are too many.
+    /// Works on a request independently of its readers. Some of its messages may already be sent.
+    /// Returns the request if there are too many.
     pub(super) fn begin(
         self: &Arc<Self>,
         said: Option<ReplayPiece>,
@@ -96,7 +96,7 @@ impl Replays {
         Ok(ReplayReader::new(replay, self, number, 0))
     }
 
-    /// What follows the event with this id, as far as it is kept.
+    /// What follows the event with this id, as far as it is still kept.
     ///
     /// Messages read long ago are gone: then the oldest kept one comes first. The specification
     /// lets a server choose what it replays, and the answer is worth more than the notices before
@@ -118,7 +118,7 @@ impl Replays {
         }
     }
 
-    /// Keeps an answer that was sent whole, as far as there is room. The task that wrote it forgets it
+    /// Keeps an answer that was sent in full, if there is room. The task that wrote it forgets it
     /// in time.
     fn keep(&self, number: u64, replay: &Replay) {
         let mut open = self.lock();
@@ -155,13 +155,13 @@ impl Replays {
     }
 }
 
-/// A share of the room for answers that were sent whole.
+/// A share of the room for answers that were sent in full.
 fn share(room: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
     let units = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
     room.clone().try_acquire_many_owned(units).ok()
 }
 
-/// The bytes of the answers that were sent whole and are kept.
+/// The bytes of the answers that were sent in full and are kept.
 fn sent_bytes(open: &HashMap<u64, Arc<Replay>>) -> usize {
     open.values()
         .map(|replay| replay.log())
@@ -170,7 +170,7 @@ fn sent_bytes(open: &HashMap<u64, Arc<Replay>>) -> usize {
         .sum()
 }
 
-/// Makes room; false if every answer is running, unread, or being read.
+/// Makes room. Returns false if every answer is incomplete, unread or being read.
 fn forget_oldest(open: &mut HashMap<u64, Arc<Replay>>) -> bool {
     let gives_way = |replay: &Replay| {
         let log = replay.log();
@@ -181,7 +181,7 @@ fn forget_oldest(open: &mut HashMap<u64, Arc<Replay>>) -> bool {
     oldest.inspect(|number| remove(open, *number)).is_some()
 }
 
-/// Forgets an answer, and ends the task that would do so in time.
+/// Forgets an answer, and ends its task, which would have forgotten it later.
 fn remove(open: &mut HashMap<u64, Arc<Replay>>, number: u64) {
     if let Some(replay) = open.remove(&number) {
         replay.drop_task();
@@ -196,7 +196,7 @@ struct Replay {
     retention: Retention,
 }
 
-/// The messages so far, at places counted from the first one ever.
+/// The messages so far. Their places count from the first message of all.
 #[derive(Default)]
 struct ReplayLog {
     /// At most [`READ_MESSAGES`] that were read and [`UNREAD_MESSAGES`] that were not.
@@ -211,9 +211,9 @@ struct ReplayLog {
     unread_bytes: usize,
     is_whole: bool,
     readers: usize,
-    /// Since when nobody has been reading.
+    /// Since when there has been no reader.
     deserted_since: Option<Instant>,
-    /// Its share of the room for answers that were sent whole, once it was.
+    /// Its share of the room for sent answers, once it was sent in full.
     room: Option<OwnedSemaphorePermit>,
     task: Option<AbortOnDropHandle<()>>,
 }
@@ -249,8 +249,9 @@ impl ReplayLog {
         Some((piece, place + 1))
     }
 
-    /// Forgets what was read longest ago, because a call may send messages for as long as it runs.
-    /// Its answer stays: however large, the connection may have broken off in its midst.
+    /// Forgets the oldest messages that were read, because a call may send messages for as long as
+    /// it runs. The answer itself stays, however large: the connection may have broken in the
+    /// middle of it.
     fn trim(&mut self) {
         while self.read_bytes > READ_BYTES || self.read - self.start > READ_MESSAGES {
             if self.is_whole && self.pieces.len() == 1 {
@@ -338,7 +339,7 @@ impl Replay {
         self.changed.notify_waiters();
     }
 
-    /// Ends the task that writes it, and gives back the room, which the task may hold a little longer.
+    /// Ends the task that writes it, and gives back its room. The task may live a little longer.
     fn drop_task(&self) {
         let (task, room) = {
             let mut log = self.log();
@@ -353,7 +354,7 @@ impl Replay {
         self.changed.notify_waiters();
     }
 
-    /// Waits until nobody has read for as long as a client may stay away.
+    /// Waits until there has been no reader for as long as a client may stay away.
     async fn deserted(&self) {
         let grace = self.retention.grace;
         loop {
@@ -372,7 +373,7 @@ impl Replay {
     }
 }
 
-/// A reader of an answer, from some place on.
+/// A reader of an answer, starting at some place.
 pub(super) struct ReplayReader {
     replay: Arc<Replay>,
     replays: Weak<Replays>,
@@ -466,7 +467,7 @@ mod tests {
     use super::*;
     use crate::downstream::request::Outbox;
 
-    /// Sends a whole answer of so many bytes to a client that goes away afterwards.
+    /// Sends a whole answer of this many bytes to a client that then goes away.
     async fn send(replays: &Arc<Replays>, retention: &Retention, bytes: usize) {
         let (events, texts) = (mpsc::channel(1).1, mpsc::channel(1).1);
         let said = Outbox { events, texts, progress_token: None, log_level: None };
@@ -536,7 +537,7 @@ mod tests {
         const NOTICES: usize = 100_000;
         let (mut log, mut place, mut written) = (ReplayLog::default(), 0, 0);
         while place < NOTICES {
-            // It writes until there is no room, and its reader reads a little.
+            // The call writes until there is no room, and its reader reads a little.
             while written < NOTICES && log.has_room() {
                 log.extend([message(&format!("notice {written}"))]);
                 written += 1;

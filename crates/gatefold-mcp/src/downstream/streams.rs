@@ -15,8 +15,8 @@ use crate::protocol::{RpcError, rpc};
 /// How long a stream may be silent before it sends a sign of life: proxies and clients give up on
 /// silence.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How long an answer may take before it becomes a stream, which can show that it is still alive and
-/// be resumed where it broke off.
+/// How long an answer may take before it becomes a stream, which can show that it is still alive,
+/// and can be resumed if it breaks off.
 pub(super) const SOON: Duration = Duration::from_secs(2);
 
 /// Keeps proxies from buffering events.

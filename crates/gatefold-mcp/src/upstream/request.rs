@@ -20,7 +20,7 @@ pub(crate) struct WireRequest {
     pub(crate) name: Option<Arc<str>>,
     /// Headers that mirror arguments.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
-    /// The whole message, and what goes with it for as long as there is any of it.
+    /// The whole message. `memory` is kept for as long as any part of it exists.
     pub(crate) text: String,
     pub(crate) memory: Option<Arc<dyn MemoryShare>>,
     pub(crate) back_channel: Arc<BackChannel>,

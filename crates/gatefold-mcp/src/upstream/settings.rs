@@ -18,14 +18,14 @@ pub struct McpSettings {
     pub install_deadline: Duration,
     /// How long a connection that nobody uses stays open.
     pub idle_stop: Duration,
-    /// The digest of everything above. What is kept on disk is kept for this configuration.
+    /// The digest of everything above. Data on disk is kept per configuration.
     pub config_digest: Digest,
 }
 
-/// In which era of the protocol a server is spoken to.
+/// The era of the protocol in which Gatefold speaks to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EraChoice {
-    /// In the one it speaks; where it speaks both, in its client's.
+    /// The one that the server speaks. If it speaks both, the client's.
     #[default]
     Auto,
     /// Sessions that begin with `initialize`: versions up to 2025-11-25.
@@ -35,7 +35,7 @@ pub enum EraChoice {
 }
 
 impl EraChoice {
-    /// The only era that it leaves.
+    /// The era, if there is no choice left.
     pub(super) fn only(self) -> Option<Era> {
         match self {
             Self::Auto => None,

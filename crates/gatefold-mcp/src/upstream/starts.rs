@@ -195,7 +195,7 @@ mod tests {
         let hanging = hanging.hold(Duration::from_secs(9), sleep(Duration::from_secs(60)));
         let patient = async {
             places.take(&StartTicket::default()).await;
-            assert_eq!(began.elapsed(), Duration::from_secs(9), "the place is not held for ever");
+            assert_eq!(began.elapsed(), Duration::from_secs(9), "the place is not held forever");
         };
         let wanted = async {
             let ticket = StartTicket::default();

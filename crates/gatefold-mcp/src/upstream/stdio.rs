@@ -168,7 +168,7 @@ impl StdioWire {
         }
     }
 
-    /// Waits for the answer, and answers what the server asks meanwhile.
+    /// Waits for the answer, and answers what the server asks in the meantime.
     async fn answer_to(
         &self,
         mut answered: oneshot::Receiver<Result<Reply, WireError>>,
@@ -390,7 +390,7 @@ struct StdioRequestGuard<'a> {
 impl Drop for StdioRequestGuard<'_> {
     fn drop(&mut self) {
         let waiting = self.wire.shared.lock().waiting.remove(&self.id);
-        // What waits to be written is not written any more.
+        // A message that is not written yet is taken back.
         let is_unwritten = self.line.take().is_some();
         let is_sent = self.is_sent && !is_unwritten;
         let Some(waiting) = waiting.filter(|_| is_sent) else { return };

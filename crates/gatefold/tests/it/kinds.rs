@@ -131,7 +131,7 @@ fn load(scratch: &Scratch, text: &str) -> Result<Config, ConfigError> {
     scratch.write("gatefold.toml", text).load(&inputs)
 }
 
-/// The catalogue takes up lists a moment after they came.
+/// The catalogue takes in a list a moment after it was fetched.
 #[tokio::test]
 async fn a_list_that_has_just_come_is_in_the_catalogue_once_all_is_learned() {
     let scratch = Scratch::new();

@@ -1,19 +1,20 @@
-//! What large requests over HTTP may take of memory, all together.
+//! How much memory all large requests over HTTP may take together.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gatefold_dispatch::MemoryShare;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// What each request may take outside of the budget, in bytes. Nearly every call fits, so large
-/// requests do not keep small ones out. The limit on connections bounds the sum.
+/// What each request may take without counting towards the budget, in bytes. Nearly every call
+/// fits, so large requests do not keep small ones out. The limit on connections bounds the sum.
 const FREE_BYTES: usize = 16 * 1024;
 /// What one permit of the budget stands for, in bytes.
 const UNIT: usize = 1024;
-/// How many copies of a request there are at most while it is worked on: its body and the message
-/// read from it, then the arguments and the message that is sent on.
+/// How many copies of a request exist at most while it is handled: its body and the message read
+/// from it, then the arguments and the message that is sent on.
 const COPIES: usize = 2;
-/// What part of the budget there is once more for calls that wait for their clients' answers.
+/// Calls that wait for their clients' answers have a budget of their own: the main one divided by
+/// this.
 const WAITING_PART: usize = 2;
 
 /// The memory that is left.
@@ -22,11 +23,11 @@ pub(super) struct RequestBudget {
     left_for_waiting: Arc<Semaphore>,
 }
 
-/// What one request takes of the budget. The last clone gives it back.
+/// What one request takes from the budget. Dropping the last clone gives it back.
 #[derive(Clone)]
 pub(super) struct BudgetShare(Option<Arc<LargeRequest>>);
 
-/// A request that counts, or may yet.
+/// A request that counts towards the budget, or still may.
 struct LargeRequest {
     budget: Arc<RequestBudget>,
     taken: Mutex<TakenUnits>,
@@ -43,7 +44,7 @@ struct TakenUnits {
 pub(super) struct OverBudget;
 
 impl RequestBudget {
-    /// A budget of so many bytes, in which one request of the largest size always fits.
+    /// A budget of this many bytes. One request of the largest size always fits.
     pub(super) fn new(bytes: usize, largest: usize) -> Arc<Self> {
         let of = |bytes: usize| {
             let units = bytes.max(largest.saturating_mul(COPIES)).div_ceil(UNIT);
@@ -52,7 +53,7 @@ impl RequestBudget {
         Arc::new(Self { left: of(bytes), left_for_waiting: of(bytes / WAITING_PART) })
     }
 
-    /// The share of a request that is still to come.
+    /// The share of a request that has not arrived yet.
     pub(super) fn share(self: &Arc<Self>) -> BudgetShare {
         let taken = Mutex::default();
         BudgetShare(Some(Arc::new(LargeRequest { budget: self.clone(), taken })))
@@ -65,7 +66,7 @@ impl BudgetShare {
         Self(None)
     }
 
-    /// Takes what a request of this size needs. It never waits: requests that wait for each other's
+    /// Takes what a request of this size needs. It never waits: requests waiting for each other's
     /// shares would all wait until their deadlines.
     pub(super) fn grow(&self, size: usize) -> Result<(), OverBudget> {
         let Some(request) = self.0.as_ref().filter(|_| size > FREE_BYTES) else { return Ok(()) };
@@ -84,7 +85,7 @@ impl BudgetShare {
         Ok(())
     }
 
-    /// The share as the call that is made for the request keeps it, if it is large.
+    /// The share in the form that the request's call keeps, if the request is large.
     pub(super) fn memory(&self) -> Option<Arc<dyn MemoryShare>> {
         let request = self.0.clone()?;
         let units = request.taken.lock().unwrap_or_else(PoisonError::into_inner).units();

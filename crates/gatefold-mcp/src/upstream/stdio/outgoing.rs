@@ -1,4 +1,4 @@
-//! What is written to a local server's standard input.
+//! What is written to the standard input of a local server.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
 
-/// A message that waits to be written. It can be taken back until then.
+/// A message that waits to be written and can be taken back until then.
 #[derive(Clone)]
 pub(super) struct OutgoingLine(Arc<Mutex<Option<LineText>>>);
 

@@ -295,8 +295,8 @@ impl Session<'_> {
         Sse::of(self.send(Method::POST, &[], &body).await)
     }
 
-    /// Calls the tool `hold` at an endpoint of one source. Its answer takes so long that it has become
-    /// a stream. With this call so many have reached the source.
+    /// Calls the tool `hold` at an endpoint of one source, and lets so much time pass that its
+    /// answer becomes a stream. The source has received `calls` calls by then.
     pub(super) async fn held_call(&self, up: &ScriptedServer, id: u64, calls: usize) -> Sse {
         let late = async {
             up.script.reached("tools/call", calls).await;

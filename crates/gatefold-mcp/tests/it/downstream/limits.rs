@@ -1,4 +1,4 @@
-//! Clients that say nothing, or too much, over sockets of their own.
+//! Clients that send nothing, or too much, over sockets of their own.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ impl Raw {
         Self(TcpStream::connect(edge.base.trim_start_matches("http://")).await.unwrap())
     }
 
-    /// Writes the head of a request, with what follows it.
+    /// Sends the head of a request and what follows it.
     async fn begin(&mut self, length: usize, body: &[u8]) {
         let head = format!(
             "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
@@ -183,7 +183,7 @@ async fn unfinished() {
             refused += 1;
         }
     }
-    // Four fit, or fewer if one that was half read took what another needed.
+    // Four fit, or fewer if a half-read one took what another needed.
     assert!((6..10).contains(&refused), "{refused} of 10 were refused");
     assert_eq!(ping(&edge).await, 200, "a small request needs no share");
     drop(clients);
@@ -216,7 +216,7 @@ async fn arguments() {
     assert_eq!(edge.ask("/mcp", "tools/call", large).await.status, 200);
 }
 
-/// A budget for four large requests at once, each of which counts twice.
+/// The budget holds four requests of this size at once, because each counts twice.
 const LARGE: usize = 128 * 1024;
 
 fn four_large() -> HttpEndpoint {
@@ -240,7 +240,7 @@ async fn unread() {
     .unwrap();
     let edge = Edge::with(&[&http("up", &url)], Policy::default(), four_large()).await;
     let tool = format!("up__{RAW_TOOL}");
-    // A call that is under way has no answer yet.
+    // A call that still runs has no answer yet.
     let calls = async || {
         let calls = (0..60).map(async |_| {
             let call = edge.begin("/mcp", "tools/call", large_call(&tool));
@@ -268,7 +268,7 @@ async fn parked() {
     let edge = Edge::with(&[&up.settings], Policy::default(), four_large()).await;
     let call = large_call("up__matrix_elicit");
     let ask = async || edge.result("/mcp", "tools/call", call.clone()).await;
-    // Those that wait have half of the budget, and at least room for one of the largest requests.
+    // Waiting calls have half of the budget, and at least room for one request of the largest size.
     let mut parked = Vec::new();
     for _ in 0..4 {
         let asked = ask().await;

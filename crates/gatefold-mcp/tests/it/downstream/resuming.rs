@@ -111,7 +111,7 @@ async fn unknown() {
     call.message().await;
 }
 
-/// A few round trips to the gateway, during which it does what is due.
+/// A few round trips, so that the gateway does what is due.
 async fn settle(session: &Session<'_>) {
     for _ in 0..3 {
         assert_eq!(session.ask(99, "ping", json!({})).await.status, 200);
@@ -183,7 +183,7 @@ async fn forgotten() {
     assert_eq!(session.resume(event_id(&first)).await.status(), 400);
 }
 
-/// The connection breaks when a part of a large answer has been received.
+/// The connection breaks when part of a large answer has been received.
 async fn cut() {
     const BYTES: usize = 600_000;
     let (up, edge) = edge().await;
@@ -211,7 +211,7 @@ async fn cut() {
         assert_ne!(more.unwrap(), 0, "the answer does not end yet");
     }
     assert!(read.len() < BYTES, "the answer was not received whole");
-    // What was not read makes the end of the connection a reset.
+    // Unread data turns the close into a reset.
     drop(socket);
     settle(&session).await;
     let first = String::from_utf8_lossy(&read).into_owned();

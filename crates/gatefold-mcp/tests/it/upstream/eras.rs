@@ -122,7 +122,7 @@ async fn changed(wire: Wire) {
     }
 }
 
-/// A server that speaks both eras may still ask as only the handshake era can.
+/// A server that speaks both eras may still ask questions that only the handshake era allows.
 async fn follows(wire: Wire) {
     let upstream = Upstream::behaving("up", wire, &["--era", "both"]);
     let world = World::connected(&upstream.settings).await;
