@@ -343,11 +343,7 @@ mod views {
             let shapes = [&first, &last].map(|snapshot| snapshot.names().shape(name).unwrap());
             Arc::ptr_eq(shapes[0], shapes[1])
         };
-        assert_eq!(
-            ["read", "a__read", "send"].map(is_kept),
-            [true; 3],
-            "nobody looked in the second"
-        );
+        assert_eq!(["read", "a__read", "send"].map(is_kept), [true; 3], "nobody used the second");
         assert!(first.names().shape("sent").is_none());
     }
 

@@ -148,6 +148,6 @@ mod tests {
         drop(inside);
         assert_eq!(bulkhead.in_flight(), 0);
         place.come_back().await;
-        assert_eq!(bulkhead.in_flight(), 0, "who has left does not come back");
+        assert_eq!(bulkhead.in_flight(), 0, "a caller that has left cannot return");
     }
 }

@@ -233,10 +233,10 @@ mod tests {
         assert!(Arc::ptr_eq(&all, &get(&View::whole(now.clone()))));
         assert!(Arc::ptr_eq(&one, &get(&hides("t0"))), "rights count, not who has them");
         assert!(!Arc::ptr_eq(&all, &one));
-        assert!(!Arc::ptr_eq(&one, &get(&hides("t1"))), "as many tools are not the same tools");
+        assert!(!Arc::ptr_eq(&one, &get(&hides("t1"))), "which tools, not how many");
         assert!(!Arc::ptr_eq(&all, &get(&hides("greet"))), "prompts count as well");
         get(&View::whole(snapshot(1, 2)));
-        assert_eq!(surfaces.lists.len(), 1, "those of the epoch before are gone");
+        assert_eq!(surfaces.lists.len(), 1, "those of the previous epoch are gone");
     }
 
     #[test]

@@ -47,7 +47,7 @@ async fn main() -> ExitCode {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the suite says by variables what it wants")]
+#[expect(clippy::disallowed_methods, reason = "the suite sets its requests in variables")]
 async fn run() -> Result<(), Failure> {
     let url = std::env::args().next_back().ok_or("the server's URL is missing")?;
     let scenario = std::env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();

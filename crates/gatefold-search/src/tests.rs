@@ -85,7 +85,7 @@ fn hidden_tools_are_not_found_and_raise_nothing() {
     let alone = index().search("emails messages", Mode::Keyword, only, 10).matches;
     let among = index().search("emails messages", Mode::Keyword, |_| true, 10).matches;
     let at = among.iter().find(|found| found.place == 1).unwrap();
-    assert!(alone[0].score < at.score, "its sibling spoke for it though it was hidden");
+    assert!(alone[0].score < at.score, "a hidden sibling affected the score");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn the_words_of_hidden_tools_complete_nothing() {
         let found = index.search("inv", Mode::Keyword, shows, 9).matches;
         found.iter().map(|found| found.place).collect::<Vec<_>>()
     };
-    assert_eq!(found(|_| true).len(), 8, "as many words are completed");
+    assert_eq!(found(|_| true).len(), 8, "so many words are completed");
     assert_eq!(found(|place| place == 8), [8]);
 }
 
@@ -259,7 +259,7 @@ mod judged {
             similarities[0] = None;
             similarities
         };
-        assert!(fits(&all_but_the_first), "what was not read is as like as the others");
+        assert!(fits(&all_but_the_first), "an unread tool counts like the others");
         let plain = index().search("ticket", Mode::Semantic, |_| true, 9).fits;
         assert_eq!(fits_in(Mode::Semantic, &all(-0.9)), plain);
     }

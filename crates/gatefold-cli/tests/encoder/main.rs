@@ -1,7 +1,7 @@
 //! The binary and a real sentence encoder, in the folder that `GATEFOLD_ENCODER` names: the reference
 //! model's `model.onnx` and `vocab.txt`. Without it these tests are listed as ignored.
 
-#![expect(clippy::unwrap_used, reason = "these are tests, though without the harness")]
+#![expect(clippy::unwrap_used, reason = "these are tests without the standard harness")]
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    #[expect(clippy::disallowed_methods, reason = "where an outside model lies")]
+    #[expect(clippy::disallowed_methods, reason = "the path of an external model")]
     let folder = std::env::var_os("GATEFOLD_ENCODER").map(PathBuf::from);
     let trial = |(name, claim): (&str, fn(&Path))| {
         let (claim, model) = (claim, folder.clone());
@@ -85,7 +85,7 @@ fn the_model_is_put_in_place_once(model: &Path) {
     assert_eq!(gatefold(&home, &get).json()["was_there"], false);
     assert_eq!(gatefold(&home, &get).json()["was_there"], true);
     write(&home, "encoder/vocab.txt", "[CLS]\n");
-    assert_eq!(gatefold(&home, &get).json()["was_there"], false, "what differs is replaced");
+    assert_eq!(gatefold(&home, &get).json()["was_there"], false, "changed files are replaced");
     let shown = gatefold(&home, &["model", "get", "--dir", "encoder"]);
     assert!(
         shown.out.contains("checked by SHA-256") && shown.out.contains("encoder = \""),
@@ -206,7 +206,7 @@ fn past_requests_are_read(model: &Path) {
     assert!(found[0] > found[1], "{found:?}");
     assert_eq!(kept(), bytes);
     encoder.read(vec!["desk print: Prints a page".to_owned()]);
-    assert!(encoder.finish(LIMIT) && kept() > bytes, "of tools it is kept");
+    assert!(encoder.finish(LIMIT) && kept() > bytes, "tools' vectors are kept");
 }
 
 fn a_measure_waits(model: &Path) {

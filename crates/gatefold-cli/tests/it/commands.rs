@@ -202,7 +202,7 @@ fn a_list_without_a_source_asked_for_fails() {
     scratch.write("gatefold.toml", two_sources(&scratch) + "[sources.gone]\ncommand = 'no-such'");
     let whole = run(&scratch, &["tools", "list"]);
     assert_eq!(whole.code, Some(1), "{}", whole.stderr);
-    assert!(whole.stdout.contains("units__"), "what is known is listed all the same");
+    assert!(whole.stdout.contains("units__"), "known tools are listed anyway");
     assert_eq!(run(&scratch, &["tools", "list", "--domain", "gone"]).code, Some(1));
     assert_eq!(run(&scratch, &["tools", "list", "--domain", "units"]).code, Some(0));
 }

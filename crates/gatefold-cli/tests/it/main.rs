@@ -1,6 +1,6 @@
 //! The binary, run as a person would.
 
-#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
+#![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
 mod approvals;
 mod calls;

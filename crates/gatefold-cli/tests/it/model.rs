@@ -17,7 +17,7 @@ fn a_search_goes_without_an_encoder_that_cannot_be_opened_and_says_so() {
         assert!(found.stderr.contains(said), "{said} is not in {}", found.stderr);
     }
     let listed = run(&scratch, &["tools", "list", "--json"]);
-    assert_eq!((listed.code, listed.stderr.as_str()), (Some(0), ""), "what needs none opens none");
+    assert_eq!((listed.code, listed.stderr.as_str()), (Some(0), ""), "listing does not open it");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The binary and a real Secret Service, which `tests/interop/secret-service.sh` starts and then
 //! sets `GATEFOLD_SECRET_SERVICE`. Without that variable these tests are listed as ignored.
 
-#![expect(clippy::unwrap_used, reason = "these are tests, though without the harness")]
+#![expect(clippy::unwrap_used, reason = "these are tests without the standard harness")]
 
 use std::io::Write as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ const BINARY: &str = env!("CARGO_BIN_EXE_gatefold");
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    #[expect(clippy::disallowed_methods, reason = "whether an outside server is there")]
+    #[expect(clippy::disallowed_methods, reason = "whether an external server runs")]
     let ignored = std::env::var_os("GATEFOLD_SECRET_SERVICE").is_none();
     let trial = |(name, claim): (&str, fn())| {
         let run = move || {

@@ -1,6 +1,6 @@
 //! Real files of every client, and files that nobody would write.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod edits;
 mod fixtures;

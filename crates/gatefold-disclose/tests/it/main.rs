@@ -1,7 +1,7 @@
 //! The gateway disclosure over the real catalogue: the `tools/list` answers of 56 servers, in the
 //! directory that `GATEFOLD_CATALOGS` names. Without it these tests are listed as ignored.
 
-#![expect(clippy::unwrap_used, reason = "these are tests, though without the harness")]
+#![expect(clippy::unwrap_used, reason = "these are tests without the standard harness")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ mod lines;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    #[expect(clippy::disallowed_methods, reason = "where an outside data set lies")]
+    #[expect(clippy::disallowed_methods, reason = "the path of an external data set")]
     let directory = std::env::var_os("GATEFOLD_CATALOGS").map(PathBuf::from);
     let trial = |(name, claim): &(&'static str, fn(&catalogue::Catalogue))| {
         let (claim, directory) = (*claim, directory.clone());

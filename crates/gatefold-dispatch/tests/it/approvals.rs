@@ -127,7 +127,7 @@ async fn a_client_that_can_be_asked_at_once_is_asked_about_the_tool_itself() {
     assert_eq!(decided_by(&world).as_deref(), Some("client"));
     let ids: Vec<_> = world.log.records().iter().map(|record| record.opened.id).collect();
     assert_eq!(ids[0], ids[1]);
-    assert!(world.approvals.requests().is_empty(), "nobody else is bothered");
+    assert!(world.approvals.requests().is_empty(), "nobody else is asked");
 }
 
 #[tokio::test(start_paused = true)]

@@ -106,7 +106,7 @@ async fn check(parked: CancelledAt, given_up: CancelledBy) {
     assert_eq!(world.counted("cancelled"), 1, "{what}");
     assert_eq!(world.report("mail").calls_waiting, 0, "{what}");
     if let Some(ahead) = ahead {
-        assert_eq!(mail.calls(), 1, "who waits in the queue was not sent");
+        assert_eq!(mail.calls(), 1, "a queued call was not sent");
         ahead.abort();
         assert!(ahead.await.is_err());
     } else if given_up == CancelledBy::ByToken {

@@ -154,7 +154,7 @@ async fn each_identity_sees_its_own_tools_once_its_source_was_asked() {
     assert_eq!(bench.tools(&ann()), ["mail__send"], "nobody has asked yet");
     until("Ann's tools", || bench.tools(&ann()).len() == 3).await;
     assert_eq!(bench.tools(&ann()), ["mail__send", "own__book_flight", "own__read"]);
-    assert_eq!(*bench.personal.asked.lock().unwrap(), ["ann"], "once, and for her alone");
+    assert_eq!(*bench.personal.asked.lock().unwrap(), ["ann"], "once, and only for her");
     until("Bob's tools", || bench.tools(&bob()).len() == 3).await;
     assert_eq!(bench.tools(&bob()), ["mail__send", "own__book_hotel", "own__read"]);
     assert_eq!(bench.tools(&ann()), ["mail__send", "own__book_flight", "own__read"]);
@@ -214,7 +214,7 @@ async fn a_change_for_one_identity_is_told_and_leaves_the_others_alone() {
     bench.personal.offer("ann", &["read"]);
     bench.source.clone().refresh_for(UpstreamIdentity::User(ann().user)).await.unwrap();
     epochs.changed().await.unwrap();
-    assert_eq!(*epochs.borrow(), epoch, "what everybody is offered is the same");
+    assert_eq!(*epochs.borrow(), epoch, "the common list has not changed");
     assert_eq!(bench.tools(&ann()), ["mail__send", "own__read"]);
     assert!(Arc::ptr_eq(&bobs, &bench.snapshot(&bob())));
 }

@@ -1,6 +1,6 @@
 //! The dispatcher's claims, proved on fake sources: no network, no processes, paused time.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod approvals;
 mod cancellation;

@@ -68,7 +68,7 @@ async fn a_source_suspends_one_call_no_more_often_than_the_limit() {
     let expected = "the questions of `mail__badger` were not put to the client: it asked 16 times \
                     in a row, which is the limit";
     assert_eq!(error, expected);
-    assert_eq!((client.asked().len(), mail.calls()), (16, 17), "nobody is asked in vain");
+    assert_eq!((client.asked().len(), mail.calls()), (16, 17), "every answer is used");
     assert_eq!(world.log.last().ended(), "failed: unanswered");
     assert_eq!(world.counted("unanswered"), 1);
 }

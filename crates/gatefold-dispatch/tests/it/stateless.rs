@@ -44,7 +44,7 @@ impl StatelessSource for ScriptedSource {
         _: CallContext,
     ) -> BoxFuture<'_, Result<Payload, CallError>> {
         async move {
-            let arguments = call.arguments().expect("it has tools alone").get().to_owned();
+            let arguments = call.arguments().expect("it has only tools").get().to_owned();
             self.reached.send_modify(|reached| reached.push(arguments.clone()));
             match &*call.target().name {
                 "hang" => {

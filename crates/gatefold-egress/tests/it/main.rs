@@ -1,5 +1,5 @@
 //! The client against servers on this machine.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 use std::error::Error as _;
 use std::future::pending;

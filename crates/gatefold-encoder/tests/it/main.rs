@@ -1,7 +1,7 @@
 //! The encoder over a real model, in the folder that `GATEFOLD_ENCODER` names: the reference
 //! model's `model.onnx` and `vocab.txt`. Without it these tests are listed as ignored.
 
-#![expect(clippy::unwrap_used, reason = "these are tests, though without the harness")]
+#![expect(clippy::unwrap_used, reason = "these are tests without the standard harness")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ struct OpenedModel {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    #[expect(clippy::disallowed_methods, reason = "where an outside model lies")]
+    #[expect(clippy::disallowed_methods, reason = "the path of an external model")]
     let folder = std::env::var_os("GATEFOLD_ENCODER").map(PathBuf::from);
     let trial = |(name, claim): &(&'static str, fn(&OpenedModel))| {
         let (claim, folder) = (*claim, folder.clone());

@@ -1,6 +1,6 @@
 //! A turn's loop over a source that echoes its arguments.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod searches;
 mod turns;

@@ -138,6 +138,6 @@ mod tests {
         assert_eq!(backoffs.failing.len(), FAILING_LIMIT);
         tokio::time::advance(Backoff::LONGEST).await;
         backoffs.failed(&user(FAILING_LIMIT));
-        assert_eq!(backoffs.failing.len(), 1, "those that wait no more make room");
+        assert_eq!(backoffs.failing.len(), 1, "expired ones make room");
     }
 }

@@ -235,6 +235,6 @@ mod tests {
         let again = take(&one).await.unwrap();
         drop((second, again));
         take(&third).await.unwrap();
-        assert_eq!(places.packages.lock().unwrap().len(), 1, "what is over is forgotten");
+        assert_eq!(places.packages.lock().unwrap().len(), 1, "finished installs are forgotten");
     }
 }

@@ -1,7 +1,7 @@
 //! What the crate promises, tested on real processes and real sockets. The binary starts itself
 //! again as the fixture server.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod downstream;
 mod serving;

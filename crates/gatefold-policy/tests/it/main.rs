@@ -1,6 +1,6 @@
 //! Policy's claims as tables, and what the compiler must reject.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod rules;
 mod uris;

@@ -203,7 +203,7 @@ fn a_rule_for_everywhere_knows_each_name_that_is_its_domains_alone() {
         policy.is_visible(&Principal::local(), &target)
     };
     assert!(!decide(Effect::Deny));
-    assert!(!decide(Effect::Allow), "what is allowed is the other domain's");
+    assert!(!decide(Effect::Allow), "only the other domain's tools are allowed");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn those_for_whom_the_same_rules_are_cannot_be_told_apart() {
         |one: &Principal, other: &Principal| policy.applicable(one) == policy.applicable(other);
     assert!(same(&user("ann"), &user("bob")));
     assert!(same(&with("ann", "write"), &with("bob", "write")));
-    assert!(same(&with("ann", "read"), &user("bob")), "no rule knows this right");
+    assert!(same(&with("ann", "read"), &user("bob")), "no rule mentions this right");
     assert!(!same(&with("ann", "write"), &user("ann")));
     assert!(!same(&user("u1"), &user("u65")));
 }

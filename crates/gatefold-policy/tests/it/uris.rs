@@ -129,7 +129,7 @@ fn what_no_rule_means_is_asked_for_in_its_normal_form() {
             assert_eq!(sent(policy, asked).as_deref(), Some(expected), "{asked}");
             assert!(shows(policy, asked), "{asked} where it is listed");
         }
-        assert_eq!(normal_uri(expected).as_deref(), Some(expected), "it is normal for good");
+        assert_eq!(normal_uri(expected).as_deref(), Some(expected), "a normal URI stays as it is");
     }
 }
 

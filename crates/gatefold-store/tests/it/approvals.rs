@@ -198,7 +198,7 @@ async fn what_has_expired_is_neither_decided_nor_used() {
     let said = refusal(world.store.approve(waiting.as_str(), "bob").await);
     assert!(said.ends_with("has expired"), "{said}");
     assert_eq!(world.found(1).await, "nothing");
-    assert_eq!(world.found(2).await, "approved by bob", "a decision leaves time to come back");
+    assert_eq!(world.found(2).await, "approved by bob", "an approved request lasts longer");
     world.clock.advance(LASTS);
     assert_eq!(world.found(2).await, "nothing");
     assert!(!world.consume(&approved).await);

@@ -1,5 +1,5 @@
 //! The store through its public API, with real files and, where it matters, other processes.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod approvals;
 mod directory;

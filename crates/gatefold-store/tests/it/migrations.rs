@@ -43,7 +43,7 @@ async fn calls_of_the_first_schema_are_kept_and_were_calls_of_tools() {
     let prompt = CallOpened { operation: "prompt", ..opened(3) };
     store.open(prompt).await.unwrap().close(closed(id(3), AuditOutcome::Done)).await;
     store.open(opened(2)).await.unwrap().close(closed(id(2), AuditOutcome::Done)).await;
-    store.open(opened(1)).await.err().expect("what has ended is not opened again");
+    store.open(opened(1)).await.err().expect("an ended call is not opened again");
     let now = records(&store).await;
     let now: Vec<_> = now.iter().map(|call| (&*call.outcome, &*call.operation)).collect();
     assert_eq!(now, [("done", "tool"), ("done", "tool"), ("done", "prompt")]);

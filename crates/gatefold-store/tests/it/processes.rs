@@ -144,7 +144,7 @@ async fn processes_that_start_together_agree_on_schema_and_key() {
     assert_eq!(outcomes(&open(directory.path()).await).await, ["cancelled"; 4]);
 }
 
-#[expect(clippy::disallowed_methods, reason = "how a test tells itself which part to play")]
+#[expect(clippy::disallowed_methods, reason = "how the test tells its child process what to do")]
 pub(crate) fn child_directory() -> Option<PathBuf> {
     std::env::var_os(ROLE).map(PathBuf::from)
 }

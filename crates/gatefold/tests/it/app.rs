@@ -93,7 +93,7 @@ async fn a_file_that_is_replaced_is_noticed_and_one_that_is_only_touched_is_not(
     let mut watch = ConfigWatch::new(std::slice::from_ref(&file)).unwrap();
     scratch.write("gatefold.toml", "a").write("other", "c");
     let quiet = timeout(Duration::from_millis(600), watch.changed()).await;
-    assert!(quiet.is_err(), "neither file has other contents that count");
+    assert!(quiet.is_err(), "neither change counts");
     scratch.write("new", "b");
     std::fs::rename(scratch.path().join("new"), &file).unwrap();
     timeout(LIMIT, watch.changed()).await.expect("the replaced file is noticed");
@@ -118,5 +118,5 @@ async fn a_link_that_is_swapped_is_noticed() {
     std::fs::rename(at("next"), at("current")).unwrap();
     timeout(LIMIT, watch.changed()).await.expect("the swapped link is noticed");
     scratch.write("two/gatefold.toml", "3");
-    timeout(LIMIT, watch.changed()).await.expect("so is the file that it leads to now");
+    timeout(LIMIT, watch.changed()).await.expect("the link's new target is watched");
 }

@@ -1,6 +1,6 @@
 //! The library as an embedder sees it: configurations in, a gateway out.
 
-#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
+#![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
 mod app;
 mod client_configs;

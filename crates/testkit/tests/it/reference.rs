@@ -169,7 +169,7 @@ async fn meta(wire: Wire, era: Era) {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let rest = format!(r#","_meta":{{"traceparent":"{parent}","example.org/own":[1,{{}}]}}"#);
     let called = client.call("matrix_meta", &rest).await;
-    let meta: Value = serde_json::from_str(&called.text()).expect("it says JSON");
+    let meta: Value = serde_json::from_str(&called.text()).expect("the text is JSON");
     assert_eq!((&meta["traceparent"], &meta["example.org/own"]), (&json!(parent), &json!([1, {}])));
 }
 

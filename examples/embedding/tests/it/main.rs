@@ -1,6 +1,6 @@
 //! Every part of the example, at work in a gateway that a client speaks to over HTTP.
 
-#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
+#![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
 mod claims;
 mod desk;

@@ -31,7 +31,7 @@ pub(crate) async fn progress(client: &mut Client, _: &World) {
 
     let called = client.call("matrix_progress", "{}").await;
     let methods: Vec<_> = called.notices.iter().filter_map(|text| method_of(text)).collect();
-    assert_eq!(methods, Vec::<String>::new(), "a client without a token hears of none");
+    assert_eq!(methods, Vec::<String>::new(), "a client without a token gets none");
 }
 
 /// The server hears of it, and the client gets no answer any more.
@@ -46,7 +46,7 @@ pub(crate) async fn cancel(client: &mut Client, world: &World) {
         Line::Http(raw) => {
             let (id, waiting) = raw.begin("tools/call", &name, &params);
             let mut waiting = std::pin::pin!(waiting);
-            let other = other.as_mut().expect("over HTTP there may be another");
+            let other = other.as_mut().expect("over HTTP there is a second client");
             let one = json!(1);
             tokio::select! {
                 answered = &mut waiting => panic!("it waits, but: {answered:?}"),
@@ -99,7 +99,7 @@ pub(crate) async fn log(client: &mut Client, _: &World) {
     }
     if client.era == Era::Stateless {
         let called = client.call("matrix_log", "{}").await;
-        assert_eq!(logged(&called.notices), 0, "whoever says nothing wants none");
+        assert_eq!(logged(&called.notices), 0, "a client that sets no level gets none");
     }
 }
 

@@ -61,7 +61,7 @@ async fn a_session_ends_when_silent_and_not_while_something_goes_on() {
     assert_eq!(sessions.count(), 2);
     drop(going_on);
     sessions.expire(IDLE);
-    assert_eq!(sessions.count(), 2, "silence begins with the end of what went on");
+    assert_eq!(sessions.count(), 2, "idle time starts when the request ends");
     tokio::time::advance(IDLE).await;
     sessions.expire(IDLE);
     assert_eq!(sessions.count(), 0);
@@ -83,7 +83,7 @@ fn a_client_has_so_many_requests_under_way_and_no_more() {
     let (session, other) = (session(), session());
     let mut requests: Vec<_> = (0..SESSION_REQUESTS).map(|_| session.begin("1").unwrap()).collect();
     assert_eq!(session.begin("1").err(), Some(TooManyRequests));
-    assert!(other.begin("1").is_ok(), "another session has places of its own");
+    assert!(other.begin("1").is_ok(), "another session has its own places");
     requests.pop();
     assert!(session.begin("1").is_ok(), "a place is free again");
 }
@@ -150,7 +150,7 @@ fn names_without_end_push_out_nobody_elsewhere_and_no_session_in_use() {
     }
     assert_eq!(sessions.count(), FEW.in_all);
     assert!(!other.closed.is_cancelled(), "it connects from elsewhere");
-    assert!(!editor.closed.is_cancelled(), "it was used, and theirs never were");
+    assert!(!editor.closed.is_cancelled(), "it was used, and the others were not");
     // A newcomer takes the place of one of those who have most.
     let newcomer = opened(&sessions, "late", THERE);
     assert!(!newcomer.closed.is_cancelled() && !other.closed.is_cancelled());

@@ -124,7 +124,7 @@ async fn requests_given_up_are_remembered_within_a_bound_and_in_doubt_beyond_it(
     for id in 0..ABANDONED_REQUESTS as u64 {
         router.answered(id);
     }
-    assert!(router.is_doubtful(&own), "those that are not remembered may still be at work");
+    assert!(router.is_doubtful(&own), "forgotten ones may still run");
     tokio::time::advance(DOUBT).await;
     assert!(!router.is_doubtful(&own));
 }
@@ -163,8 +163,8 @@ async fn once_they_were_mixed_up_requests_that_may_be_asked_take_turns() {
     let (one, mute) = (back_channel(FORMS, None), back_channel("{}", None));
     assert!(router.wait(&one).await.is_none(), "nothing was mixed up yet");
     router.is_needed.store(true, Ordering::Release);
-    let turn = router.wait(&one).await.expect("the first has the turn");
-    assert!(router.wait(&mute).await.is_none(), "nobody can ask this one");
+    let turn = router.wait(&one).await.expect("the first gets the turn");
+    assert!(router.wait(&mute).await.is_none(), "its client cannot be asked");
     let waited = tokio::time::timeout(std::time::Duration::ZERO, router.wait(&one));
     assert!(waited.await.is_err());
     drop(turn);

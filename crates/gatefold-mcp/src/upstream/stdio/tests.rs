@@ -46,7 +46,7 @@ async fn requests_under_way_are_bounded() {
     let one_more = wire.request(request(wire.next_id())).await;
     assert!(matches!(one_more, Err(WireError::Full)), "{one_more:?}");
     drop(pending);
-    assert!(wire.shared.lock().waiting.is_empty(), "those given up have left");
+    assert!(wire.shared.lock().waiting.is_empty(), "dropped requests are removed");
     wire.close().await;
 }
 
@@ -74,6 +74,6 @@ async fn what_a_server_does_not_read_is_not_kept_for_calls_that_are_over() {
     }
     assert_eq!(Arc::strong_count(&memory), 11);
     drop(pending);
-    assert_eq!(Arc::strong_count(&memory), 2, "only what is half written is kept");
+    assert_eq!(Arc::strong_count(&memory), 2, "only the half-written one is kept");
     wire.close().await;
 }

@@ -62,7 +62,7 @@ async fn long_name() {
         let behind = json!({"name": "execute_tool", "arguments": {"tool_name": name}});
         let result = session.result("tools/call", behind).await;
         assert_eq!(result["isError"], true);
-        assert!(result.to_string().len() < 1000, "what was asked is not repeated whole");
+        assert!(result.to_string().len() < 1000, "the request is not echoed in full");
     }
     assert_eq!(up.script.count("tools/call"), 0);
 }

@@ -96,10 +96,10 @@ async fn silent() {
     }
     assert_eq!(ping(&edge).await, 200, "a client with a request gets a place");
     for one in &mut silent[..16] {
-        assert!(one.is_closed_within(LONG).await, "the oldest gave way");
+        assert!(one.is_closed_within(LONG).await, "the oldest are closed");
     }
     let last = silent.last_mut().unwrap();
-    assert!(!last.is_closed_within(SHORT).await, "no more than needed gave way");
+    assert!(!last.is_closed_within(SHORT).await, "no more than needed are closed");
 }
 
 async fn in_use() {
@@ -191,7 +191,7 @@ async fn unfinished() {
         let whole = vec![b' '; 512 * KIB];
         while edge.post("/mcp", &[], std::str::from_utf8(&whole).unwrap()).await.status != 400 {}
     };
-    timeout(LONG, is_read).await.expect("what is given up is given back");
+    timeout(LONG, is_read).await.expect("an aborted request frees its share");
 }
 
 async fn arguments() {
@@ -286,5 +286,5 @@ async fn parked() {
     again["inputResponses"] = json!({key: {"action": "accept", "content": {"name": "Ada"}}});
     let answered = edge.result("/mcp", "tools/call", again).await;
     assert_eq!(answered["resultType"], "complete", "{answered}");
-    assert_eq!(ask().await["resultType"], "input_required", "what ended gave its room back");
+    assert_eq!(ask().await["resultType"], "input_required", "its memory is free again");
 }

@@ -250,7 +250,7 @@ async fn denied() {
         json!({"notifications": {"resourceSubscriptions": [format!("gatefold://up/{secret}")]}});
     let mut listening = Sse::of(edge.begin("/mcp", "subscriptions/listen", filter).await);
     let acknowledged = listening.message().await;
-    assert_eq!(acknowledged["params"]["notifications"], json!({}), "nothing of it is honoured");
+    assert_eq!(acknowledged["params"]["notifications"], json!({}), "no part of it is accepted");
     for method in ["tools/call", "prompts/get", "resources/read", "resources/subscribe"] {
         assert_eq!(up.script.count(method), 0, "{method} reached the source");
     }

@@ -95,7 +95,7 @@ async fn hung_up() {
     let (_up, edge) = edge().await;
     let session = edge.session_of("/mcp", "2025-06-18", asking()).await;
     let (call, question) = asked(&session, 1).await;
-    assert_eq!(under_way(&edge), 0, "whoever thinks keeps nobody out");
+    assert_eq!(under_way(&edge), 0, "a waiting question takes no place");
     drop(call);
     assert_eq!(session.answer(&question, name("Late")).await, 202);
     let (mut call, question) = asked(&session, 2).await;

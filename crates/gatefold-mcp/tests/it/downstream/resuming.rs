@@ -144,7 +144,7 @@ async fn chatty() {
         settle(&session).await;
     }
     let is_over = wait_until(Duration::from_secs(2), || up.script.given_up() == 1).await;
-    assert!(is_over, "the source talks on to nobody");
+    assert!(is_over, "the call is given up");
 }
 
 async fn back() {

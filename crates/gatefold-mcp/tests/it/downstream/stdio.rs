@@ -154,7 +154,7 @@ async fn eras() {
     assert_eq!(piped.next().await["result"]["supportedVersions"][0], STATELESS);
     piped.open().await;
     piped.send(&initialize(None, &json!({}))).await;
-    assert_eq!(piped.answer(0).await["error"]["code"], -32600, "it began already");
+    assert_eq!(piped.answer(0).await["error"]["code"], -32600, "the session has already begun");
     for round in 0..3 {
         let id = 10 + 10 * round;
         piped.send(&request(id, "tools/list", &json!({}))).await;

@@ -60,7 +60,7 @@ async fn together() {
     for_life["completions"] = json!({});
     assert_eq!(
         session.introduction["capabilities"], for_life,
-        "all that a source may come to have"
+        "everything that a source may ever have"
     );
     assert_eq!(session.introduction["serverInfo"]["name"], "gatefold");
     let discovered = edge.result("/mcp", "server/discover", json!({})).await;

@@ -102,7 +102,7 @@ async fn progress(wire: Wire, era: Era) {
     let calls = upstream.messages("tools/call");
     let token = |call: &Value| call["params"]["_meta"].get("progressToken").cloned();
     assert!(token(&calls[0]).is_some());
-    assert_eq!(token(&calls[1]), None, "who does not listen asks for none");
+    assert_eq!(token(&calls[1]), None, "no token if nobody listens");
 }
 
 async fn flood(wire: Wire, era: Era) {

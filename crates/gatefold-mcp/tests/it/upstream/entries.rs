@@ -186,7 +186,7 @@ async fn task(wire: Wire) {
     let about = |act| Operation::Task(TaskRequest { task: begun.id.clone(), act });
     let state = async || {
         let Ok(Outcome::Task(task)) = make(about(TaskAct::Get)).await else { panic!("no task") };
-        assert_eq!(task.id, begun.id, "it goes by one id");
+        assert_eq!(task.id, begun.id, "its id stays the same");
         serde_json::from_str::<Value>(task.json.get()).unwrap()
     };
     let reaches = async |wanted: &str| {

@@ -48,9 +48,9 @@ async fn retired() {
     // The first is used again, so the second is now the least recently used one.
     echo(&world, 0).await;
     echo(&world, LIMIT).await;
-    assert_eq!(world.report("up").status.sessions, LIMIT, "one came and one went");
+    assert_eq!(world.report("up").status.sessions, LIMIT, "one was opened and one closed");
     echo(&world, 0).await;
-    assert_eq!(upstream.count("server/discover"), LIMIT + 1, "the first has its session still");
+    assert_eq!(upstream.count("server/discover"), LIMIT + 1, "the first still has its session");
     echo(&world, 1).await;
     assert_eq!(upstream.count("server/discover"), LIMIT + 2, "the second needs a new one");
     for n in 0..4 * LIMIT {
@@ -84,7 +84,7 @@ async fn refused() {
         async || world.call_with("up__echo", "{}", &user(LIMIT), Caller::silent()).await.is_ok();
     let deadline = tokio::time::Instant::now() + LONG;
     while !free().await {
-        assert!(tokio::time::Instant::now() < deadline, "there is a place again");
+        assert!(tokio::time::Instant::now() < deadline, "a place becomes free");
         tokio::task::yield_now().await;
     }
 }

@@ -155,7 +155,7 @@ async fn shared() {
     for (domain, refreshed) in world.refresh().await {
         assert_eq!(refreshed, Ok(()), "{domain}");
     }
-    assert_eq!(cache.runs().len(), 2, "the lock was never in the way of one");
+    assert_eq!(cache.runs().len(), 2, "neither failed on the lock");
     world.dispatcher.close().await;
 }
 

@@ -119,7 +119,7 @@ async fn drift() {
     world.refresh().await;
     assert_eq!(*world.dispatcher.epochs().borrow(), before + 1);
     world.refresh().await;
-    assert_eq!(*world.dispatcher.epochs().borrow(), before + 1, "the third list says no news");
+    assert_eq!(*world.dispatcher.epochs().borrow(), before + 1, "the third list changes nothing");
     let kept = world.keeper.kept();
     assert_eq!(kept.len(), 2);
     assert_ne!(kept[0].2.digest(), kept[1].2.digest());

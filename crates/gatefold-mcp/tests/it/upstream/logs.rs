@@ -60,7 +60,7 @@ impl ThreadLog {
         Self
     }
 
-    #[expect(clippy::unused_self, reason = "only a test that is interested may look")]
+    #[expect(clippy::unused_self, reason = "only a test that collects logs may read them")]
     pub(crate) fn text(&self) -> String {
         LOGGED.with_borrow(|logged| String::from_utf8(logged.clone().unwrap()).unwrap())
     }

@@ -178,7 +178,7 @@ async fn kept() {
     let world = World::connected(&at("up", &url)).await;
     assert_eq!(world.refresh().await[0].1, Ok(()));
     let kept = world.keeper.kept();
-    assert_eq!(kept.len(), 2, "the list that is not known any more is empty");
+    assert_eq!(kept.len(), 2, "the second list has no templates");
     let (first, last) = (&kept[0].2, &kept[1].2);
     assert_eq!(last.resources()[0].raw(), first.resources()[0].raw());
     assert!(last.templates().is_empty());

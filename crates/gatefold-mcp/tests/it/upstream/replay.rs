@@ -22,7 +22,7 @@ use super::world::{self, World};
 const ALL_AT_ONCE: Duration = Duration::from_mins(1);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    #[expect(clippy::disallowed_methods, reason = "where an outside data set lies")]
+    #[expect(clippy::disallowed_methods, reason = "the path of an external data set")]
     let directory = std::env::var_os("GATEFOLD_CATALOGS").map(PathBuf::from);
     let ignored = directory.is_none();
     let replayed =

@@ -161,7 +161,7 @@ async fn listed() {
     assert_eq!(world.tools(), first.tools());
     let error = world.error("up__echo", "{}").await;
     assert!(error.starts_with("`up` is unavailable: the server exited with code 3"), "{error}");
-    assert_eq!(world.tools(), first.tools(), "what is shown does not depend on what runs");
+    assert_eq!(world.tools(), first.tools(), "the list does not depend on a running server");
 }
 
 async fn shared(wire: Wire) {

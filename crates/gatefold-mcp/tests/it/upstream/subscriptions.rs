@@ -64,7 +64,7 @@ async fn heard(wire: Wire, era: Era) {
             }
         }
     });
-    let update = update.await.expect("the update is heard of");
+    let update = update.await.expect("the update arrives");
     assert_eq!((update.domain.as_str(), &*update.uri), ("up", WATCHED));
     world.done(unsubscribe(), Caller::silent()).await;
     assert_eq!(touch(&world).await, "told 1", "one still listens");

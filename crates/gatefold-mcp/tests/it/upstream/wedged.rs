@@ -55,7 +55,7 @@ async fn alive() {
     for _ in 0..3 {
         assert_eq!(world.error("up__never", "{}").await, "`up__never` did not answer within 1 s");
     }
-    assert!(wait_until(LONG, || upstream.count("ping") >= 1).await, "it was doubted");
+    assert!(wait_until(LONG, || upstream.count("ping") >= 1).await, "it was pinged");
     assert_eq!(world.text("up__echo", "{}").await, "{}");
     assert_eq!(upstream.processes().len(), 1);
 }
