@@ -6,7 +6,7 @@ use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 
 use crate::redirect::redirect_policy;
 use crate::resolve::Resolver;
-use crate::{AddressPolicy, EgressError, Redirects};
+use crate::{AddressPolicy, EgressError, Redirects, tls};
 
 /// How long an unused connection is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
@@ -57,12 +57,13 @@ impl HttpClient {
     pub fn new(settings: &Settings) -> Result<Self, EgressError> {
         install_crypto();
         let addresses = settings.addresses;
-        if let Ok(client) = builder(settings).build() {
+        if let Some(tls) = tls::config() {
+            let client = builder(settings).tls_backend_preconfigured(tls).build();
+            let client = client.map_err(EgressError::Setup)?;
             return Ok(Self { client, addresses, has_roots: true });
         }
-        // The system's roots are read when a client is built, and having none is an error even for
-        // plain HTTP. With an empty list of our own, building works and every certificate is
-        // refused.
+        // Having no roots is an error even for plain HTTP. With an empty list of our own, building
+        // works and every certificate is refused.
         let client = builder(settings).tls_certs_only([]).build().map_err(EgressError::Setup)?;
         Ok(Self { client, addresses, has_roots: false })
     }

@@ -13,6 +13,7 @@ mod error;
 mod redaction;
 mod redirect;
 mod resolve;
+mod tls;
 
 pub use address::AddressPolicy;
 pub use body::read_capped;
