@@ -37,6 +37,7 @@ mod budget;
 mod connections;
 mod headers;
 mod posts;
+mod undated;
 
 /// How often silent sessions are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(30);

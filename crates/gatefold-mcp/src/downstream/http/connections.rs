@@ -11,6 +11,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::ConnectInfo;
+use gatefold_core::{Clock as _, SystemClock};
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
@@ -21,6 +22,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::undated;
 use crate::downstream::endpoint::HttpEndpoint;
 
 /// What one connection buffers of a request's head, and of a body at a time, in bytes.
@@ -89,6 +91,9 @@ async fn serve_one(
     // Otherwise a small answer waits for the acknowledgement of the one before (Nagle).
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
+    }
+    if !undated::is_expressible(SystemClock.now()) {
+        return undated::refuse(stream).await;
     }
     let (state, peer) = (place.state.clone(), stream.peer_addr().ok());
     let app = TowerToHyperService::new(app);

@@ -1,0 +1,78 @@
+//! Refuses connections while the system's date is none that HTTP can express.
+//!
+//! hyper writes the date of its answers on every thread that serves a connection, whether or not they carry
+//! it, and panics on a date before 1970 or after 9999.
+
+use std::sync::Once;
+use std::time::Duration;
+
+use gatefold_core::Timestamp;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::protocol::{RpcError, rpc};
+
+const REASON: &str = "the system's date is before 1970 or after 9999, so nothing can be answered over HTTP: set the clock";
+
+/// How long a refused client may take to read why.
+const READING: Duration = Duration::from_secs(1);
+
+/// The beginning of the year 10000, in milliseconds.
+const END: u64 = 253_402_300_800_000;
+
+/// Whether an answer can carry the date. The clock's readings before 1970 are all 1970.
+pub(super) fn is_expressible(now: Timestamp) -> bool {
+    (1..END).contains(&now.as_millis())
+}
+
+/// Says why the connection is of no use.
+pub(super) async fn refuse(mut stream: TcpStream) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| tracing::error!("{REASON}"));
+    let body = rpc::refusal(None, &RpcError::internal(REASON));
+    let answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let told = async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await?;
+        // What is left unread would reset the connection before the client has read the answer.
+        let mut rest = [0; 4096];
+        while stream.read(&mut rest).await? > 0 {}
+        std::io::Result::Ok(())
+    };
+    let _ = timeout(READING, told).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn dates_from_1970_to_9999_are_expressible() {
+        for (millis, expected) in
+            [(0, false), (1, true), (END - 1, true), (END, false), (u64::MAX, false)]
+        {
+            assert_eq!(is_expressible(Timestamp::from_millis(millis)), expected, "{millis}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refused_client_reads_why_whatever_it_sends() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (accepted, _) = listener.accept().await.unwrap();
+        client.write_all(&[b'x'; 10_000]).await.unwrap();
+        let refused = tokio::spawn(refuse(accepted));
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains(REASON), "{answer}");
+        drop(client);
+        refused.await.unwrap();
+    }
+}
