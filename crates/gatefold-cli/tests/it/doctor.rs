@@ -14,7 +14,10 @@ use axum::routing::any;
 use gatefold::Environment;
 use gatefold::config::Inputs;
 use gatefold_setup::doctor::{self, ExamineOptions, Level, ProbeScope};
+use gatefold_testkit::{Fixture, serve_http};
 use serde_json::Value;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 
 use crate::process::{BINARY, Gateway, Run, command, run, two_sources};
 use crate::scratch::Scratch;
@@ -521,12 +524,12 @@ fn a_damaged_database_and_an_open_directory_are_found() {
 
 /// Breaks something in the state folder of a gateway. It must fail to start, and the doctor must
 /// say so and suggest a fix that makes it start again.
-async fn keeps_from_serving(breaks: impl FnOnce(&Path), expected: &str) {
+async fn keeps_from_serving(breaks: impl AsyncFnOnce(&Path), expected: &str) {
     let scratch = Scratch::new();
     configure(&scratch, "");
     assert_eq!(run(&scratch, &["status"]).code, Some(0));
     let state = scratch.path().join(".local/state/gatefold");
-    breaks(&state);
+    breaks(&state).await;
     let refused = run(&scratch, &["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(refused.code, Some(1), "{}", refused.stderr);
     let (fault, fix) = expected.split_once(" => ").unwrap();
@@ -545,7 +548,7 @@ async fn what_keeps_a_gateway_from_starting_is_a_fault() {
     const STATE: &str = "~/.local/state/gatefold";
     for cut in ["", "short"] {
         keeps_from_serving(
-            |state| fs::write(state.join("seal.key"), cut).unwrap(),
+            async |state: &Path| fs::write(state.join("seal.key"), cut).unwrap(),
             &format!(
                 "fault: `{STATE}/seal.key` is damaged => mv {STATE}/seal.key \
                  {STATE}/seal.key.damaged; calls that wait for an answer are lost"
@@ -554,7 +557,7 @@ async fn what_keeps_a_gateway_from_starting_is_a_fault() {
         .await;
     }
     for name in ["seal.key", "startup.lock"] {
-        let folder = |state: &Path| {
+        let folder = async |state: &Path| {
             fs::remove_file(state.join(name)).unwrap();
             fs::create_dir(state.join(name)).unwrap();
         };
@@ -564,7 +567,7 @@ async fn what_keeps_a_gateway_from_starting_is_a_fault() {
         );
         keeps_from_serving(folder, &expected).await;
     }
-    let file = |state: &Path| {
+    let file = async |state: &Path| {
         fs::remove_dir_all(state.join("owners")).unwrap();
         fs::write(state.join("owners"), "").unwrap();
     };
@@ -573,6 +576,37 @@ async fn what_keeps_a_gateway_from_starting_is_a_fault() {
          {STATE}/owners {STATE}/owners.damaged"
     );
     keeps_from_serving(file, &expected).await;
+    let table = async |state: &Path| {
+        let options = SqliteConnectOptions::new().filename(state.join("gatefold.db"));
+        let mut database = options.connect().await.unwrap();
+        database.execute("DROP TABLE approvals").await.unwrap();
+        database.close().await.unwrap();
+    };
+    let expected = format!(
+        "fault: `{STATE}/gatefold.db` is damaged => mv {STATE}/gatefold.db {STATE}/gatefold.db.damaged; \
+         its records are lost to Gatefold"
+    );
+    keeps_from_serving(table, &expected).await;
+}
+
+#[test]
+fn a_definition_that_hides_something_from_people_is_a_warning() {
+    let scratch = Scratch::new();
+    let tools = r#"{"tools": [{"name": "pay", "description": "Pays\u202e a bill.", "inputSchema": {"type": "object"}}]}"#;
+    scratch.write("tools.json", tools);
+    let list = scratch.path().join("tools.json");
+    let server = serve_http(Fixture::new(&["--replay", list.to_str().unwrap()]).unwrap()).unwrap();
+    configure(&scratch, &format!("[sources.evil]\nurl = '{}'\n", server.url));
+    let checked = run(&scratch, &["check"]);
+    assert!(checked.stdout.contains("tool `pay` hides <U+202E>"), "{}", checked.stdout);
+    let listed = run(&scratch, &["tools", "list"]);
+    assert!(listed.stdout.contains("Pays<U+202E> a bill."), "{}", listed.stdout);
+    let run = diagnosed(&scratch);
+    assert_eq!(
+        found(&scratch, &run, "nobody sees"),
+        "warning: evil: a definition holds characters that nobody sees: tool `pay` hides <U+202E> => \
+         see all, and what they say: gatefold check, gatefold tools schema"
+    );
 }
 
 #[test]
