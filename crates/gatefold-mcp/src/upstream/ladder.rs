@@ -1,11 +1,11 @@
 //! From a configuration to an open session, whichever era the server speaks.
 //!
-//! A server whose era is not known is asked for `server/discover` first. A handshake-era server
-//! may refuse it, ignore it or die of it. Refused or ignored, the same connection is asked to
-//! `initialize`: a process that is merely slow to start is not started twice, and a late answer
-//! cannot be mistaken, because every request on a connection has an id of its own. A server that was late to
-//! the first question and refuses the second is asked the first again. A server that died is
-//! started once more. What worked is tried first the next time.
+//! A server whose era is not known is asked for `server/discover` first. A handshake-era server may
+//! refuse it, ignore it or die of it. If it refuses or ignores it, `initialize` is sent on the same
+//! connection: a process that is merely slow to start is not started twice, and a late answer
+//! cannot be mistaken for another, because every request on a connection has its own id. If the
+//! server was late with the first request and refuses the second, the first is sent again. If it
+//! died, it is started once more. What worked is tried first the next time.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -55,13 +55,14 @@ impl ConnectError {
 /// The share of the connect deadline that an unknown server has to answer `server/discover`.
 const DISCOVER_SHARE: u32 = 3;
 
-/// The share of the connect deadline for which a start keeps its place from others.
+/// The share of the connect deadline for which a start keeps its place exclusively.
 const HELD_SHARE: u32 = 2;
 
-/// How long an install keeps its place from others: one that takes longer is not kept busy, but waits.
+/// How long an install keeps its place exclusively. One that takes longer is idle most of
+/// the time.
 const INSTALL_HELD: Duration = Duration::from_mins(1);
 
-/// When the log first says that a download goes on. Each further time it waits twice as long.
+/// When the log first says that a download is still running. Each later interval is twice as long.
 const FIRST_NOTE: Duration = Duration::from_secs(5);
 
 /// What to do about a start that took too long.
@@ -69,7 +70,7 @@ const CONNECT_FIX: &str =
     "a first start may have to download, so try again or raise its `connect_deadline`";
 const INSTALL_FIX: &str = "if it was still downloading then, raise its `install_deadline`";
 
-/// Whom a connection is for, and what it is made with.
+/// Who a connection is for, and what it needs.
 pub(crate) struct ConnectContext<'a> {
     pub(crate) client: &'a reqwest::Client,
     pub(crate) credentials: &'a Arc<dyn Credentials>,
@@ -79,14 +80,14 @@ pub(crate) struct ConnectContext<'a> {
     pub(crate) secrets: &'a Arc<KnownSecrets>,
     pub(crate) log: &'a Arc<LogBudget>,
     pub(crate) identity: &'a UpstreamIdentity,
-    /// The era that the server spoke the last time.
+    /// The era that the server spoke last.
     pub(crate) known: Option<Era>,
     pub(crate) notices: ServerNotices,
-    /// Whether it has started well before, so that nothing is left to download.
+    /// Whether it has started successfully before, so that nothing is left to download.
     pub(crate) is_installed: bool,
     pub(crate) starts: &'a StartPlaces,
     pub(crate) ticket: &'a StartTicket,
-    /// Where the tasks go that end the children.
+    /// Where the tasks go that end the child processes.
     pub(crate) children: &'a TaskTracker,
 }
 
@@ -109,26 +110,26 @@ pub(crate) async fn connect(
     Ok(session)
 }
 
-/// One connection on its way, era by era.
+/// One attempt to connect, era by era.
 struct EraLadder<'a> {
     domain: &'a Domain,
     /// The connect deadline.
     within: Duration,
-    /// How long it may really take.
+    /// The time limit that applies: longer than `within` while it may download.
     limit: Duration,
     /// The era that the configuration chose.
     only: Option<Era>,
-    /// Whether it may have to download first.
+    /// Whether it may have to download something first.
     is_install: bool,
     context: ConnectContext<'a>,
 }
 
 impl EraLadder<'_> {
-    /// Starts a local server once there is a place for that. Its time counts from then on.
+    /// Starts a local server once there is a place for it. Its time counts from then on.
     ///
-    /// A first start through a package runner may take as long as an install may. A runner that is killed
-    /// in the midst of a download leaves locks and half-filled folders behind, which break the next start
-    /// and those of other programs.
+    /// A first start through a package runner may take as long as an install. A runner that is
+    /// killed during a download leaves locks and half-filled folders behind, which break its next
+    /// start and those of other programs.
     async fn local(
         mut self,
         settings: &StdioSettings,
@@ -146,7 +147,7 @@ impl EraLadder<'_> {
         place.hold(INSTALL_HELD, self.noted(Box::pin(self.stdio(settings)))).await
     }
 
-    /// Says in the log now and then that a download goes on.
+    /// Logs now and then that a download is still running.
     async fn noted<T>(&self, install: impl Future<Output = T>) -> T {
         let mut install = pin!(install);
         let mut pause = FIRST_NOTE;
@@ -172,7 +173,7 @@ impl EraLadder<'_> {
                 Ok(session) => return Ok(session),
                 Err(refusal) => refusal,
             };
-            // It may have been updated since, and know nothing of its old era any more.
+            // It may have been updated since, and no longer speak its old era.
             let session = match refusal {
                 GreetingError::Refused(_) => {
                     self.greet_stdio(&wire, Era::Stateless, deadline).await
@@ -202,12 +203,12 @@ impl EraLadder<'_> {
         let mut session = self.greet_stdio(&wire, Era::Handshake, deadline).await;
         let has_died = session.is_err() && wire.ended().is_some() && Instant::now() < deadline;
         if has_died && matches!(refusal, GreetingError::Late) {
-            // Slow to wake, it died of the first question, which was given up by then.
+            // It was slow to start, and died of the first request, which had timed out by then.
             wire = self.start(settings, deadline).await?;
             session = self.greet_stdio(&wire, Era::Handshake, deadline).await;
         }
         match (refusal, session) {
-            // Slow to wake, it read the first question before this one, and holds to that era.
+            // It was slow to start, read the first request before this one, and sticks to that era.
             (GreetingError::Late, Err(GreetingError::Refused(_))) => {
                 self.greet_stdio(&wire, Era::Stateless, deadline).await
             }
@@ -221,8 +222,8 @@ impl EraLadder<'_> {
         settings: &StdioSettings,
         deadline: Instant,
     ) -> Result<Arc<StdioWire>, ConnectError> {
-        // A task that whoever closes waits for: given up in its midst, a start would leave a child
-        // that nobody knows of.
+        // Closing the source waits for this task. A start that is cancelled halfway would leave a
+        // child process behind that nobody knows of.
         let own = settings.clone();
         let starting = self.context.children.spawn(async move { process::spawn(&own).await });
         let spawned = timeout_at(deadline, starting).await;
@@ -306,13 +307,14 @@ impl EraLadder<'_> {
         if session.is_ok() {
             wire.open_stream().await;
         } else {
-            // The server may have begun a session. It is told to forget that one, and nobody waits for it.
+            // The server may have begun a session. It is told to end it, without waiting for the
+            // answer.
             tokio::spawn(async move { wire.close().await });
         }
         session
     }
 
-    /// The reason is the server's end, if it has ended, or what it wrote instead of an answer.
+    /// The reason is how the server ended, if it has ended, or what it wrote instead of an answer.
     fn failed_on(&self, wire: &StdioWire, refusal: GreetingError) -> ConnectError {
         let mut error = self.failed(refusal);
         error.last_lines = wire.last_lines();

@@ -1,8 +1,8 @@
-//! Whose roots a server of the handshake era is given.
+//! Which client's roots a server of the handshake era gets.
 //!
-//! A server may keep the roots that it was given for as long as its session lives, and many do. So a
-//! session whose server was given one client's roots serves that client alone, and is replaced when
-//! another client calls. Where there is only one client in all, its roots are the gateway's own.
+//! A server may keep the roots that it was given for as long as its session lives, and many do. So
+//! once a server was given one client's roots, its session serves only that client, and is replaced
+//! when another client calls. If there is only one client, its roots are the gateway's own.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,12 +21,13 @@ use crate::protocol::{methods, rpc};
 
 /// How long the only client may take to give its roots. No person is asked.
 const ROOTS_DEADLINE: Duration = Duration::from_secs(10);
-/// Requests for the only client's roots that are open at once in a session. One more is refused.
+/// The most requests for the only client's roots that are open at once in a session. Further ones
+/// are refused.
 const OPEN_ROOTS: usize = 4;
-/// How long the first call of a session waits for a server that asks for roots as soon as it is
-/// greeted: without them, its first answer would be another one.
+/// How long the first call of a session waits for a server that asks for roots right after the
+/// greeting. Without the roots, its first answer could differ.
 const FIRST_ROOTS: Duration = Duration::from_millis(100);
-/// How many of the clients that lost a session to another are remembered.
+/// How many of the clients that lost a session to another client are remembered.
 const FORMER_OWNERS: usize = 64;
 
 /// The only client that a gateway has, once it is known.
@@ -34,12 +35,12 @@ const FORMER_OWNERS: usize = 64;
 pub(crate) struct SoleClient(OnceLock<Arc<dyn Peer>>);
 
 impl SoleClient {
-    /// Only the first one counts.
+    /// Later clients are ignored.
     pub(crate) fn meet(&self, client: &Arc<dyn Peer>) {
         let _ = self.0.set(client.clone());
     }
 
-    /// Whether it has roots to give. None while it is not known.
+    /// Whether it has roots to give. None while the client is not known.
     pub(crate) fn has_roots(&self) -> Option<bool> {
         let question = question(methods::ROOTS_LIST, None);
         self.0.get().map(|client| client.capabilities().lacks(&question).is_none())
@@ -61,8 +62,8 @@ pub(crate) struct RootsOffer {
 impl RootsOffer {
     /// Notes that a client takes over a session whose server has another client's roots.
     ///
-    /// Of clients that take turns, each turn would cost a session. So once one of them is back, the
-    /// server is not offered roots.
+    /// If two clients took turns, every turn would cost a session. So when a client that lost its
+    /// session comes back, the next session is not offered roots.
     pub(crate) fn taken_over(&mut self, session: &SessionRoots, client: Option<u64>) {
         self.is_withheld = client.is_some_and(|client| self.former_owners.contains(&client));
         if self.former_owners.len() == FORMER_OWNERS {
@@ -71,22 +72,22 @@ impl RootsOffer {
         self.former_owners.extend(session.owner());
     }
 
-    /// Asked once for each session.
+    /// Call it once per session.
     pub(crate) fn for_next(&mut self) -> bool {
         !std::mem::take(&mut self.is_withheld)
     }
 }
 
-/// Whose roots the server of one session has, or may have.
+/// Whose roots the server of one session has, or may get.
 pub(crate) struct SessionRoots {
     sole: Arc<SoleClient>,
     is_offered: bool,
     /// The client that the session belongs to, once its server was given that client's roots.
     owner: OnceLock<u64>,
     open: Semaphore,
-    /// Rung when a request for roots was answered.
+    /// Notified when a request for roots was answered.
     answered: Notify,
-    /// Whether the server is about to be told of a change.
+    /// Whether a task is about to tell the server of a change.
     is_telling: AtomicBool,
 }
 
@@ -102,7 +103,7 @@ impl SessionRoots {
         })
     }
 
-    /// Whether the server is told that it can ask for roots at all.
+    /// Whether the server is told that it may ask for roots at all.
     pub(crate) fn are_offered(&self) -> bool {
         self.is_offered && self.sole.has_roots().unwrap_or(true)
     }
@@ -111,20 +112,20 @@ impl SessionRoots {
         self.owner.get().copied()
     }
 
-    /// Whether the server may take its client for this one.
+    /// Whether the session can serve this client.
     pub(crate) fn serve(&self, client: Option<u64>) -> bool {
         let owner = self.owner();
         owner.is_none() || owner == client
     }
 
-    /// Whether a request may be sent in this session: the roots that its server knows may shape every
-    /// answer. Call it with the requests under way locked.
+    /// Whether a request may be sent in this session: the roots that its server has may affect
+    /// every answer. Call it with the requests under way locked.
     pub(crate) fn admits(&self, back_channel: &BackChannel) -> bool {
         !back_channel.has_caller() || self.serve(back_channel.client())
     }
 
-    /// Makes the session its one client's, before the server is given that client's roots. The error is
-    /// the answer for the server. Call it with the requests under way locked.
+    /// Makes the session belong to its only client, before the server gets that client's roots. The
+    /// error is the answer for the server. Call it with the requests under way locked.
     pub(crate) fn claim<'a>(
         &self,
         under_way: impl Iterator<Item = &'a Arc<BackChannel>>,
@@ -134,7 +135,7 @@ impl SessionRoots {
             return Err(unsupported(id, methods::ROOTS_LIST));
         }
         let mut callers = under_way.filter(|back_channel| back_channel.has_caller());
-        // Without any, the router refuses it.
+        // With no calls under way, the router refuses it.
         let Some(first) = callers.next() else { return Ok(()) };
         let client = first.client();
         let (Some(client), true) = (client, callers.all(|other| other.client() == client)) else {
@@ -183,25 +184,26 @@ impl SessionRoots {
         self.answered.notify_one();
     }
 
-    /// Gives a server that asks at once the time to hear the roots of the only client.
+    /// Gives a server that asks right away time to get the roots of the only client.
     pub(crate) async fn await_first(&self) {
         if self.sole.has_roots() == Some(true) {
-            // One that does not ask is not waited for any longer.
+            // A server that has not asked by then is not waited for.
             let _ = timeout(FIRST_ROOTS, self.answered.notified()).await;
         }
     }
 
-    /// Whether the server has to hear that this client's roots have changed.
+    /// Whether the server must be told that this client's roots have changed.
     pub(crate) fn are_of(&self, client: u64) -> bool {
         self.owner() == Some(client) || self.sole.is(client)
     }
 
-    /// Begins to tell the server of a change. False while it is about to be told anyway.
+    /// Claims the task of telling the server of a change. False if another task is about to tell
+    /// it.
     pub(crate) fn begin_telling(&self) -> bool {
         !self.is_telling.swap(true, Ordering::AcqRel)
     }
 
-    /// Whatever changes from now on is told again.
+    /// Call it right before telling. A later change is told separately.
     pub(crate) fn tell(&self) {
         self.is_telling.store(false, Ordering::Release);
     }

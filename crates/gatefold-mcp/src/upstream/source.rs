@@ -45,7 +45,7 @@ use self::subscriptions::ResourceListeners;
 /// A session that ends sooner than this after it began counts as a failed start.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// Changes of resources that wait for whoever is slow to hear of them.
+/// How many changes of resources are kept for a slow listener.
 const UPDATES: usize = 256;
 
 /// One configured MCP server.
@@ -54,16 +54,16 @@ pub struct McpSource {
     client: reqwest::Client,
     credentials: Arc<dyn Credentials>,
     configured: CredentialSet,
-    /// What it was given, and may say again.
+    /// Secrets that it was given and may repeat.
     secrets: Arc<KnownSecrets>,
     log: Arc<LogBudget>,
-    /// What it said beside its answers.
+    /// What it wrote besides its answers.
     said: Arc<SourceLog>,
     clock: Arc<dyn Clock>,
     keeper: Arc<dyn Manifests>,
     starts: Arc<StartPlaces>,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
-    /// What it offers to identities of their own.
+    /// The lists that it gave to separate identities.
     own_lists: Mutex<IdentityLists>,
     /// The resources that have changed.
     updates: broadcast::Sender<Arc<str>>,
@@ -71,30 +71,31 @@ pub struct McpSource {
     sole_client: Arc<SoleClient>,
     /// The tools of the manifest that mirror arguments in headers.
     mirroring: RwLock<Arc<MirroringTools>>,
-    /// Held while a subscription is made or undone, so that two never cross.
+    /// Held while a subscription is made or cancelled, so that two never overlap.
     subscribing: tokio::sync::Mutex<()>,
     state: Mutex<SourceInner>,
     /// Fires when the source is closed.
     closing: CancellationToken,
-    /// The tasks that end the children, one a child.
+    /// The tasks that end the child processes, one for each.
     children: TaskTracker,
 }
 
 struct SourceInner {
     sessions: SessionPool,
     status: SourceStatus,
-    /// What the server of the last attempt that failed wrote to its standard error last.
+    /// The last lines on standard error of the last server that failed to start.
     last_lines: Arc<[String]>,
-    /// Why its list could not be taken up the last time, if it could not.
+    /// Why its last list could not be used, if it could not.
     list_failure: Option<String>,
     backoffs: Backoffs,
-    /// What its main session spoke last.
+    /// The era that its main session spoke last.
     era: Option<Era>,
-    /// Whether a local server of both eras was turned to the one of a client. It is tried only once: what a
-    /// server says it speaks may not be so.
+    /// Whether a local server of both eras was switched to a client's era. It is tried only once,
+    /// since the server may not really speak the era that it claims.
     follows_client: bool,
     roots_offer: RootsOffer,
-    /// Whether a local server has started well in this run, so that nothing is left to download.
+    /// Whether a local server has started successfully in this run, so that nothing is left to
+    /// download.
     is_installed: bool,
     is_closed: bool,
 }
@@ -111,17 +112,17 @@ enum StartReason {
 pub struct McpPorts {
     /// The guarded client that `gatefold-egress` makes.
     pub client: reqwest::Client,
-    /// Who is asked for credentials before each request to a remote server. What it gives goes
-    /// beside the headers of the settings, which are all there is without it.
+    /// Gives the credentials for each request to a remote server. They are sent in addition to the
+    /// headers of the settings.
     pub credentials: Option<Arc<dyn Credentials>>,
     pub keeper: Arc<dyn Manifests>,
     pub clock: Arc<dyn Clock>,
-    /// Where a local server gets a place for its start.
+    /// Where a local server gets its place for starting.
     pub starts: Arc<StartPlaces>,
 }
 
 impl McpSource {
-    /// A source that is not connected. `known` is what it offered when it last was.
+    /// A source without a connection. `known` is what it offered when it was last connected.
     pub fn new(settings: McpSettings, ports: McpPorts, known: Option<Arc<Manifest>>) -> Arc<Self> {
         let (state, error) = match &settings.transport {
             Transport::Disabled => (SourceState::Disabled, None),
@@ -229,7 +230,7 @@ impl McpSource {
                     tracing::warn!(%domain, reason = error.reason, "connecting failed");
                 }
                 state.sessions.remove(&key);
-                // A new version of its package may be out, which it began to download.
+                // It may have begun to download a new version of its package.
                 state.is_installed &= !error.is_late;
                 state.backoffs.failed(identity);
                 let to = if state.sessions.open() == 0 {
@@ -244,7 +245,7 @@ impl McpSource {
         }
     }
 
-    /// Greets the server anew, beside the session there is.
+    /// Greets the server again, next to the existing session.
     async fn probe(&self, identity: &UpstreamIdentity) -> Result<UpstreamSession, ConnectError> {
         let known = self.lock().era;
         let roots = SessionRoots::new(self.sole_client.clone(), true);
@@ -279,7 +280,7 @@ impl McpSource {
         }
     }
 
-    /// Forgets a session that turned out to be useless, so that the next call opens another.
+    /// Drops a session that turned out to be useless, so that the next call opens another.
     fn forget(
         self: &Arc<Self>,
         identity: &UpstreamIdentity,
@@ -293,8 +294,8 @@ impl McpSource {
         }
     }
 
-    /// Takes a session that has ended out of use and counts its end. The first to see the end does both
-    /// under one lock, so each end counts once. Returns false for an end that was seen before.
+    /// Takes an ended session out of use and counts its end. Both happen under one lock, so each
+    /// end counts once. Returns false for an end that was already counted.
     fn note_end(
         self: &Arc<Self>,
         state: &mut SourceInner,

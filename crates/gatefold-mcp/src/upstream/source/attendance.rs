@@ -1,4 +1,5 @@
-//! What happens to an open session that no call asks for: its lists, its end, the stop for want of use.
+//! What happens in an open session independently of calls: its lists, its end, and stopping when it
+//! is idle.
 
 use std::sync::Arc;
 
@@ -14,12 +15,12 @@ use super::McpSource;
 use super::lists::ListPace;
 use super::pool::{SessionKey, SessionPurpose};
 
-/// Why a process is replaced that hangs.
+/// Why a hanging process is replaced.
 const WEDGED: &str =
     "the server hung: calls ended at their deadlines, and it did not answer a ping";
 
 impl McpSource {
-    /// Looks after an open session until it ends or nobody uses it any more.
+    /// Looks after an open session until it ends or has been idle for long enough.
     pub(super) async fn attend(self: Arc<Self>, key: SessionKey, session: Arc<UpstreamSession>) {
         let identity = key.identity;
         if key.purpose == SessionPurpose::Main {
@@ -46,7 +47,7 @@ impl McpSource {
                 }
                 Some(()) = list_is_due => {
                     list_at = None;
-                    // Whatever was told until now is in the list that is asked for now.
+                    // The list fetched now covers every change announced so far.
                     let _ = session.notices.list_changed.notified().now_or_never();
                     if let Err(error) = self.list(&identity, &session).await {
                         self.listing_failed(&session, &error);

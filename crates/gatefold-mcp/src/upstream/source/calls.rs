@@ -1,4 +1,4 @@
-//! Calls: the request, what became of it, and whether it may be made again.
+//! Calls: the request, its result, and whether it may be sent again.
 
 use std::pin::pin;
 use std::sync::{Arc, PoisonError};
@@ -17,7 +17,7 @@ use super::super::session::{SessionCall, UpstreamSession};
 use super::{McpSource, StartReason};
 use crate::protocol::{Era, RpcError, codes};
 
-/// How often a session's era may be doubted.
+/// The shortest pause between two checks of a session's era.
 const DOUBTS: Duration = Duration::from_secs(30);
 
 /// How long before its deadline a call learns that its source is still downloading.
@@ -26,7 +26,7 @@ const LAST_WORD: Duration = Duration::from_millis(50);
 /// What to do after an attempt.
 enum AttemptOutcome {
     Ended(Result<Outcome, CallError>),
-    /// Nothing was done about it, and another session may fare better.
+    /// The server did nothing about it, and another session may work.
     Again(WireError),
 }
 
@@ -49,7 +49,7 @@ impl McpSource {
                     first_error = first;
                     session
                 }
-                // What became of the call says more than why it was not made again.
+                // The result of the first attempt says more than why there was no second one.
                 (Err(CallError::CircuitOpen { .. }), Some(first)) => {
                     return Err(self.call_error(first, &target, context.result_bytes));
                 }
@@ -65,7 +65,8 @@ impl McpSource {
         }
     }
 
-    /// The session for a call. One that waits for a download until its deadline is told so.
+    /// The session for a call. A call that waits for a download until its deadline learns why it
+    /// failed.
     async fn session_in_time(
         self: &Arc<Self>,
         context: &CallContext,
@@ -147,7 +148,7 @@ impl McpSource {
         }
     }
 
-    /// The headers that mirror arguments of a tool.
+    /// The headers that mirror a tool's arguments.
     fn mirrored(
         &self,
         identity: &UpstreamIdentity,
@@ -165,8 +166,9 @@ impl McpSource {
         mirroring.get(&target.name).map_or_else(Vec::new, |tool| tool.headers(arguments.get()))
     }
 
-    /// Whether a server that turned a request away was updated meanwhile: a remote one has no
-    /// connection that would end with it. If so the session is given up for one in its new era.
+    /// Whether a server that turned a request away speaks another era by now. A remote server may
+    /// be updated without any connection ending. If so, the session is dropped, so that the next
+    /// one uses the new era.
     async fn speaks_another_era(
         self: &Arc<Self>,
         identity: &UpstreamIdentity,
@@ -211,7 +213,7 @@ impl McpSource {
         }
     }
 
-    /// Shows a refusal of the server's, until a call is answered again.
+    /// Shows the server's refusal until a call is answered again.
     fn note_refusal(&self, reason: &str) {
         let error = &mut self.lock().status.error;
         if error.as_deref() != Some(reason) {
@@ -228,7 +230,7 @@ impl McpSource {
     }
 }
 
-/// Keeps a session that gave out a task. Asking after the task does not make it live longer.
+/// Keeps a session that gave out a task. Later requests for the task do not extend its life.
 fn note_task(
     session: &UpstreamSession,
     operation: &Operation,
@@ -239,8 +241,8 @@ fn note_task(
     }
 }
 
-/// Whether an error may come from a server that does not speak the session's era any more. Each of
-/// these says that nothing was done.
+/// Whether an error may come from a server that no longer speaks the session's era. Each of these
+/// errors means that nothing was done.
 fn is_of_another_era(error: &RpcError, era: Era) -> bool {
     match era {
         Era::Handshake => error.is_malformed,

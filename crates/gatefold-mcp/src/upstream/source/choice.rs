@@ -1,10 +1,11 @@
 //! Which session serves a call.
 //!
-//! One session for each identity serves everybody who can share it. Two things set clients apart.
-//! A server that was given one client's roots must not use them for another: its session is replaced.
-//! And a server of both eras may ask questions in a way that only the handshake era has, so clients of
-//! that era are served in it: beside the others by a remote server, and instead of them by a local one,
-//! where a second session would be a second process with a state of its own.
+//! One session for each identity serves everybody who can share it. Clients cannot share one in two
+//! cases. A server that was given one client's roots must not use them for another: its session is
+//! replaced. And a server of both eras may ask questions that only the handshake era allows, so
+//! clients of that era get a session in it. At a remote server this is a second session. A local
+//! server's session is replaced, because a second one would be a second process with a state of its
+//! own.
 
 use std::sync::Arc;
 
@@ -30,8 +31,8 @@ enum Misfit {
 }
 
 impl McpSource {
-    /// The open session for a client's calls, or for our own requests if there is no client; or one that
-    /// is opened now. All calls that ask while it is being opened wait for the same one.
+    /// The open session for a client's calls, or for our own requests if there is no client. Opens
+    /// one if there is none. Callers that ask while it is being opened share it.
     pub(super) async fn session(
         self: &Arc<Self>,
         identity: &UpstreamIdentity,
@@ -70,7 +71,7 @@ impl McpSource {
                 key = SessionKey::handshake_calls(identity);
                 slot = self.live_slot(&mut state, &key);
             } else {
-                // It is what is tried first from now on.
+                // From now on, this era is tried first.
                 state.era = Some(Era::Handshake);
                 state.follows_client = true;
                 replace(&mut state, session);
@@ -111,7 +112,7 @@ impl McpSource {
         (has_connection && is_of_another_era && may_change && !is_chosen).then_some(Misfit::Era)
     }
 
-    /// A slot that is about to be used, unless its session has ended.
+    /// A slot about to be used, unless its session has ended.
     fn live_slot(
         self: &Arc<Self>,
         state: &mut SourceInner,
@@ -141,7 +142,8 @@ impl McpSource {
             return Err(CallError::CircuitOpen { domain: self.settings.domain.clone(), reason });
         }
         self.make_room(state, &key)?;
-        // A task of its own: a caller may give up waiting, and the others still get the session.
+        // It is a separate task: one caller may give up waiting, and the others still get the
+        // session.
         let ticket = Arc::<StartTicket>::default();
         let task = tokio::spawn(self.clone().connect(key.clone(), ticket.clone()));
         let connecting = async move {
@@ -153,7 +155,7 @@ impl McpSource {
         Ok(slot)
     }
 
-    /// Retires the session that was unused the longest, if there are as many as there may be.
+    /// Retires the session that has been idle longest, if there are as many as allowed.
     fn make_room(
         self: &Arc<Self>,
         state: &mut SourceInner,
@@ -176,7 +178,7 @@ impl McpSource {
     }
 }
 
-/// Takes a session out of use for another one. The calls under way end in it.
+/// Takes a session out of use in favour of another. The calls under way finish in it.
 fn replace(state: &mut SourceInner, session: &Arc<UpstreamSession>) {
     if state.sessions.take_out(session) {
         session.replaced.cancel();

@@ -1,4 +1,4 @@
-//! The source as dispatch has it.
+//! The interface of the source to dispatch.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Source for McpSource {
 
     fn release(self: Arc<Self>, identity: &UpstreamIdentity, uri: &str) {
         let (identity, uri) = (identity.clone(), uri.to_owned());
-        // Outside of any runtime there is nothing left to release.
+        // Outside a runtime there is nothing left to release.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move { self.leave(&identity, &uri).await });
         }
@@ -37,14 +37,14 @@ impl Source for McpSource {
 
     fn meet(&self, client: &Arc<dyn Peer>) {
         self.sole_client.meet(client);
-        // Servers that are running asked before there was anybody to ask.
+        // Running servers may have asked for roots before there was a client to answer.
         if let (Some(true), Some(client)) = (self.sole_client.has_roots(), client.client()) {
             self.roots_changed(client);
         }
     }
 
     fn roots_changed(&self, client: u64) {
-        // Outside of any runtime nothing runs that could be told.
+        // Outside a runtime, no server is running.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         for session in self.open_sessions() {
             let roots = &session.notices.roots;
@@ -57,7 +57,7 @@ impl Source for McpSource {
     fn status(&self) -> SourceStatus {
         let state = self.lock();
         let status = state.status.clone();
-        // Of two things that are wrong, the one that keeps calls from being made comes first.
+        // If two things are wrong, the one that prevents calls is shown.
         let error = status.error.or_else(|| state.list_failure.clone());
         SourceStatus { error, downloading: state.sessions.downloading(), ..status }
     }
@@ -113,7 +113,7 @@ impl Source for McpSource {
             self.closing.cancel();
             let sessions: Vec<_> = self.lock().sessions.all().cloned().collect();
             join_all(sessions.into_iter().map(SessionSlot::close)).await;
-            // Those of attempts that failed, and of sessions that were given up, are among them.
+            // This includes those of failed attempts, and of sessions that were dropped.
             self.children.close();
             self.children.wait().await;
         })

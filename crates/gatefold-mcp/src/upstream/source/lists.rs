@@ -1,4 +1,4 @@
-//! What a source lists: asked for once a session, and again when it has changed.
+//! The lists of a source: fetched once per session, and again when they have changed.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -14,18 +14,18 @@ use super::McpSource;
 use super::own_lists::IdentityList;
 use crate::protocol::methods;
 
-/// How long changes of a list are gathered before it is asked for again, and how long at the most
+/// How long changes of a list are gathered before it is fetched again, and the longest this takes
 /// while they keep coming.
 pub const GATHERING: Duration = Duration::from_millis(50);
 pub const LONGEST_GATHERING: Duration = Duration::from_secs(30);
 
-/// For how many of its own pauses a source must be quiet to be asked soon again.
+/// A source that was quiet for this many of its own pauses is asked soon again.
 const QUIET_PAUSES: u32 = 2;
 
-/// When to ask for a list that has changed.
+/// When to fetch a list that has changed.
 ///
-/// A list that keeps changing is asked for less and less often: each one is a catalogue to build and
-/// a file to write. One that changes now and then, or in a burst, is up to date soon after.
+/// A list that keeps changing is fetched less and less often, because each one means a catalogue to
+/// build and a file to write. A list that changes now and then, or in a burst, is soon up to date.
 #[derive(Default)]
 pub(super) struct ListPace {
     pause: Duration,
@@ -33,7 +33,7 @@ pub(super) struct ListPace {
 }
 
 impl ListPace {
-    /// When to ask, after a change that was told of now.
+    /// When to fetch the list after a change that was announced now.
     pub(super) fn next(&mut self, now: Instant) -> Instant {
         let quiet = self.pause * QUIET_PAUSES;
         let is_quiet = self.last.is_none_or(|last| now.saturating_duration_since(last) >= quiet);
@@ -45,7 +45,7 @@ impl ListPace {
 }
 
 impl McpSource {
-    /// Asks for the list unless this session gave it already.
+    /// Fetches the list, unless it was already fetched in this session.
     pub(super) async fn list_once(
         &self,
         identity: &UpstreamIdentity,
@@ -64,16 +64,16 @@ impl McpSource {
         self.fetch_list(identity, session).await
     }
 
-    /// Logs why the list of a session could not be taken up.
+    /// Logs why the list of a session could not be used.
     pub(super) fn listing_failed(&self, session: &Arc<UpstreamSession>, error: &ListError) {
-        // The code that ended the session, or saw it end, has logged that already.
+        // The code that ended the session, or noticed its end, has already logged that.
         let state = self.lock();
         if !state.is_closed && state.sessions.holds(session) {
             tracing::warn!(domain = %self.settings.domain, %error, "listing failed");
         }
     }
 
-    /// Asks for the list. What went wrong is shown until one is taken up.
+    /// Fetches the list. If it fails, the reason is shown until a list is used again.
     async fn fetch_list(
         &self,
         identity: &UpstreamIdentity,
@@ -86,7 +86,7 @@ impl McpSource {
         fetched
     }
 
-    /// Names a few of the definitions that were altered. `gatefold check` lists all of them.
+    /// Names a few of the altered definitions. `gatefold check` lists all of them.
     fn log_alterations(&self, manifest: &Manifest) {
         let domain = &self.settings.domain;
         let alterations = manifest.alterations();
@@ -112,7 +112,8 @@ impl McpSource {
         let manifest = Arc::new(listed.map_err(|_| ListError::Late(methods::TOOLS_LIST))??);
         session.set_listed();
         self.log_alterations(&manifest);
-        // One that differs in order alone changes nothing: some servers list in another order each time.
+        // A list that differs only in its order is no change: some servers list in a different
+        // order each time.
         let same = former.filter(|former| former.digest() == manifest.digest());
         let manifest = same.unwrap_or(manifest);
         let mirroring = Arc::new(mirrored_arguments::of_manifest(&manifest));

@@ -1,4 +1,4 @@
-//! What one source offers to identities of their own.
+//! The lists that one source gives to separate identities.
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -8,8 +8,8 @@ use gatefold_core::{RecentMap, UpstreamIdentity};
 use super::super::mirrored_arguments::MirroringTools;
 use super::McpSource;
 
-/// Identities whose lists one source keeps. One more takes the place of the one that was used longest
-/// ago, which is asked for anew when its identity comes back.
+/// The most identities whose lists one source keeps. One more replaces the least recently used,
+/// whose list is fetched again when that identity comes back.
 pub(super) const OWN_LISTS: usize = 1024;
 
 /// What one identity is offered.
@@ -29,8 +29,8 @@ impl McpSource {
         }
     }
 
-    /// Takes up what one identity is offered. It is not kept on disk: it is soon had again, and a
-    /// person's list is nobody else's to find there.
+    /// Stores what one identity is offered. It is not written to disk: it is quickly fetched again,
+    /// and a person's list should not lie there for others to find.
     pub(super) fn take_own_list(&self, identity: &UpstreamIdentity, list: IdentityList) {
         let (tools, digest) = (list.manifest.tools().len(), list.manifest.digest());
         let former = self.own_lists().insert(identity.clone(), list);

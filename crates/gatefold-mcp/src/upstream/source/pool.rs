@@ -1,4 +1,4 @@
-//! The sessions of one source: at most so many, one or two for each identity.
+//! The sessions of one source: a limited number, one or two for each identity.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use super::super::ladder::ConnectError;
 use super::super::session::UpstreamSession;
 use super::super::starts::StartTicket;
 
-/// Sessions of one source at once. A local one is a process, so this is also how many processes one
-/// source may come to.
+/// The most sessions of one source at once. A local session is a process, so this is also the most
+/// processes that one source can have.
 pub(super) const SESSION_LIMIT: usize = 64;
 
-/// A session that is being opened. Everybody who waits for it gets the same one.
+/// A session that is being opened. Everybody waiting for it gets the same one.
 pub(super) type PendingSession =
     Shared<BoxFuture<'static, Result<Arc<UpstreamSession>, Arc<ConnectError>>>>;
 
@@ -28,7 +28,7 @@ pub(super) struct SessionKey {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum SessionPurpose {
-    /// Lists, subscriptions, and the calls of everybody who needs no other.
+    /// Lists, subscriptions, and the calls of everybody who needs no separate session.
     Main,
     /// The calls of clients of the handshake era, at a remote server that speaks both eras.
     HandshakeCalls,
@@ -63,16 +63,16 @@ impl SessionSlot {
     }
 }
 
-/// All sessions are in use, so that there is no place for one more identity.
+/// All sessions are in use, so there is no place for another identity.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PoolFull;
 
-/// The sessions of a source, the longest unused first to go.
+/// The sessions of a source. When there are too many, the one idle longest goes first.
 #[derive(Default)]
 pub(super) struct SessionPool {
     /// At most [`SESSION_LIMIT`].
     slots: HashMap<SessionKey, UsedSlot>,
-    /// Counts uses, to tell which slot was used before which.
+    /// Counts uses, to tell which slot was used earlier.
     clock: u64,
 }
 
@@ -82,7 +82,7 @@ struct UsedSlot {
 }
 
 impl SessionPool {
-    /// The slot of this key, which is about to be used.
+    /// The slot of this key, now counted as used.
     pub(super) fn used(&mut self, key: &SessionKey) -> Option<SessionSlot> {
         self.clock += 1;
         let used = self.slots.get_mut(key)?;
@@ -94,8 +94,8 @@ impl SessionPool {
         self.slots.get(key).map(|own| &own.slot)
     }
 
-    /// Makes room for one more identity where there is none: takes out the session that was unused
-    /// the longest among those that are idle. The caller closes it.
+    /// Makes room for another identity if there is none, by taking out the session that has been
+    /// idle longest. The caller closes it.
     pub(super) fn make_room(
         &mut self,
         key: &SessionKey,
@@ -125,7 +125,7 @@ impl SessionPool {
         self.slots.remove(key);
     }
 
-    /// Takes a session out of use. False if it was not in use any more.
+    /// Takes a session out of use. False if it was already out of use.
     pub(super) fn take_out(&mut self, session: &Arc<UpstreamSession>) -> bool {
         let before = self.slots.len();
         self.slots.retain(|_, own| !is(&own.slot, session));
@@ -145,7 +145,7 @@ impl SessionPool {
         self.all().filter(|slot| matches!(slot, SessionSlot::Open(_))).count()
     }
 
-    /// For how long a session on its way has been downloading.
+    /// How long a session that is being opened has been downloading.
     pub(super) fn downloading(&self) -> Option<Duration> {
         let tickets = self.all().filter_map(|slot| match slot {
             SessionSlot::Connecting { ticket, .. } => Some(ticket),

@@ -1,4 +1,5 @@
-//! Counts who subscribes to each resource, so that the server gets one subscription for each.
+//! Counts the subscribers of each resource, so that the server gets one subscription for each
+//! resource.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,9 +15,9 @@ use super::pool::{SESSION_LIMIT, SessionKey, SessionSlot};
 use super::{McpSource, StartReason};
 use crate::protocol::codes::{INTERNAL_ERROR, is_of_missing_resource};
 
-/// Resources that one identity listens to at once. One more is refused.
+/// The most resources that one identity listens to at once. Further ones are refused.
 const SUBSCRIPTIONS: usize = 1024;
-/// How long to wait before a connection that is listened to is opened again.
+/// How long to wait before reopening a connection that somebody listens on.
 const REVIVAL: Duration = Duration::from_millis(500);
 
 type Counts = BTreeMap<Arc<str>, usize>;
@@ -24,7 +25,8 @@ type Counts = BTreeMap<Arc<str>, usize>;
 /// Who listens to which resources: at most [`SESSION_LIMIT`] identities, each to at most
 /// [`SUBSCRIPTIONS`].
 ///
-/// It has a lock of its own, under which no other is taken: what a wire reads is looked up here.
+/// It has its own lock, and takes no other while holding it: the code that reads from a wire looks
+/// things up here.
 #[derive(Clone, Default)]
 pub(super) struct ResourceListeners(Arc<Mutex<HashMap<UpstreamIdentity, Counts>>>);
 
@@ -50,8 +52,8 @@ impl ResourceListeners {
         }
     }
 
-    /// Notes a resource that is about to be listened to: what the server says right behind its
-    /// answer counts.
+    /// Notes a resource whose subscription has been requested: updates that follow right after the
+    /// server's answer must count.
     fn begin<'a>(
         &'a self,
         identity: &'a UpstreamIdentity,
@@ -62,14 +64,14 @@ impl ResourceListeners {
         PendingListener { subscriptions: self, identity, uri }
     }
 
-    /// One more for a resource that is listened to already. False for any other.
+    /// Adds a listener to a resource that already has one. False if it has none.
     fn join(&self, identity: &UpstreamIdentity, uri: &str) -> bool {
         let mut all = self.lock();
         let count = all.get_mut(identity).and_then(|counts| counts.get_mut(uri));
         count.filter(|count| **count > 0).map(|count| *count += 1).is_some()
     }
 
-    /// One less. True for the last.
+    /// Removes one listener. True if it was the last.
     fn leave(&self, identity: &UpstreamIdentity, uri: &str) -> bool {
         let mut all = self.lock();
         let Some(counts) = all.get_mut(identity) else { return false };
@@ -98,7 +100,8 @@ impl ResourceListeners {
     }
 }
 
-/// A resource that is about to be listened to. Dropped before it is, it is forgotten.
+/// A resource whose subscription has been requested. Dropping this before it succeeds forgets the
+/// resource.
 struct PendingListener<'a> {
     subscriptions: &'a ResourceListeners,
     identity: &'a UpstreamIdentity,
@@ -172,7 +175,7 @@ impl McpSource {
         Ok(done())
     }
 
-    /// Undoes one subscription, and tells the server when it was the last.
+    /// Removes one subscriber, and tells the server if it was the last.
     pub(super) async fn leave(self: &Arc<Self>, identity: &UpstreamIdentity, uri: &str) {
         let _subscribing = self.subscribing.lock().await;
         if !self.subscriptions.leave(identity, uri) {
@@ -184,7 +187,7 @@ impl McpSource {
         };
         let Some(session) = open else { return };
         let (domain, uri) = (&self.settings.domain, uri.into());
-        // A server that cannot be told will not be asked again either.
+        // A failure does no harm: no later session subscribes to the resource.
         match timeout(self.settings.connect_deadline, session.unsubscribe(&uri)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::debug!(%domain, %error, "unsubscribing failed"),
@@ -192,8 +195,8 @@ impl McpSource {
         }
     }
 
-    /// Has a new session tell of what its predecessor told of. What changed in between is not
-    /// known, so all of it may have.
+    /// Subscribes a new session to everything that the previous one was subscribed to. Any of it
+    /// may have changed in between, so all of it counts as changed.
     pub(super) async fn resubscribe(
         &self,
         identity: &UpstreamIdentity,
@@ -216,7 +219,7 @@ impl McpSource {
         }
     }
 
-    /// Opens a session again that somebody listens to, until it is open or nobody does any more.
+    /// Reopens a session that somebody listens on, until it is open or nobody listens any more.
     pub(super) async fn revive(self: Arc<Self>, identity: UpstreamIdentity) {
         let reviving = async {
             loop {
@@ -266,7 +269,7 @@ mod tests {
         let (identity, uri) = (UpstreamIdentity::Shared, Arc::from("a://b"));
         assert!(!subscriptions.join(&identity, &uri));
         drop(subscriptions.begin(&identity, &uri));
-        assert!(!subscriptions.has(&identity, &uri), "it came to nothing");
+        assert!(!subscriptions.has(&identity, &uri), "the subscription failed");
         let beginning = subscriptions.begin(&identity, &uri);
         assert!(subscriptions.has(&identity, &uri) && subscriptions.of(&identity).is_empty());
         beginning.succeeded();
