@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// A sentence encoder beside the index.
+/// A sentence encoder that supplements the index.
 ///
 /// It reads one passage for each tool. Until it has read a tool's passage, the tool is ranked
 /// without it.

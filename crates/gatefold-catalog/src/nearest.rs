@@ -63,7 +63,7 @@ fn is_destructive(tool: &Tool) -> bool {
 }
 
 /// The visible tools by the similarity of their names, without those far below the best and those
-/// with so many namesakes before them that they cannot be suggested.
+/// that cannot be suggested because too many of the same name come first.
 fn alike<'a>(
     snapshot: &'a Snapshot,
     visible: &impl Visibility,

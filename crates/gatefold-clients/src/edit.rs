@@ -192,8 +192,8 @@ pub fn disconnect(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Restorat
     restore(file, text, undo)
 }
 
-/// Puts back the servers that [`connect`] took out and nobody has put back since, and leaves the
-/// entry alone.
+/// Puts back the servers that [`connect`] took out and nobody has put back since, and does not
+/// touch the entry.
 pub fn restore(file: &ConfigFile, text: &str, undo: &Undo) -> Result<Restoration, EditError> {
     let (mark, text) = split_mark(text)?;
     let mut now = text.to_owned();

@@ -42,7 +42,7 @@ pub(crate) fn in_braces(text: &str) -> String {
     braced + rest
 }
 
-/// The text with the default of each client question beside the reference to its answer.
+/// The text, in which each reference to a client question's answer also has the question's default.
 pub(crate) fn with_defaults(text: &str, inputs: &[(String, String)]) -> String {
     let can_stand = |default: &str| !default.is_empty() && !default.contains('}');
     let inputs = inputs.iter().filter(|(_, default)| can_stand(default));

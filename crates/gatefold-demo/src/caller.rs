@@ -34,7 +34,7 @@ struct Request {
 /// What a call returns.
 pub(crate) enum Answer {
     Value(Value),
-    /// A result with a picture beside it.
+    /// A result and a picture.
     Picture {
         value: Value,
         png: Vec<u8>,

@@ -19,7 +19,7 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 pub struct Settings {
     /// From the lookup of the name to the end of the TLS handshake.
     pub connect_timeout: Duration,
-    /// The longest silence of a server, before its answer and during it. None waits for ever, which
+    /// The longest silence of a server, before its answer and during it. None waits forever, which
     /// is only right for event streams; the caller must then have a deadline of its own.
     pub read_timeout: Option<Duration>,
     /// How many unused connections to one host are kept.

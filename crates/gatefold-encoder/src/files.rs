@@ -8,7 +8,7 @@ use crate::EncoderError;
 
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, EncoderError> {
     let unread = |source| EncoderError::Read { path: path.to_owned(), source };
-    // Opening a pipe that nobody writes to would block for ever.
+    // Opening a pipe that nobody writes to would block forever.
     if !path.metadata().map_err(unread)?.is_file() {
         return Err(unread(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")));
     }

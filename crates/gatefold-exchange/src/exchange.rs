@@ -45,7 +45,7 @@ impl Exchange {
     }
 
     /// The audience for a client that gives itself this name. The claim may choose a disclosure if
-    /// the request named none. What can be seen depends on the principal alone.
+    /// the request named none. What can be seen depends only on the principal.
     pub fn for_client(&self, audience: &Audience, client: Option<&ClientName>) -> Audience {
         self.clients.load().audience(audience, client, &self.disclosures)
     }

@@ -128,7 +128,7 @@ impl Analysis {
     }
 }
 
-/// How much the vector of a tool's domain and name counts beside that of its whole text.
+/// The weight of the vector of a tool's domain and name, relative to that of its whole text.
 const NAME_SHARE: f32 = 0.4;
 
 /// What a tool means: its domain, name and description, weighted towards the first two.

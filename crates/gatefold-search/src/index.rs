@@ -69,7 +69,7 @@ impl Index {
             postings,
         }
     }
-    /// How much memory it takes, in bytes, beside the analyses it was built from.
+    /// How much memory it takes, in bytes, not counting the analyses it was built from.
     pub fn memory(&self) -> usize {
         size_of::<Self>()
             + self.terms.memory()

@@ -1,5 +1,5 @@
-//! What people asked for before they used a tool: an index of its own, beside that of the tools, so
-//! that learning changes neither the catalogue nor what is known of a tool itself.
+//! What people asked for before they used a tool. It is a separate index, so that learning changes
+//! neither the catalogue nor what is known of a tool itself.
 //!
 //! A past query counts for its tool twice: as a text of the tool (a field, as in Robertson et al.
 //! 2004), and as a neighbour of the request (Cover and Hart 1967, "Nearest neighbor pattern
@@ -14,7 +14,7 @@ use crate::query::Query;
 use crate::ranking::Mode;
 use crate::tuning::Tuning;
 
-/// The share of a tool's past queries taken together as its text, beside the nearest of them.
+/// The share of a tool's past queries read together as one text, relative to the nearest of them.
 const FIELD: f32 = 0.25;
 const NEIGHBOUR: f32 = 0.2;
 
@@ -41,7 +41,7 @@ const USUAL: (f32, f32, f32) = (0.1, 0.1, 10.0);
 /// tools have any, their absence is no reason to doubt a tool.
 const DOUBT: f32 = 0.1;
 
-/// The share of meaning beside words.
+/// The share of meaning, relative to words.
 const MEANING: f32 = 0.5;
 
 /// How soon repetitions of a word stop counting: a past query repeated should score close to 1.

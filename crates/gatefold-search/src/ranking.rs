@@ -89,8 +89,8 @@ const REQUEST_WEIGHT: f32 = 50.0;
 const LEAST_MEANING: f32 = 0.05;
 const MOST_MEANING: f32 = 1.0;
 
-/// How well a tool must fit to be shown beside one that fits, as a share of that tool's least
-/// score.
+/// How well a tool must fit to be shown together with one that fits, as a share of that tool's
+/// lowest score.
 const BESIDE: f32 = 0.4;
 
 /// How good a tool must be by words, as a share of the best, for its similarity to be computed

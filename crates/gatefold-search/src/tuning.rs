@@ -16,11 +16,11 @@ pub struct Tuning {
     pub compound: f32,
     /// What a longer word counts when an unknown word is completed to it.
     pub completion: f32,
-    /// What the best clause of a request counts beside the whole.
+    /// The weight of a request's best clause, relative to the whole request.
     pub clause: f32,
     /// What the mean of a domain's best three tools adds to each of its tools.
     pub domain: f32,
-    /// What similarity of meaning counts beside the words, in a hybrid ranking.
+    /// The weight of similarity of meaning, relative to the words, in a hybrid ranking.
     pub meaning: f32,
     /// How fast that falls as the weight of a request's words grows: the exponent.
     pub by_weight: f32,

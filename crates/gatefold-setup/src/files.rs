@@ -59,8 +59,8 @@ pub(super) fn replace(
 }
 
 /// The file that a path leads to through links, whether it exists or not. Refuses a file that
-/// nobody may write: its folder's permissions alone would allow replacing it. Refuses a folder that
-/// takes no new file, because the replacement is made there.
+/// nobody may write, even where the permissions of its folder would allow replacing it. Refuses a
+/// folder that takes no new file, because the replacement is made there.
 pub(super) fn writable_target(path: &Path) -> Result<PathBuf, SetupError> {
     let failed = |error| SetupError::File { path: path.to_owned(), act: "written", error };
     let target = target(path).map_err(failed)?;

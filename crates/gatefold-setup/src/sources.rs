@@ -87,7 +87,7 @@ pub fn redacted(text: &str) -> String {
     redact(text).into_owned()
 }
 
-/// Why a source cannot have this name beside those in the text, if it cannot.
+/// Why a source cannot have this name next to those in the text, if it cannot.
 pub fn name_fault(name: &str, existing: &str) -> Option<NameFault> {
     let domain = Domain::from_key(name);
     if !Entry::is_name(name)
@@ -154,7 +154,7 @@ pub fn add_source(
     Err(edit(path, fault))
 }
 
-/// The new source alone, as a section.
+/// The new source as a section of its own.
 pub fn section(source: &NewSource) -> String {
     format!("[{SOURCES}.{}]\n{}", toml_key(&source.name), members(source))
 }

@@ -1,4 +1,4 @@
-//! Work beside the calls: recovery after the crash of another process, and retention.
+//! Work in the background: recovery after the crash of another process, and retention.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

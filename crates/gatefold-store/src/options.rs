@@ -15,8 +15,8 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// For a command beside the gateways, which deletes no records: how long they are kept is in a
-    /// gateway's configuration.
+    /// For a command that runs next to gateways. It deletes no records, because only a gateway's
+    /// configuration says how long they are kept.
     pub fn keeping_all() -> Self {
         let retention = Retention { age: Duration::MAX, rows: u32::MAX };
         Self { retention, ..Self::default() }

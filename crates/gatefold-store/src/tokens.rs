@@ -1,4 +1,4 @@
-//! Exact token counts, stored beside the manifests of their tools.
+//! Exact token counts, stored next to the manifests of their tools.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};

@@ -1,7 +1,7 @@
 //! Gatefold put together: configuration in, a running gateway out.
 //!
 //! [`config`] reads files into types that cannot be wrong, and [`build`] makes a running [`App`]
-//! of them. The binary is a thin shell over this crate; whoever embeds Gatefold starts here too:
+//! of them. The binary is a thin shell over this crate; embedding Gatefold starts here too:
 //! [`App::builder`] takes an authenticator, an approvals backend, credentials and disclosures, and
 //! [`config::Inputs::kinds`] takes kinds of sources. `examples/embedding` has one of each.
 //! It must not know the protocol library or SQL: those stay in `gatefold-mcp` and

@@ -1,4 +1,4 @@
-//! An approval backend: a desk where requests lie until whoever is on duty decides them.
+//! An approval backend: a desk where requests lie until the person on duty decides them.
 //!
 //! It keeps them in memory. One that posts them to a chat, or into a ticket, has the same three
 //! methods.
@@ -38,7 +38,7 @@ impl Desk {
         pending.map(|(id, own)| (id.clone(), own.request.clone())).collect()
     }
 
-    /// Decides a request, by the name of whoever is on duty.
+    /// Decides a request in the name of the person on duty.
     pub fn decide(&self, id: &ApprovalId, decision: ApprovalState) {
         if let Some(paper) = self.papers().requests.get_mut(id) {
             paper.state = decision;

@@ -78,7 +78,7 @@ impl KindSection for Greeting {
         NAME
     }
 
-    /// A source with another digest is another source: nothing that was kept for it counts any more.
+    /// A source with another digest is another source: what was kept for it no longer counts.
     fn digest(&self, parts: &mut DigestParts) {
         parts.add(&self.greeting.0);
     }

@@ -2,7 +2,7 @@
 //!
 //! A debug build inlines nothing of ours, so each function that runs is counted to its own file. Only
 //! one call is watched, once caches and connections are warm, so what starts, connects and lists is not
-//! in it. A timer that fires meanwhile is.
+//! in it. A timer that fires during it is.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

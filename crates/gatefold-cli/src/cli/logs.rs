@@ -1,4 +1,4 @@
-//! `gatefold logs`: what a source wrote beside its answers.
+//! `gatefold logs`: what a source wrote besides its answers.
 
 use std::collections::HashMap;
 use std::process::ExitCode;

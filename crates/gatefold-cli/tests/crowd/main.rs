@@ -210,8 +210,8 @@ impl World {
         }
     }
 
-    /// Waits until nothing goes on: no session, no call, no process, no connection to a server, and
-    /// no more tasks than before anyone came.
+    /// Waits until nothing is left: no session, no call, no process, no connection to a server, and
+    /// no more tasks than before the first visitor came.
     async fn settled(&self, tasks: u64) -> Value {
         self.await_waiting(0).await;
         let deadline = Instant::now() + SETTLING;
@@ -231,7 +231,7 @@ impl World {
     }
 }
 
-/// What still goes on.
+/// What is still left.
 fn left(status: &Value) -> Vec<String> {
     let mut left = Vec::new();
     let mut none = |what: String, count: &Value| {

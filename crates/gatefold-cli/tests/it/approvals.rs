@@ -1,5 +1,5 @@
 //! Calls that need a person's approval, through the real binary: who is asked, what is refused, and
-//! how a person decides beside a running gateway.
+//! how a person decides while a gateway runs.
 
 use gatefold_testkit::{Exchange, RawClient};
 use serde_json::{Value, json};

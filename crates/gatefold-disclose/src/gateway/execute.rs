@@ -81,7 +81,7 @@ fn as_object(raw: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(text.to_owned()).ok()
 }
 
-/// The tool's arguments beside `tool_name`, if all are its parameters, or if they are in one other
+/// The tool's arguments besides `tool_name`, if all are its parameters, or if they are in one other
 /// object.
 fn flattened(tool: &Tool, others: &[(&str, &str)]) -> Option<Box<RawValue>> {
     let fields = object(others.iter().copied());

@@ -352,8 +352,8 @@ async fn nest(
     context.nested.call_with(operation, caller, options).await
 }
 
-/// Calls a tool that suspends for a client which answers by asking again, and goes on with that very
-/// call.
+/// Calls a tool that suspends, for a client that answers by repeating its request, and resumes that
+/// same call.
 async fn nest_again(context: &CallContext, arguments: &str) -> Result<Outcome, CallError> {
     let tools: Vec<String> = serde_json::from_str(arguments).unwrap();
     let name = ToolName::parse(&tools[0]).unwrap();

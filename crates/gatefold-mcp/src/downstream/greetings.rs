@@ -87,8 +87,8 @@ impl Introduction {
 
 /// The sources' combined capabilities. A source that was never reached may have any.
 ///
-/// A session learns them only once, and sources come and go during it, so it is told of all that
-/// any source may turn out to have. A client without a session can ask again.
+/// A session learns them only once, and sources come and go during it, so it is told everything
+/// that any source may turn out to have. A client without a session can ask again.
 fn merged<'a>(domains: impl Iterator<Item = &'a DomainEntry>, era: Era) -> Map<String, Value> {
     let mut together: BTreeMap<&str, Value> = BTreeMap::new();
     together.insert("tools", json!({ "listChanged": true }));

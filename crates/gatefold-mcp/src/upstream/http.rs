@@ -43,7 +43,7 @@ const NOT_JSON_RPC: &str = "its answer is not JSON-RPC";
 
 /// Room for the envelope around a result, and for events before the answer, in bytes.
 const ENVELOPE_BYTES: u64 = 256 * 1024;
-/// The most messages beside requests, such as cancellations, in flight at a time. Further ones are
+/// The most messages that are not requests, such as cancellations, in flight at a time. Further ones are
 /// dropped.
 const ASIDES: usize = 32;
 /// The most answers of our own, such as to pings, in flight at a time. Further ones are dropped.
@@ -386,7 +386,7 @@ impl HttpWire {
         }
     }
 
-    /// Asks the only client for its roots, beside whatever is under way.
+    /// Asks the only client for its roots, while other requests may be under way.
     fn ask_for_roots(self: &Arc<Self>, id: &RawValue, params: Option<&RawValue>) {
         let (wire, id, params) = (self.clone(), id.to_owned(), params.map(ToOwned::to_owned));
         let end = self.end.clone();

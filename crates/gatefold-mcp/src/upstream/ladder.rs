@@ -33,7 +33,7 @@ use super::stdio::StdioWire;
 use super::wire::Wire;
 use crate::protocol::Era;
 
-/// Why no session could be opened. The text is for whoever runs the gateway.
+/// Why no session could be opened. The text is for the operator of the gateway.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub(crate) struct ConnectError {

@@ -17,7 +17,7 @@ pub(crate) struct ServerNotices {
     /// Whether somebody listens to a resource.
     is_wanted: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     pub(crate) roots: Arc<SessionRoots>,
-    /// Keeps what the server says beside its answers.
+    /// Keeps what the server says besides its answers.
     pub(crate) log: Option<Arc<SourceLog>>,
 }
 

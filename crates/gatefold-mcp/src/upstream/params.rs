@@ -53,7 +53,7 @@ pub(crate) enum CompletionTarget<'a> {
 #[derive(Default)]
 pub(crate) struct OutgoingMeta<'a> {
     pub(crate) progress_token: Option<u64>,
-    /// What the caller said beside the arguments.
+    /// What the caller sent besides the arguments.
     pub(crate) caller: Option<&'a CallerMeta>,
     /// In the stateless era, who asks.
     pub(crate) client: Option<RequestSender<'a>>,

@@ -31,7 +31,7 @@ pub(crate) struct WireRequest {
 /// What happens to a request when nobody waits for its answer any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestKind {
-    /// The server is told. It may go on for a while, so what it says meanwhile is in doubt.
+    /// The server is told. It may go on for a while, so what it says until then is in doubt.
     Ordinary,
     /// The server is not told: `initialize` must not be cancelled, and servers of the handshake era
     /// have crashed on a notification that came before it.

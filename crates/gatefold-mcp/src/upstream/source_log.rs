@@ -1,4 +1,4 @@
-//! What a source said beside its answers, kept for whoever asks later.
+//! What a source said besides its answers, kept for later readers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

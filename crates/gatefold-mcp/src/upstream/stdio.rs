@@ -326,7 +326,7 @@ impl StdioConnection {
         }
     }
 
-    /// Asks the only client for its roots, beside whatever is under way.
+    /// Asks the only client for its roots, while other requests may be under way.
     fn ask_for_roots(self: &Arc<Self>, id: &RawValue, params: Option<&RawValue>) {
         let (connection, id, params) = (self.clone(), id.to_owned(), params.map(ToOwned::to_owned));
         let asking = async move {

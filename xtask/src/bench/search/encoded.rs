@@ -15,7 +15,7 @@ use crate::bench::table::markdown;
 /// How long reading a set may take.
 const READING: Duration = Duration::from_mins(20);
 
-/// How many requests are timed; each is encoded anew.
+/// How many requests are timed. No encoding is reused.
 const TIMED: usize = 500;
 
 /// The encoder in the folder that the variable names; its vectors are kept for the next run.
@@ -66,7 +66,7 @@ pub(super) fn cost(encoder: &Embedder, tools: &[RealTool], requests: &[String]) 
     let passages: Vec<_> = tools.iter().map(RealTool::passage).collect();
     read(encoder, passages.iter().map(String::as_str));
     let index = Index::build(&entries(tools, tools.iter().map(RealTool::analysis).collect()));
-    // Every so many, so that requests of all sets are among them.
+    // Evenly spread, so that requests of all sets are among them.
     let asked = requests.iter().step_by(requests.len().div_ceil(TIMED).max(1));
     let mut took: Vec<_> = asked
         .enumerate()

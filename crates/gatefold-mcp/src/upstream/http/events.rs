@@ -39,7 +39,7 @@ struct StreamPosition {
 }
 
 impl HttpWire {
-    /// Reads events until the answer comes, passing on what is said meanwhile.
+    /// Reads events until the answer comes, passing on other messages.
     ///
     /// In the handshake era a server may end a stream before the answer. The stream is then resumed
     /// after its last event (MCP specification 2025-11-25, "Resumability and Redelivery").

@@ -256,8 +256,8 @@ async fn denied() {
     }
 }
 
-/// Asks the same of two gateways: one denies what its source has, and the other's source never had
-/// it. Every answer is the same word for word, and the source beside it is not called for either.
+/// Sends the same requests to two gateways: one denies what its source has, and the other's source
+/// never had it. Every answer is identical, and no source is called.
 async fn no_other() {
     let evil = || async {
         ScriptedServer::listing(

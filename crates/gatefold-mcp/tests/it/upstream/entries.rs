@@ -1,4 +1,4 @@
-//! What servers offer beside tools.
+//! What servers offer besides tools.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Servers over HTTP whose answers never end, beside one that does nothing wrong.
+//! Servers over HTTP whose answers never end, next to one that behaves.
 
 use std::io;
 use std::time::{Duration, Instant};

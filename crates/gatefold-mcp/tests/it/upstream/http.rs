@@ -159,7 +159,7 @@ fn fault(name: &str, id: &Value) -> Response {
     }
 }
 
-/// Everything that is said about an error: to its caller, and to whoever runs the gateway.
+/// Everything that is said about an error: to its caller, and to the operator of the gateway.
 fn all_that_is_said(error: &CallError) -> String {
     let mut said = format!("{error} {error:?}");
     let mut source = std::error::Error::source(error);
