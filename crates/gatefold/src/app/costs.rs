@@ -40,8 +40,8 @@ pub enum CountError {
     Changed,
 }
 
-/// Tokens of single tools by the tool's digest, for each [`Manifest`] of the current snapshot by
-/// its own digest.
+/// The tokens of single tools by the tool's digest: one for each [`Manifest`] of the current
+/// snapshot, by its own digest.
 #[derive(Default)]
 pub(super) struct TokenCounts(Mutex<HashMap<Digest, HashMap<Digest, usize>>>);
 
