@@ -1,11 +1,12 @@
 //! Clients that send nothing, or too much, over sockets of their own.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures::future::join_all;
 use gatefold_mcp::HttpEndpoint;
 use gatefold_policy::Policy;
-use gatefold_testkit::{RAW_TOOL, serve_raw};
+use gatefold_testkit::{RAW_TOOL, serve_raw, wait_until};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -233,34 +234,49 @@ fn large_call(tool: &str) -> Value {
 }
 
 async fn unread() {
-    let url = serve_raw(|_| {
+    let reached = Arc::new(AtomicUsize::new(0));
+    let reaching = reached.clone();
+    let url = serve_raw(move |_| {
+        reaching.fetch_add(1, Ordering::SeqCst);
         std::thread::sleep(LONG);
         Ok(())
-    })
-    .unwrap();
-    let edge = Edge::with(&[&http("up", &url)], Policy::default(), four_large()).await;
-    let tool = format!("up__{RAW_TOOL}");
-    // A call that still runs has no answer yet, and at most the beginning of a stream.
-    let calls = async || {
-        let calls = (0..60).map(async |_| {
-            let call = edge.begin("/mcp", "tools/call", large_call(&tool));
-            match timeout(LONG / 4, call).await {
-                Ok(answer) if answer.status() != 200 => Some(Reply::of(answer).await),
-                _ => None,
+    });
+    let settings = http("up", &url.unwrap());
+    let edge = &Edge::with(&[&settings], Policy::default(), four_large()).await;
+    let tool = &format!("up__{RAW_TOOL}");
+    // Follows a call until it is at its source, which never answers, or refused.
+    let begin = async || {
+        let before = reached.load(Ordering::SeqCst);
+        let mut call = Box::pin(edge.begin("/mcp", "tools/call", large_call(tool)));
+        let is_there = wait_until(LONG, || reached.load(Ordering::SeqCst) > before);
+        tokio::select! {
+            // A call that runs for long begins its stream.
+            answer = &mut call => match answer.status().as_u16() {
+                200 => Ok((call, Some(answer))),
+                _ => Err(Reply::of(answer).await),
+            },
+            is_there = is_there => {
+                assert!(is_there);
+                Ok((call, None))
             }
-        });
-        join_all(calls).await
+        }
     };
-    for _ in 0..2 {
-        let (under_way, refused): (Vec<_>, Vec<_>) =
-            calls().await.into_iter().partition(Option::is_none);
-        assert!((1..=4).contains(&under_way.len()), "{} were under way", under_way.len());
-        for refused in refused.into_iter().flatten() {
-            let (status, text) = (refused.status, message(&refused.body));
-            assert_eq!((status, &*refused.header("retry-after")), (503, "1"));
-            assert!(text.contains("large requests are under way"), "{text}");
+    let mut under_way = Vec::new();
+    for number in 0..60 {
+        match begin().await {
+            Ok(call) => under_way.push(call),
+            Err(refused) => {
+                let (status, text) = (refused.status, message(&refused.body));
+                assert_eq!((status, &*refused.header("retry-after")), (503, "1"));
+                assert!(text.contains("large requests are under way"), "{text}");
+                assert!(number >= 4, "{number} was refused");
+            }
         }
     }
+    assert_eq!(under_way.len(), 4);
+    drop(under_way);
+    let again = async { while begin().await.is_err() {} };
+    timeout(LONG, again).await.expect("what is given up is given back");
 }
 
 async fn parked() {
