@@ -1,4 +1,4 @@
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::Method;
@@ -6,13 +6,16 @@ use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 
 use crate::redirect::redirect_policy;
 use crate::resolve::Resolver;
-use crate::{AddressPolicy, EgressError, Redirects, tls};
+use crate::{AddressPolicy, ConfiguredClient, EgressError, Redirects, tls};
 
 /// How long an unused connection is kept.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// How often a quiet connection is probed, so that a dead one is noticed.
-const KEEPALIVE: Duration = Duration::from_secs(30);
+pub(crate) const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// What it calls itself.
+pub(crate) const AGENT: &str = concat!("gatefold/", env!("CARGO_PKG_VERSION"));
 
 /// What a client may do, and how long it waits.
 #[derive(Debug, Clone)]
@@ -47,6 +50,7 @@ impl Default for Settings {
 #[derive(Debug, Clone)]
 pub struct HttpClient {
     client: Client,
+    configured: Option<ConfiguredClient>,
     addresses: AddressPolicy,
     has_roots: bool,
 }
@@ -55,17 +59,13 @@ impl HttpClient {
     /// A client with these settings. Without CA certificates on the machine, everything works
     /// except HTTPS.
     pub fn new(settings: &Settings) -> Result<Self, EgressError> {
-        install_crypto();
-        let addresses = settings.addresses;
-        if let Some(tls) = tls::config() {
-            let client = builder(settings).tls_backend_preconfigured(tls).build();
-            let client = client.map_err(EgressError::Setup)?;
-            return Ok(Self { client, addresses, has_roots: true });
-        }
-        // Having no roots is an error even for plain HTTP. With an empty list of our own, building
-        // works and every certificate is refused.
-        let client = builder(settings).tls_certs_only([]).build().map_err(EgressError::Setup)?;
-        Ok(Self { client, addresses, has_roots: false })
+        let (tls, has_roots) = tls::config();
+        let client = builder(settings).tls_backend_preconfigured(tls.clone()).build();
+        let client = client.map_err(EgressError::Setup)?;
+        let may_reach_any = settings.addresses == AddressPolicy::Any;
+        let configured =
+            may_reach_any.then(|| ConfiguredClient::new(settings, tls, client.clone()));
+        Ok(Self { client, configured, addresses: settings.addresses, has_roots })
     }
 
     /// Whether the machine has CA certificates. Without any, every request over HTTPS fails.
@@ -105,12 +105,11 @@ impl HttpClient {
         self.client.execute(request).await.map_err(|error| EgressError::new(&url, error))
     }
 
-    /// The inner client, for a library that sends its own requests to configured addresses.
+    /// A client for addresses that a person configured. It shares nothing but the settings.
     ///
-    /// None under [`AddressPolicy::PublicOnly`], because the inner client does not check IP
-    /// addresses in URLs.
-    pub fn for_libraries(&self) -> Option<Client> {
-        (self.addresses == AddressPolicy::Any).then(|| self.client.clone())
+    /// None under [`AddressPolicy::PublicOnly`], because such a client checks no addresses.
+    pub fn for_configured(&self) -> Option<ConfiguredClient> {
+        self.configured.clone()
     }
 }
 
@@ -118,7 +117,7 @@ fn builder(settings: &Settings) -> ClientBuilder {
     #[expect(clippy::disallowed_methods, reason = "the one place that makes clients")]
     let builder = Client::builder();
     let mut builder = builder
-        .user_agent(concat!("gatefold/", env!("CARGO_PKG_VERSION")))
+        .user_agent(AGENT)
         .connect_timeout(settings.connect_timeout)
         .pool_max_idle_per_host(settings.idle_connections)
         .pool_idle_timeout(IDLE_TIMEOUT)
@@ -134,13 +133,4 @@ fn builder(settings: &Settings) -> ClientBuilder {
         builder = builder.no_proxy();
     }
     builder
-}
-
-/// Makes ring the process's TLS cryptography provider, unless an embedder has already installed
-/// one.
-fn install_crypto() {
-    static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    });
 }

@@ -23,6 +23,7 @@ use gatefold_dispatch::{
     ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Manifests, NoApprovals,
     NoPastQueries, Peer, PinnedTurn, Ports, Question, QuestionMode, SealKey, Setup, SourceSetup,
 };
+use gatefold_egress::{ConfiguredClient, HttpClient, Settings};
 use gatefold_mcp::{
     EraChoice, HttpSettings, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces, Transport,
 };
@@ -243,12 +244,11 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
     Ok(dispatcher)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the suite's servers stand on this machine")]
-fn http_client() -> Result<reqwest::Client, Failure> {
-    // The client wants a provider even for plain HTTP.
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let client = reqwest::Client::builder().no_proxy().tcp_nodelay(true);
-    Ok(client.redirect(reqwest::redirect::Policy::none()).build()?)
+/// The suite's servers stand on this machine.
+fn http_client() -> Result<ConfiguredClient, Failure> {
+    let client = HttpClient::new(&Settings { read_timeout: None, ..Settings::default() })?;
+    let client = client.for_configured().ok_or("it may reach any address")?;
+    Ok(client.without_proxies())
 }
 
 /// Keeps nothing.

@@ -22,6 +22,8 @@ use http::Method;
 use reqwest::Url;
 use tokio::net::TcpListener;
 
+mod configured;
+
 async fn serve(router: Router) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -124,14 +126,14 @@ async fn addresses_within_are_refused_by_name_and_by_number() {
         let error = get_from(&guarded, target).await.unwrap_err();
         assert!(matches!(error, EgressError::NotPublic { .. }), "{host}: {}", chain(&error));
     }
-    assert!(guarded.for_libraries().is_none());
+    assert!(guarded.for_configured().is_none());
     assert_eq!(reached.load(Ordering::SeqCst), 0);
     let open = client(&Settings::default());
     for host in ["127.0.0.1", "localhost"] {
         let target = Url::parse(&format!("http://{host}:{port}/")).unwrap();
         get_from(&open, target).await.unwrap();
     }
-    assert!(open.for_libraries().is_some());
+    assert!(open.for_configured().is_some());
     assert_eq!(reached.load(Ordering::SeqCst), 2);
 }
 

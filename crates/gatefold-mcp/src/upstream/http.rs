@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use ::http::StatusCode;
 use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use ::http::{Method, StatusCode};
 use bytes::Bytes;
 use gatefold_core::Domain;
 use gatefold_dispatch::MemoryShare;
+use gatefold_egress::{ConfiguredClient, SendError};
 use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::{Response, Url};
 use serde_json::value::RawValue;
@@ -35,7 +36,7 @@ mod body;
 mod events;
 mod stream;
 
-use self::body::{checked, describe, describe_status, read_capped, refused};
+use self::body::{checked, describe_status, read_capped, refused, with_cause};
 pub(crate) use self::stream::STREAM_EVENT_BYTES;
 
 /// The fault of an answer that cannot be read.
@@ -56,7 +57,7 @@ const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 /// A connection to one server under one identity.
 pub(crate) struct HttpWire {
     domain: Domain,
-    client: reqwest::Client,
+    client: ConfiguredClient,
     url: Url,
     credentials: CredentialHeaders,
     era: Era,
@@ -82,7 +83,7 @@ pub(crate) struct HttpWire {
 impl HttpWire {
     pub(crate) fn new(
         domain: Domain,
-        client: reqwest::Client,
+        client: ConfiguredClient,
         url: Url,
         credentials: CredentialHeaders,
         notices: ServerNotices,
@@ -165,7 +166,8 @@ impl HttpWire {
         }
         let ending = async {
             let headers = self.session_headers().await.ok()?;
-            self.client.delete(self.url.clone()).headers(headers).send().await.ok()
+            let request = self.client.request(Method::DELETE, self.url.clone()).headers(headers);
+            self.client.send(request).await.ok()
         };
         if !matches!(timeout(CLOSE_DEADLINE, ending).await, Ok(Some(_))) {
             tracing::debug!(domain = %self.domain, "a session ended badly");
@@ -268,8 +270,9 @@ impl HttpWire {
             }
             headers.extend(request.headers.iter().cloned());
         }
-        let sent = self.client.post(self.url.clone()).headers(headers).body(body).send().await;
-        sent.map_err(|error| unsent_or_lost(&error))
+        let request =
+            self.client.request(Method::POST, self.url.clone()).headers(headers).body(body);
+        self.client.send(request).await.map_err(|error| unsent_or_lost(&error))
     }
 
     /// The headers of every message: credentials, session and version.
@@ -415,9 +418,12 @@ impl HttpWire {
 }
 
 /// Only a connection that was never made proves that nothing was sent.
-fn unsent_or_lost(error: &reqwest::Error) -> WireError {
-    let text = describe(error);
-    if error.is_connect() { WireError::NotSent(text) } else { WireError::Lost(text) }
+fn unsent_or_lost(error: &SendError) -> WireError {
+    let text = with_cause(error.to_string(), error);
+    match error {
+        SendError::Unreachable(_) => WireError::NotSent(text),
+        SendError::Failed(_) => WireError::Lost(text),
+    }
 }
 
 fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {

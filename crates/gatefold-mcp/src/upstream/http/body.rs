@@ -95,14 +95,17 @@ pub(super) fn stream_error(error: &SseError, limit: u64) -> WireError {
 
 /// An error of the HTTP client without its URL, which may contain a credential.
 pub(super) fn describe(error: &reqwest::Error) -> String {
-    let mut text = if error.is_connect() {
-        "the server cannot be reached".to_owned()
-    } else if error.is_timeout() {
-        "the server did not answer in time".to_owned()
+    let text = if error.is_timeout() {
+        "the server did not answer in time"
     } else {
-        "the connection failed".to_owned()
+        "the connection failed"
     };
-    let mut source = std::error::Error::source(error);
+    with_cause(text.to_owned(), error)
+}
+
+/// The text, and the first cause of the error behind it.
+pub(super) fn with_cause(mut text: String, error: &dyn std::error::Error) -> String {
+    let mut source = error.source();
     while let Some(cause) = source {
         source = cause.source();
         if source.is_none() {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use ::http::Method;
 use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use bytes::Bytes;
 use futures::StreamExt as _;
@@ -15,8 +16,9 @@ use tokio::time::sleep;
 
 use super::super::message::{NEITHER, Reply, ServerMessage, without_secrets};
 use super::super::request::{WireError, WireRequest};
+use super::body::describe;
 use super::body::{checked, stream_error};
-use super::{ENVELOPE_BYTES, HttpWire, describe, insert};
+use super::{ENVELOPE_BYTES, HttpWire, insert};
 use crate::protocol::headers::{EVENT_STREAM, LAST_EVENT_ID};
 
 /// The wait before resuming a stream, unless its server names one.
@@ -82,9 +84,8 @@ impl HttpWire {
         let mut headers = self.session_headers().await?;
         headers.insert(ACCEPT, HeaderValue::from_static(EVENT_STREAM));
         insert(&mut headers, LAST_EVENT_ID, last_event);
-        let Ok(response) = self.client.get(self.url.clone()).headers(headers).send().await else {
-            return Ok(None);
-        };
+        let request = self.client.request(Method::GET, self.url.clone()).headers(headers);
+        let Ok(response) = self.client.send(request).await else { return Ok(None) };
         let status = response.status();
         if status.is_server_error() {
             return Ok(None);

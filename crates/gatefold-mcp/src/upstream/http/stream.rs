@@ -4,8 +4,8 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use ::http::StatusCode;
 use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use ::http::{Method, StatusCode};
 use reqwest::Response;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -110,9 +110,10 @@ impl SessionStream {
         if let Some(event) = &self.last_event {
             insert(&mut headers, LAST_EVENT_ID, event);
         }
-        let sent = wire.client.get(wire.url.clone()).headers(headers).send();
+        let client = wire.client.clone();
+        let request = client.request(Method::GET, wire.url.clone()).headers(headers);
         drop(wire);
-        let response = sent.await.map_err(|_| StreamRefusal::ForNow)?;
+        let response = client.send(request).await.map_err(|_| StreamRefusal::ForNow)?;
         let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.starts_with(EVENT_STREAM));
         match response.status() {

@@ -95,7 +95,7 @@ impl McpConnection {
             config_digest: identity.config_digest,
         };
         let ports = McpPorts {
-            client: ports.client.for_libraries().expect("it may reach any address"),
+            client: ports.client.for_configured().expect("it may reach any address"),
             credentials,
             keeper: ports.manifests.clone(),
             clock: ports.clock.clone(),
