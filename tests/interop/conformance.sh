@@ -159,7 +159,7 @@ const fs = require("fs");
 const [row, ...given] = process.argv.slice(2);
 const runs = given.filter((run) => run !== "-");
 const NOT_OURS = "auth";
-// It looks at streams where a server may as well answer in JSON, as Gatefold does if nothing comes before the answer.
+// It checks streams where a server may also answer in JSON, as Gatefold does if nothing comes before the answer.
 // Then the suite has nothing to check and says so (INFO).
 const OF_STREAMS_ALONE = "server-sse-multiple-streams server-sse-streams-functional";
 

@@ -127,7 +127,7 @@ pub(super) fn unpack(text: &[u8]) -> Result<PostedMessages<'_>, RpcError> {
     batch.map(PostedMessages::Batch).map_err(|error| RpcError::parse(&error))
 }
 
-/// Whether a client with a session of this version may send so many messages together.
+/// Whether a client with a session of this version may send this many messages together.
 pub(super) fn check_batch(version: Option<&str>, messages: usize) -> Result<(), RpcError> {
     if version != Some(BATCH_VERSION) {
         let text = format!("only version {BATCH_VERSION} has batches: send one message at a time");

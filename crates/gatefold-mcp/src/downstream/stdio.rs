@@ -178,15 +178,15 @@ impl StdioClient {
         }
     }
 
-    /// Refuses a message under its own id, unless it answers a question of ours.
+    /// Refuses a message under its own id, unless it answers one of our questions.
     async fn refuse_long(&self, bytes: u64, id: Option<String>) {
         let id = id.filter(|id| !is_of_question(id)).and_then(|id| RawValue::from_string(id).ok());
         let text = format!("the message has {bytes} bytes, more than {MESSAGE_BYTES}");
         self.refuse(id.as_deref(), &RpcError::invalid_request(text)).await;
     }
 
-    /// Works on several messages together, which clients of one version may send. The answers go out
-    /// as one; what servers say and ask before goes out as it comes.
+    /// Handles several messages together, which clients of one version may send. The answers are
+    /// sent as one message; messages and questions from servers are sent as they come.
     async fn batch(self: &Arc<Self>, batch: &[&RawValue]) {
         let session = self.session.get();
         let version = session.map(|session| session.version);
@@ -223,7 +223,7 @@ impl StdioClient {
         }));
     }
 
-    /// Begins with one request of a batch, or refuses it.
+    /// Starts one request of a batch, or refuses it.
     fn of_batch(
         &self,
         session: &Arc<ClientSession>,
@@ -319,7 +319,7 @@ impl StdioClient {
         }
     }
 
-    /// Works on a request without blocking the reading of others.
+    /// Handles a request without blocking the reading of others.
     fn work(
         self: &Arc<Self>,
         client: Client,
@@ -429,8 +429,7 @@ impl StdioClient {
     }
 }
 
-/// A request that is worked on, and its place among all of its client, which it has until its answer
-/// was sent.
+/// A running request. It keeps its place among the client's requests until its answer was sent.
 struct StdioRequest {
     id: Box<RawValue>,
     working: RequestInProgress,
@@ -438,8 +437,8 @@ struct StdioRequest {
 }
 
 impl StdioRequest {
-    /// The answer, once everything that comes before it was sent; nothing when the request was
-    /// cancelled or the client is gone.
+    /// The answer, once everything before it was sent. None if the request was cancelled or the
+    /// client is gone.
     async fn answered(&mut self, out: &mpsc::Sender<String>) -> Option<String> {
         loop {
             match self.working.next().await {
@@ -458,7 +457,7 @@ fn of_session(session: &Arc<ClientSession>) -> Client {
     Client { principal, name, standing, connection: None }
 }
 
-/// A batch of answers.
+/// The answers to a batch as one message.
 fn as_one(answers: &[String]) -> String {
     format!("[{}]", answers.join(","))
 }

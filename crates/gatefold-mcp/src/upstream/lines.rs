@@ -10,7 +10,7 @@ use super::message::own_number;
 pub(crate) enum Line {
     /// Without its line end.
     Whole(Vec<u8>),
-    /// Its length, and the id of the message as JSON, if it shows one.
+    /// Its length, and the message's id as JSON, if one was found.
     TooLong { bytes: u64, id: Option<String> },
 }
 
@@ -67,10 +67,10 @@ pub(crate) fn id_of(line: &[u8]) -> Option<u64> {
     own_number(&read.id()?)
 }
 
-/// The longest id that is caught, in bytes.
+/// The longest id that is read, in bytes.
 const ID_BYTES: usize = 128;
 
-/// Follows a JSON object just closely enough to catch the value behind its own `"id"` key.
+/// Follows a JSON object just closely enough to find the value of its own `"id"` key.
 #[derive(Default)]
 struct LineScan {
     bytes: u64,

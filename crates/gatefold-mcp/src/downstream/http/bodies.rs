@@ -15,7 +15,7 @@ use super::budget::{BudgetShare, OverBudget, RequestBudget};
 use crate::downstream::endpoint::HttpEndpoint;
 use crate::downstream::streams::{empty, turned_away};
 
-/// The most bytes of a refused body that are read for nothing.
+/// The most bytes of a refused body that are read and thrown away.
 const DISCARDED_BYTES: usize = 64 * 1024 * 1024;
 /// How long that may take.
 const DISCARDING: Duration = Duration::from_secs(10);
@@ -80,8 +80,8 @@ impl RequestBodies {
     }
 }
 
-/// Reads the rest of a body that is refused. Clients often read no answer before they have sent all,
-/// and a connection that is closed meanwhile may lose it.
+/// Reads the rest of a refused body. Many clients read no answer before they have sent everything,
+/// and may lose it if the connection is closed before that.
 async fn discard(mut body: Body) {
     let mut left = DISCARDED_BYTES;
     while let Some(Ok(frame)) = body.frame().await {

@@ -167,7 +167,7 @@ async fn whole() {
     let text = "x".repeat(5 * 1000 * 1000);
     let body = request(7, "tools/call", &json!({"name": "say", "arguments": {"text": text}}));
     let mut client = Raw::to(&edge).await;
-    // It sends all of the body before it reads.
+    // It sends the whole body before it reads.
     client.begin(body.len(), body.as_bytes()).await;
     let large = "the request has more than 4194304 bytes";
     assert_eq!(client.answer().await, (413, large.to_owned()));
@@ -264,13 +264,13 @@ async fn unread() {
     let settings = http("up", &url.unwrap());
     let edge = &Edge::with(&[&settings], Policy::default(), four_large()).await;
     let tool = &format!("up__{RAW_TOOL}");
-    // Follows a call until it is at its source, which never answers, or refused.
+    // Follows a call until it reaches its source, which never answers, or is refused.
     let begin = async || {
         let before = reached.load(Ordering::SeqCst);
         let mut call = Box::pin(edge.begin("/mcp", "tools/call", large_call(tool)));
         let is_there = wait_until(LONG, || reached.load(Ordering::SeqCst) > before);
         tokio::select! {
-            // A call that runs for long begins its stream.
+            // A call that takes long begins its stream.
             answer = &mut call => match answer.status().as_u16() {
                 200 => Ok((call, Some(answer))),
                 _ => Err(Reply::of(answer).await),

@@ -272,7 +272,7 @@ async fn batch() {
     assert_eq!((&answers[3]["id"], code(3)), (&json!(3), Some(-32601)));
     assert_eq!(said(&answers[4]["result"]), r#"say {"id":4}"#);
     assert_eq!(answers.len(), 5);
-    // What needs no answer gets none.
+    // Notifications get no answer.
     piped.send(r#"[{"jsonrpc":"2.0","method":"notifications/x"}]"#).await;
     piped.send("[7]").await;
     assert_eq!(piped.next().await[0]["error"]["code"], -32600);
