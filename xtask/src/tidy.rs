@@ -131,8 +131,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong in the modules of all crates: circles, names that mean two things, state without a
-/// bound.
+/// What the modules of all crates have wrong: circles, names that mean two things, state without a bound.
 fn sources_faults(workspace: &Path) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for (name, file) in crate_tree::roots(workspace)? {
