@@ -1,47 +1,12 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::Method;
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 
 use crate::redirect::redirect_policy;
 use crate::resolve::Resolver;
-use crate::{AddressPolicy, ConfiguredClient, EgressError, Redirects, tls};
-
-/// How long an unused connection is kept.
-pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
-
-/// How often a quiet connection is probed, so that a dead one is noticed.
-pub(crate) const KEEPALIVE: Duration = Duration::from_secs(30);
-
-/// What it calls itself.
-pub(crate) const AGENT: &str = concat!("gatefold/", env!("CARGO_PKG_VERSION"));
-
-/// What a client may do, and how long it waits.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// From the lookup of the name to the end of the TLS handshake.
-    pub connect_timeout: Duration,
-    /// The longest silence of a server, before its answer and during it. None waits forever, which
-    /// is only right for event streams; the caller must then have a deadline of its own.
-    pub read_timeout: Option<Duration>,
-    /// How many unused connections to one host are kept.
-    pub idle_connections: usize,
-    pub redirects: Redirects,
-    pub addresses: AddressPolicy,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            connect_timeout: Duration::from_secs(15),
-            read_timeout: Some(Duration::from_mins(1)),
-            idle_connections: 256,
-            redirects: Redirects::None,
-            addresses: AddressPolicy::Any,
-        }
-    }
-}
+use crate::settings::{AGENT, IDLE_TIMEOUT, KEEPALIVE};
+use crate::{AddressPolicy, ConfiguredClient, EgressError, Settings, tls};
 
 /// An HTTP client with limits. Clones share its connections.
 ///

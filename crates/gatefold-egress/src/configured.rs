@@ -20,8 +20,8 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::Settings;
-use crate::client::{AGENT, IDLE_TIMEOUT, KEEPALIVE};
 use crate::interim::BoundedStream;
+use crate::settings::{AGENT, IDLE_TIMEOUT, KEEPALIVE};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
