@@ -12,7 +12,7 @@ binary=$(realpath "${GATEFOLD_BIN:-$here/../../target/release/gatefold}")
 for program in faketime curl openssl python3; do
     command -v "$program" >/dev/null || { echo "clock: $program is missing (Debian: $program)" >&2; exit 77; }
 done
-# The library that the program preloads: to be told of a jump, it must be used without it.
+# The library that faketime preloads. Only when it is preloaded directly can the clock jump during a run.
 # shellcheck disable=SC2016 # for the inner shell
 library=$(faketime -m -f '+0' sh -c 'echo "$LD_PRELOAD"')
 
@@ -43,14 +43,14 @@ die() {
     exit 1
 }
 
-# at DATE COMMAND...: the command with another date. What it measures time with stays as it is.
+# at DATE COMMAND...: runs the command with another date. The monotonic clock stays as it is.
 at() {
     local date=$1
     shift
     env LD_PRELOAD="$library" FAKETIME="$date" FAKETIME_DONT_FAKE_MONOTONIC=1 "$@"
 }
 
-# await SECONDS WHAT COMMAND...: until the command succeeds.
+# await SECONDS WHAT COMMAND...: waits until the command succeeds.
 await() {
     local deadline=$((SECONDS + $1)) what=$2
     shift 2
@@ -108,7 +108,7 @@ configure() {
     } >"$work/$name.toml"
 }
 
-# A machine whose clock has no battery begins here.
+# The date at which a machine without a clock battery starts.
 in_1970() {
     at '@1970-01-01 00:00:01' timeout 60 "$binary" demo --once --fresh --listen 127.0.0.1:0 \
         --state-dir "$work/demo" >"$work/demo.log" 2>&1 || die "the demo ended with $?"
@@ -118,7 +118,7 @@ in_1970() {
 
 before_1970() {
     [ "$(at "$OLD" date +%Y)" = 1965 ] || die 'this system cannot have a date before 1970'
-    # The demonstration walks over HTTP, which has no such dates.
+    # The demo uses HTTP, which cannot express such dates.
     if at "$OLD" timeout 60 "$binary" demo --once --fresh --listen 127.0.0.1:0 --state-dir "$work/demo" \
         >"$work/demo.log" 2>&1; then die 'the demo does not say what is wrong'; fi
     grep -q 'set the clock' "$work/demo.log" || die 'the demo does not say what is wrong'
@@ -160,7 +160,7 @@ jumps() {
             --state-dir "$work/records" >"$work/answer" 2>"$work/answer.log" || die "a call $age days ago failed"
     done
     [ "$(records records)" -eq "$all" ] || die "not $all records: $(records records)"
-    # As if a gateway had run all the time: these calls would count as jumps too.
+    # As if a gateway had run all the time. Otherwise these calls would count as jumps too.
     python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1], isolation_level=None).execute("DELETE FROM aging")' \
         "$work/records/gatefold.db"
     for name in ahead later short; do cp -r "$work/records" "$work/$name"; done
@@ -168,7 +168,7 @@ jumps() {
     configure later
     configure short '[audit]' 'retention = "20d"'
 
-    # One whose clock jumps, one whose clock is wrong from the start, and one that shows that old records do go.
+    # One whose clock jumps, one whose clock is wrong from the start, and one that shows that old records are deleted.
     local ahead later short
     echo '+0' >"$work/date"
     serve ahead LD_PRELOAD="$library" FAKETIME_TIMESTAMP_FILE="$work/date" FAKETIME_NO_CACHE=1 \
@@ -183,12 +183,12 @@ jumps() {
     serve short
     short=${gateways[-1]}
     await $ROUND_LIMIT_S 'no record is too old for 20 days' grep -q 'old records were deleted' "$work/short.log"
-    # The opening looks at the date as well.
+    # Opening the database checks the date as well.
     await $ROUND_LIMIT_S 'the jump is not noticed' looked 1 ahead
     await $ROUND_LIMIT_S 'the wrong date is not noticed' looked 2 later
     stop short "$short"
     [ "$(records short)" -eq $((all - 2)) ] || die "of $all records, $(records short) are within 20 days"
-    # It was wrong, and is set right.
+    # The date was wrong and is corrected.
     echo '+0' >"$work/date"
     call ahead
     stop ahead "$ahead"
@@ -198,7 +198,7 @@ jumps() {
     echo "clock: a jump of 40 days erased none of $all records, nor did a start 40 days ahead"
 }
 
-# looked TIMES NAME: housekeeping has looked at a date ahead of what is believed so many times.
+# looked TIMES NAME: whether housekeeping has seen a date ahead of the believed one this many times.
 looked() { [ "$(grep -c 'ahead of what is believed' "$work/$2.log")" -ge "$1" ]; }
 
 in_1970

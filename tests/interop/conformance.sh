@@ -159,6 +159,9 @@ const fs = require("fs");
 const [row, ...given] = process.argv.slice(2);
 const runs = given.filter((run) => run !== "-");
 const NOT_OURS = "auth";
+// It checks streams where a server may also answer in JSON, as Gatefold does if nothing comes before the answer.
+// Then the suite has nothing to check and says so (INFO).
+const OF_STREAMS_ALONE = "server-sse-multiple-streams server-sse-streams-functional";
 
 /** Status by status, how often each check of a run came out so. */
 function read(run) {
@@ -193,6 +196,7 @@ results.forEach((checks, index) => {
 const [direct, through] = results;
 for (const name of through ? new Set([...direct.keys(), ...through.keys()]) : []) {
     const [before, after] = [direct, through].map((checks) => checks.get(name)?.SUCCESS ?? 0);
+    if (name === OF_STREAMS_ALONE && through.get(name)?.INFO === before) continue;
     if (before !== after) faults.push(`${name}: passed ${before} times without Gatefold, ${after} times with it`);
 }
 const [without, withGatefold] = given.map((run) => (run === "-" ? "-" : cells[runs.indexOf(run)]));

@@ -131,7 +131,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the modules of all crates have wrong: circles, names that mean two things, state without a bound.
+/// What is wrong in the modules of all crates: circles, names that mean two things, state without a
+/// bound.
 fn sources_faults(workspace: &Path) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for (name, file) in crate_tree::roots(workspace)? {

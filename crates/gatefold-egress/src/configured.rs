@@ -25,10 +25,10 @@ use crate::settings::{AGENT, IDLE_TIMEOUT, KEEPALIVE};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A client for addresses that a person configured: it may reach any, follows no redirects, and
-/// waits for ever, so its caller must have deadlines. Clones share its connections.
+/// A client for addresses that a person configured: it may reach any address, follows no redirects,
+/// and waits forever, so its caller must have deadlines. Clones share its connections.
 ///
-/// What a server sends before an answer is bounded, except through a proxy: there requests go
+/// What a server sends before an answer is limited, except through a proxy: those requests go
 /// through reqwest, which gives no access to its connections.
 #[derive(Clone)]
 pub struct ConfiguredClient {
@@ -37,7 +37,7 @@ pub struct ConfiguredClient {
     proxies: Arc<Matcher>,
 }
 
-/// Why a request got no answer. The source says more, and names no URL.
+/// Why a request got no answer. The source has the details, and names no URL.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
     /// No connection could be made, so nothing was sent.
@@ -71,7 +71,7 @@ impl ConfiguredClient {
         Self { direct, proxied, proxies: Arc::new(Matcher::from_system()) }
     }
 
-    /// The same, whatever the environment says of proxies.
+    /// The same client, ignoring the environment's proxies.
     #[must_use]
     pub fn without_proxies(mut self) -> Self {
         self.proxies = Arc::new(Matcher::builder().build());
@@ -111,11 +111,11 @@ impl SendError {
     }
 }
 
-/// Makes connections that bound what comes before an answer.
+/// Makes connections that limit what a server sends before an answer.
 #[derive(Clone)]
 struct BoundedConnector {
     connector: HttpsConnector<HttpConnector>,
-    /// For the TLS handshake too.
+    /// Covers the TLS handshake too.
     limit: Duration,
 }
 

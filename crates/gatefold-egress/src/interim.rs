@@ -1,6 +1,6 @@
 //! Interim answers: heads with a status below 200, which a server may send before its answer (RFC
-//! 9110, section 15.2). The HTTP library passes over them without a limit, all that it can read in
-//! one go, and meanwhile nothing else runs on its thread.
+//! 9110, section 15.2). The HTTP library skips any number of them, as many as it can read in one
+//! go, and nothing else runs on its thread while it does.
 
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -12,11 +12,12 @@ use hyper_util::client::legacy::connect::{Connected, Connection};
 
 /// The most bytes of interim answers before one answer.
 const INTERIM_BYTES: usize = 64 * 1024;
-/// What is read at once while an answer has not begun.
+/// How much is read at once before an answer has begun.
 const HEAD_BYTES: usize = 8 * 1024;
-/// How an interim answer begins; the version's last digit and two of its status vary.
+/// How an interim answer begins. The version's last digit and the last two digits of its status
+/// vary.
 const INTERIM: &[u8; 10] = b"HTTP/1.? 1";
-/// The one status of these that is an answer: the connection goes over to another protocol.
+/// The only such status that is a final answer: the connection switches to another protocol.
 const SWITCHED: &[u8; 3] = b"101";
 
 /// A connection that breaks when its server sends interim answers without end.
@@ -105,11 +106,11 @@ impl<T: Connection> Connection for BoundedStream<T> {
 /// Finds out where an answer begins.
 #[derive(Debug, Default)]
 struct AnswerHeads {
-    /// Whether the answer to what was last written has begun.
+    /// Whether the answer to the last request has begun.
     has_answer: bool,
-    /// The beginning of the head that is being read, without the line breaks before it.
+    /// The beginning of the current head, without the line breaks before it.
     start: Vec<u8>,
-    /// The line breaks in a row at the end of what was read.
+    /// The number of consecutive line breaks at the end of what was read.
     breaks: usize,
     /// The bytes read since a request was written.
     bytes: usize,
@@ -122,7 +123,7 @@ impl AnswerHeads {
         }
     }
 
-    /// Looks at bytes that were read.
+    /// Examines bytes that were read.
     fn take(&mut self, bytes: &[u8]) -> Result<(), EndlessInterim> {
         for byte in bytes {
             if self.has_answer {
@@ -157,7 +158,7 @@ impl AnswerHeads {
     }
 }
 
-/// Whether a head that begins so may be that of an interim answer.
+/// Whether a head with this beginning may be that of an interim answer.
 fn may_be_interim(start: &[u8]) -> bool {
     let fits = |(byte, expected): (&u8, &u8)| *expected == b'?' || byte == expected;
     start.iter().zip(INTERIM).all(fits) && !start.ends_with(SWITCHED)
@@ -169,7 +170,7 @@ mod tests {
 
     const EARLY: &str = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n";
 
-    /// Whether an answer begins in the text, however it is cut.
+    /// Whether an answer begins in the text, wherever it is split.
     #[track_caller]
     fn check(text: &str, expected: bool) {
         for size in 1..=text.len() {

@@ -8,7 +8,7 @@ pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 /// How often a quiet connection is probed, so that a dead one is noticed.
 pub(crate) const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// What it calls itself.
+/// The user agent.
 pub(crate) const AGENT: &str = concat!("gatefold/", env!("CARGO_PKG_VERSION"));
 
 /// What a client may do, and how long it waits.

@@ -1,4 +1,4 @@
-//! What connections are secured with: the machine's CA certificates, and a date that rustls can use.
+//! How connections are secured: with the machine's CA certificates, and a date that rustls can use.
 
 use std::sync::{Arc, Once};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use rustls::time_provider::TimeProvider;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
-/// The configuration that reqwest would make itself, but for the date; and whether the machine has CA
+/// The configuration that reqwest would make itself, apart from the date, and whether the machine has CA
 /// certificates. Without any, every certificate is refused.
 pub(crate) fn config() -> (ClientConfig, bool) {
     install_crypto();

@@ -1,8 +1,8 @@
 //! The cost of a call independent of the machine: allocations and instructions, counted by
 //! valgrind's DHAT.
 //!
-//! An existing binary is run twice over standard input and output, with N calls and with 2 N. The
-//! difference is the cost of the calls alone, because starting, greeting and ending are in both. So
+//! An existing binary runs twice over standard input and output, with N calls and with 2 N. The
+//! difference is the cost of the calls by themselves, because both runs start, greet and end. So
 //! two builds can be compared, one from before a change and one from after.
 
 use std::io::{BufRead as _, BufReader, Write as _};

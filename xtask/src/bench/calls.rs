@@ -32,7 +32,7 @@ struct Way<'a> {
     server: Option<&'a Server>,
 }
 
-/// What one way came to at one number of clients.
+/// The figures of one way at one number of clients.
 struct RoundFigures {
     median_ms: f64,
     p99_ms: f64,

@@ -1,8 +1,8 @@
 //! Which of our files one call runs through, counted by valgrind's Callgrind.
 //!
-//! A debug build inlines nothing of ours, so each function that runs is counted to its own file. Only
-//! one call is watched, once caches and connections are warm, so what starts, connects and lists is not
-//! in it. A timer that fires during it is.
+//! A debug build inlines nothing of ours, so each function that runs counts towards its own file.
+//! Only one call is watched, once caches and connections are warm, so starting, connecting and
+//! listing are not included. A timer that fires during the call is.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Makes one call under the profiler, and gives back what that wrote of it.
+/// Makes one call under the profiler, and returns the profile.
 async fn watch(binary: &Path) -> Result<String> {
     let upstream = HttpProcess::spawn(&["--tools", "30", "--era", "both"]).await?;
     let scratch = tempfile::tempdir()?;
@@ -40,7 +40,7 @@ async fn watch(binary: &Path) -> Result<String> {
     std::fs::write(&config, format!("[sources.bench]\nurl = \"{}\"\n", upstream.url))?;
     let scenario = through(free_port()?, "bench__list_invoice");
     let mut command = Command::new("valgrind");
-    // `callgrind_control` knows a program by the order of these words.
+    // `callgrind_control` recognises a program by the order of these words.
     command.args(["--tool=callgrind", "--instr-atstart=no"]);
     command.arg(format!("--callgrind-out-file={}", profile.display()));
     command.arg(binary).arg("serve").args(["--listen", &scenario.authority]);
@@ -55,7 +55,7 @@ async fn watch(binary: &Path) -> Result<String> {
     connection.call().await?;
     control(&server, &["--instr=off"])?;
     control(&server, &["--dump"])?;
-    // A dump that is asked for has a number behind its name.
+    // A dump made on request has a number after its name.
     let written = std::fs::read_to_string(profile.with_extension("1"));
     written.context("the profile was not written")
 }
@@ -87,7 +87,7 @@ fn files(profile: &str) -> BTreeMap<String, u64> {
             continue;
         }
         let cost = line.split(' ').nth(1).and_then(|cost| cost.parse::<u64>().ok());
-        // What a call cost stands in the file that was called as well.
+        // The cost of a call is also listed in the file that was called.
         if let (Some(cost), false, Some(own)) = (cost, is_call, own_file(file)) {
             *found.entry(own).or_default() += cost;
         }
@@ -96,7 +96,8 @@ fn files(profile: &str) -> BTreeMap<String, u64> {
     found
 }
 
-/// `mcp/upstream/session.rs` of the path of one of our sources. Rust's own library has `crates/` too.
+/// `mcp/upstream/session.rs` from the path of one of our sources. Rust's own library has `crates/`
+/// too.
 fn own_file(path: &str) -> Option<String> {
     let (_, path) = path.rsplit_once("crates/")?;
     let (krate, path) = path.split_once("/src/")?;

@@ -20,7 +20,7 @@ use super::table::{markdown, write_section};
 const STARTS: usize = 9;
 /// The size of the catalogue at which idle memory is compared with its goal.
 const MEMORY_TOOLS: usize = 1000;
-/// How long a gateway is left alone before its memory is read.
+/// How long a gateway rests before its memory is read.
 const SETTLING: Duration = Duration::from_secs(2);
 
 struct StartFigures {

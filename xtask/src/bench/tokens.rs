@@ -14,7 +14,7 @@ use super::reading::{count, discover, text_of};
 use super::table::{markdown, write_section};
 use super::{answers, say};
 
-/// The answer of a server to `tools/list`, as it lies in a catalogue.
+/// A server's answer to `tools/list`, as it is stored in a catalogue.
 #[derive(Deserialize)]
 struct Listing {
     server: String,

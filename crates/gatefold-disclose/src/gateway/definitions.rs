@@ -25,14 +25,12 @@ Workflow: discover_tools → get_tool_schema → execute_tool.
 Skip discovery for tools you've already used in this conversation.";
 
 const DISCOVER_DESCRIPTION: &str = "\
-Browse available tools by domain, group, or keyword.
+Browse available tools by domain, group, or keyword.";
+const DISCOVER_REST: &str = r#""inputSchema":{"type":"object","properties":{"domain":{"type":"string","description":"Omit to see all domains."},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string","description":"What to do, in which service."},"search_mode":{"type":"string","enum":["hybrid","keyword","semantic"]},"cursor":{"type":"string","description":"The last next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
 
-No arguments: all domains. domain: its groups and tools. group: its tools. query: search.";
-const DISCOVER_REST: &str = r#""inputSchema":{"type":"object","properties":{"domain":{"type":"string"},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string","description":"What to do, in which service."},"search_mode":{"enum":["hybrid","keyword","semantic"]},"cursor":{"type":"string","description":"The last next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
+const SCHEMA_DEFINITION: &str = r#"{"name":"get_tool_schema","description":"Get the full parameter schema of one or several tools before calling execute_tool.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string","description":"As returned by discover_tools."},"tool_names":{"type":"array","items":{"type":"string"}}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#;
 
-const SCHEMA_DEFINITION: &str = r#"{"name":"get_tool_schema","description":"Get the full parameter schema of a tool, or of several, before calling execute_tool.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"tool_names":{"type":"array","items":{"type":"string"}}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#;
-
-const EXECUTE_DEFINITION: &str = r#"{"name":"execute_tool","description":"Execute a tool by name. Use discover_tools to find it, then get_tool_schema to see its arguments.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object"}},"required":["tool_name"]},"annotations":{"readOnlyHint":false,"idempotentHint":false,"openWorldHint":true}}"#;
+const EXECUTE_DEFINITION: &str = r#"{"name":"execute_tool","description":"Execute a tool by name. Use discover_tools to find it.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the schema from get_tool_schema."}},"required":["tool_name"]},"annotations":{"readOnlyHint":false,"idempotentHint":false,"openWorldHint":true}}"#;
 
 pub(super) fn surface<'a>(
     view: &View,

@@ -553,7 +553,7 @@ fn the_surface_is_three_tools_and_the_pinned_ones() {
     let surface = gateway().surface(&view(), &ClientLimits::default());
     let names: Vec<_> = surface.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, [DISCOVER, SCHEMA, EXECUTE, "apollo_org_enrich", "apollo_org_search"]);
-    assert_snapshot!(surface.tools[0].definition.get(), @r#"{"name":"discover_tools","description":"Browse available tools by domain, group, or keyword.\n\nNo arguments: all domains. domain: its groups and tools. group: its tools. query: search.\n\nDomains: apollo, hubspot, sec_edgar","inputSchema":{"type":"object","properties":{"domain":{"type":"string"},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string","description":"What to do, in which service."},"search_mode":{"enum":["hybrid","keyword","semantic"]},"cursor":{"type":"string","description":"The last next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#);
+    assert_snapshot!(surface.tools[0].definition.get(), @r#"{"name":"discover_tools","description":"Browse available tools by domain, group, or keyword.\n\nDomains: apollo, hubspot, sec_edgar","inputSchema":{"type":"object","properties":{"domain":{"type":"string","description":"Omit to see all domains."},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string","description":"What to do, in which service."},"search_mode":{"type":"string","enum":["hybrid","keyword","semantic"]},"cursor":{"type":"string","description":"The last next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#);
     assert_snapshot!(surface.tools[3].definition.get(), @r#"{"name":"apollo_org_enrich","description":"Enrich an organization with firmographic data","inputSchema":{"type":"object"}}"#);
     assert_snapshot!(surface.instructions, @r#"
 You have access to a tool discovery gateway with 3 tools:
@@ -585,6 +585,19 @@ fn definitions(entries: Vec<SourceEntry>) -> usize {
     let definitions: Vec<_> = surface.tools.iter().map(|tool| tool.definition.get()).collect();
     assert!(surface.instructions.len() <= 2048);
     exact(&format!("[{}]", definitions.join(",")))
+}
+
+#[test]
+fn each_parameter_has_a_type() {
+    let view = View::whole(Arc::new(Snapshot::build(Vec::new(), 1)));
+    let surface = Gateway::default().surface(&view, &ClientLimits::default());
+    for tool in &surface.tools {
+        let definition: serde_json::Value = serde_json::from_str(tool.definition.get()).unwrap();
+        let parameters = definition["inputSchema"]["properties"].as_object().unwrap();
+        for (name, schema) in parameters {
+            assert!(schema["type"].is_string(), "{name} of {}", tool.name);
+        }
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn client() -> ConfiguredClient {
     client.for_configured().unwrap().without_proxies()
 }
 
-/// Serves one connection, with these bytes for each request.
+/// Serves one connection, answering each request with these bytes.
 fn answering(answer: String) -> Url {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -8,7 +8,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::protocol::rpc::Envelope;
-use crate::protocol::{RpcError, SubscriptionFilter, meta};
+use crate::protocol::{BATCH_VERSION, RpcError, SubscriptionFilter, meta};
+
+/// The most messages of a batch.
+const BATCH: usize = 100;
 
 /// One message from a client.
 #[derive(Debug)]
@@ -122,6 +125,18 @@ pub(super) fn unpack(text: &[u8]) -> Result<PostedMessages<'_>, RpcError> {
     }
     let batch = serde_json::from_slice::<Vec<&RawValue>>(text);
     batch.map(PostedMessages::Batch).map_err(|error| RpcError::parse(&error))
+}
+
+/// Whether a client with a session of this version may send this many messages together.
+pub(super) fn check_batch(version: Option<&str>, messages: usize) -> Result<(), RpcError> {
+    if version != Some(BATCH_VERSION) {
+        let text = format!("only version {BATCH_VERSION} has batches: send one message at a time");
+        return Err(RpcError::invalid_request(text));
+    }
+    if messages == 0 || messages > BATCH {
+        return Err(RpcError::invalid_request(format!("a batch has 1 to {BATCH} messages")));
+    }
+    Ok(())
 }
 
 /// Reads one message.

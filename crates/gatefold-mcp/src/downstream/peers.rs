@@ -116,6 +116,14 @@ fn with_elicitation_id(question: &Question) -> Option<Box<RawValue>> {
     RawValue::from_string(format!(r#"{{"elicitationId":"{id:032x}",{rest}"#)).ok()
 }
 
+/// What the ids of our questions begin with.
+const QUESTION_ID: &str = "gatefold-";
+
+/// Whether an id, as JSON, is one of our questions.
+pub(super) fn is_of_question(id: &str) -> bool {
+    id.strip_prefix('"').is_some_and(|id| id.starts_with(QUESTION_ID))
+}
+
 type ClientAnswer = Result<Box<RawValue>, ClientError>;
 
 /// The questions that a client has not answered yet.
@@ -137,7 +145,7 @@ impl Default for PendingQuestions {
 
 impl PendingQuestions {
     fn open(self: &Arc<Self>, stream: mpsc::Sender<String>) -> Result<PendingQuestion, AskError> {
-        let id = format!("gatefold-{}", self.asked.fetch_add(1, Ordering::Relaxed));
+        let id = format!("{QUESTION_ID}{}", self.asked.fetch_add(1, Ordering::Relaxed));
         let (sender, answer) = oneshot::channel();
         {
             let mut questions = self.lock();

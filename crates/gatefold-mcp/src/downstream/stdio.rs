@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join_all};
 use gatefold_core::{BoxError, Principal};
 use gatefold_dispatch::ClientCapabilities;
 use gatefold_exchange::Audience;
@@ -19,11 +19,13 @@ use tokio_util::task::TaskTracker;
 use super::client::{self, Client, ClientState};
 use super::era;
 use super::listening::ListenStream;
-use super::message::{self, ClientRequest, Message, MetaMembers, UnreadableMessage};
+use super::message::{
+    self, ClientRequest, Message, MetaMembers, PostedMessages, UnreadableMessage,
+};
 use super::notices::{NoticeFeed, WantedLists};
 use super::openings;
-use super::peers::{QuestionStream, SessionPeer};
-use super::request::RequestStep;
+use super::peers::{QuestionStream, SessionPeer, is_of_question};
+use super::request::{RequestInProgress, RequestStep};
 use super::server::Server;
 use super::sessions::{ClientSession, SESSION_REQUESTS, TooManyRequests};
 use crate::protocol::{Era, RpcError, STATELESS_VERSION, methods, rpc};
@@ -158,16 +160,17 @@ impl StdioClient {
         while let Some(line) = lines.next().await {
             match line {
                 Line::Whole(line) if line.trim_ascii().is_empty() => {}
-                Line::Whole(line) => match message::read(&line) {
-                    Ok(message) => self.take(message).await,
-                    Err(UnreadableMessage { id, error }) => {
-                        self.refuse(id.as_deref(), &error).await;
-                    }
+                Line::Whole(line) => match message::unpack(&line) {
+                    Ok(PostedMessages::One(text)) => match message::read(text) {
+                        Ok(message) => self.take(message).await,
+                        Err(UnreadableMessage { id, error }) => {
+                            self.refuse(id.as_deref(), &error).await;
+                        }
+                    },
+                    Ok(PostedMessages::Batch(batch)) => self.batch(&batch).await,
+                    Err(error) => self.refuse(None, &error).await,
                 },
-                Line::TooLong { bytes, .. } => {
-                    let text = format!("the message has {bytes} bytes, more than {MESSAGE_BYTES}");
-                    self.refuse(None, &RpcError::invalid_request(text)).await;
-                }
+                Line::TooLong { bytes, id } => self.refuse_long(bytes, id).await,
             }
         }
         if let Some(session) = self.session.get() {
@@ -175,11 +178,71 @@ impl StdioClient {
         }
     }
 
+    /// Refuses a message under its own id, unless it answers one of our questions.
+    async fn refuse_long(&self, bytes: u64, id: Option<String>) {
+        let id = id.filter(|id| !is_of_question(id)).and_then(|id| RawValue::from_string(id).ok());
+        let text = format!("the message has {bytes} bytes, more than {MESSAGE_BYTES}");
+        self.refuse(id.as_deref(), &RpcError::invalid_request(text)).await;
+    }
+
+    /// Handles several messages together, which clients of one version may send. The answers are
+    /// sent as one message; messages and questions from servers are sent as they come.
+    async fn batch(self: &Arc<Self>, batch: &[&RawValue]) {
+        let session = self.session.get();
+        let version = session.map(|session| session.version);
+        if let Err(error) = message::check_batch(version, batch.len()) {
+            return self.refuse(None, &error).await;
+        }
+        let Some(session) = session else { return };
+        let (mut answers, mut working) = (Vec::new(), Vec::new());
+        for text in batch {
+            match message::read(text.get().as_bytes()) {
+                Err(UnreadableMessage { id, error }) => {
+                    answers.push(rpc::refusal(id.as_deref(), &error));
+                }
+                Ok(Message::Request(request)) => match self.of_batch(session, request) {
+                    Ok(work) => working.push(work),
+                    Err(refusal) => answers.push(refusal),
+                },
+                Ok(message) => self.take(message).await,
+            }
+        }
+        if working.is_empty() {
+            if !answers.is_empty() {
+                self.send(as_one(&answers)).await;
+            }
+            return;
+        }
+        let out = self.out.clone();
+        self.spawn(Box::pin(async move {
+            let answered = working.iter_mut().map(|work| work.answered(&out));
+            answers.extend(join_all(answered).await.into_iter().flatten());
+            if !answers.is_empty() {
+                drop(out.send(as_one(&answers)).await);
+            }
+        }));
+    }
+
+    /// Starts one request of a batch, or refuses it.
+    fn of_batch(
+        &self,
+        session: &Arc<ClientSession>,
+        mut request: ClientRequest,
+    ) -> Result<StdioRequest, String> {
+        let refusal = |error: RpcError| rpc::refusal(Some(&request.id), &error);
+        if self.end.is_cancelled() {
+            return Err(refusal(stopping()));
+        }
+        let place = self.places.clone().try_acquire_owned();
+        let place = place.map_err(|_| refusal(TooManyRequests.into()))?;
+        let meta = request.params.take_meta();
+        Ok(self.begin(of_session(session), request, meta, place))
+    }
+
     async fn take(self: &Arc<Self>, message: Message) {
         match message {
             Message::Request(request) if self.end.is_cancelled() => {
-                let error = RpcError::internal("Gatefold is being stopped".to_owned());
-                self.refuse(Some(&request.id), &error).await;
+                self.refuse(Some(&request.id), &stopping()).await;
             }
             Message::Request(request) => {
                 // Waiting here would stop the reading that makes room.
@@ -228,12 +291,7 @@ impl StdioClient {
             return self.initialize(&request).await;
         }
         match self.session.get() {
-            Some(session) => {
-                let standing = ClientState::Session(session.clone());
-                let (principal, name) = (session.principal.clone(), session.client.clone());
-                let client = Client { principal, name, standing, connection: None };
-                self.work(client, request, meta, place);
-            }
+            Some(session) => self.work(of_session(session), request, meta, place),
             None if request.method == methods::PING => {
                 self.send(rpc::answer(&request.id, &Ok("{}".to_owned()))).await;
             }
@@ -261,7 +319,7 @@ impl StdioClient {
         }
     }
 
-    /// Works on a request without blocking the reading of others.
+    /// Handles a request without blocking the reading of others.
     fn work(
         self: &Arc<Self>,
         client: Client,
@@ -269,26 +327,28 @@ impl StdioClient {
         meta: MetaMembers,
         place: OwnedSemaphorePermit,
     ) {
+        let mut work = self.begin(client, request, meta, place);
+        let out = self.out.clone();
+        self.spawn(Box::pin(async move {
+            if let Some(answer) = work.answered(&out).await {
+                drop(out.send(answer).await);
+            }
+        }));
+    }
+
+    fn begin(
+        &self,
+        client: Client,
+        request: ClientRequest,
+        meta: MetaMembers,
+        place: OwnedSemaphorePermit,
+    ) -> StdioRequest {
         let id = request.id.clone();
         let session = client.session().unwrap_or(&self.alone);
         let noted = session.begin(id.get()).expect("it has a place among as many");
         let (server, audience) = (self.server.clone(), self.audience.clone());
-        let out = self.out.clone();
-        let mut working = client::begin(server, audience, client, request, meta, noted);
-        self.spawn(Box::pin(async move {
-            let _place = place;
-            loop {
-                let (text, is_last) = match working.next().await {
-                    RequestStep::Pause(_) => continue,
-                    RequestStep::Cancelled => return,
-                    RequestStep::Message(text) => (text, false),
-                    RequestStep::Answer(answer) => (rpc::answer(&id, &answer), true),
-                };
-                if out.send(text).await.is_err() || is_last {
-                    return;
-                }
-            }
-        }));
+        let working = client::begin(server, audience, client, request, meta, noted);
+        StdioRequest { id, working, _place: place }
     }
 
     fn listen(
@@ -367,4 +427,41 @@ impl StdioClient {
             session.subscriptions.release();
         }
     }
+}
+
+/// A running request. It keeps its place among the client's requests until its answer was sent.
+struct StdioRequest {
+    id: Box<RawValue>,
+    working: RequestInProgress,
+    _place: OwnedSemaphorePermit,
+}
+
+impl StdioRequest {
+    /// The answer, once everything before it was sent. None if the request was cancelled or the
+    /// client is gone.
+    async fn answered(&mut self, out: &mpsc::Sender<String>) -> Option<String> {
+        loop {
+            match self.working.next().await {
+                RequestStep::Pause(_) => {}
+                RequestStep::Cancelled => return None,
+                RequestStep::Message(text) => out.send(text).await.ok()?,
+                RequestStep::Answer(answer) => return Some(rpc::answer(&self.id, &answer)),
+            }
+        }
+    }
+}
+
+fn of_session(session: &Arc<ClientSession>) -> Client {
+    let standing = ClientState::Session(session.clone());
+    let (principal, name) = (session.principal.clone(), session.client.clone());
+    Client { principal, name, standing, connection: None }
+}
+
+/// The answers to a batch as one message.
+fn as_one(answers: &[String]) -> String {
+    format!("[{}]", answers.join(","))
+}
+
+fn stopping() -> RpcError {
+    RpcError::internal("Gatefold is being stopped")
 }

@@ -1,16 +1,17 @@
 //! Lines of bounded length from a stream that may send anything.
 
+use serde::de::IgnoredAny;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
-use super::message::FIRST_OWN_ID;
+use super::message::own_number;
 
 /// One line, or what is known of one that was too long to keep.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// Without its line end.
     Whole(Vec<u8>),
-    /// The line's length, and the id of the request it answers, if it shows one.
-    TooLong { bytes: u64, id: Option<u64> },
+    /// Its length, and the message's id as JSON, if one was found.
+    TooLong { bytes: u64, id: Option<String> },
 }
 
 /// Reads lines, keeping at most `limit` bytes of each. The rest of a longer line is read and thrown
@@ -63,10 +64,13 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
 pub(crate) fn id_of(line: &[u8]) -> Option<u64> {
     let mut read = LineScan::default();
     read.scan(line);
-    read.id()
+    own_number(&read.id()?)
 }
 
-/// Follows a JSON object just closely enough to catch the number behind its own `"id"` key.
+/// The longest id that is read, in bytes.
+const ID_BYTES: usize = 128;
+
+/// Follows a JSON object just closely enough to find the value of its own `"id"` key.
 #[derive(Default)]
 struct LineScan {
     bytes: u64,
@@ -76,14 +80,14 @@ struct LineScan {
     /// The last string at the object's own level, as far as it matters for comparing with `id`.
     key: Vec<u8>,
     state: IdSearch,
-    digits: String,
+    id: Vec<u8>,
 }
 
 #[derive(Default, PartialEq, Eq)]
 enum IdSearch {
     #[default]
     Key,
-    Number,
+    Value,
     Found,
 }
 
@@ -99,6 +103,10 @@ impl LineScan {
     }
 
     fn step(&mut self, byte: u8) {
+        let is_of_id = self.state == IdSearch::Value && self.id.len() < ID_BYTES;
+        if is_of_id && (self.in_string || !matches!(byte, b',' | b'}' | b']')) {
+            self.id.push(byte);
+        }
         if self.in_string {
             match byte {
                 _ if self.escaped => self.escaped = false,
@@ -116,26 +124,26 @@ impl LineScan {
             }
             b'{' | b'[' => self.depth = self.depth.saturating_add(1),
             b'}' | b']' => {
-                self.end_number();
+                self.end_value();
                 self.depth = self.depth.saturating_sub(1);
             }
-            b':' if self.depth == 1 && self.key == b"id" => self.state = IdSearch::Number,
-            b',' => self.end_number(),
-            b'0'..=b'9' if self.state == IdSearch::Number && self.digits.len() < 20 => {
-                self.digits.push(char::from(byte));
-            }
+            b':' if self.depth == 1 && self.key == b"id" => self.state = IdSearch::Value,
+            b',' => self.end_value(),
             _ => {}
         }
     }
 
-    fn end_number(&mut self) {
-        if self.state == IdSearch::Number {
+    fn end_value(&mut self) {
+        if self.state == IdSearch::Value {
             self.state = IdSearch::Found;
         }
     }
 
-    fn id(&self) -> Option<u64> {
-        self.digits.parse().ok().filter(|id| *id >= FIRST_OWN_ID)
+    fn id(&self) -> Option<String> {
+        let id = std::str::from_utf8(&self.id).ok()?.trim();
+        let is_one = id.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit());
+        let is_whole = self.id.len() < ID_BYTES && serde_json::from_str::<IgnoredAny>(id).is_ok();
+        (is_one && is_whole).then(|| id.to_owned())
     }
 }
 
@@ -165,18 +173,27 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_too_long_is_counted_and_the_next_one_found() {
-        let id = FIRST_OWN_ID + 5;
         for (text, found) in [
-            (format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"id":7}}}}"#), Some(id)),
-            (format!(r#"{{"result":{{"id":7,"a":["id",{{}}]}}, "id" : {id} }}"#), Some(id)),
-            (format!(r#"{{"result":"\"id\":9","x":"id","id":{id}}}"#), Some(id)),
-            (r#"{"id":12,"result":"somewhat longer than that"}"#.to_owned(), None),
-            (format!(r#"{{"nested":{{"id":{id}}},"more":"text"}}"#), None),
-            ("x".repeat(100), None),
+            (r#"{"jsonrpc":"2.0","id":75,"result":{"id":7}}"#, Some("75")),
+            (r#"{"result":{"id":7,"a":["id",{}]}, "id" : 75 }"#, Some("75")),
+            (r#"{"result":"\"id\":9","x":"id","id":75}"#, Some("75")),
+            (r#"{"id":"a\"b,c","method":"ping"}"#, Some(r#""a\"b,c""#)),
+            (r#"{"nested":{"id":75},"more":"text"}"#, None),
+            (r#"{"id":{"id":75},"more":"text"}"#, None),
+            (r#"{"id":null,"more":"text"}"#, None),
+            (&format!(r#"{{"id":"{}","more":"text"}}"#, "x".repeat(ID_BYTES)), None),
+            (&"x".repeat(100), None),
         ] {
             let bytes = text.len() as u64;
             let read = lines(&format!("{text}\nnext\n"), 8).await;
-            assert_eq!(read, [Line::TooLong { bytes, id: found }, whole("next")], "{text}");
+            let id = found.map(str::to_owned);
+            assert_eq!(read, [Line::TooLong { bytes, id }, whole("next")], "{text}");
         }
+    }
+
+    #[test]
+    fn only_an_id_of_ours_is_a_request_of_ours() {
+        assert_eq!(id_of(br#"{"id":100000005,"result":NaN}"#), Some(100_000_005));
+        assert_eq!(id_of(br#"{"id":12,"result":NaN}"#), None);
     }
 }

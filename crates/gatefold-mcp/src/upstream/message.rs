@@ -91,7 +91,7 @@ impl ServerMessage<'_> {
         if self.method.is_some() {
             return None;
         }
-        own_number(self.id?)
+        own_number(self.id?.get())
     }
 
     pub(crate) fn reply(&self) -> Option<Reply> {
@@ -146,12 +146,12 @@ impl ServerMessage<'_> {
         if !params.contains(meta::SUBSCRIPTION_ID) {
             return None;
         }
-        own_number(serde_json::from_str::<SubscriptionParams<'_>>(params).ok()?.meta.id)
+        own_number(serde_json::from_str::<SubscriptionParams<'_>>(params).ok()?.meta.id.get())
     }
 
     /// Our own request that the server cancels.
     pub(crate) fn withdrawn_own(&self) -> Option<u64> {
-        own_number(self.withdrawn()?)
+        own_number(self.withdrawn()?.get())
     }
 
     /// The token of a progress notification about a request of ours, and what it says.
@@ -166,13 +166,13 @@ impl ServerMessage<'_> {
         }
         let params = self.params?;
         let progress: Progress<'_> = serde_json::from_str(params.get()).ok()?;
-        Some((own_number(progress.token)?, params.to_owned()))
+        Some((own_number(progress.token.get())?, params.to_owned()))
     }
 }
 
 /// Reads one of our ids. Some servers return numbers as strings.
-fn own_number(id: &RawValue) -> Option<u64> {
-    let digits = id.get().trim_matches('"');
+pub(crate) fn own_number(id: &str) -> Option<u64> {
+    let digits = id.trim_matches('"');
     digits.parse().ok().filter(|id| *id >= FIRST_OWN_ID)
 }
 

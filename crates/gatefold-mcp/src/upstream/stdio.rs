@@ -21,7 +21,9 @@ use super::back_channel::{
 use super::last_words::LastWords;
 use super::lines::{Line, Lines};
 use super::log_budget::LogBudget;
-use super::message::{FIRST_OWN_ID, NEITHER, Reply, ServerMessage, cancelled, without_secrets};
+use super::message::{
+    FIRST_OWN_ID, NEITHER, Reply, ServerMessage, cancelled, own_number, without_secrets,
+};
 use super::notices::ServerNotices;
 use super::process::{ChildProcess, SpawnedChild};
 use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
@@ -417,6 +419,7 @@ async fn read(shared: Arc<StdioConnection>, stdout: ChildStdout) {
                 if shared.log.admits(0) {
                     tracing::warn!(domain = %shared.domain, bytes, "dropped a line over the limit");
                 }
+                let id = id.as_deref().and_then(own_number);
                 let waiting = id.and_then(|id| shared.lock().waiting.remove(&id));
                 if let Some(waiting) = waiting {
                     let _ = waiting.answer.send(Err(WireError::TooLarge(bytes)));

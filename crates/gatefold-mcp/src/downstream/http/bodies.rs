@@ -15,6 +15,11 @@ use super::budget::{BudgetShare, OverBudget, RequestBudget};
 use crate::downstream::endpoint::HttpEndpoint;
 use crate::downstream::streams::{empty, turned_away};
 
+/// The most bytes of a refused body that are read and thrown away.
+const DISCARDED_BYTES: usize = 64 * 1024 * 1024;
+/// How long that may take.
+const DISCARDING: Duration = Duration::from_secs(10);
+
 /// Reads bodies within the limits of an endpoint.
 pub(super) struct RequestBodies {
     /// The largest body, in bytes.
@@ -39,15 +44,20 @@ impl RequestBodies {
     }
 
     /// Reads a body. The share lasts as long as what was read from it.
-    pub(super) async fn read(&self, body: Body) -> Result<(Bytes, BudgetShare), UnreadBody> {
-        if body.size_hint().lower() > self.limit as u64 {
-            return Err(UnreadBody::TooLarge { limit: self.limit });
-        }
+    pub(super) async fn read(&self, mut body: Body) -> Result<(Bytes, BudgetShare), UnreadBody> {
         let late = UnreadBody::Late { deadline: self.deadline };
-        timeout(self.deadline, self.gather(body)).await.unwrap_or(Err(late))
+        let read = if body.size_hint().lower() > self.limit as u64 {
+            Err(UnreadBody::TooLarge { limit: self.limit })
+        } else {
+            timeout(self.deadline, self.gather(&mut body)).await.unwrap_or(Err(late))
+        };
+        if let Err(UnreadBody::TooLarge { .. } | UnreadBody::OverBudget) = &read {
+            tokio::spawn(timeout(DISCARDING, discard(body)));
+        }
+        read
     }
 
-    async fn gather(&self, mut body: Body) -> Result<(Bytes, BudgetShare), UnreadBody> {
+    async fn gather(&self, body: &mut Body) -> Result<(Bytes, BudgetShare), UnreadBody> {
         let share = self.budget.share();
         let mut first = Bytes::new();
         let mut rest = BytesMut::new();
@@ -67,6 +77,19 @@ impl RequestBodies {
             }
         }
         Ok((if rest.is_empty() { first } else { rest.freeze() }, share))
+    }
+}
+
+/// Reads the rest of a refused body. Many clients read no answer before they have sent everything,
+/// and may lose it if the connection is closed before that.
+async fn discard(mut body: Body) {
+    let mut left = DISCARDED_BYTES;
+    while let Some(Ok(frame)) = body.frame().await {
+        let size = frame.data_ref().map_or(0, Bytes::len);
+        left = match left.checked_sub(size) {
+            Some(left) => left,
+            None => return,
+        };
     }
 }
 

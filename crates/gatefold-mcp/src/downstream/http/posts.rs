@@ -27,10 +27,7 @@ use crate::downstream::sessions::{ClientSession, SessionRequest, SessionsFull, T
 use crate::downstream::streams::{Event, SOON, empty, json, stream};
 use crate::downstream::{openings, params};
 use crate::protocol::headers::SESSION_ID;
-use crate::protocol::{BATCH_VERSION, Era, RESUMABLE_VERSION, RpcError, methods, rpc};
-
-/// The most messages of a batch.
-const BATCH: usize = 100;
+use crate::protocol::{Era, RESUMABLE_VERSION, methods, rpc};
 
 impl EndpointState {
     pub(super) async fn post(
@@ -221,11 +218,8 @@ impl EndpointState {
             Ok(session) => session,
             Err(refused) => return *refused,
         };
-        if session.version != BATCH_VERSION || batch.is_empty() || batch.len() > BATCH {
-            let text = format!(
-                "batches belong to version {BATCH_VERSION}, and hold 1 to {BATCH} messages"
-            );
-            return refused(None, &RpcError::invalid_request(text), Era::Handshake);
+        if let Err(error) = message::check_batch(Some(session.version), batch.len()) {
+            return refused(None, &error, Era::Handshake);
         }
         let answers = batch.iter().map(async |text| self.of_batch(access, &session, text).await);
         let answers: Vec<_> =

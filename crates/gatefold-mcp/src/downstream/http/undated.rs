@@ -1,7 +1,7 @@
-//! Refuses connections while the system's date is none that HTTP can express.
+//! Refuses connections while HTTP cannot express the system's date.
 //!
-//! hyper writes the date of its answers on every thread that serves a connection, whether or not they carry
-//! it, and panics on a date before 1970 or after 9999.
+//! hyper formats the date for its answers on every thread that serves a connection, whether or not
+//! they carry it, and panics on a date before 1970 or after 9999.
 
 use std::sync::Once;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use crate::protocol::{RpcError, rpc};
 
 const REASON: &str = "the system's date is before 1970 or after 9999, so nothing can be answered over HTTP: set the clock";
 
-/// How long a refused client may take to read why.
+/// How long a refused client may take to read the reason.
 const READING: Duration = Duration::from_secs(1);
 
 /// The beginning of the year 10000, in milliseconds.
 const END: u64 = 253_402_300_800_000;
 
-/// Whether an answer can carry the date. The clock's readings before 1970 are all 1970.
+/// Whether an answer can carry the date. Our clock reads any date before 1970 as 1970.
 pub(super) fn is_expressible(now: Timestamp) -> bool {
     (1..END).contains(&now.as_millis())
 }
 
-/// Says why the connection is of no use.
+/// Answers with the reason for the refusal.
 pub(super) async fn refuse(mut stream: TcpStream) {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| tracing::error!("{REASON}"));
@@ -39,7 +39,7 @@ pub(super) async fn refuse(mut stream: TcpStream) {
     let told = async {
         stream.write_all(answer.as_bytes()).await?;
         stream.shutdown().await?;
-        // What is left unread would reset the connection before the client has read the answer.
+        // Unread data would reset the connection before the client has read the answer.
         let mut rest = [0; 4096];
         while stream.read(&mut rest).await? > 0 {}
         std::io::Result::Ok(())

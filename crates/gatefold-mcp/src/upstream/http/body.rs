@@ -103,7 +103,7 @@ pub(super) fn describe(error: &reqwest::Error) -> String {
     with_cause(text.to_owned(), error)
 }
 
-/// The text, and the first cause of the error behind it.
+/// The text, followed by the error's root cause.
 pub(super) fn with_cause(mut text: String, error: &dyn std::error::Error) -> String {
     let mut source = error.source();
     while let Some(cause) = source {

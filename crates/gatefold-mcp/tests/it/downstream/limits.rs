@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::edge::{Edge, Reply, said, trial};
+use super::edge::{Edge, Reply, request, said, trial};
 use super::scripted::ScriptedServer;
 use crate::upstream::asking::ReferenceUpstream;
 use crate::upstream::support::{Era, LONG, Wire, http};
@@ -29,6 +29,7 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("a_connection_that_is_idle_after_a_request_is_closed", idle),
         trial("a_body_that_does_not_end_is_refused_in_time", no_end),
         trial("a_declared_length_over_the_limit_is_refused_before_it_comes", declared),
+        trial("an_argument_over_the_limit_is_refused_and_the_next_call_works", whole),
         trial("unfinished_bodies_share_a_budget_that_small_requests_need_not", unfinished),
         trial("arguments_of_calls_under_way_count", arguments),
         trial("sixty_large_calls_to_a_source_that_stopped_reading_share_the_budget", unread),
@@ -160,6 +161,25 @@ async fn declared() {
     assert_eq!(client.answer().await, (413, large.to_owned()));
 }
 
+async fn whole() {
+    let up = ScriptedServer::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let text = "x".repeat(5 * 1000 * 1000);
+    let body = request(7, "tools/call", &json!({"name": "say", "arguments": {"text": text}}));
+    let mut client = Raw::to(&edge).await;
+    // It sends the whole body before it reads.
+    client.begin(body.len(), body.as_bytes()).await;
+    let large = "the request has more than 4194304 bytes";
+    assert_eq!(client.answer().await, (413, large.to_owned()));
+    client.begin(2, b"{}").await;
+    assert_eq!(client.answer().await.0, 400, "the connection goes on");
+    let session = edge.session("/mcp/source/up").await;
+    let refused = session.post(&body).await;
+    assert_eq!((refused.status, refused.code()), (413, Some(-32600)));
+    let answer = session.result("tools/call", json!({"name": "say", "arguments": {}})).await;
+    assert_eq!(said(&answer), "say {}", "the session goes on");
+}
+
 async fn unfinished() {
     const KIB: usize = 1024;
     let endpoint = HttpEndpoint {
@@ -244,13 +264,13 @@ async fn unread() {
     let settings = http("up", &url.unwrap());
     let edge = &Edge::with(&[&settings], Policy::default(), four_large()).await;
     let tool = &format!("up__{RAW_TOOL}");
-    // Follows a call until it is at its source, which never answers, or refused.
+    // Follows a call until it reaches its source, which never answers, or is refused.
     let begin = async || {
         let before = reached.load(Ordering::SeqCst);
         let mut call = Box::pin(edge.begin("/mcp", "tools/call", large_call(tool)));
         let is_there = wait_until(LONG, || reached.load(Ordering::SeqCst) > before);
         tokio::select! {
-            // A call that runs for long begins its stream.
+            // A call that takes long begins its stream.
             answer = &mut call => match answer.status().as_u16() {
                 200 => Ok((call, Some(answer))),
                 _ => Err(Reply::of(answer).await),

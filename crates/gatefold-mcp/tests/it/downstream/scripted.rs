@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::response::Response;
 use axum::routing::post;
 use futures::StreamExt as _;
@@ -137,6 +137,7 @@ impl ScriptedServer {
             listed,
         });
         let router = Router::new().route("/mcp", post(take).get(stand)).with_state(script.clone());
+        let router = router.layer(DefaultBodyLimit::disable());
         let (url, running) = serve_router(router).await;
         Self { settings: http(domain, &url), script, _running: running }
     }

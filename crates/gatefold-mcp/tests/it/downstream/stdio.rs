@@ -25,6 +25,9 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("requests_on_one_connection_are_worked_on_at_once", parallel),
         trial("a_request_that_is_taken_back_is_not_answered", cancelled),
         trial("a_line_too_long_costs_only_itself", too_long),
+        trial("an_argument_of_5_mb_reaches_its_tool_over_pipes", large),
+        trial("a_batch_over_pipes_is_answered_as_one", batch),
+        trial("only_one_version_has_batches_over_pipes", versions_of_batches),
         trial("what_is_no_message_is_refused_and_the_next_is_read", unreadable),
         trial("the_end_of_input_lets_calls_finish", end_of_input),
         trial("calls_that_outlast_the_end_of_input_are_given_up", too_late),
@@ -124,8 +127,12 @@ impl<S> PipedGateway<S> {
     }
 
     async fn open(&mut self) {
-        self.send(&initialize(Some("2025-06-18"), &json!({}))).await;
-        assert_eq!(self.answer(0).await["result"]["protocolVersion"], "2025-06-18");
+        self.open_with("2025-06-18").await;
+    }
+
+    async fn open_with(&mut self, version: &str) {
+        self.send(&initialize(Some(version), &json!({}))).await;
+        assert_eq!(self.answer(0).await["result"]["protocolVersion"], version);
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
     }
 
@@ -220,10 +227,77 @@ async fn too_long() {
     let padding = "x".repeat(16 * 1024 * 1024);
     piped.call(1, "say", json!({"padding": padding})).await;
     let refused = piped.next().await;
-    assert_eq!((&refused["id"], &refused["error"]["code"]), (&Value::Null, &json!(-32600)));
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(1), &json!(-32600)));
     piped.call(2, "say", json!({})).await;
     assert_eq!(said(&piped.answer(2).await["result"]), "say {}");
     assert_eq!(piped.up.script.count("tools/call"), 1);
+}
+
+async fn large() {
+    let mut piped = PipedGateway::new().await;
+    piped.open().await;
+    let padding = "x".repeat(5 * 1000 * 1000);
+    piped.call(1, "link", json!({"padding": padding})).await;
+    let answer = piped.answer(1).await;
+    assert_eq!(answer["result"]["isError"], Value::Null, "{}", answer["result"]);
+    let calls = piped.up.script.received("tools/call");
+    assert_eq!(calls[0]["params"]["arguments"]["padding"], padding);
+    piped.call(2, "say", json!({})).await;
+    assert_eq!(said(&piped.answer(2).await["result"]), "say {}");
+}
+
+async fn batch() {
+    let mut piped = PipedGateway::new().await;
+    piped.open_with("2025-03-26").await;
+    let say = |id: u64| {
+        let arguments = json!({"tool_name": "up__say", "arguments": {"id": id}});
+        request(id, "tools/call", &json!({"name": "execute_tool", "arguments": arguments}))
+    };
+    let messages = [
+        request(1, "ping", &json!({})),
+        r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#.to_owned(),
+        say(2),
+        request(3, "no/such", &json!({})),
+        "7".to_owned(),
+        say(4),
+    ];
+    piped.send(&format!("[{}]", messages.join(","))).await;
+    let answers = piped.next().await;
+    let mut answers = answers.as_array().expect("they come together").clone();
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    let code = |at: usize| answers[at]["error"]["code"].as_i64();
+    assert_eq!((&answers[0]["id"], code(0)), (&Value::Null, Some(-32600)));
+    assert_eq!((&answers[1]["id"], &answers[1]["result"]), (&json!(1), &json!({})));
+    assert_eq!(said(&answers[2]["result"]), r#"say {"id":2}"#);
+    assert_eq!((&answers[3]["id"], code(3)), (&json!(3), Some(-32601)));
+    assert_eq!(said(&answers[4]["result"]), r#"say {"id":4}"#);
+    assert_eq!(answers.len(), 5);
+    // Notifications get no answer.
+    piped.send(r#"[{"jsonrpc":"2.0","method":"notifications/x"}]"#).await;
+    piped.send("[7]").await;
+    assert_eq!(piped.next().await[0]["error"]["code"], -32600);
+    for batch in ["[]".to_owned(), format!("[{}]", vec!["7"; 101].join(","))] {
+        piped.send(&batch).await;
+        let refused = piped.next().await;
+        assert_eq!(refused["error"]["message"], "a batch has 1 to 100 messages");
+    }
+}
+
+async fn versions_of_batches() {
+    let batch = format!("[{}]", request(1, "ping", &json!({})));
+    for version in [None, Some("2024-11-05"), Some("2025-06-18"), Some("2025-11-25")] {
+        let mut piped = PipedGateway::new().await;
+        if let Some(version) = version {
+            piped.open_with(version).await;
+        }
+        piped.send(&batch).await;
+        let refused = piped.next().await;
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&Value::Null, &json!(-32600)));
+        let text = "only version 2025-03-26 has batches: send one message at a time";
+        assert_eq!(refused["error"]["message"], text, "{version:?}");
+        piped.send(&request(2, "ping", &json!({}))).await;
+        assert_eq!(piped.next().await["id"], 2);
+    }
 }
 
 async fn unreadable() {

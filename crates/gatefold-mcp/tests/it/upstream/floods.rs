@@ -29,7 +29,7 @@ const NOTICE: &str = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/prog
 
 const EARLY_HINTS: &str = "HTTP/1.1 103 Early Hints\r\n\r\n";
 
-/// How a server begins its answer, what it repeats without end, and what the caller is told.
+/// How a server begins its answer, what it repeats endlessly, and what the caller is told.
 const FLOODS: &[(&str, &str, &str, &str)] = &[
     ("notices", EVENTS, NOTICE, "within 2 s"),
     ("small_events", EVENTS, "data: 1\n\n", "within 2 s"),
@@ -51,7 +51,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// A test on as many workers as the smallest machine gives the gateway.
 fn trial<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
     Trial::test(format!("upstream::{name}"), move || {
-        // Together they would slow down each other's neighbours.
+        // In parallel, they would slow down each other's neighbours.
         static ALONE: Mutex<()> = Mutex::new(());
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let workers =
