@@ -8,6 +8,7 @@ mod load;
 mod process;
 mod reading;
 pub(crate) mod search;
+pub(crate) mod soak;
 pub(crate) mod start;
 mod table;
 pub(crate) mod tokens;

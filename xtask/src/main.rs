@@ -1,4 +1,4 @@
-//! Chores of the repository: `cargo xtask tidy|docs`, `cargo xtask bench calls|search|start|tokens`.
+//! Chores of the repository: `cargo xtask tidy|docs|soak`, `cargo xtask bench calls|search|start|tokens`.
 
 #![expect(clippy::cast_precision_loss, reason = "figures for people need no 53 bits")]
 
@@ -28,7 +28,9 @@ usage: cargo xtask <chore>
                  count allocations and instructions a call, under valgrind; --peer compares two builds
                  [--binary PATH] [--peer PATH] [--calls N] [--write]
   bench files    list the files that one call runs through, under valgrind, of a debug build
-                 [--binary PATH]";
+                 [--binary PATH]
+  soak           set a gateway among hostile servers and clients, beside one that is left alone
+                 [--minutes N] [--binary PATH] [--write]";
 
 fn main() -> ExitCode {
     // The upstream of the load is this same binary.
@@ -56,6 +58,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "calls", options @ ..] => bench::calls::run(&root(), options),
         ["bench", "allocations", options @ ..] => bench::allocations::run(&root(), options),
         ["bench", "files", options @ ..] => bench::files::run(&root(), options),
+        ["soak", options @ ..] => bench::soak::run(&root(), options),
         _ => bail!("{USAGE}"),
     }
 }
