@@ -47,7 +47,9 @@ impl Home {
     }
 
     /// Connects, returns why the server stays, and checks that it does. `None` if it was taken out.
+    /// Disconnects afterwards, which leaves the file to the byte either way.
     fn reason_to_keep(&self, scope: &[&str]) -> Option<String> {
+        let before = fs::read(&self.file).unwrap();
         let args = [&["connect", "cursor", "--yes", "--json"], scope].concat();
         let connected = run(&self.scratch, &args);
         assert_eq!(connected.code, Some(0), "{}{}", connected.stdout, connected.stderr);
@@ -59,6 +61,9 @@ impl Home {
         assert_eq!(connected["taken_out"], if is_there { json!([]) } else { json!(["units"]) });
         let why = connected["left_in"][0]["why"].as_str().map(str::to_owned);
         assert_eq!(why.is_some(), is_there, "{connected}");
+        let undone = run(&self.scratch, &[&["disconnect", "cursor"], scope].concat());
+        assert_eq!(undone.code, Some(0), "{}{}", undone.stdout, undone.stderr);
+        assert_eq!(fs::read(&self.file).unwrap(), before);
         why
     }
 }
