@@ -17,6 +17,7 @@ mod own_secrets;
 mod package_runner;
 mod params;
 mod process;
+mod reading_pace;
 mod request;
 mod roots;
 mod session;

@@ -9,8 +9,6 @@ use gatefold_catalog::{LINE_LIMIT, one_line};
 use gatefold_core::Domain;
 use gatefold_policy::secrecy::KnownSecrets;
 use serde_json::value::RawValue;
-use tokio::io::BufReader;
-use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
@@ -19,11 +17,8 @@ use super::back_channel::{
     BackChannel, OpenQuestions, QuestionRouter, QuestionStep, question, unsupported,
 };
 use super::last_words::LastWords;
-use super::lines::{Line, Lines};
 use super::log_budget::LogBudget;
-use super::message::{
-    FIRST_OWN_ID, NEITHER, Reply, ServerMessage, cancelled, own_number, without_secrets,
-};
+use super::message::{FIRST_OWN_ID, NEITHER, Reply, ServerMessage, cancelled};
 use super::notices::ServerNotices;
 use super::process::{ChildProcess, SpawnedChild};
 use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
@@ -31,11 +26,11 @@ use super::unreadable::UnreadableAnswer;
 use crate::protocol::{methods, rpc};
 
 mod outgoing;
+mod reading;
 
 use self::outgoing::{OutgoingLine, write};
+use self::reading::{log_stderr, read};
 
-/// The longest line that is kept, in bytes. Lists of tools of several megabytes are real.
-const LINE_BYTES: usize = 16 * 1024 * 1024;
 /// The longest line of standard error that is logged, in bytes.
 const STDERR_LINE_BYTES: usize = 8 * 1024;
 /// The most messages waiting to be written.
@@ -247,14 +242,20 @@ impl StdioConnection {
         }
     }
 
-    fn take_line(self: &Arc<Self>, line: &[u8]) {
+    /// False for a line that is no message.
+    fn take_line(self: &Arc<Self>, line: &[u8]) -> bool {
         if line.iter().all(u8::is_ascii_whitespace) {
-            return;
+            return false;
         }
         let Some(message) = ServerMessage::read(line) else {
             self.take_unreadable(line);
-            return;
+            return false;
         };
+        self.take_message(&message);
+        true
+    }
+
+    fn take_message(self: &Arc<Self>, message: &ServerMessage<'_>) {
         if let Some(id) = message.own_id() {
             self.router.answered(id);
             let waiting = self.lock().waiting.remove(&id);
@@ -265,9 +266,9 @@ impl StdioConnection {
             return;
         }
         match (message.id, message.method.as_deref()) {
-            (Some(id), Some(method)) => self.take_question(id, method, &message),
-            (None, Some(_)) => self.take_notice(&message),
-            _ if message.is_error_of_none() => self.take_error(&message),
+            (Some(id), Some(method)) => self.take_question(id, method, message),
+            (None, Some(_)) => self.take_notice(message),
+            _ if message.is_error_of_none() => self.take_error(message),
             _ => {}
         }
     }
@@ -407,44 +408,6 @@ impl Drop for StdioRequestGuard<'_> {
             // With a full queue the server is not reading; it would not read this either.
             let _ = writer.try_send(OutgoingLine::of(cancelled(self.id)));
         }
-    }
-}
-
-async fn read(shared: Arc<StdioConnection>, stdout: ChildStdout) {
-    let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, stdout), LINE_BYTES);
-    while let Some(line) = lines.next().await {
-        match line {
-            Line::Whole(line) => shared.take_line(&without_secrets(&line, &shared.secrets)),
-            Line::TooLong { bytes, id } => {
-                if shared.log.admits(0) {
-                    tracing::warn!(domain = %shared.domain, bytes, "dropped a line over the limit");
-                }
-                let id = id.as_deref().and_then(own_number);
-                let waiting = id.and_then(|id| shared.lock().waiting.remove(&id));
-                if let Some(waiting) = waiting {
-                    let _ = waiting.answer.send(Err(WireError::TooLarge(bytes)));
-                }
-            }
-        }
-    }
-}
-
-async fn log_stderr(shared: Arc<StdioConnection>, stderr: ChildStderr) {
-    let mut lines = Lines::new(BufReader::new(stderr), STDERR_LINE_BYTES);
-    while let Some(line) = lines.next().await {
-        let Line::Whole(line) = line else { continue };
-        let line = String::from_utf8_lossy(&line);
-        let line = shared.secrets.mask(line.trim_end()).into_owned();
-        if line.is_empty() {
-            continue;
-        }
-        if shared.log.admits(line.len()) {
-            tracing::info!(target: "gatefold::upstream", domain = %shared.domain, "{line}");
-        }
-        if let Some(log) = &shared.notices.log {
-            log.take_stderr(&line);
-        }
-        shared.lock().last_words.take(line);
     }
 }
 
