@@ -2,8 +2,7 @@ use gatefold_core::{Hints, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::parse::{self, DefinitionDrafts, ToolDraft};
-use super::{Manifest, ServerInfo};
-use crate::canonical;
+use super::{Alteration, Manifest, ServerInfo};
 
 /// Builds a manifest for a kind of source that has no `tools/list`.
 ///
@@ -25,11 +24,17 @@ pub struct ManifestBuilder {
     server: Option<ServerInfo>,
     fetched_at: Timestamp,
     drafts: DefinitionDrafts,
+    alterations: Vec<Alteration>,
 }
 
 impl ManifestBuilder {
     pub(super) fn new(fetched_at: Timestamp) -> Self {
-        Self { server: None, fetched_at, drafts: DefinitionDrafts::default() }
+        Self {
+            server: None,
+            fetched_at,
+            drafts: DefinitionDrafts::default(),
+            alterations: Vec::new(),
+        }
     }
 
     /// What the source says about itself. A kind without servers leaves it out.
@@ -64,8 +69,17 @@ impl ManifestBuilder {
         self
     }
 
+    /// Notes something that the source had to leave out or change before it came here.
+    #[must_use]
+    pub fn alteration(mut self, alteration: Alteration) -> Self {
+        self.alterations.push(alteration);
+        self
+    }
+
     pub fn build(self) -> Manifest {
-        Manifest::of_parsed(self.server, parse::drafts(&self.drafts), self.fetched_at)
+        let mut parsed = parse::drafts(&self.drafts);
+        parsed.alterations.splice(0..0, self.alterations);
+        Manifest::of_parsed(self.server, parsed, self.fetched_at)
     }
 }
 
@@ -83,8 +97,12 @@ impl Members {
         self
     }
 
+    /// The definition's text, whatever the order in which its members were set. What is in them keeps
+    /// its order, because models read a schema from the top.
     fn definition(self) -> String {
-        canonical::text(Value::Object(self.0))
+        let mut members = self.0;
+        members.sort_keys();
+        Value::Object(members).to_string()
     }
 }
 
@@ -129,6 +147,12 @@ impl ToolSpec {
     pub fn hints(self, hints: Hints) -> Self {
         let annotations = serde_json::to_value(hints).unwrap_or_default();
         self.with("annotations", annotations)
+    }
+
+    /// What else the source keeps in the definition, by the names of `_meta`.
+    #[must_use]
+    pub fn meta(self, meta: Map<String, Value>) -> Self {
+        self.with("_meta", meta)
     }
 
     /// The tool's group, unless the configuration sets another. A group's name has 1 to 64 letters,

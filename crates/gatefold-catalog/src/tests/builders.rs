@@ -32,7 +32,7 @@ fn a_definition_is_written_in_one_way() {
             .input_schema(schema)
             .title("Get"),
         Some((
-            r#"{"annotations":{"readOnlyHint":true},"inputSchema":{"properties":{"a":{},"b":{}},"type":"object"},"name":"get","outputSchema":{},"title":"Get"}"#,
+            r#"{"annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"b":{},"a":{}}},"name":"get","outputSchema":{},"title":"Get"}"#,
             None,
         )),
         &[],

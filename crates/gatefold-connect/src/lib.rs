@@ -1,0 +1,15 @@
+//! HTTP APIs as sources: those with an OpenAPI description, and those whose actions a person wrote.
+//!
+//! Either way an operation becomes an [`Action`], which is kept in its tool's definition. A call needs nothing
+//! else, so an API can be called while its description cannot be read, and what a person approved is what
+//! is sent.
+//!
+//! This crate must not know configuration files, storage, or who may call what. Only
+//! `gatefold-egress` sends anything.
+
+mod action;
+
+pub use action::{
+    ACTION_KEY, Action, BodyArguments, BodyMedia, ParameterPlace, ParameterSpec, PartEncoding,
+    RequestBody, ResultShape, SecurityScheme, Style,
+};
