@@ -106,7 +106,7 @@ impl Dispatcher {
         let slots = self.runtime.load().slots.clone();
         self.watch(&slots);
         if let Some(client) = self.sole_client.get() {
-            slots.values().for_each(|slot| slot.setup.source.meet(client));
+            slots.values().for_each(|slot| slot.setup.source.clone().meet(client));
         }
         for gone in removed(&old.slots, &slots) {
             let retired = retire(gone, old.limits.drain, self.closing.clone());
@@ -119,7 +119,7 @@ impl Dispatcher {
     pub fn meet(&self, client: Arc<dyn Peer>) {
         let client = self.sole_client.get_or_init(|| client);
         let slots = self.runtime.load().slots.clone();
-        slots.values().for_each(|slot| slot.setup.source.meet(client));
+        slots.values().for_each(|slot| slot.setup.source.clone().meet(client));
     }
 
     /// Tells the sources that got a client's roots that these have changed.

@@ -43,7 +43,7 @@ pub trait Source: Send + Sync + 'static {
     }
 
     /// Introduces the gateway's only client, which may then be asked outside of its calls.
-    fn meet(&self, client: &Arc<dyn Peer>) {
+    fn meet(self: Arc<Self>, client: &Arc<dyn Peer>) {
         let _ = client;
     }
 

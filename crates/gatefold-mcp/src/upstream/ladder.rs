@@ -27,6 +27,7 @@ use super::notices::ServerNotices;
 use super::package_runner::PackageName;
 use super::process;
 use super::request::WireError;
+use super::roots::SoleClient;
 use super::session::UpstreamSession;
 use super::settings::{HttpSettings, McpSettings, StdioSettings, Transport};
 use super::starts::{StartPlaces, StartTicket};
@@ -83,6 +84,8 @@ pub(crate) struct ConnectContext<'a> {
     pub(crate) identity: &'a UpstreamIdentity,
     /// The era that the server spoke last.
     pub(crate) known: Option<Era>,
+    /// The only client, if there is one.
+    pub(crate) sole_client: &'a SoleClient,
     pub(crate) notices: ServerNotices,
     /// Whether it has started successfully before, so that nothing is left to download.
     pub(crate) is_installed: bool,
@@ -194,7 +197,7 @@ impl EraLadder<'_> {
         }
         let discover_deadline = Instant::now() + self.within / DISCOVER_SHARE;
         let refusal = match self.greet_stdio(&wire, Era::Stateless, discover_deadline).await {
-            Ok(session) => return Ok(session),
+            Ok(session) => return Ok(self.in_clients_era(session, &wire, deadline).await),
             Err(refusal) => refusal,
         };
         tracing::debug!(domain = %self.domain, ?refusal, "`server/discover` failed");
@@ -216,6 +219,22 @@ impl EraLadder<'_> {
             (_, session) => session,
         }
         .map_err(|refusal| self.failed_on(&wire, refusal))
+    }
+
+    /// Greets a server of both eras again if the only client is of the handshake era. The server is only
+    /// started, not asked for anything, so it may still choose.
+    async fn in_clients_era(
+        &self,
+        session: UpstreamSession,
+        wire: &Arc<StdioWire>,
+        deadline: Instant,
+    ) -> UpstreamSession {
+        if !session.greeting.speaks_handshake || !self.context.sole_client.has_session() {
+            return session;
+        }
+        let again = self.greet_stdio(wire, Era::Handshake, deadline).await;
+        // The caller finds out about a server that has ended.
+        again.unwrap_or(session)
     }
 
     async fn start(

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gatefold_dispatch::{AskError, Peer, Question};
+use gatefold_dispatch::{AskError, Peer, Question, QuestionMode};
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
@@ -40,15 +40,29 @@ impl SoleClient {
         let _ = self.0.set(client.clone());
     }
 
+    pub(crate) fn get(&self) -> Option<&dyn Peer> {
+        self.0.get().map(AsRef::as_ref)
+    }
+
+    /// Whether it is known and of the handshake era.
+    pub(crate) fn has_session(&self) -> bool {
+        self.get().is_some_and(has_session)
+    }
+
     /// Whether it has roots to give. None while the client is not known.
     pub(crate) fn has_roots(&self) -> Option<bool> {
         let question = question(methods::ROOTS_LIST, None);
-        self.0.get().map(|client| client.capabilities().lacks(&question).is_none())
+        self.get().map(|client| client.capabilities().lacks(&question).is_none())
     }
 
     fn is(&self, client: u64) -> bool {
-        self.0.get().is_some_and(|own| own.client() == Some(client))
+        self.get().is_some_and(|own| own.client() == Some(client))
     }
+}
+
+/// Whether a client is of the handshake era.
+pub(crate) fn has_session(client: &dyn Peer) -> bool {
+    client.client().is_some() && client.own_question_mode() == QuestionMode::Live
 }
 
 /// Whether the next session of a source is offered roots.
@@ -159,12 +173,12 @@ impl SessionRoots {
     /// Asks the only client for its roots. The text is for the server.
     pub(crate) async fn ask(&self, id: &RawValue, params: Option<&RawValue>) -> String {
         let asked = question(methods::ROOTS_LIST, params);
-        let Some(client) = self.sole.0.get() else { return unsupported(id, &asked.method) };
+        let Some(client) = self.sole.get() else { return unsupported(id, &asked.method) };
         let Ok(_place) = self.open.try_acquire() else {
             let message = format!("{OPEN_ROOTS} requests for roots are open, which is the limit");
             return refused(id, INTERNAL_ERROR, &message);
         };
-        let answer = Self::answer(client.as_ref(), asked).await;
+        let answer = Self::answer(client, asked).await;
         answer.map_or_else(
             |error| refused(id, code_of(&error), &error.to_string()),
             |roots| rpc::answer_with(id, roots.get()),

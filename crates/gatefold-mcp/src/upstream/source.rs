@@ -263,7 +263,17 @@ impl McpSource {
         ticket: &'a StartTicket,
     ) -> ConnectContext<'a> {
         let is_installed = self.lock().is_installed;
-        let Self { client, credentials, configured, secrets, log, starts, children, .. } = self;
+        let Self {
+            client,
+            credentials,
+            configured,
+            secrets,
+            log,
+            starts,
+            children,
+            sole_client,
+            ..
+        } = self;
         ConnectContext {
             client,
             credentials,
@@ -272,6 +282,7 @@ impl McpSource {
             log,
             identity,
             known,
+            sole_client,
             notices,
             is_installed,
             starts,

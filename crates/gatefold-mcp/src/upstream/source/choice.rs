@@ -5,15 +5,17 @@
 //! replaced. And a server of both eras may ask questions that only the handshake era allows, so
 //! clients of that era get a session in it. At a remote server this is a second session. A local
 //! server's session is replaced, because a second one would be a second process with a state of its
-//! own.
+//! own. If there is only one client, everything is asked in its era, the lists included, as it would ask
+//! the server itself.
 
 use std::sync::Arc;
 
 use futures::FutureExt as _;
 use gatefold_core::{BusyResource, CallError, UpstreamIdentity};
-use gatefold_dispatch::{Peer, QuestionMode, SourceState};
+use gatefold_dispatch::{Peer, SourceState};
 
 use super::super::ladder::ConnectError;
+use super::super::roots::has_session;
 use super::super::session::UpstreamSession;
 use super::super::settings::EraChoice;
 use super::super::starts::StartTicket;
@@ -67,7 +69,7 @@ impl McpSource {
         if let Some(SessionSlot::Open(session)) = &slot
             && self.misfit(&state, session, client) == Some(Misfit::Era)
         {
-            if session.wire.has_headers() {
+            if self.may_have_two(session) {
                 key = SessionKey::handshake_calls(identity);
                 slot = self.live_slot(&mut state, &key);
             } else {
@@ -98,18 +100,31 @@ impl McpSource {
         session: &UpstreamSession,
         client: Option<&dyn Peer>,
     ) -> Option<Misfit> {
-        let client = client?;
+        let client = client.or(self.sole_client.get())?;
         if !session.notices.roots.serve(client.client()) {
             return Some(Misfit::Roots);
         }
-        let has_connection =
-            client.client().is_some() && client.own_question_mode() == QuestionMode::Live;
         let may_change =
-            session.wire.has_headers() || !state.follows_client && !session.has_tasks();
+            self.may_have_two(session) || !state.follows_client && !session.has_tasks();
         let is_chosen = self.settings.era != EraChoice::Auto;
         let is_of_another_era =
             session.era() == Era::Stateless && session.greeting.speaks_handshake;
-        (has_connection && is_of_another_era && may_change && !is_chosen).then_some(Misfit::Era)
+        (has_session(client) && is_of_another_era && may_change && !is_chosen)
+            .then_some(Misfit::Era)
+    }
+
+    /// Whether clients of both eras may each have a session of their own.
+    fn may_have_two(&self, session: &UpstreamSession) -> bool {
+        session.wire.has_headers() && self.sole_client.get().is_none()
+    }
+
+    /// Whether the only client has just become known, and an open session is not what it needs.
+    pub(super) fn has_misfit(&self) -> bool {
+        let state = self.lock();
+        state.sessions.all().any(|slot| match slot {
+            SessionSlot::Open(session) => self.misfit(&state, session, None).is_some(),
+            SessionSlot::Connecting { .. } => false,
+        })
     }
 
     /// A slot about to be used, unless its session has ended.

@@ -35,11 +35,17 @@ impl Source for McpSource {
         Some(self.updates.subscribe())
     }
 
-    fn meet(&self, client: &Arc<dyn Peer>) {
+    fn meet(self: Arc<Self>, client: &Arc<dyn Peer>) {
         self.sole_client.meet(client);
         // Running servers may have asked for roots before there was a client to answer.
         if let (Some(true), Some(client)) = (self.sole_client.has_roots(), client.client()) {
             self.roots_changed(client);
+        }
+        if let Ok(runtime) = tokio::runtime::Handle::try_current()
+            && self.has_misfit()
+        {
+            // What it listed so far was for nobody in particular.
+            runtime.spawn(self.refresh());
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_server_that_dies_of_its_old_era_is_started_once_more", outgrown),
         trial("a_server_of_both_eras_is_called_in_its_clients::stdio", || follows(Wire::Stdio)),
         trial("a_server_of_both_eras_is_called_in_its_clients::http", || follows(Wire::Http)),
+        trial("everything_is_asked_in_the_era_of_an_only_client::stdio", || alone(Wire::Stdio)),
+        trial("everything_is_asked_in_the_era_of_an_only_client::http", || alone(Wire::Http)),
         trial("the_era_of_the_configuration_is_kept_to::stdio", || chosen(Wire::Stdio)),
         trial("the_era_of_the_configuration_is_kept_to::http", || chosen(Wire::Http)),
         trial("a_change_of_era_is_noticed::stdio", || changed(Wire::Stdio)),
@@ -144,6 +146,38 @@ async fn follows(wire: Wire) {
         Wire::Stdio => assert_eq!((eras()[3], upstream.processes().len()), (Era::Handshake, 2)),
         _ => assert_eq!(eras()[3], Era::Stateless),
     }
+}
+
+async fn alone(wire: Wire) {
+    let client = AskedClient::saying(r#"{"action":"accept","content":{}}"#);
+    let lists = |upstream: &Upstream| -> Vec<Era> {
+        upstream.messages("tools/list").iter().map(era_of).collect()
+    };
+
+    let known = Upstream::behaving("up", wire, &["--era", "both"]);
+    let world = World::new(&[&known.settings]);
+    world.dispatcher.meet(client.clone());
+    assert_eq!(world.refresh().await[0].1, Ok(()));
+    world.done(tool_call("up__echo", "{}"), client.caller()).await;
+    assert_eq!(world.report("up").status.protocol.as_deref(), Some("2025-11-25"));
+    assert_eq!(lists(&known).last(), Some(&Era::Handshake));
+    if wire == Wire::Stdio {
+        assert_eq!((lists(&known).len(), known.processes().len()), (1, 1));
+    }
+
+    let late = Upstream::behaving("up", wire, &["--era", "both"]);
+    let world = World::connected(&late.settings).await;
+    assert_eq!(lists(&late), [Era::Stateless]);
+    world.dispatcher.meet(client.clone());
+    assert!(wait_until(LONG, || lists(&late).last() == Some(&Era::Handshake)).await);
+    world.done(tool_call("up__echo", "{}"), client.caller()).await;
+    assert_eq!(world.report("up").status.sessions, 1);
+
+    let stateless = Upstream::new("up", wire, Era::Stateless, &[]);
+    let world = World::connected(&stateless.settings).await;
+    world.dispatcher.meet(client.clone());
+    world.done(tool_call("up__echo", "{}"), client.caller()).await;
+    assert_eq!((lists(&stateless).len(), stateless.count("initialize")), (1, 0));
 }
 
 async fn chosen(wire: Wire) {
