@@ -74,9 +74,10 @@ impl ParameterSpec {
 
     pub fn style(&self) -> Style {
         self.style.unwrap_or(match self.place {
-            ParameterPlace::Path | ParameterPlace::Header => Style::Simple,
             ParameterPlace::Query | ParameterPlace::Cookie => Style::Form,
-            ParameterPlace::QueryString => Style::Simple,
+            ParameterPlace::Path | ParameterPlace::Header | ParameterPlace::QueryString => {
+                Style::Simple
+            }
         })
     }
 
