@@ -64,6 +64,9 @@ pub struct ParameterSpec {
     /// The media type in which the value is written, instead of a style.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
+    /// What is sent without an argument. Only a path needs it: other places know their defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
 }
 
 impl ParameterSpec {

@@ -8,8 +8,11 @@
 //! `gatefold-egress` sends anything.
 
 mod action;
+mod media;
+mod request;
 
 pub use action::{
     ACTION_KEY, Action, BodyArguments, BodyMedia, ParameterPlace, ParameterSpec, PartEncoding,
     RequestBody, ResultShape, SecurityScheme, Style,
 };
+pub use request::{MAX_HEADER_BYTES, MAX_URL_BYTES, OutgoingRequest, RequestError};
