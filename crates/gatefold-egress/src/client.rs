@@ -1,101 +1,228 @@
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use http::Method;
-use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
+use http::header::{AUTHORIZATION, HeaderValue, USER_AGENT};
+use http::{Method, Uri};
+use hyper_util::client::legacy;
+use hyper_util::client::proxy::matcher::Matcher;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use reqwest::{Body, Client, Request, RequestBuilder, Response, Url};
+use rustls::ClientConfig;
+use tokio::time::{Instant, timeout_at};
 
-use crate::redirect::redirect_policy;
-use crate::resolve::Resolver;
-use crate::settings::{AGENT, IDLE_TIMEOUT, KEEPALIVE};
-use crate::{AddressPolicy, ConfiguredClient, EgressError, Settings, tls};
+use crate::connector::{BoxError, GuardedConnector};
+use crate::proxy::{ProxyGuard, UrlOrigin};
+use crate::redirect::{self, REDIRECT_LIMIT, RedirectStep, is_http, is_same_origin};
+use crate::response::earlier;
+use crate::settings::{AGENT, HEAD_BYTES, IDLE_TIMEOUT};
+use crate::{Egress, EgressError, HttpRequest, HttpResponse, Reach, Redirects};
 
-/// An HTTP client with limits. Clones share its connections.
+/// A client for one source. Clones share its connections.
 ///
-/// It honours the environment's `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` only under
-/// [`AddressPolicy::Any`]: behind a proxy, we could not check which address is reached.
-#[derive(Debug, Clone)]
+/// It reaches only the hosts in its [`Reach`]: every address is checked after its name was looked
+/// up, and the connection goes to exactly that address.
+#[derive(Clone)]
 pub struct HttpClient {
-    client: Client,
-    configured: Option<ConfiguredClient>,
-    addresses: AddressPolicy,
+    parts: Arc<ClientParts>,
+}
+
+struct ClientParts {
+    direct: legacy::Client<GuardedConnector, Body>,
+    proxied: Client,
+    proxies: Arc<Matcher>,
+    guard: ProxyGuard,
+    reach: Arc<Reach>,
     has_roots: bool,
+    silence: Option<Duration>,
+}
+
+/// Why one request got no answer. The source has the details, and names no URL.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// No connection could be made, so nothing was sent.
+    #[error("the server cannot be reached")]
+    Unreachable(#[source] BoxError),
+    #[error("the connection failed")]
+    Failed(#[source] BoxError),
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClient").field("reach", &self.parts.reach).finish_non_exhaustive()
+    }
 }
 
 impl HttpClient {
-    /// A client with these settings. Without CA certificates on the machine, everything works
-    /// except HTTPS.
-    pub fn new(settings: &Settings) -> Result<Self, EgressError> {
-        let (tls, has_roots) = tls::config();
-        let client = builder(settings).tls_backend_preconfigured(tls.clone()).build();
-        let client = client.map_err(EgressError::Setup)?;
-        let may_reach_any = settings.addresses == AddressPolicy::Any;
-        let configured =
-            may_reach_any.then(|| ConfiguredClient::new(settings, tls, client.clone()));
-        Ok(Self { client, configured, addresses: settings.addresses, has_roots })
-    }
-
-    /// Whether the machine has CA certificates. Without any, every request over HTTPS fails.
-    pub fn has_roots(&self) -> bool {
-        self.has_roots
+    pub(crate) fn new(
+        egress: &Egress,
+        reach: Reach,
+        tls: Arc<ClientConfig>,
+        proxied: Client,
+    ) -> Self {
+        let reach = Arc::new(reach);
+        let settings = &egress.settings;
+        let connector = GuardedConnector {
+            reach: reach.clone(),
+            resolver: egress.resolver.clone(),
+            tls,
+            limit: settings.connect_timeout,
+        };
+        let direct = legacy::Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_TIMEOUT)
+            .pool_max_idle_per_host(settings.idle_connections)
+            .http1_max_buf_size(HEAD_BYTES)
+            .build(connector);
+        let parts = ClientParts {
+            direct,
+            proxied,
+            proxies: egress.proxies.clone(),
+            guard: ProxyGuard::new(reach.clone(), egress.resolver.clone()),
+            reach,
+            has_roots: egress.has_roots(),
+            silence: settings.read_timeout,
+        };
+        Self { parts: Arc::new(parts) }
     }
 
     /// Sends a request and waits for the head of the answer. Any status is an answer.
     ///
-    /// `build` adds what the request carries:
-    ///
-    /// ```no_run
-    /// # async fn example(client: gatefold_egress::HttpClient, url: reqwest::Url) {
-    /// let answer = client.send(http::Method::POST, url, |request| request.body("{}")).await;
-    /// # }
-    /// ```
+    /// Up to five redirects are followed, unless the request says otherwise. Everything, the body of
+    /// the answer included, ends at the deadline.
     pub async fn send(
         &self,
-        method: Method,
-        url: Url,
-        build: impl FnOnce(RequestBuilder) -> RequestBuilder,
-    ) -> Result<Response, EgressError> {
-        let request = build(self.client.request(method, url))
-            .build()
-            .map_err(|_| EgressError::Url { reason: "it or a header is malformed" })?;
-        let url = request.url().clone();
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(EgressError::Url { reason: "its scheme is neither `http` nor `https`" });
+        request: HttpRequest,
+        deadline: Instant,
+    ) -> Result<HttpResponse, EgressError> {
+        let mut request = self.checked(request)?;
+        let first = request.url.clone();
+        for hops in 0..=REDIRECT_LIMIT {
+            let origin = if hops == 0 { UrlOrigin::Caller } else { UrlOrigin::Redirect };
+            let answer = self.exchange(&request, origin, deadline).await;
+            let answer = answer.map_err(|error| match origin {
+                UrlOrigin::Caller => error,
+                UrlOrigin::Redirect => EgressError::onward(&first, error),
+            })?;
+            let step = match request.redirects {
+                Redirects::None => RedirectStep::Answer,
+                Redirects::Follow => redirect::step(&request, answer.status(), answer.headers()),
+            };
+            match step {
+                RedirectStep::Answer => {
+                    let silence = self.parts.silence;
+                    return Ok(HttpResponse::new(request.url, answer, deadline, silence));
+                }
+                RedirectStep::Refuse(to, reason) => {
+                    return Err(EgressError::redirected(&request.url, &to, reason));
+                }
+                RedirectStep::Follow(to) => {
+                    self.admit_redirect(&request.url, &to)?;
+                    redirect::redirect(&mut request, answer.status(), to);
+                }
+            }
         }
-        if !self.addresses.allows_host(&url) {
-            let host = url.host_str().unwrap_or_default().to_owned();
-            return Err(EgressError::NotPublic { host });
-        }
-        if url.scheme() == "https" && !self.has_roots {
-            return Err(EgressError::NoRoots);
-        }
-        self.client.execute(request).await.map_err(|error| EgressError::new(&url, error))
+        Err(EgressError::too_many_redirects(&first))
     }
 
-    /// A client for addresses that a person configured. It shares nothing but the settings.
+    /// Begins a request for [`HttpClient::send_once`].
+    pub fn request(&self, method: Method, url: Url) -> RequestBuilder {
+        self.parts.proxied.request(method, url)
+    }
+
+    /// Sends one request and waits for the head of its answer. Any status is an answer, a redirect
+    /// too.
     ///
-    /// None under [`AddressPolicy::PublicOnly`], because such a client checks no addresses.
-    pub fn for_configured(&self) -> Option<ConfiguredClient> {
-        self.configured.clone()
+    /// It waits forever, and so may the body, which can be a stream of events: the caller must have
+    /// deadlines.
+    pub async fn send_once(&self, request: RequestBuilder) -> Result<Response, SendError> {
+        let request = request.build().map_err(unsent)?;
+        self.parts.dispatch(request, UrlOrigin::Caller).await
+    }
+
+    /// Whether the machine has CA certificates. Without any, every request over HTTPS fails.
+    pub fn has_roots(&self) -> bool {
+        self.parts.has_roots
+    }
+
+    /// The request, if it can be sent at all.
+    fn checked(&self, mut request: HttpRequest) -> Result<HttpRequest, EgressError> {
+        if !is_http(&request.url) {
+            return Err(EgressError::Url { reason: "its scheme is neither `http` nor `https`" });
+        }
+        self.check_roots(&request.url)?;
+        if !request.url.username().is_empty() || request.url.password().is_some() {
+            let built = self.request(Method::GET, request.url.clone()).build();
+            let built = built.map_err(|_| EgressError::Url { reason: "it is malformed" })?;
+            request.take_user_info(built.headers().get(AUTHORIZATION));
+        }
+        Ok(request)
+    }
+
+    fn check_roots(&self, url: &Url) -> Result<(), EgressError> {
+        if url.scheme() == "https" && !self.parts.has_roots {
+            return Err(EgressError::NoRoots);
+        }
+        Ok(())
+    }
+
+    fn admit_redirect(&self, from: &Url, to: &Url) -> Result<(), EgressError> {
+        if !is_same_origin(from, to) {
+            let admitted = self.parts.reach.admit_redirect(to);
+            admitted.map_err(|forbidden| EgressError::onward(from, forbidden.into()))?;
+            self.check_roots(to)?;
+        }
+        Ok(())
+    }
+
+    async fn exchange(
+        &self,
+        request: &HttpRequest,
+        origin: UrlOrigin,
+        deadline: Instant,
+    ) -> Result<Response, EgressError> {
+        let url = &request.url;
+        let mut sent = Request::new(request.method.clone(), url.clone());
+        *sent.headers_mut() = request.all_headers();
+        if !request.body.is_empty() {
+            *sent.body_mut() = Some(request.body.clone().into());
+        }
+        let end = earlier(deadline, self.parts.silence);
+        match timeout_at(end, self.parts.dispatch(sent, origin)).await {
+            Ok(answer) => answer.map_err(|error| EgressError::new(url, error)),
+            Err(_) => Err(EgressError::late(url)),
+        }
     }
 }
 
-fn builder(settings: &Settings) -> ClientBuilder {
-    #[expect(clippy::disallowed_methods, reason = "the one place that makes clients")]
-    let builder = Client::builder();
-    let mut builder = builder
-        .user_agent(AGENT)
-        .connect_timeout(settings.connect_timeout)
-        .pool_max_idle_per_host(settings.idle_connections)
-        .pool_idle_timeout(IDLE_TIMEOUT)
-        .tcp_nodelay(true)
-        .tcp_keepalive(KEEPALIVE)
-        .referer(false)
-        .redirect(redirect_policy(settings.redirects, settings.addresses))
-        .dns_resolver(Arc::new(Resolver(settings.addresses)));
-    if let Some(timeout) = settings.read_timeout {
-        builder = builder.read_timeout(timeout);
+impl ClientParts {
+    async fn dispatch(&self, request: Request, origin: UrlOrigin) -> Result<Response, SendError> {
+        let uri: Uri = request
+            .url()
+            .as_str()
+            .parse()
+            .map_err(|error: http::uri::InvalidUri| SendError::Unreachable(error.into()))?;
+        if self.proxies.intercept(&uri).is_some() {
+            self.guard.check(request.url(), origin).await.map_err(SendError::Unreachable)?;
+            return self.proxied.execute(request).await.map_err(|error| {
+                let is_connect = error.is_connect();
+                SendError::new(is_connect, error.without_url().into())
+            });
+        }
+        let mut request = http::Request::<Body>::try_from(request).map_err(unsent)?;
+        request.headers_mut().entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
+        let answer = self.direct.request(request).await;
+        let answer = answer.map_err(|error| SendError::new(error.is_connect(), error.into()))?;
+        Ok(Response::from(answer.map(Body::wrap)))
     }
-    if settings.addresses == AddressPolicy::PublicOnly {
-        builder = builder.no_proxy();
+}
+
+fn unsent(error: reqwest::Error) -> SendError {
+    SendError::Unreachable(error.without_url().into())
+}
+
+impl SendError {
+    fn new(is_connect: bool, source: BoxError) -> Self {
+        if is_connect { Self::Unreachable(source) } else { Self::Failed(source) }
     }
-    builder
 }

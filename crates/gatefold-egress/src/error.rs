@@ -3,9 +3,11 @@ use std::io;
 
 use reqwest::Url;
 
+use crate::connector::BoxError;
 use crate::redaction::redacted;
-use crate::redirect::CrossOriginRedirect;
-use crate::resolve::{NonPublicHost, UnresolvedName};
+use crate::redirect::REDIRECT_LIMIT;
+use crate::resolve::UnresolvedName;
+use crate::{ForbiddenHost, SendError};
 
 /// Why a request got no answer, or no usable one.
 ///
@@ -15,10 +17,22 @@ use crate::resolve::{NonPublicHost, UnresolvedName};
 pub enum EgressError {
     #[error("the URL cannot be requested: {reason}")]
     Url { reason: &'static str },
-    #[error("`{host}` is not on the public Internet, so it is not requested")]
-    NotPublic { host: String },
-    #[error("`{url}` redirects to `{to}`; use that address if you trust it")]
-    Redirected { url: String, to: String },
+    #[error(transparent)]
+    Forbidden(#[from] ForbiddenHost),
+    #[error(
+        "`{url}` redirects to `{to}`, which is not followed: {reason}; use that address if you \
+         trust it"
+    )]
+    Redirected { url: String, to: String, reason: &'static str },
+    #[error("`{url}` redirects more than {REDIRECT_LIMIT} times")]
+    TooManyRedirects { url: String },
+    /// The request was answered with a redirect, which led nowhere.
+    #[error("`{url}` redirects elsewhere: {error}")]
+    Onward {
+        url: String,
+        /// What happened there. Its sources go on as those of this error.
+        error: Box<EgressError>,
+    },
     #[error("{}", too_large(*size, *limit))]
     TooLarge {
         /// As the server announced it.
@@ -26,28 +40,26 @@ pub enum EgressError {
         limit: u64,
     },
     #[error("`{url}` did not answer in time")]
-    Timeout {
-        url: String,
-        #[source]
-        source: reqwest::Error,
-    },
+    Timeout { url: String },
     #[error("`{url}` could not be reached")]
     Connect {
         url: String,
         #[source]
-        source: reqwest::Error,
+        source: BoxError,
     },
     #[error("the request to `{url}` failed")]
     Failed {
         url: String,
         #[source]
-        source: reqwest::Error,
+        source: BoxError,
     },
     #[error(
         "this machine has no CA certificates, so no server can be trusted over HTTPS; install \
          `ca-certificates` or set `SSL_CERT_FILE`"
     )]
     NoRoots,
+    #[error("the client certificate cannot be used: {reason}")]
+    Identity { reason: &'static str },
     #[error("the HTTP client could not be set up")]
     Setup(#[source] reqwest::Error),
 }
@@ -70,41 +82,65 @@ impl EgressError {
         obstacle(self)
     }
 
-    /// Classifies an error of the client, and removes the URL from it.
-    pub(crate) fn new(url: &Url, error: reqwest::Error) -> Self {
-        if let Some(NonPublicHost { host }) = cause(&error) {
-            return Self::NotPublic { host: host.clone() };
+    pub(crate) fn new(url: &Url, error: SendError) -> Self {
+        let (SendError::Unreachable(source) | SendError::Failed(source)) = &error;
+        let source: &(dyn Error + 'static) = &**source;
+        let forbidden = causes(source).find_map(|cause| cause.downcast_ref::<ForbiddenHost>());
+        if let Some(forbidden) = forbidden {
+            return forbidden.clone().into();
         }
-        let url = redacted(url);
-        if let Some(CrossOriginRedirect { to }) = cause(&error) {
-            return Self::Redirected { url, to: to.clone() };
+        match error {
+            SendError::Unreachable(source) => Self::Connect { url: redacted(url), source },
+            SendError::Failed(source) => Self::failed(url, source),
         }
-        let source = error.without_url();
-        if source.is_timeout() {
-            Self::Timeout { url, source }
-        } else if source.is_connect() {
-            Self::Connect { url, source }
-        } else {
-            Self::Failed { url, source }
-        }
+    }
+
+    pub(crate) fn failed(url: &Url, source: BoxError) -> Self {
+        Self::Failed { url: redacted(url), source }
+    }
+
+    pub(crate) fn late(url: &Url) -> Self {
+        Self::Timeout { url: redacted(url) }
+    }
+
+    pub(crate) fn redirected(from: &Url, to: &Url, reason: &'static str) -> Self {
+        Self::Redirected { url: redacted(from), to: redacted(to), reason }
+    }
+
+    pub(crate) fn too_many_redirects(url: &Url) -> Self {
+        Self::TooManyRedirects { url: redacted(url) }
+    }
+
+    pub(crate) fn onward(from: &Url, error: Self) -> Self {
+        Self::Onward { url: redacted(from), error: Box::new(error) }
     }
 
     /// Whether the request certainly reached nobody, so that sending it again is harmless.
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::Url { .. }
-            | Self::NotPublic { .. }
+            | Self::Forbidden(_)
             | Self::Connect { .. }
             | Self::NoRoots
+            | Self::Identity { .. }
             | Self::Setup(_) => true,
-            Self::Timeout { source, .. } => source.is_connect(),
-            Self::Redirected { .. } | Self::TooLarge { .. } | Self::Failed { .. } => false,
+            Self::Redirected { .. }
+            | Self::TooManyRedirects { .. }
+            | Self::Onward { .. }
+            | Self::Timeout { .. }
+            | Self::TooLarge { .. }
+            | Self::Failed { .. } => false,
         }
     }
-}
 
-fn cause<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
-    causes(error).find_map(|cause| cause.downcast_ref())
+    /// The host that may not be reached, if that is why.
+    pub fn forbidden(&self) -> Option<&ForbiddenHost> {
+        match self {
+            Self::Forbidden(forbidden) => Some(forbidden),
+            Self::Onward { error, .. } => error.forbidden(),
+            _ => None,
+        }
+    }
 }
 
 /// An error and its causes. An I/O error that wraps another one is replaced by it, because `source`

@@ -1,28 +1,37 @@
 //! The only way out: guarded HTTP clients.
 //!
-//! Every request that Gatefold sends goes through [`HttpClient`] or [`ConfiguredClient`], so that
-//! timeouts, body limits, redirects and allowed addresses are settled in one place. Errors say where a
-//! request went and never what it carried: no query, no user name, no password.
+//! Every request that Gatefold sends goes through an [`HttpClient`], so that timeouts, body limits,
+//! redirects and allowed addresses are settled in one place. [`Egress`] makes one for each source,
+//! with the source's own [`Reach`]. Errors say where a request went and never what it carried: no
+//! query, no user name, no password.
 //!
 //! This crate must not know MCP, sources or configuration files.
 
 mod address;
-mod body;
 mod client;
-mod configured;
+mod connector;
+mod egress;
 mod error;
 mod interim;
+mod proxy;
+mod reach;
 mod redaction;
 mod redirect;
+mod request;
 mod resolve;
+mod response;
 mod settings;
 mod tls;
 
-pub use address::AddressPolicy;
-pub use body::read_capped;
-pub use client::HttpClient;
-pub use configured::{ConfiguredClient, SendError};
+pub use address::AddressKind;
+pub use client::{HttpClient, SendError};
+pub use egress::Egress;
 pub use error::{EgressError, Obstacle};
+pub use reach::{ForbiddenHost, PrivateNetworks, Reach};
 pub use redaction::redacted;
 pub use redirect::Redirects;
+pub use request::HttpRequest;
+pub use resolve::{Lookup, Resolver, SystemResolver};
+pub use response::HttpResponse;
 pub use settings::Settings;
+pub use tls::Identity;

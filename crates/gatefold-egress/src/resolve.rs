@@ -1,47 +1,38 @@
-use std::{fmt, io};
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::time::Duration;
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::lookup_host;
 
-use crate::AddressPolicy;
+/// The most addresses of one name that are looked at.
+pub(crate) const ADDRESSES: usize = 64;
+/// How long a lookup takes that only checks a name. It is far longer than any that succeeds.
+pub(crate) const LOOKUP_DEADLINE: Duration = Duration::from_secs(10);
 
-/// The system's resolver, without addresses that may not be reached.
-///
-/// The connection goes to exactly the checked addresses, so a name that changes its address in
-/// between (DNS rebinding) gains nothing.
-pub(crate) struct Resolver(pub(crate) AddressPolicy);
+/// The answer to a lookup.
+pub type Lookup = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
-/// All addresses of a name or URL are forbidden.
-#[derive(Debug)]
-pub(crate) struct NonPublicHost {
-    pub(crate) host: String,
+/// Looks up the addresses of names.
+pub trait Resolver: Send + Sync + 'static {
+    fn look_up(&self, name: &str) -> Lookup;
 }
 
-impl fmt::Display for NonPublicHost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not on the public Internet", self.host)
+/// The resolver of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemResolver;
+
+impl Resolver for SystemResolver {
+    fn look_up(&self, name: &str) -> Lookup {
+        let name = name.to_owned();
+        Box::pin(async move {
+            let found = lookup_host((name.as_str(), 0)).await?;
+            Ok(found.map(|address| address.ip()).take(ADDRESSES).collect())
+        })
     }
 }
-
-impl std::error::Error for NonPublicHost {}
 
 /// The system knows no address of a name.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct UnresolvedName(pub(crate) io::Error);
-
-impl Resolve for Resolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let policy = self.0;
-        Box::pin(async move {
-            // The connector sets the port; zero stands for the scheme's default.
-            let found = lookup_host((name.as_str(), 0)).await.map_err(UnresolvedName)?;
-            let allowed: Vec<_> = found.filter(|address| policy.allows(address.ip())).collect();
-            if allowed.is_empty() {
-                return Err(NonPublicHost { host: name.as_str().to_owned() }.into());
-            }
-            let addresses: Addrs = Box::new(allowed.into_iter());
-            Ok(addresses)
-        })
-    }
-}

@@ -1,17 +1,19 @@
 use std::time::Duration;
 
-use crate::{AddressPolicy, Redirects};
-
 /// How long an unused connection is kept.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// How often a quiet connection is probed, so that a dead one is noticed.
 pub(crate) const KEEPALIVE: Duration = Duration::from_secs(30);
 
+/// The longest head of an answer, in bytes. It has at most 100 fields, which is the HTTP library's
+/// own limit.
+pub(crate) const HEAD_BYTES: usize = 256 * 1024;
+
 /// The user agent.
 pub(crate) const AGENT: &str = concat!("gatefold/", env!("CARGO_PKG_VERSION"));
 
-/// What a client may do, and how long it waits.
+/// How long clients wait, and what they keep.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// From the lookup of the name to the end of the TLS handshake.
@@ -21,8 +23,6 @@ pub struct Settings {
     pub read_timeout: Option<Duration>,
     /// How many unused connections to one host are kept.
     pub idle_connections: usize,
-    pub redirects: Redirects,
-    pub addresses: AddressPolicy,
 }
 
 impl Default for Settings {
@@ -31,8 +31,6 @@ impl Default for Settings {
             connect_timeout: Duration::from_secs(15),
             read_timeout: Some(Duration::from_mins(1)),
             idle_connections: 256,
-            redirects: Redirects::None,
-            addresses: AddressPolicy::Any,
         }
     }
 }

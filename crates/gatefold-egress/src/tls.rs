@@ -1,33 +1,93 @@
 //! How connections are secured: with the machine's CA certificates, and a date that rustls can use.
 
+use std::fmt;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-use gatefold_core::{Clock as _, SystemClock};
+use gatefold_core::{Clock as _, Secret, SystemClock};
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::UnixTime;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::time_provider::TimeProvider;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
-/// The configuration that reqwest would make itself, apart from the date, and whether the machine has CA
-/// certificates. Without any, every certificate is refused.
-pub(crate) fn config() -> (ClientConfig, bool) {
-    install_crypto();
-    let provider = CryptoProvider::get_default().expect("one was installed").clone();
-    let builder = ClientConfig::builder_with_details(provider.clone(), Arc::new(SystemDate));
-    let builder = builder.with_safe_default_protocol_versions();
-    let builder = builder.expect("every provider has a version that is safe");
-    // A verifier without certificates is an error, even for those who only want plain HTTP.
-    let (builder, has_roots) = match Verifier::new(provider) {
-        Ok(platform) => {
-            (builder.dangerous().with_custom_certificate_verifier(Arc::new(platform)), true)
+use crate::EgressError;
+
+/// The most certificates of one client that are read.
+const CHAIN_LIMIT: usize = 16;
+
+/// What verifies servers. Every client shares it, since reading the machine's certificates takes
+/// milliseconds.
+pub(crate) struct Trust {
+    provider: Arc<CryptoProvider>,
+    /// None where the machine has no CA certificates. Every certificate is refused then.
+    verifier: Option<Arc<Verifier>>,
+}
+
+impl Trust {
+    pub(crate) fn of_machine() -> Self {
+        install_crypto();
+        let provider = CryptoProvider::get_default().expect("one was installed").clone();
+        // A verifier without certificates is an error, even for those who only want plain HTTP.
+        let verifier = Verifier::new(provider.clone()).ok().map(Arc::new);
+        Self { provider, verifier }
+    }
+
+    /// Whether the machine has CA certificates.
+    pub(crate) fn has_roots(&self) -> bool {
+        self.verifier.is_some()
+    }
+
+    /// The configuration that reqwest would make itself, apart from the date.
+    pub(crate) fn config(&self, identity: Option<&Identity>) -> Result<ClientConfig, EgressError> {
+        let date = Arc::new(SystemDate);
+        let builder = ClientConfig::builder_with_details(self.provider.clone(), date);
+        let builder = builder.with_safe_default_protocol_versions();
+        let builder = builder.expect("every provider has a version that is safe");
+        let builder = match self.verifier.clone() {
+            Some(verifier) => builder.dangerous().with_custom_certificate_verifier(verifier),
+            None => builder.with_root_certificates(RootCertStore::empty()),
+        };
+        let mut config = match identity {
+            Some(identity) => {
+                let (certs, key) = identity.read()?;
+                let config = builder.with_client_auth_cert(certs, key);
+                config.map_err(|_| EgressError::Identity { reason: "its key does not fit it" })?
+            }
+            None => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}
+
+/// A client certificate and its key, both as PEM. Its `Debug` shows neither.
+#[derive(Clone)]
+pub struct Identity {
+    /// The certificate and those of its issuers, in this order.
+    pub cert_pem: Secret,
+    pub key_pem: Secret,
+}
+
+impl Identity {
+    fn read(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), EgressError> {
+        let wrong = |reason| EgressError::Identity { reason };
+        let certs = CertificateDer::pem_slice_iter(self.cert_pem.expose().as_bytes());
+        let certs: Result<Vec<_>, _> = certs.take(CHAIN_LIMIT).collect();
+        let certs = certs.map_err(|_| wrong("it is not PEM"))?;
+        if certs.is_empty() {
+            return Err(wrong("it contains no certificate"));
         }
-        Err(_) => (builder.with_root_certificates(RootCertStore::empty()), false),
-    };
-    let mut config = builder.with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    (config, has_roots)
+        let key = PrivateKeyDer::from_pem_slice(self.key_pem.expose().as_bytes());
+        Ok((certs, key.map_err(|_| wrong("it has no private key as PEM"))?))
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
 }
 
 /// Makes ring the process's TLS cryptography provider, unless an embedder has already installed

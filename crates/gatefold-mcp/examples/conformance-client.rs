@@ -23,7 +23,7 @@ use gatefold_dispatch::{
     ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Manifests, NoApprovals,
     NoPastQueries, Peer, PinnedTurn, Ports, Question, QuestionMode, SealKey, Setup, SourceSetup,
 };
-use gatefold_egress::{ConfiguredClient, HttpClient, Settings};
+use gatefold_egress::{Egress, HttpClient, Reach, Settings};
 use gatefold_mcp::{
     EraChoice, HttpSettings, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces, Transport,
 };
@@ -245,10 +245,9 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
 }
 
 /// The suite's servers stand on this machine.
-fn http_client() -> Result<ConfiguredClient, Failure> {
-    let client = HttpClient::new(&Settings { read_timeout: None, ..Settings::default() })?;
-    let client = client.for_configured().ok_or("it may reach any address")?;
-    Ok(client.without_proxies())
+fn http_client() -> Result<HttpClient, Failure> {
+    let egress = Egress::new(Settings { read_timeout: None, ..Settings::default() })?;
+    Ok(egress.without_proxies().client_for(Reach::any()))
 }
 
 /// Keeps nothing.

@@ -16,13 +16,15 @@ use axum::routing::get;
 use bytes::Bytes;
 use futures::stream;
 use gatefold_egress::{
-    AddressPolicy, EgressError, HttpClient, Redirects, Settings, read_capped, redacted,
+    Egress, EgressError, HttpClient, HttpRequest, HttpResponse, Reach, Redirects, Settings,
+    redacted,
 };
-use http::Method;
+use http::{HeaderName, HeaderValue, Method};
 use reqwest::Url;
 use tokio::net::TcpListener;
+use tokio::time::Instant;
 
-mod configured;
+mod once;
 
 async fn serve(router: Router) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -35,16 +37,29 @@ fn url(address: SocketAddr, path: &str) -> Url {
     Url::parse(&format!("http://{address}{path}")).unwrap()
 }
 
-async fn get_from(client: &HttpClient, url: Url) -> Result<reqwest::Response, EgressError> {
-    client.send(Method::GET, url, |request| request).await
+fn egress() -> Egress {
+    Egress::new(Settings::default()).unwrap().without_proxies()
 }
 
-fn client(settings: &Settings) -> HttpClient {
-    HttpClient::new(settings).unwrap()
+/// A client without a guard.
+fn open_client() -> HttpClient {
+    egress().client_for(Reach::any())
 }
 
-fn same_origin() -> HttpClient {
-    client(&Settings { redirects: Redirects::SameOrigin, ..Settings::default() })
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(20)
+}
+
+async fn send(client: &HttpClient, request: HttpRequest) -> Result<HttpResponse, EgressError> {
+    client.send(request, soon()).await
+}
+
+async fn get_from(client: &HttpClient, url: Url) -> Result<HttpResponse, EgressError> {
+    send(client, HttpRequest::new(Method::GET, url)).await
+}
+
+async fn body_of(answer: HttpResponse) -> String {
+    String::from_utf8(answer.read_capped(1 << 20).await.unwrap().to_vec()).unwrap()
 }
 
 /// The whole chain of an error, as an operator reads it.
@@ -64,76 +79,98 @@ async fn it_names_itself_and_sends_no_referer() {
         .route("/from", get(|| async { Redirect::temporary("/to") }))
         .route("/to", get(|headers: HeaderMap| async move { format!("{headers:?}") }));
     let address = serve(router).await;
-    let answer = get_from(&same_origin(), url(address, "/from")).await.unwrap();
-    let headers = answer.text().await.unwrap();
+    let headers = body_of(get_from(&open_client(), url(address, "/from")).await.unwrap()).await;
     let agent = concat!("gatefold/", env!("CARGO_PKG_VERSION"));
     assert!(headers.contains(agent), "{headers}");
     assert!(!headers.contains("referer"), "{headers}");
 }
 
 #[tokio::test]
-async fn a_redirect_is_the_answer_unless_they_are_followed() {
+async fn a_redirect_is_followed_unless_it_is_to_be_the_answer() {
     let router = Router::new()
         .route("/from", get(|| async { Redirect::temporary("/to") }))
         .route("/to", get(|| async { "here" }));
     let address = serve(router).await;
-    let answer = get_from(&client(&Settings::default()), url(address, "/from")).await.unwrap();
+    let answer = get_from(&open_client(), url(address, "/from")).await.unwrap();
+    assert_eq!(answer.url().path(), "/to");
+    assert_eq!(body_of(answer).await, "here");
+    let request = HttpRequest::new(Method::GET, url(address, "/from")).redirects(Redirects::None);
+    let answer = send(&open_client(), request).await.unwrap();
     assert_eq!(answer.status(), StatusCode::TEMPORARY_REDIRECT);
-    let answer = get_from(&same_origin(), url(address, "/from")).await.unwrap();
-    assert_eq!(answer.text().await.unwrap(), "here");
 }
 
 #[tokio::test]
 async fn a_credential_does_not_follow_to_another_origin() {
-    let reached = Arc::new(AtomicUsize::new(0));
-    let counter = reached.clone();
-    let elsewhere = Router::new().fallback(move || async move {
-        counter.fetch_add(1, Ordering::SeqCst);
-    });
-    let elsewhere = serve(elsewhere).await;
-    let target = format!("http://{elsewhere}/take?token=s3cret");
-    let router = Router::new().route("/", get(|| async move { Redirect::permanent(&target) }));
+    let shown = async |headers: HeaderMap| format!("{headers:?}");
+    let elsewhere = serve(Router::new().fallback(shown)).await;
+    let target = format!("http://{elsewhere}/take");
+    let router = Router::new()
+        .route("/", get(|| async move { Redirect::permanent(&target) }))
+        .route("/here", get(|| async { Redirect::permanent("/shown") }))
+        .route("/shown", get(shown));
     let address = serve(router).await;
-    let sent = same_origin()
-        .send(Method::GET, url(address, "/"), |request| request.header("x-api-key", "s3cret"))
-        .await;
-    let error = sent.unwrap_err();
+    for (path, is_kept) in [("/", false), ("/here", true)] {
+        let target = format!("http://us3r:s3cret@{address}{path}").parse().unwrap();
+        let mut request = HttpRequest::new(Method::GET, target)
+            .header(header::ACCEPT, HeaderValue::from_static("text/x-plain"))
+            .header(header::COOKIE, HeaderValue::from_static("session=s3cret"));
+        let key = HeaderName::from_static("x-api-key");
+        request.credentials.insert(key, HeaderValue::from_static("s3cret"));
+        let headers = body_of(send(&open_client(), request).await.unwrap()).await;
+        assert!(headers.contains("text/x-plain"), "{headers}");
+        for secret in ["x-api-key", "cookie", "authorization"] {
+            assert_eq!(headers.contains(secret), is_kept, "{path} {secret}: {headers}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_redirect_refuses_shows_no_secret() {
+    let elsewhere = serve(Router::new()).await;
+    let target = format!("http://us3r:s3cret@{elsewhere}/take?token=s3cret");
+    let router = Router::new().fallback(|| async move { Redirect::permanent(&target) });
+    let address = serve(router).await;
+    let request = HttpRequest::new(Method::POST, url(address, "/?key=s3cret"));
+    let error = send(&open_client(), request).await.unwrap_err();
     assert!(matches!(error, EgressError::Redirected { .. }), "{error}");
     assert!(error.to_string().contains(&format!("http://{elsewhere}/take`")), "{error}");
-    assert!(!chain(&error).contains("s3cret"), "{}", chain(&error));
-    assert_eq!(reached.load(Ordering::SeqCst), 0);
+    let shown = format!("{} {error:?}", chain(&error));
+    assert!(!shown.contains("s3cret") && !shown.contains("us3r"), "{shown}");
 }
 
 #[tokio::test]
 async fn redirects_in_a_circle_come_to_an_end() {
-    let router = Router::new().route("/", get(|| async { Redirect::temporary("/") }));
-    let address = serve(router).await;
-    let error = get_from(&same_origin(), url(address, "/")).await.unwrap_err();
-    assert!(chain(&error).contains("too many redirects"), "{}", chain(&error));
+    let count = Arc::new(AtomicUsize::new(0));
+    let counter = count.clone();
+    let circle = get(|| async move {
+        counter.fetch_add(1, Ordering::SeqCst);
+        Redirect::temporary("/")
+    });
+    let address = serve(Router::new().route("/", circle)).await;
+    let error = get_from(&open_client(), url(address, "/")).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("`http://{address}/` redirects more than 5 times"));
+    assert_eq!(count.load(Ordering::SeqCst), 6);
 }
 
 #[tokio::test]
-async fn addresses_within_are_refused_by_name_and_by_number() {
+async fn addresses_within_are_reached_only_if_they_are_named() {
     let reached = Arc::new(AtomicUsize::new(0));
     let counter = reached.clone();
     let router = Router::new().fallback(move || async move {
         counter.fetch_add(1, Ordering::SeqCst);
     });
     let port = serve(router).await.port();
-    let guarded = client(&Settings { addresses: AddressPolicy::PublicOnly, ..Settings::default() });
+    let target = |host: &str| Url::parse(&format!("http://{host}:{port}/")).unwrap();
+    let guarded = egress().client_for(Reach::public());
     for host in ["127.0.0.1", "localhost", "[::1]", "0x7f.1", "[::ffff:7f00:1]", "0"] {
-        let target = Url::parse(&format!("http://{host}:{port}/")).unwrap();
-        let error = get_from(&guarded, target).await.unwrap_err();
-        assert!(matches!(error, EgressError::NotPublic { .. }), "{host}: {}", chain(&error));
+        let error = get_from(&guarded, target(host)).await.unwrap_err();
+        assert!(error.forbidden().is_some() && error.is_unsent(), "{host}: {}", chain(&error));
     }
-    assert!(guarded.for_configured().is_none());
     assert_eq!(reached.load(Ordering::SeqCst), 0);
-    let open = client(&Settings::default());
     for host in ["127.0.0.1", "localhost"] {
-        let target = Url::parse(&format!("http://{host}:{port}/")).unwrap();
-        get_from(&open, target).await.unwrap();
+        let named = egress().client_for(Reach::public().naming(&target(host)));
+        get_from(&named, target(host)).await.unwrap();
     }
-    assert!(open.for_configured().is_some());
     assert_eq!(reached.load(Ordering::SeqCst), 2);
 }
 
@@ -145,7 +182,7 @@ async fn a_body_is_read_up_to_its_limit() {
         .route("/endless", get(|| async { endless(None) }))
         .route("/empty", get(|| async { "" }));
     let address = serve(router).await;
-    let client = client(&Settings::default());
+    let client = open_client();
     for (path, limit, expected) in [
         ("/known", 1000, Ok(1000)),
         ("/known", 999, Err("the answer has 1000 bytes, more than the limit: 999")),
@@ -155,7 +192,7 @@ async fn a_body_is_read_up_to_its_limit() {
         ("/empty", 0, Ok(0)),
     ] {
         let answer = get_from(&client, url(address, path)).await.unwrap();
-        let read = read_capped(answer, limit).await;
+        let read = answer.read_capped(limit).await;
         let read = read.map(|body| body.len()).map_err(|error| error.to_string());
         assert_eq!(read, expected.map_err(str::to_owned), "{path} {limit}");
     }
@@ -180,12 +217,12 @@ async fn a_silent_server_is_given_up() {
     let address = serve(router).await;
     let settings =
         Settings { read_timeout: Some(Duration::from_millis(50)), ..Settings::default() };
-    let client = client(&settings);
+    let client = Egress::new(settings).unwrap().without_proxies().client_for(Reach::any());
     let error = get_from(&client, url(address, "/never?key=s3cret")).await.unwrap_err();
     assert_eq!(error.to_string(), format!("`http://{address}/never` did not answer in time"));
     assert!(!error.is_unsent());
     let answer = get_from(&client, url(address, "/stalls")).await.unwrap();
-    let error = read_capped(answer, 10).await.unwrap_err();
+    let error = answer.read_capped(10).await.unwrap_err();
     assert!(matches!(error, EgressError::Timeout { .. }), "{error}");
 }
 
@@ -194,7 +231,7 @@ async fn an_error_shows_no_secret_of_the_url() {
     let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let target = Url::parse(&format!("http://us3r:s3cret@{nobody}/a?key=s3cret#s3cret")).unwrap();
     assert_eq!(redacted(&target), format!("http://{nobody}/a"));
-    let error = get_from(&client(&Settings::default()), target).await.unwrap_err();
+    let error = get_from(&open_client(), target).await.unwrap_err();
     assert!(matches!(error, EgressError::Connect { .. }) && error.is_unsent(), "{error}");
     let shown = format!("{} {error:?}", chain(&error));
     assert!(!shown.contains("s3cret") && !shown.contains("us3r"), "{shown}");
@@ -202,7 +239,7 @@ async fn an_error_shows_no_secret_of_the_url() {
 
 #[tokio::test]
 async fn only_http_is_spoken() {
-    let client = client(&Settings::default());
+    let client = open_client();
     for text in ["file:///etc/passwd", "ftp://127.0.0.1/", "data:,x"] {
         let error = get_from(&client, Url::parse(text).unwrap()).await.unwrap_err();
         assert!(matches!(error, EgressError::Url { .. }), "{text}: {error}");
@@ -219,11 +256,11 @@ async fn a_connection_is_used_again() {
     let address = listener.local_addr().unwrap();
     let service = peers.into_make_service_with_connect_info::<SocketAddr>();
     tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
-    let client = client(&Settings::default());
+    let client = open_client();
     let mut seen = Vec::new();
     for _ in 0..3 {
         let answer = get_from(&client, url(address, "/")).await.unwrap();
-        seen.push(read_capped(answer, 100).await.unwrap());
+        seen.push(body_of(answer).await);
     }
     assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{seen:?}");
 }
@@ -234,6 +271,6 @@ async fn any_status_is_an_answer() {
         (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "1")], "later")
     });
     let address = serve(router).await;
-    let answer = get_from(&client(&Settings::default()), url(address, "/")).await.unwrap();
+    let answer = get_from(&open_client(), url(address, "/")).await.unwrap();
     assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
 }

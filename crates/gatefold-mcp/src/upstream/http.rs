@@ -12,7 +12,7 @@ use ::http::{Method, StatusCode};
 use bytes::Bytes;
 use gatefold_core::Domain;
 use gatefold_dispatch::MemoryShare;
-use gatefold_egress::{ConfiguredClient, SendError};
+use gatefold_egress::{HttpClient, SendError};
 use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::{Response, Url};
 use serde_json::value::RawValue;
@@ -57,7 +57,7 @@ const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 /// A connection to one server under one identity.
 pub(crate) struct HttpWire {
     domain: Domain,
-    client: ConfiguredClient,
+    client: HttpClient,
     url: Url,
     credentials: CredentialHeaders,
     era: Era,
@@ -83,7 +83,7 @@ pub(crate) struct HttpWire {
 impl HttpWire {
     pub(crate) fn new(
         domain: Domain,
-        client: ConfiguredClient,
+        client: HttpClient,
         url: Url,
         credentials: CredentialHeaders,
         notices: ServerNotices,
@@ -167,7 +167,7 @@ impl HttpWire {
         let ending = async {
             let headers = self.session_headers().await.ok()?;
             let request = self.client.request(Method::DELETE, self.url.clone()).headers(headers);
-            self.client.send(request).await.ok()
+            self.client.send_once(request).await.ok()
         };
         if !matches!(timeout(CLOSE_DEADLINE, ending).await, Ok(Some(_))) {
             tracing::debug!(domain = %self.domain, "a session ended badly");
@@ -272,7 +272,7 @@ impl HttpWire {
         }
         let request =
             self.client.request(Method::POST, self.url.clone()).headers(headers).body(body);
-        self.client.send(request).await.map_err(|error| unsent_or_lost(&error))
+        self.client.send_once(request).await.map_err(|error| unsent_or_lost(&error))
     }
 
     /// The headers of every message: credentials, session and version.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use gatefold_core::{BoxError, Domain, UpstreamIdentity};
 use gatefold_dispatch::{CredentialSet, Credentials};
-use gatefold_egress::ConfiguredClient;
+use gatefold_egress::HttpClient;
 use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::Url;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -74,7 +74,7 @@ const INSTALL_FIX: &str = "if it was still downloading then, raise its `install_
 
 /// Who a connection is for, and what it needs.
 pub(crate) struct ConnectContext<'a> {
-    pub(crate) client: &'a ConfiguredClient,
+    pub(crate) client: &'a HttpClient,
     pub(crate) credentials: &'a Arc<dyn Credentials>,
     /// The headers that the configuration gives.
     pub(crate) configured: &'a CredentialSet,

@@ -8,7 +8,7 @@ use gatefold_core::{BoxError, CallError, Clock, UpstreamIdentity};
 use gatefold_dispatch::{
     CredentialSet, Credentials, Manifests, SourceState, SourceStatus, StaticCredentials,
 };
-use gatefold_egress::ConfiguredClient;
+use gatefold_egress::HttpClient;
 use gatefold_policy::secrecy::KnownSecrets;
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
@@ -52,7 +52,7 @@ const UPDATES: usize = 256;
 /// One configured MCP server.
 pub struct McpSource {
     settings: McpSettings,
-    client: ConfiguredClient,
+    client: HttpClient,
     credentials: Arc<dyn Credentials>,
     configured: CredentialSet,
     /// Secrets that it was given and may repeat.
@@ -111,7 +111,7 @@ enum StartReason {
 
 /// What a source needs from outside.
 pub struct McpPorts {
-    pub client: ConfiguredClient,
+    pub client: HttpClient,
     /// Gives the credentials for each request to a remote server. They are sent in addition to the
     /// headers of the settings.
     pub credentials: Option<Arc<dyn Credentials>>,

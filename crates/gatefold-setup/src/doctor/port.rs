@@ -5,11 +5,11 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use gatefold_egress::{HttpClient, Settings};
+use gatefold_egress::{Egress, HttpRequest, Reach, Redirects, Settings};
 use http::Method;
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::{Finding, Level, QUESTION_DEADLINE, Section, ServingGateway};
 
@@ -135,10 +135,11 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
 }
 
 async fn status(address: SocketAddr) -> Option<Value> {
-    let client = HttpClient::new(&Settings::default()).ok()?;
+    let client = Egress::new(Settings::default()).ok()?.client_for(Reach::any());
     let url = format!("http://{address}/status").parse().ok()?;
-    let answer = client.send(Method::GET, url, |request| request).await.ok()?;
-    let body = gatefold_egress::read_capped(answer, STATUS_BYTES).await.ok()?;
+    let request = HttpRequest::new(Method::GET, url).redirects(Redirects::None);
+    let answer = client.send(request, Instant::now() + QUESTION_DEADLINE).await.ok()?;
+    let body = answer.read_capped(STATUS_BYTES).await.ok()?;
     let status: Value = serde_json::from_slice(&body).ok()?;
     (status["version"].is_string() && status["sources"].is_array()).then_some(status)
 }

@@ -6,9 +6,12 @@ use std::time::Duration;
 use gatefold::Environment;
 use gatefold::config::SourceConfig;
 use gatefold_core::Secret;
-use gatefold_egress::{EgressError, HttpClient, Obstacle, Settings};
-use http::Method;
-use tokio::time::timeout;
+use gatefold_egress::{
+    Egress, EgressError, HttpClient, HttpRequest, Obstacle, Reach, Redirects, Settings,
+};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, Method};
+use tokio::time::Instant;
 
 use super::proxy::{self, DeadProxy};
 use super::{Finding, Level, QUESTION_DEADLINE, Section};
@@ -28,6 +31,8 @@ struct ProbeAnswer {
 const SIGN_IN_FIX: &str = "keep it in its client; or, if you have a token of your own, store it with \
                            `gatefold secret set NAME` and write `headers = { Authorization = \
                            \"Bearer ${secret:NAME}\" }`";
+
+const MALFORMED: EgressError = EgressError::Url { reason: "a header is malformed" };
 
 /// Where a server says who signs its callers in: RFC 9728 in current versions of MCP, RFC 8414 in
 /// version 2025-03-26.
@@ -54,7 +59,7 @@ pub(super) async fn diagnose(
         read_timeout: Some(QUESTION_DEADLINE),
         ..Settings::default()
     };
-    let client = HttpClient::new(&settings).ok()?;
+    let client = Egress::new(settings).ok()?.client_for(Reach::any());
     let fault = |what: String, fix: String| {
         Finding::new(Section::Sources, Level::Fault, format!("{}: {what}", source.domain))
             .at(&source.origin)
@@ -95,19 +100,22 @@ async fn ask(
 ) -> Result<ProbeAnswer, Option<EgressError>> {
     let url = url.parse().map_err(|_| None)?;
     let is_post = method == Method::POST;
-    let request = client.send(method, url, |mut request| {
-        for (name, value) in headers {
-            request = request.header(name, value.expose());
-        }
-        if is_post {
-            request = request.header("content-type", "application/json").body(HANDSHAKE);
-        }
-        let accept =
-            if is_post { "application/json, text/event-stream" } else { "text/event-stream" };
-        request.header("accept", accept)
-    });
-    let answer = timeout(QUESTION_DEADLINE + Duration::from_secs(1), request).await;
-    let answer = answer.map_err(|_| None)?.map_err(Some)?;
+    let mut request = HttpRequest::new(method, url).redirects(Redirects::None);
+    for (name, value) in headers {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Some(MALFORMED))?;
+        let value = HeaderValue::from_str(value.expose()).map_err(|_| Some(MALFORMED))?;
+        request.credentials.append(name, value);
+    }
+    let accept = if is_post {
+        request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        request = request.body(HANDSHAKE);
+        "application/json, text/event-stream"
+    } else {
+        "text/event-stream"
+    };
+    let request = request.header(ACCEPT, HeaderValue::from_static(accept));
+    let deadline = Instant::now() + QUESTION_DEADLINE + Duration::from_secs(1);
+    let answer = client.send(request, deadline).await.map_err(Some)?;
     let text = |name: &str| {
         let value = answer.headers().get(name).and_then(|value| value.to_str().ok());
         value.unwrap_or_default().to_owned()

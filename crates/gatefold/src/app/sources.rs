@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
 use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Source, SourceSetup};
-use gatefold_egress::{HttpClient, Settings};
+use gatefold_egress::{Egress, Settings};
 use gatefold_mcp::{StartLimits, StartPlaces};
 use gatefold_store::{SourceKey, Store};
 
@@ -73,10 +73,10 @@ impl SourceFactory {
     ) -> Result<Self, AppError> {
         // Event streams may be silent for a long time, and each request has a deadline of its own.
         let settings = Settings { read_timeout: None, ..Settings::default() };
-        let client = HttpClient::new(&settings)?;
+        let egress = Egress::new(settings)?;
         let manifests = Arc::new(StoredManifests(store.clone()));
         let starts = Arc::new(StartPlaces::new(StartLimits::default()));
-        Ok(Self { store, ports: SourcePorts { client, manifests, credentials, clock, starts } })
+        Ok(Self { store, ports: SourcePorts { egress, manifests, credentials, clock, starts } })
     }
 
     /// Sets new limits for starts.

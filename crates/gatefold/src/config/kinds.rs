@@ -16,7 +16,7 @@ use gatefold_catalog::{KindName, Manifest};
 use gatefold_config::{ForeignKey, Table};
 use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Source};
-use gatefold_egress::HttpClient;
+use gatefold_egress::Egress;
 use gatefold_mcp::StartPlaces;
 use serde_json::Value as Json;
 
@@ -118,8 +118,8 @@ pub struct SourceIdentity {
 
 /// What a source needs from outside.
 pub struct SourcePorts {
-    /// The guarded client. It may reach any address.
-    pub client: HttpClient,
+    /// Makes a guarded client for the source, with the source's own reach.
+    pub egress: Egress,
     pub manifests: Arc<dyn Manifests>,
     /// The port that is asked for credentials at each request. See [`SourcePorts::credentials_at`].
     pub credentials: Arc<dyn Credentials>,

@@ -85,7 +85,7 @@ impl HttpWire {
         headers.insert(ACCEPT, HeaderValue::from_static(EVENT_STREAM));
         insert(&mut headers, LAST_EVENT_ID, last_event);
         let request = self.client.request(Method::GET, self.url.clone()).headers(headers);
-        let Ok(response) = self.client.send(request).await else { return Ok(None) };
+        let Ok(response) = self.client.send_once(request).await else { return Ok(None) };
         let status = response.status();
         if status.is_server_error() {
             return Ok(None);

@@ -113,7 +113,7 @@ impl SessionStream {
         let client = wire.client.clone();
         let request = client.request(Method::GET, wire.url.clone()).headers(headers);
         drop(wire);
-        let response = client.send(request).await.map_err(|_| StreamRefusal::ForNow)?;
+        let response = client.send_once(request).await.map_err(|_| StreamRefusal::ForNow)?;
         let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let is_stream = kind.is_some_and(|kind| kind.starts_with(EVENT_STREAM));
         match response.status() {

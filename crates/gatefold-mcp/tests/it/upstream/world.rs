@@ -13,7 +13,7 @@ use gatefold_dispatch::{
     Dispatcher, Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, NoPastQueries,
     Ports, SealKey, Setup, SourceReport, SourceSetup, SourceState,
 };
-use gatefold_egress::{HttpClient, Settings};
+use gatefold_egress::{Egress, Reach, Settings};
 use gatefold_mcp::{McpPorts, McpSettings, McpSource, StartLimits, StartPlaces};
 use gatefold_policy::Policy;
 use gatefold_testkit::wait_until;
@@ -206,8 +206,8 @@ fn presenting(
 ) -> Arc<McpSource> {
     let (keeper, clock) = (keeper.clone(), Arc::new(SystemClock));
     let credentials = made.credentials.clone();
-    let client = HttpClient::new(&Settings { read_timeout: None, ..Settings::default() });
-    let client = client.unwrap().for_configured().unwrap().without_proxies();
+    let egress = Egress::new(Settings { read_timeout: None, ..Settings::default() }).unwrap();
+    let client = egress.without_proxies().client_for(Reach::any());
     let ports = McpPorts { client, credentials, keeper, clock, starts: starts.clone() };
     McpSource::new(settings.clone(), ports, made.known.clone())
 }

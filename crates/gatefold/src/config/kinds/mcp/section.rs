@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gatefold_catalog::KindName;
 use gatefold_core::{Digest, Secret};
 use gatefold_dispatch::Source;
-use gatefold_egress::{EgressError, HttpClient};
+use gatefold_egress::{Egress, EgressError, Reach};
 use gatefold_mcp::{
     EraChoice, HttpSettings, McpPorts, McpSettings, McpSource, StdioSettings, Transport,
 };
@@ -87,7 +87,7 @@ impl McpConnection {
         let credentials = ports.credentials_at(&identity.domain);
         let settings = McpSettings {
             domain: identity.domain,
-            transport: self.transport(&ports.client),
+            transport: self.transport(&ports.egress),
             era,
             connect_deadline: identity.connect_deadline,
             install_deadline: identity.install_deadline,
@@ -95,7 +95,7 @@ impl McpConnection {
             config_digest: identity.config_digest,
         };
         let ports = McpPorts {
-            client: ports.client.for_configured().expect("it may reach any address"),
+            client: ports.egress.client_for(Reach::any()),
             credentials,
             keeper: ports.manifests.clone(),
             clock: ports.clock.clone(),
@@ -104,12 +104,12 @@ impl McpConnection {
         McpSource::new(settings, ports, identity.known)
     }
 
-    fn transport(&self, client: &HttpClient) -> Transport {
+    fn transport(&self, egress: &Egress) -> Transport {
         match self.clone() {
             Self::Stdio { command, args, env, inherit_env, cwd } => {
                 Transport::Stdio(StdioSettings { command, args, env, inherit_env, cwd })
             }
-            Self::Http { url, .. } if !can_trust(&url, client) => {
+            Self::Http { url, .. } if !can_trust(&url, egress) => {
                 Transport::Unusable(EgressError::NoRoots.to_string())
             }
             Self::Http { url, headers } => Transport::Http(HttpSettings { url, headers }),
@@ -292,9 +292,9 @@ fn sorted(pairs: &[(String, Secret)], name: fn(&str) -> String) -> Vec<(String, 
 }
 
 /// Whether there are certificates to verify the server's, if it has one.
-fn can_trust(url: &str, client: &HttpClient) -> bool {
+fn can_trust(url: &str, egress: &Egress) -> bool {
     let is_plain = url.parse().is_ok_and(|url: http::Uri| url.scheme_str() == Some("http"));
-    is_plain || client.has_roots()
+    is_plain || egress.has_roots()
 }
 
 fn host_of(url: &str) -> String {

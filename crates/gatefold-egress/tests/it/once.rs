@@ -1,4 +1,4 @@
-//! The client for configured addresses.
+//! Single requests, as MCP sends them.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -8,18 +8,13 @@ use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::Redirect;
 use axum::routing::get;
-use gatefold_egress::{ConfiguredClient, HttpClient, SendError, Settings};
+use gatefold_egress::SendError;
 use http::Method;
 use reqwest::Url;
 
-use crate::{serve, url};
+use crate::{open_client, serve, url};
 
 const EARLY_HINTS: &str = "HTTP/1.1 103 Early Hints\r\nlink: </a>; rel=preload\r\n\r\n";
-
-fn client() -> ConfiguredClient {
-    let client = HttpClient::new(&Settings::default()).unwrap();
-    client.for_configured().unwrap().without_proxies()
-}
 
 /// Serves one connection, answering each request with these bytes.
 fn answering(answer: String) -> Url {
@@ -39,17 +34,17 @@ async fn interim_answers_are_passed_over() {
     let body = "HTTP/1.1 100 Continue\r\n\r\n".repeat(10_000);
     let length = body.len();
     let answer = format!("{EARLY_HINTS}{EARLY_HINTS}HTTP/1.1 200 OK\r\ncontent-length: {length}");
-    let (client, url) = (client(), answering(format!("{answer}\r\n\r\n{body}")));
+    let (client, url) = (open_client(), answering(format!("{answer}\r\n\r\n{body}")));
     for _ in 0..3 {
-        let answer = client.send(client.request(Method::GET, url.clone())).await.unwrap();
+        let answer = client.send_once(client.request(Method::GET, url.clone())).await.unwrap();
         assert_eq!((answer.status().as_u16(), answer.text().await.unwrap()), (200, body.clone()));
     }
 }
 
 #[tokio::test]
 async fn interim_answers_without_end_break_the_connection() {
-    let (client, url) = (client(), answering(EARLY_HINTS.repeat(10_000)));
-    let error = client.send(client.request(Method::GET, url)).await.unwrap_err();
+    let (client, url) = (open_client(), answering(EARLY_HINTS.repeat(10_000)));
+    let error = client.send_once(client.request(Method::GET, url)).await.unwrap_err();
     assert!(matches!(error, SendError::Failed(_)), "{error:?}");
     assert!(format!("{error:?}").contains("EndlessInterim"), "{error:?}");
 }
@@ -63,12 +58,13 @@ async fn it_names_itself_and_follows_no_redirect() {
     let away = async || Redirect::temporary("/");
     let router = Router::new().route("/", get(named)).route("/away", get(away));
     let address = serve(router).await;
-    let client = client();
+    let client = open_client();
     let known = Url::parse(&format!("http://ann:pass@{address}/")).unwrap();
-    let answer = client.send(client.request(Method::GET, known)).await.unwrap();
+    let answer = client.send_once(client.request(Method::GET, known)).await.unwrap();
     let expected = concat!("gatefold/", env!("CARGO_PKG_VERSION"), " Basic YW5uOnBhc3M=");
     assert_eq!(answer.text().await.unwrap(), expected);
-    let answer = client.send(client.request(Method::GET, url(address, "/away"))).await.unwrap();
+    let answer =
+        client.send_once(client.request(Method::GET, url(address, "/away"))).await.unwrap();
     assert_eq!(answer.status(), 307);
 }
 
@@ -77,7 +73,7 @@ async fn a_server_that_is_not_there_was_sent_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = url(listener.local_addr().unwrap(), "/");
     drop(listener);
-    let client = client();
-    let error = client.send(client.request(Method::GET, url)).await.unwrap_err();
+    let client = open_client();
+    let error = client.send_once(client.request(Method::GET, url)).await.unwrap_err();
     assert!(matches!(error, SendError::Unreachable(_)), "{error:?}");
 }

@@ -1,0 +1,79 @@
+use std::fmt;
+use std::sync::Arc;
+
+use hyper_util::client::proxy::matcher::Matcher;
+use reqwest::Client;
+use rustls::ClientConfig;
+
+use crate::proxy::proxied_client;
+use crate::resolve::SystemResolver;
+use crate::tls::Trust;
+use crate::{EgressError, HttpClient, Identity, Reach, Resolver, Settings};
+
+/// Makes clients. Clones share everything.
+///
+/// Each source gets a client of its own, with its own reach and connections.
+#[derive(Clone)]
+pub struct Egress {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) resolver: Arc<dyn Resolver>,
+    pub(crate) proxies: Arc<Matcher>,
+    trust: Arc<Trust>,
+    tls: Arc<ClientConfig>,
+    /// For requests through the proxies of the environment.
+    proxied: Client,
+}
+
+impl Egress {
+    /// Without CA certificates on the machine, everything works except HTTPS.
+    pub fn new(settings: Settings) -> Result<Self, EgressError> {
+        let trust = Trust::of_machine();
+        let tls = trust.config(None)?;
+        let proxied = proxied_client(&settings, tls.clone())?;
+        Ok(Self {
+            settings: Arc::new(settings),
+            resolver: Arc::new(SystemResolver),
+            proxies: Arc::new(Matcher::from_system()),
+            trust: Arc::new(trust),
+            tls: Arc::new(tls),
+            proxied,
+        })
+    }
+
+    /// The same, but names are looked up elsewhere.
+    #[must_use]
+    pub fn with_resolver(mut self, resolver: impl Resolver) -> Self {
+        self.resolver = Arc::new(resolver);
+        self
+    }
+
+    /// The same, ignoring the environment's proxies.
+    #[must_use]
+    pub fn without_proxies(mut self) -> Self {
+        self.proxies = Arc::new(Matcher::builder().build());
+        self
+    }
+
+    /// Whether the machine has CA certificates. Without any, every request over HTTPS fails.
+    pub fn has_roots(&self) -> bool {
+        self.trust.has_roots()
+    }
+
+    /// A client for one source.
+    pub fn client_for(&self, reach: Reach) -> HttpClient {
+        HttpClient::new(self, reach, self.tls.clone(), self.proxied.clone())
+    }
+
+    /// A client for one source that shows its server a certificate.
+    pub fn client_as(&self, identity: &Identity, reach: Reach) -> Result<HttpClient, EgressError> {
+        let tls = self.trust.config(Some(identity))?;
+        let proxied = proxied_client(&self.settings, tls.clone())?;
+        Ok(HttpClient::new(self, reach, Arc::new(tls), proxied))
+    }
+}
+
+impl fmt::Debug for Egress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Egress").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
