@@ -8,6 +8,7 @@
 //! `gatefold-egress` sends anything.
 
 mod action;
+mod answer;
 mod media;
 mod request;
 
@@ -15,4 +16,5 @@ pub use action::{
     ACTION_KEY, Action, BodyArguments, BodyMedia, ParameterPlace, ParameterSpec, PartEncoding,
     RequestBody, ResultShape, SecurityScheme, Style,
 };
+pub use answer::{AnswerReading, Extract, ReceivedAnswer};
 pub use request::{MAX_HEADER_BYTES, MAX_URL_BYTES, OutgoingRequest, RequestError};

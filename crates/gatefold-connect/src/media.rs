@@ -53,6 +53,16 @@ pub(crate) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
+/// A parameter of a media type or of another header of that form, without its quotes.
+pub(crate) fn parameter(header: &str, name: &str) -> Option<String> {
+    header.split(';').skip(1).find_map(|pair| {
+        let (own, value) = pair.split_once('=')?;
+        let value = value.trim();
+        let bare = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+        own.trim().eq_ignore_ascii_case(name).then(|| bare.unwrap_or(value).replace("\\\"", "\""))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
