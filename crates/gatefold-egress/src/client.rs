@@ -2,19 +2,21 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{AUTHORIZATION, HeaderValue, USER_AGENT};
+use http::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, USER_AGENT};
 use http::{Method, Uri};
 use hyper_util::client::legacy;
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use reqwest::{Body, Client, Request, RequestBuilder, Response, Url};
 use rustls::ClientConfig;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::connector::{BoxError, GuardedConnector};
+use crate::decode::ACCEPTED;
 use crate::proxy::{ProxyGuard, UrlOrigin};
 use crate::redirect::{self, REDIRECT_LIMIT, RedirectStep, is_http, is_same_origin};
 use crate::response::earlier;
+use crate::retry::{self, RETRIES};
 use crate::settings::{AGENT, HEAD_BYTES, IDLE_TIMEOUT};
 use crate::{Egress, EgressError, HttpRequest, HttpResponse, Reach, Redirects};
 
@@ -88,7 +90,9 @@ impl HttpClient {
 
     /// Sends a request and waits for the head of the answer. Any status is an answer.
     ///
-    /// Up to five redirects are followed, unless the request says otherwise. Everything, the body of
+    /// Up to five redirects are followed, unless the request says otherwise. A request is sent up to
+    /// two more times where nothing was sent, or where it has no effect and the server names a time
+    /// before the deadline. Everything, the body of
     /// the answer included, ends at the deadline.
     pub async fn send(
         &self,
@@ -99,7 +103,7 @@ impl HttpClient {
         let first = request.url.clone();
         for hops in 0..=REDIRECT_LIMIT {
             let origin = if hops == 0 { UrlOrigin::Caller } else { UrlOrigin::Redirect };
-            let answer = self.exchange(&request, origin, deadline).await;
+            let answer = self.patiently(&request, origin, deadline).await;
             let answer = answer.map_err(|error| match origin {
                 UrlOrigin::Caller => error,
                 UrlOrigin::Redirect => EgressError::onward(&first, error),
@@ -175,6 +179,34 @@ impl HttpClient {
         Ok(())
     }
 
+    /// Sends a request, and again where that is harmless and of use.
+    async fn patiently(
+        &self,
+        request: &HttpRequest,
+        origin: UrlOrigin,
+        deadline: Instant,
+    ) -> Result<Response, EgressError> {
+        let mut tries = 0;
+        loop {
+            let answer = self.exchange(request, origin, deadline).await;
+            let wait = match &answer {
+                Ok(answer) => {
+                    retry::after_answer(&request.method, answer.status(), answer.headers())
+                }
+                Err(error) => retry::after_error(&request.method, error, tries),
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            match wait {
+                Some(wait) if tries < RETRIES && wait < left => {
+                    drop(answer);
+                    sleep(wait).await;
+                    tries += 1;
+                }
+                _ => return answer,
+            }
+        }
+    }
+
     async fn exchange(
         &self,
         request: &HttpRequest,
@@ -184,6 +216,7 @@ impl HttpClient {
         let url = &request.url;
         let mut sent = Request::new(request.method.clone(), url.clone());
         *sent.headers_mut() = request.all_headers();
+        sent.headers_mut().entry(ACCEPT_ENCODING).or_insert(ACCEPTED);
         if !request.body.is_empty() {
             *sent.body_mut() = Some(request.body.clone().into());
         }

@@ -39,6 +39,8 @@ pub enum EgressError {
         size: Option<u64>,
         limit: u64,
     },
+    #[error("the body of the answer from `{url}` cannot be decoded: {reason}")]
+    Encoding { url: String, reason: &'static str },
     #[error("`{url}` did not answer in time")]
     Timeout { url: String },
     #[error("`{url}` could not be reached")]
@@ -99,6 +101,10 @@ impl EgressError {
         Self::Failed { url: redacted(url), source }
     }
 
+    pub(crate) fn undecodable(url: &Url, reason: &'static str) -> Self {
+        Self::Encoding { url: redacted(url), reason }
+    }
+
     pub(crate) fn late(url: &Url) -> Self {
         Self::Timeout { url: redacted(url) }
     }
@@ -129,6 +135,7 @@ impl EgressError {
             | Self::Onward { .. }
             | Self::Timeout { .. }
             | Self::TooLarge { .. }
+            | Self::Encoding { .. }
             | Self::Failed { .. } => false,
         }
     }
@@ -145,7 +152,9 @@ impl EgressError {
 
 /// An error and its causes. An I/O error that wraps another one is replaced by it, because `source`
 /// skips it.
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+pub(crate) fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| {
         let error: &'a (dyn Error + 'static) = *error;
         let within = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
@@ -153,7 +162,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
     })
 }
 
-fn obstacle(error: &(dyn Error + 'static)) -> Obstacle {
+pub(crate) fn obstacle(error: &(dyn Error + 'static)) -> Obstacle {
     let of = |error: &(dyn Error + 'static)| {
         let io = error.downcast_ref::<io::Error>().map(io::Error::kind);
         if error.is::<UnresolvedName>() {

@@ -10,6 +10,7 @@
 mod address;
 mod client;
 mod connector;
+mod decode;
 mod egress;
 mod error;
 mod interim;
@@ -20,6 +21,7 @@ mod redirect;
 mod request;
 mod resolve;
 mod response;
+mod retry;
 mod settings;
 mod tls;
 

@@ -1,19 +1,22 @@
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::StatusCode;
 use http::header::HeaderMap;
 use reqwest::{Response, Url};
 use tokio::time::{Instant, timeout_at};
 
 use crate::EgressError;
+use crate::decode::{BodyDecoder, Coding, DecodeFault};
 
-/// The head of an answer, and its body to be read.
+/// The head of an answer, and its body to be read. The head of a compressed one says neither its
+/// coding nor its length.
 #[derive(Debug)]
 pub struct HttpResponse {
     /// Where the answer came from, after all redirects.
     url: Url,
     response: Response,
+    coding: Coding,
     deadline: Instant,
     /// The longest silence of the server.
     silence: Option<Duration>,
@@ -22,11 +25,12 @@ pub struct HttpResponse {
 impl HttpResponse {
     pub(crate) fn new(
         url: Url,
-        response: Response,
+        mut response: Response,
         deadline: Instant,
         silence: Option<Duration>,
     ) -> Self {
-        Self { url, response, deadline, silence }
+        let coding = Coding::take(response.headers_mut());
+        Self { url, response, coding, deadline, silence }
     }
 
     pub fn status(&self) -> StatusCode {
@@ -42,7 +46,7 @@ impl HttpResponse {
         &self.url
     }
 
-    /// Reads the body, of at most `limit` bytes.
+    /// Reads the body, of at most `limit` bytes, also once it is decoded.
     ///
     /// A longer one is an error: at once if the server announces its size, otherwise as soon as the
     /// limit is passed. At most the limit and one chunk are held.
@@ -51,17 +55,26 @@ impl HttpResponse {
         if size.is_some_and(|size| size > limit) {
             return Err(EgressError::TooLarge { size, limit });
         }
-        let Some(first) = self.chunk().await? else { return Ok(Bytes::new()) };
-        let mut body = BytesMut::from(first);
-        while body.len() as u64 <= limit {
+        let mut decoder =
+            BodyDecoder::new(self.coding, limit).map_err(|it| self.fault(it, limit))?;
+        while let Some(chunk) = self.chunk().await? {
             // A body in chunks of one byte must not keep its thread from others.
             tokio::task::consume_budget().await;
-            match self.chunk().await? {
-                Some(chunk) => body.extend_from_slice(&chunk),
-                None => return Ok(body.freeze()),
+            decoder.push(&chunk).map_err(|fault| self.fault(fault, limit))?;
+        }
+        decoder.finish().map_err(|fault| self.fault(fault, limit))
+    }
+
+    fn fault(&self, fault: DecodeFault, limit: u64) -> EgressError {
+        match fault {
+            DecodeFault::TooLarge => EgressError::TooLarge { size: None, limit },
+            DecodeFault::Malformed => {
+                EgressError::undecodable(&self.url, "it is cut off or malformed")
+            }
+            DecodeFault::Unknown => {
+                EgressError::undecodable(&self.url, "it is neither plain, nor `gzip`, nor `br`")
             }
         }
-        Err(EgressError::TooLarge { size: None, limit })
     }
 
     async fn chunk(&mut self) -> Result<Option<Bytes>, EgressError> {

@@ -25,6 +25,7 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 mod once;
+mod retries;
 
 async fn serve(router: Router) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
