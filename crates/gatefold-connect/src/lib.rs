@@ -9,6 +9,7 @@
 
 mod action;
 mod answer;
+mod arguments;
 mod media;
 mod request;
 
@@ -17,4 +18,5 @@ pub use action::{
     RequestBody, ResultShape, SecurityScheme, Style,
 };
 pub use answer::{AnswerReading, Extract, ReceivedAnswer};
+pub use arguments::ArgumentCheck;
 pub use request::{MAX_HEADER_BYTES, MAX_URL_BYTES, OutgoingRequest, RequestError};
