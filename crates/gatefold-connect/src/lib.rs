@@ -11,6 +11,7 @@ mod action;
 mod answer;
 mod arguments;
 mod media;
+mod openapi;
 mod request;
 
 pub use action::{
@@ -19,4 +20,9 @@ pub use action::{
 };
 pub use answer::{AnswerReading, Extract, ReceivedAnswer};
 pub use arguments::ArgumentCheck;
+pub use openapi::{
+    ApiDescription, ApiDocuments, DOCUMENT_LIMIT, DOCUMENTS_LIMIT, DescriptionError,
+    DescriptionNote, DescriptionOptions, Documents, FileDocuments, TextError, ToolDraft,
+    UnusableOperation,
+};
 pub use request::{MAX_HEADER_BYTES, MAX_URL_BYTES, OutgoingRequest, RequestError};

@@ -1,0 +1,144 @@
+//! Reads OpenAPI descriptions: 3.0, 3.1, 3.2 and Swagger 2, in JSON or YAML, in one file or many.
+
+use gatefold_catalog::one_line;
+use gatefold_core::BoxError;
+use serde_json::Value;
+use url::Url;
+
+mod bodies;
+mod description;
+mod documents;
+mod library;
+mod names;
+mod operations;
+mod parameters;
+mod responses;
+mod schema;
+mod security;
+mod servers;
+mod text;
+
+pub use description::{
+    ApiDescription, DescriptionNote, DescriptionOptions, ToolDraft, UnusableOperation,
+};
+pub use documents::{Documents, FileDocuments};
+pub use library::DOCUMENTS_LIMIT;
+pub use text::{DOCUMENT_LIMIT, TextError};
+
+use library::{Library, MissingDocument};
+use names::Nameable;
+use operations::Surroundings;
+use parameters::Edition;
+use schema::{Schemas, Siblings};
+use security::SecuritySchemes;
+
+/// Why a description gives no tools at all.
+#[derive(Debug, thiserror::Error)]
+pub enum DescriptionError {
+    #[error("the description could not be had")]
+    Fetch(#[source] BoxError),
+    #[error("the description could not be read: {0}")]
+    Text(#[from] TextError),
+    #[error("it is no OpenAPI description: {0}")]
+    Other(String),
+    #[error("the description does not say where the API is: set `base_url`")]
+    NoServer,
+}
+
+/// The documents of one description, as they were fetched.
+#[derive(Debug)]
+pub struct ApiDocuments {
+    library: Library,
+    missing: Vec<MissingDocument>,
+}
+
+impl ApiDocuments {
+    /// Fetches a description and all that it refers to. What cannot be had costs only what needs it.
+    pub async fn load(url: &Url, documents: &dyn Documents) -> Result<Self, DescriptionError> {
+        let bytes = documents.fetch(url).await.map_err(DescriptionError::Fetch)?;
+        let (library, missing) = Library::load(url, &bytes, documents).await?;
+        Ok(Self { library, missing })
+    }
+
+    /// Reads all operations. This takes up to a second of processor time for the largest descriptions.
+    pub fn describe(
+        &self,
+        options: &DescriptionOptions,
+    ) -> Result<ApiDescription, DescriptionError> {
+        let root = self.library.root();
+        let (edition, siblings) = edition(root.value)?;
+        let security = SecuritySchemes::of(&self.library);
+        let mut schemas = Schemas::new(&self.library, siblings);
+        let operations = operations::operations(&self.library, edition);
+        let nameables: Vec<Nameable<'_>> = operations
+            .iter()
+            .map(|one| Nameable {
+                id: one.node.text("operationId"),
+                method: &one.method,
+                path: &one.path,
+            })
+            .collect();
+        let all = Surroundings { edition, root, security: &security, options };
+        let (mut tools, mut unusable) = (Vec::new(), Vec::new());
+        let mut notes = self.missing_notes();
+        for (operation, name) in operations.iter().zip(names::names(&nameables)) {
+            match operations::tool(&mut schemas, &all, operation, name.clone()) {
+                Ok(tool) => tools.push(tool),
+                Err(why) => unusable.push(UnusableOperation { operation: operation.label(), why }),
+            }
+            let mut whats = schemas.take_notes();
+            whats.dedup();
+            notes.extend(
+                whats.into_iter().map(|what| DescriptionNote { tool: Some(name.clone()), what }),
+            );
+        }
+        if tools.is_empty() && unusable.iter().any(|one| one.why.contains("`base_url`")) {
+            return Err(DescriptionError::NoServer);
+        }
+        let info = |key: &str| root.get("info").and_then(|info| info.text(key)).unwrap_or_default();
+        Ok(ApiDescription {
+            title: one_line(info("title"), 200),
+            version: one_line(info("version"), 60),
+            description: Some(info("description").trim().to_owned())
+                .filter(|text| !text.is_empty()),
+            tools,
+            unusable,
+            notes,
+            token_urls: security.token_urls,
+        })
+    }
+
+    fn missing_notes(&self) -> Vec<DescriptionNote> {
+        let what = |one: &MissingDocument| format!("`{}` could not be had: {}", one.url, one.why);
+        self.missing.iter().map(|one| DescriptionNote { tool: None, what: what(one) }).collect()
+    }
+}
+
+fn edition(root: &Value) -> Result<(Edition, Siblings), DescriptionError> {
+    let version = |key: &str| match root.get(key) {
+        Some(Value::String(text)) => Some(text.trim().to_owned()),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        _ => None,
+    };
+    match (version("openapi"), version("swagger")) {
+        (Some(version), _) if version.starts_with("3.0") => {
+            Ok((Edition::OpenApi3, Siblings::Annotate))
+        }
+        (Some(version), _) if version.starts_with('3') => Ok((Edition::OpenApi3, Siblings::Count)),
+        (_, Some(version)) if version.starts_with('2') => {
+            Ok((Edition::Swagger2, Siblings::Annotate))
+        }
+        (None, None) => {
+            Err(DescriptionError::Other("it has neither `openapi` nor `swagger`".to_owned()))
+        }
+        (new, old) => {
+            let version = new.or(old).unwrap_or_default();
+            let why =
+                format!("version `{}` is none of 2.0, 3.0, 3.1 and 3.2", one_line(&version, 20));
+            Err(DescriptionError::Other(why))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

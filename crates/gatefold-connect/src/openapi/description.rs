@@ -1,0 +1,134 @@
+//! What was read of an API, and the manifest made from it.
+
+use std::collections::BTreeMap;
+
+use gatefold_catalog::{Alteration, Change, Manifest, ToolSpec, one_line};
+use gatefold_core::{Hints, Timestamp};
+use serde_json::{Map, Value};
+use url::Url;
+
+use crate::action::{ACTION_KEY, Action};
+
+/// How many changes a manifest tells, and in how many characters each: they are kept with it.
+const NOTES_LIMIT: usize = 200;
+const NOTE_LENGTH: usize = 240;
+
+/// What a configuration says beside a description.
+#[derive(Debug, Clone, Default)]
+pub struct DescriptionOptions {
+    /// Where the API is, instead of the servers that the description names.
+    pub base_url: Option<Url>,
+    /// Values for the variables of servers, instead of their defaults.
+    pub server_variables: BTreeMap<String, String>,
+}
+
+/// What was read of an API.
+#[derive(Debug, Clone)]
+pub struct ApiDescription {
+    pub title: String,
+    pub version: String,
+    pub description: Option<String>,
+    pub tools: Vec<ToolDraft>,
+    /// Operations that are no tools.
+    pub unusable: Vec<UnusableOperation>,
+    /// What was changed or left out of tools.
+    pub notes: Vec<DescriptionNote>,
+    /// Where tokens for a client's own credentials come from.
+    pub token_urls: Vec<String>,
+}
+
+/// One operation as a tool. Its schemas are JSON texts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolDraft {
+    pub name: String,
+    /// The operation's method and path.
+    pub operation: String,
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub group: Option<String>,
+    pub input_schema: String,
+    pub output_schema: Option<String>,
+    pub hints: Hints,
+    pub action: Action,
+}
+
+/// An operation that is no tool, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnusableOperation {
+    /// Its method and path.
+    pub operation: String,
+    pub why: String,
+}
+
+/// What was changed or left out of a tool, or of the description.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DescriptionNote {
+    pub tool: Option<String>,
+    pub what: String,
+}
+
+impl ApiDescription {
+    /// How many operations the description has.
+    pub fn operations(&self) -> usize {
+        self.tools.len() + self.unusable.len()
+    }
+
+    /// The manifest of all tools. What was changed or left out is among its alterations.
+    pub fn into_manifest(self, at: Timestamp) -> Manifest {
+        let mut builder = Manifest::builder(at);
+        for alteration in alterations(&self.unusable, &self.notes) {
+            builder = builder.alteration(alteration);
+        }
+        for draft in self.tools {
+            builder = builder.tool(draft.into_spec());
+        }
+        builder.build()
+    }
+}
+
+impl ToolDraft {
+    fn into_spec(self) -> ToolSpec {
+        let schema = |text: &str| serde_json::from_str::<Value>(text).expect("we wrote it");
+        let action = serde_json::to_value(&self.action).expect("its keys are texts");
+        let meta = Map::from_iter([(ACTION_KEY.to_owned(), action)]);
+        let mut spec = ToolSpec::new(self.name)
+            .input_schema(schema(&self.input_schema))
+            .hints(self.hints)
+            .meta(meta);
+        if let Some(title) = self.title {
+            spec = spec.title(title);
+        }
+        if let Some(description) = self.description {
+            spec = spec.description(description);
+        }
+        if let Some(output) = self.output_schema {
+            spec = spec.output_schema(schema(&output));
+        }
+        match self.group {
+            Some(group) => spec.group(group),
+            None => spec,
+        }
+    }
+}
+
+fn alterations(unusable: &[UnusableOperation], notes: &[DescriptionNote]) -> Vec<Alteration> {
+    let short = |text: &str| one_line(text, NOTE_LENGTH);
+    let left_out = unusable.iter().map(|one| Alteration {
+        entry: short(&format!("operation `{}`", one.operation)),
+        what: Change::LeftOut(short(&one.why)),
+    });
+    let repaired = notes.iter().map(|note| Alteration {
+        entry: note
+            .tool
+            .as_ref()
+            .map_or("the description".to_owned(), |tool| format!("tool `{tool}`")),
+        what: Change::Repaired(short(&note.what)),
+    });
+    let mut all: Vec<Alteration> = left_out.chain(repaired).take(NOTES_LIMIT).collect();
+    let more = (unusable.len() + notes.len()).saturating_sub(NOTES_LIMIT);
+    if more > 0 {
+        let what = Change::Repaired(format!("{more} more changes are not listed"));
+        all.push(Alteration { entry: "the description".to_owned(), what });
+    }
+    all
+}

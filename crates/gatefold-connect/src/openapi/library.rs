@@ -1,0 +1,449 @@
+//! All documents of one description, and references between them.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::documents::{Documents, may_lead_to};
+use super::text::{self, DOCUMENT_LIMIT, TextError};
+
+/// How many documents a description may consist of.
+pub const DOCUMENTS_LIMIT: usize = 512;
+
+/// How many references may lead from one to the next before there is a value.
+const CHAIN_LIMIT: usize = 32;
+
+/// A document that could not be had, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MissingDocument {
+    pub(super) url: String,
+    pub(super) why: String,
+}
+
+#[derive(Debug)]
+struct Document {
+    url: Url,
+    value: Value,
+}
+
+/// All documents of one description. The first one is the description itself.
+#[derive(Debug)]
+pub(super) struct Library {
+    documents: Vec<Document>,
+    by_url: HashMap<String, usize>,
+    /// The JSON pointer of what has an `$anchor`, or an `$id` of its own, by document and name.
+    named: HashMap<(usize, String), String>,
+}
+
+/// A value in one of the documents.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Node<'a> {
+    pub(super) document: usize,
+    pub(super) value: &'a Value,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn at(self, value: &'a Value) -> Self {
+        Self { value, ..self }
+    }
+
+    pub(super) fn get(self, key: &str) -> Option<Self> {
+        self.value.get(key).map(|value| self.at(value))
+    }
+
+    pub(super) fn text(self, key: &str) -> Option<&'a str> {
+        self.value.get(key).and_then(Value::as_str)
+    }
+
+    pub(super) fn flag(self, key: &str) -> bool {
+        self.value.get(key) == Some(&Value::Bool(true))
+    }
+
+    /// The items of a list. Anything else has none.
+    pub(super) fn items(self) -> impl Iterator<Item = Self> {
+        let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
+        items.iter().map(move |value| self.at(value))
+    }
+
+    /// The members of an object. Anything else has none.
+    pub(super) fn members(self) -> impl Iterator<Item = (&'a str, Self)> {
+        let members = self.value.as_object().into_iter().flatten();
+        members.map(move |(key, value)| (key.as_str(), self.at(value)))
+    }
+}
+
+/// What a reference leads to: a document and a JSON pointer into it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    pub(super) document: usize,
+    pub(super) pointer: String,
+}
+
+impl Library {
+    /// Of a single document.
+    #[cfg(test)]
+    pub(super) fn of(value: Value) -> Self {
+        let url = Url::parse("https://api.example/openapi.json").expect("it is a URL");
+        let mut library = Self::empty();
+        library.add(url, value);
+        library
+    }
+
+    /// Sets where the first document is.
+    #[cfg(test)]
+    pub(super) fn move_to(&mut self, url: &str) {
+        self.documents[0].url = Url::parse(url).expect("it is a URL");
+    }
+
+    fn empty() -> Self {
+        Self { documents: Vec::new(), by_url: HashMap::new(), named: HashMap::new() }
+    }
+
+    /// Reads the first document and, level by level, all that it refers to.
+    pub(super) async fn load(
+        first: &Url,
+        bytes: &[u8],
+        documents: &dyn Documents,
+    ) -> Result<(Self, Vec<MissingDocument>), TextError> {
+        let mut library = Self::empty();
+        let mut first = first.clone();
+        first.set_fragment(None);
+        let mut total = bytes.len();
+        let mut open = library.add(first.clone(), text::parse(bytes)?);
+        let mut asked = HashSet::from([first.to_string()]);
+        let mut missing = Vec::new();
+        while let Some(url) = open.pop() {
+            if !asked.insert(url.to_string()) {
+                continue;
+            }
+            let read = if !may_lead_to(&first, &url) {
+                Err("a file leads to files in its folder alone, a URL to http and https".to_owned())
+            } else if library.documents.len() >= DOCUMENTS_LIMIT {
+                Err(format!("there are more than {DOCUMENTS_LIMIT} documents"))
+            } else {
+                read_one(&url, documents, &mut total).await
+            };
+            match read {
+                Ok(value) => open.extend(library.add(url, value)),
+                Err(why) => missing.push(MissingDocument { url: url.to_string(), why }),
+            }
+            if asked.len() > 2 * DOCUMENTS_LIMIT {
+                break;
+            }
+        }
+        Ok((library, missing))
+    }
+
+    /// Takes in a document. Returns the documents that it refers to.
+    fn add(&mut self, url: Url, value: Value) -> Vec<Url> {
+        let index = self.documents.len();
+        let mut scan = ReferenceScan { base: &url, others: Vec::new(), named: Vec::new() };
+        scan.value(&value, KeyMeaning::Keyword, &mut String::new());
+        let ReferenceScan { others, named, .. } = scan;
+        for (name, pointer) in named {
+            self.named.entry((index, name)).or_insert(pointer);
+        }
+        self.by_url.insert(url.to_string(), index);
+        self.documents.push(Document { url, value });
+        others
+    }
+
+    pub(super) fn root(&self) -> Node<'_> {
+        Node { document: 0, value: &self.documents[0].value }
+    }
+
+    pub(super) fn url(&self) -> &Url {
+        &self.documents[0].url
+    }
+
+    pub(super) fn url_of(&self, node: Node<'_>) -> &Url {
+        &self.documents[node.document].url
+    }
+
+    /// The place that a reference in a document leads to.
+    pub(super) fn place(&self, document: usize, reference: &str) -> Result<Place, String> {
+        let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let document = if file.is_empty() { document } else { self.document(document, file)? };
+        let pointer = if fragment.is_empty() {
+            String::new()
+        } else if fragment.starts_with('/') {
+            percent_decode_str(fragment).decode_utf8_lossy().into_owned()
+        } else {
+            let key = (document, fragment.to_owned());
+            self.named.get(&key).cloned().ok_or_else(|| not_there(reference))?
+        };
+        Ok(Place { document, pointer })
+    }
+
+    fn document(&self, from: usize, file: &str) -> Result<usize, String> {
+        let url = self.documents[from].url.join(file).map_err(|_| format!("`{file}` is no URL"))?;
+        let document = self.by_url.get(url.as_str()).copied();
+        document.ok_or_else(|| format!("the document `{file}` could not be had"))
+    }
+
+    pub(super) fn node(&self, place: &Place) -> Option<Node<'_>> {
+        let document = &self.documents[place.document];
+        let value = follow(&document.value, &place.pointer)?;
+        Some(Node { document: place.document, value })
+    }
+
+    /// The node itself, or what its `$ref` leads to in the end.
+    pub(super) fn resolve<'a>(&'a self, node: Node<'a>) -> Result<Node<'a>, String> {
+        let mut node = node;
+        for _ in 0..CHAIN_LIMIT {
+            let Some(reference) = node.text("$ref") else { return Ok(node) };
+            let place = self.place(node.document, reference)?;
+            node = self.node(&place).ok_or_else(|| not_there(reference))?;
+        }
+        Err("references lead in a circle".to_owned())
+    }
+}
+
+fn not_there(reference: &str) -> String {
+    format!("`{}` leads nowhere", gatefold_catalog::one_line(reference, 200))
+}
+
+async fn read_one(
+    url: &Url,
+    documents: &dyn Documents,
+    total: &mut usize,
+) -> Result<Value, String> {
+    let bytes = documents.fetch(url).await.map_err(|error| error.to_string())?;
+    *total += bytes.len();
+    if *total > DOCUMENT_LIMIT {
+        return Err(format!("all documents together have more than {DOCUMENT_LIMIT} bytes"));
+    }
+    text::parse(&bytes).map_err(|error| error.to_string())
+}
+
+/// Follows a JSON pointer. A token whose `~` escapes nothing is taken as it stands.
+fn follow<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    let mut value = value;
+    for token in pointer.split('/').skip(1) {
+        let unescaped: Cow<'_, str> = if token.contains('~') {
+            token.replace("~1", "/").replace("~0", "~").into()
+        } else {
+            token.into()
+        };
+        value = match value {
+            Value::Object(members) => members.get(&*unescaped).or_else(|| members.get(token))?,
+            Value::Array(items) => items.get(unescaped.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+    }
+    Some(value)
+}
+
+/// What the keys of an object are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KeyMeaning {
+    Keyword,
+    /// Names that the API's author chose.
+    Name,
+}
+
+/// Finds the other documents that one refers to, and its anchors.
+struct ReferenceScan<'a> {
+    base: &'a Url,
+    others: Vec<Url>,
+    named: Vec<(String, String)>,
+}
+
+impl ReferenceScan<'_> {
+    fn value(&mut self, value: &Value, meaning: KeyMeaning, pointer: &mut String) {
+        let end = pointer.len();
+        match value {
+            Value::Object(members) => {
+                if meaning == KeyMeaning::Keyword {
+                    self.references(members, pointer);
+                }
+                for (key, value) in members {
+                    let is_keyword = meaning == KeyMeaning::Keyword;
+                    if is_keyword && is_data(key) || !(value.is_object() || value.is_array()) {
+                        continue;
+                    }
+                    pointer.push('/');
+                    pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                    self.value(value, meaning_in(key, meaning), pointer);
+                    pointer.truncate(end);
+                }
+            }
+            Value::Array(items) => {
+                for (index, value) in items.iter().enumerate() {
+                    pointer.push('/');
+                    pointer.push_str(&index.to_string());
+                    self.value(value, KeyMeaning::Keyword, pointer);
+                    pointer.truncate(end);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn references(&mut self, members: &Map<String, Value>, pointer: &str) {
+        let text = |key: &str| members.get(key).and_then(Value::as_str);
+        if let Some(reference) = text("$ref")
+            && !reference.starts_with('#')
+            && let Ok(mut url) = self.base.join(reference)
+        {
+            url.set_fragment(None);
+            self.others.push(url);
+        }
+        for key in ["$anchor", "$dynamicAnchor"] {
+            if let Some(name) = text(key) {
+                self.named.push((name.to_owned(), pointer.to_owned()));
+            }
+        }
+        if let Some(name) = text("$id").or(text("id")).and_then(|id| id.strip_prefix('#')) {
+            self.named.push((name.to_owned(), pointer.to_owned()));
+        }
+    }
+}
+
+/// Whether a keyword's value is data of the API, or nothing that we read.
+fn is_data(key: &str) -> bool {
+    key.starts_with("x-")
+        || matches!(key, "example" | "examples" | "default" | "enum" | "const" | "mapping")
+}
+
+fn meaning_in(key: &str, outer: KeyMeaning) -> KeyMeaning {
+    let holds_names = matches!(
+        key,
+        "properties"
+            | "patternProperties"
+            | "$defs"
+            | "definitions"
+            | "dependentSchemas"
+            | "schemas"
+            | "responses"
+            | "parameters"
+            | "requestBodies"
+            | "headers"
+            | "paths"
+            | "pathItems"
+            | "content"
+            | "mediaTypes"
+            | "encoding"
+            | "callbacks"
+            | "links"
+    );
+    if outer == KeyMeaning::Keyword && holds_names { KeyMeaning::Name } else { KeyMeaning::Keyword }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use bytes::Bytes;
+    use futures::future::{BoxFuture, FutureExt as _};
+    use gatefold_core::BoxError;
+    use serde_json::json;
+
+    use super::*;
+
+    struct Fixtures(BTreeMap<&'static str, Value>);
+
+    impl Documents for Fixtures {
+        fn fetch<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<Bytes, BoxError>> {
+            let found = self.0.get(url.as_str()).map(|value| Bytes::from(value.to_string()));
+            std::future::ready(found.ok_or_else(|| "no such document".into())).boxed()
+        }
+    }
+
+    fn load(
+        first: &str,
+        value: &Value,
+        others: &[(&'static str, Value)],
+    ) -> (Library, Vec<MissingDocument>) {
+        let fixtures = Fixtures(others.iter().cloned().collect());
+        let url = Url::parse(first).unwrap();
+        let text = value.to_string();
+        let loading = Library::load(&url, text.as_bytes(), &fixtures);
+        loading.now_or_never().unwrap().unwrap()
+    }
+
+    #[test]
+    fn references_are_followed_with_their_escapes() {
+        let library = Library::of(json!({
+            "a/b": { "c~d": 1, "é f": 2, "g%h": 3 },
+            "list": [{ "$ref": "#/a~1b" }],
+            "circle": { "$ref": "#/circle" },
+            "named": { "$anchor": "here", "x": 4 },
+        }));
+        for (reference, expected) in [
+            ("#/a~1b/c~0d", "1"),
+            ("#/a~1b/%C3%A9%20f", "2"),
+            ("#/a~1b/é f", "2"),
+            ("#/a~1b/g%25h", "3"),
+            ("#/a~1b/g%h", "3"),
+            ("#here", r#"{"$anchor":"here","x":4}"#),
+            ("#/list/0", r#"{"c~d":1,"é f":2,"g%h":3}"#),
+            ("#/circle", "references lead in a circle"),
+            ("#/none", "`#/none` leads nowhere"),
+            ("#none", "`#none` leads nowhere"),
+            ("other.json", "the document `other.json` could not be had"),
+        ] {
+            let value = json!({ "$ref": reference });
+            let found = library.resolve(Node { document: 0, value: &value });
+            assert_eq!(found.map_or_else(|why| why, |node| node.value.to_string()), expected);
+        }
+    }
+
+    #[test]
+    fn documents_are_found_wherever_schemas_are_but_not_in_data() {
+        let first = json!({
+            "a": { "$ref": "two.json#/x" },
+            "example": { "$ref": "never.json" },
+            "properties": { "example": { "$ref": "../three.json" }, "$ref": { "type": "string" } },
+        });
+        let others = [
+            ("https://api.example/v1/two.json", json!({ "x": { "$ref": "three.json#/y" } })),
+            ("https://api.example/three.json", json!(3)),
+        ];
+        let (library, missing) = load("https://api.example/v1/one.json", &first, &others);
+        assert_eq!(library.documents.len(), 3);
+        assert_eq!(missing.len(), 1, "{missing:?}");
+        assert_eq!(missing[0].url, "https://api.example/v1/three.json");
+    }
+
+    #[test]
+    fn a_file_leads_into_its_folder_and_a_url_to_the_web() {
+        for (first, other, expected) in [
+            ("file:///a/b/api.json", "parts/x.json", true),
+            ("file:///a/b/api.json", "x.json", true),
+            ("file:///a/b/api.json", "../x.json", false),
+            ("file:///a/b/api.json", "../bc/x.json", false),
+            ("file:///a/b/api.json", "/etc/passwd", false),
+            ("file:///a/b/api.json", "https://x.example/y", false),
+            ("file:///a/b/api.json", "//host/a/b/y", false),
+            ("https://x.example/api.json", "http://y.example/z", true),
+            ("https://x.example/api.json", "file:///etc/passwd", false),
+            ("https://x.example/api.json", "data:text/plain,{}", false),
+        ] {
+            let first = Url::parse(first).unwrap();
+            let other = first.join(other).unwrap();
+            assert_eq!(may_lead_to(&first, &other), expected, "{first} {other}");
+        }
+    }
+
+    #[test]
+    fn a_link_out_of_the_folder_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("api");
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(inner.join("api.json"), "{}").unwrap();
+        std::fs::write(folder.path().join("secret.json"), "{}").unwrap();
+        let (files, url) =
+            super::super::documents::FileDocuments::beside(&inner.join("api.json")).unwrap();
+        assert!(files.fetch(&url).now_or_never().unwrap().is_ok());
+        std::os::unix::fs::symlink(folder.path().join("secret.json"), inner.join("link.json"))
+            .unwrap();
+        for other in ["link.json", "none.json", "../secret.json"] {
+            let other = url.join(other).unwrap();
+            assert!(files.fetch(&other).now_or_never().unwrap().is_err(), "{other}");
+        }
+    }
+}

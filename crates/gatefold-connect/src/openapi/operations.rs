@@ -1,0 +1,215 @@
+//! The operations of a description, each as a tool.
+
+use gatefold_catalog::one_line;
+use gatefold_core::Hints;
+use serde_json::{Map, Value, json};
+
+use super::bodies;
+use super::description::{DescriptionOptions, ToolDraft};
+use super::library::{Library, Node};
+use super::names;
+use super::parameters::{self, Edition};
+use super::responses;
+use super::schema::{Direction, Schemas};
+use super::security::SecuritySchemes;
+use super::servers;
+use crate::action::Action;
+
+/// The largest text of what an input schema refers to, in bytes.
+const INPUT_LIMIT: usize = 256 * 1024;
+/// The longest title and description of a tool, in characters.
+const TITLE_LIMIT: usize = 200;
+const DESCRIPTION_LIMIT: usize = 8 * 1024;
+
+/// The methods of a path item (OpenAPI 3.2.0, section 4.9).
+const METHODS: [&str; 9] =
+    ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
+
+/// One operation where a description has it.
+#[derive(Debug, Clone)]
+pub(super) struct OperationNode<'a> {
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) item: Node<'a>,
+    pub(super) node: Node<'a>,
+}
+
+impl OperationNode<'_> {
+    /// How people call it.
+    pub(super) fn label(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}
+
+/// All operations, in the description's order.
+pub(super) fn operations(library: &Library, edition: Edition) -> Vec<OperationNode<'_>> {
+    let mut all = Vec::new();
+    let paths = library.root().get("paths").into_iter().flat_map(Node::members);
+    for (path, item) in paths.filter(|(path, _)| !path.starts_with("x-")) {
+        // A path item may have members beside its `$ref`, so both are looked through.
+        let referred = library.resolve(item).ok().filter(|target| target.value != item.value);
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        for item in std::iter::once(item).chain(referred) {
+            let mut add = |method: &str, node| {
+                let (method, path) = (method.to_owned(), path.clone());
+                all.push(OperationNode { method, path, item, node });
+            };
+            for (key, node) in item.members() {
+                let lower = key.to_ascii_lowercase();
+                if METHODS.contains(&lower.as_str())
+                    && (lower != "query" || edition == Edition::OpenApi3)
+                {
+                    add(&key.to_ascii_uppercase(), node);
+                }
+            }
+            let more = item.get("additionalOperations").into_iter().flat_map(Node::members);
+            more.filter(|(key, _)| !key.starts_with("x-")).for_each(|(key, node)| add(key, node));
+        }
+    }
+    all
+}
+
+/// What all operations of a description share.
+pub(super) struct Surroundings<'a, 'o> {
+    pub(super) edition: Edition,
+    pub(super) root: Node<'a>,
+    pub(super) security: &'o SecuritySchemes,
+    pub(super) options: &'o DescriptionOptions,
+}
+
+/// The tool of one operation, or why there is none.
+pub(super) fn tool<'a>(
+    schemas: &mut Schemas<'a>,
+    all: &Surroundings<'a, '_>,
+    operation: &OperationNode<'a>,
+    name: String,
+) -> Result<ToolDraft, String> {
+    let node = operation.node;
+    if !node.value.is_object() {
+        return Err("it is not an object".to_owned());
+    }
+    if operation.method.is_empty() || !operation.method.bytes().all(is_token) {
+        return Err("its method is not legal".to_owned());
+    }
+    let library = schemas.library();
+    let base = match (&all.options.base_url, all.edition) {
+        (Some(_), _) => None,
+        (None, Edition::Swagger2) => Some(servers::swagger_base(library, all.root, node)),
+        (None, Edition::OpenApi3) => {
+            let levels = [node, operation.item, all.root];
+            Some(servers::base(library, &levels, &all.options.server_variables))
+        }
+    };
+    let base = base.map(|base| base.ok_or("it has no server: set `base_url`")).transpose()?;
+    let (action, input_schema) = action(schemas, all, operation, base);
+    let produces = match all.edition {
+        Edition::Swagger2 => node.get("produces").or_else(|| all.root.get("produces")),
+        Edition::OpenApi3 => None,
+    };
+    let responses = responses::read(schemas, node, produces);
+    let action = Action {
+        accept: responses.accept,
+        failures: responses.failures,
+        result: responses.shape,
+        ..action
+    };
+    let summary = node.text("summary").map(|text| one_line(text, TITLE_LIMIT));
+    Ok(ToolDraft {
+        operation: operation.label(),
+        title: summary.filter(|text| !text.is_empty()),
+        description: description(node),
+        group: node
+            .get("tags")
+            .and_then(|tags| tags.items().find_map(|tag| names::group(tag.value.as_str()?))),
+        name,
+        input_schema,
+        output_schema: responses.output_schema,
+        hints: hints(&operation.method),
+        action,
+    })
+}
+
+/// RFC 9110, section 5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn action<'a>(
+    schemas: &mut Schemas<'a>,
+    all: &Surroundings<'a, '_>,
+    operation: &OperationNode<'a>,
+    base: Option<String>,
+) -> (Action, String) {
+    let node = operation.node;
+    let nodes = parameters::nodes(schemas, operation.item, node);
+    // A fragment tells paths apart in a description and never goes out.
+    let path = operation.path.split('#').next().unwrap_or_default();
+    let credentials = all.security.all();
+    let (parameters, path) =
+        parameters::parameters(schemas, all.edition, &nodes, path, &credentials);
+    let body = match all.edition {
+        Edition::Swagger2 => bodies::swagger(&nodes, all.root, node),
+        Edition::OpenApi3 => bodies::openapi(schemas, node),
+    };
+    let is_taken = |name: &str| parameters.iter().any(|one| one.spec.argument() == name);
+    let body = body.and_then(|body| bodies::plan(schemas, body, &is_taken));
+    let mut properties = Map::new();
+    let mut required: Vec<String> = Vec::new();
+    let mut specs = Vec::new();
+    for parameter in parameters {
+        let name = parameter.spec.argument().to_owned();
+        required.extend(parameter.is_required.then(|| name.clone()));
+        properties.insert(name, parameter.schema);
+        specs.push(parameter.spec);
+    }
+    let (body, arguments) =
+        body.map_or((None, Vec::new()), |plan| (Some(plan.body), plan.arguments));
+    for argument in arguments {
+        required.extend(argument.is_required.then(|| argument.name.clone()));
+        properties.insert(argument.name, argument.schema);
+    }
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema["additionalProperties"] = Value::Bool(false);
+    let text = schemas.write(&schema, Direction::Request, INPUT_LIMIT);
+    let action = Action {
+        method: operation.method.clone(),
+        base,
+        path,
+        parameters: specs,
+        body,
+        accept: Vec::new(),
+        failures: std::collections::BTreeMap::new(),
+        security: all.security.of_operation(all.root, node),
+        extract: None,
+        result: crate::action::ResultShape::Plain,
+    };
+    (action, text)
+}
+
+/// The description, else the summary.
+fn description(node: Node<'_>) -> Option<String> {
+    let has_text = |key| node.text(key).map(str::trim).filter(|text| !text.is_empty());
+    let text = has_text("description").or_else(|| has_text("summary")).unwrap_or_default();
+    let mark = if node.flag("deprecated") { "Deprecated. " } else { "" };
+    let whole = format!("{mark}{text}");
+    let mut cut: String = whole.trim_end().chars().take(DESCRIPTION_LIMIT).collect();
+    if cut.len() < whole.trim_end().len() {
+        cut.push('…');
+    }
+    (!cut.is_empty()).then_some(cut)
+}
+
+/// What a method promises (RFC 9110, section 9.2). A POST may do anything, so it does not say.
+fn hints(method: &str) -> Hints {
+    let is_safe = matches!(method, "GET" | "HEAD" | "OPTIONS" | "QUERY" | "TRACE");
+    let destroys = matches!(method, "DELETE" | "PATCH" | "PUT");
+    Hints {
+        read_only: Some(is_safe),
+        destructive: destroys.then_some(true),
+        idempotent: matches!(method, "DELETE" | "PUT").then_some(true),
+        open_world: Some(true),
+    }
+}

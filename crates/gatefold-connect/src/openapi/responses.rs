@@ -1,0 +1,179 @@
+//! What an operation answers: media types, the schema of a good answer, what failures mean.
+
+use std::collections::BTreeMap;
+
+use gatefold_catalog::one_line;
+use serde_json::{Value, json};
+
+use super::bodies::MediaKind;
+use super::library::{Library, Node};
+use super::schema::{Direction, Schemas};
+use crate::action::ResultShape;
+
+/// The largest text of an output schema, in bytes. What does not fit is left open.
+const OUTPUT_LIMIT: usize = 16 * 1024;
+/// How many media types an operation asks for.
+const ACCEPT_LIMIT: usize = 8;
+/// How many failures are explained, and in how many characters each.
+const FAILURES_LIMIT: usize = 32;
+const FAILURE_LENGTH: usize = 200;
+/// How deep `allOf` and references may lead to find out whether an answer is an object.
+const COMPOSITION_DEPTH: usize = 8;
+
+/// What is known about answers.
+#[derive(Debug, Default)]
+pub(super) struct Responses {
+    pub(super) accept: Vec<String>,
+    pub(super) failures: BTreeMap<String, String>,
+    pub(super) output_schema: Option<String>,
+    pub(super) shape: ResultShape,
+}
+
+pub(super) fn read<'a>(
+    schemas: &mut Schemas<'a>,
+    operation: Node<'a>,
+    produces: Option<Node<'a>>,
+) -> Responses {
+    let library = schemas.library();
+    let all: Vec<(&str, Node<'a>)> = operation
+        .get("responses")
+        .into_iter()
+        .flat_map(Node::members)
+        .filter(|(status, _)| !status.starts_with("x-"))
+        .filter_map(|(status, node)| Some((status, library.resolve(node).ok()?)))
+        .collect();
+    let mut read = Responses {
+        accept: accept(library, &all, produces),
+        failures: failures(&all),
+        ..Responses::default()
+    };
+    if let Some(schema) = good_answer(library, &all, produces) {
+        (read.output_schema, read.shape) = output(schemas, schema);
+    }
+    read
+}
+
+fn accept<'a>(
+    library: &'a Library,
+    all: &[(&str, Node<'a>)],
+    produces: Option<Node<'a>>,
+) -> Vec<String> {
+    let mut types: Vec<&str> =
+        produces.into_iter().flat_map(Node::items).filter_map(|one| one.value.as_str()).collect();
+    let good_first = all.iter().filter(|(status, _)| is_good(status));
+    for (_, node) in good_first.chain(all.iter().filter(|(status, _)| !is_good(status))) {
+        types.extend(content(library, *node).map(|(media_type, _)| media_type));
+    }
+    types.retain(|one| one.contains('/') && one.chars().all(|c| c.is_ascii_graphic() || c == ' '));
+    types.sort_by_key(|one| MediaKind::of(one) != MediaKind::Json);
+    let mut kept: Vec<String> = Vec::new();
+    for one in types {
+        if kept.len() < ACCEPT_LIMIT && !kept.iter().any(|known| known == one) {
+            kept.push(one.to_owned());
+        }
+    }
+    kept
+}
+
+fn failures(all: &[(&str, Node<'_>)]) -> BTreeMap<String, String> {
+    let failed = all.iter().filter(|(status, _)| {
+        *status == "default" || status.starts_with('4') || status.starts_with('5')
+    });
+    let said = failed.filter_map(|(status, node)| {
+        let text = one_line(node.text("description")?, FAILURE_LENGTH);
+        (!text.is_empty())
+            .then(|| (status.to_ascii_uppercase().replace("DEFAULT", "default"), text))
+    });
+    said.take(FAILURES_LIMIT).collect()
+}
+
+fn is_good(status: &str) -> bool {
+    status.starts_with('2')
+}
+
+fn content<'a>(
+    library: &'a Library,
+    response: Node<'a>,
+) -> impl Iterator<Item = (&'a str, Node<'a>)> {
+    let content = response.get("content").into_iter().flat_map(Node::members);
+    content.filter_map(|(media_type, node)| Some((media_type, library.resolve(node).ok()?)))
+}
+
+/// The schema of the first good answer that is JSON.
+fn good_answer<'a>(
+    library: &'a Library,
+    all: &[(&str, Node<'a>)],
+    produces: Option<Node<'a>>,
+) -> Option<Node<'a>> {
+    let mut good: Vec<_> = all.iter().filter(|(status, _)| is_good(status)).collect();
+    good.sort_by_key(|(status, _)| *status);
+    let mut types = produces.into_iter().flat_map(Node::items).filter_map(|one| one.value.as_str());
+    let is_json = |media_type: &str| MediaKind::of(media_type) == MediaKind::Json;
+    let gives_json = produces.is_none() || types.any(is_json);
+    good.into_iter().find_map(|(_, response)| {
+        let of_swagger = response.get("schema").filter(|_| gives_json);
+        let of_content = || content(library, *response).find(|(media_type, _)| is_json(media_type));
+        of_swagger.or_else(|| of_content().and_then(|(_, content)| content.get("schema")))
+    })
+}
+
+fn output<'a>(schemas: &mut Schemas<'a>, node: Node<'a>) -> (Option<String>, ResultShape) {
+    let before = schemas.take_notes();
+    let shape = match is_object(schemas.library(), node, COMPOSITION_DEPTH) {
+        Some(true) => ResultShape::Plain,
+        Some(false) => ResultShape::Wrapped,
+        None => return (None, ResultShape::Plain),
+    };
+    let schema = match shape {
+        ResultShape::Plain => {
+            let whole = schemas.library().resolve(node).unwrap_or(node);
+            object(schemas.translate(whole, Direction::Answer))
+        }
+        ResultShape::Wrapped => {
+            let schema = schemas.translate(node, Direction::Answer);
+            json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] })
+        }
+    };
+    let text = schemas.write_within(&schema, Direction::Answer, OUTPUT_LIMIT);
+    // What an answer's schema lost costs no call anything.
+    schemas.take_notes();
+    for note in before {
+        schemas.note(note);
+    }
+    (Some(text), shape)
+}
+
+/// The protocol wants `type` to be `object` at the root of an output schema.
+fn object(schema: Value) -> Value {
+    let mut members = serde_json::Map::from_iter([("type".to_owned(), Value::from("object"))]);
+    if let Value::Object(all) = schema {
+        members.extend(all.into_iter().filter(|(key, _)| key != "type"));
+    }
+    Value::Object(members)
+}
+
+/// Whether all values of a schema are objects, or none needs to be. Nothing where the schema does not say.
+fn is_object<'a>(library: &'a Library, node: Node<'a>, depth: usize) -> Option<bool> {
+    let depth = depth.checked_sub(1)?;
+    let node = library.resolve(node).ok()?;
+    if node.flag("nullable") || node.flag("x-nullable") {
+        return Some(false);
+    }
+    match node.value.get("type") {
+        Some(Value::String(one)) => return Some(one == "object"),
+        Some(Value::Array(list)) => return Some(list.len() == 1 && list[0] == "object"),
+        _ => {}
+    }
+    let has = |key: &str| node.value.get(key).is_some_and(Value::is_object);
+    if has("properties") || has("additionalProperties") {
+        return Some(true);
+    }
+    if let Some(parts) = node.get("allOf") {
+        let known: Vec<bool> =
+            parts.items().filter_map(|part| is_object(library, part, depth)).collect();
+        return (!known.is_empty()).then(|| known.iter().any(|known| *known));
+    }
+    let choices = node.get("oneOf").or_else(|| node.get("anyOf"))?;
+    let mut known = choices.items().map(|choice| is_object(library, choice, depth) == Some(true));
+    Some(known.all(|is_object| is_object))
+}

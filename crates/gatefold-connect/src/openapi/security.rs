@@ -1,0 +1,88 @@
+//! The ways to sign in that a description names.
+
+use std::collections::BTreeMap;
+
+use super::library::{Library, Node};
+use crate::action::{ParameterPlace, SecurityScheme};
+
+/// How many ways an operation names.
+const SCHEMES_LIMIT: usize = 16;
+
+/// All ways that a description names.
+#[derive(Debug, Default)]
+pub(super) struct SecuritySchemes {
+    by_name: BTreeMap<String, SecurityScheme>,
+    /// Where tokens for a client's own credentials come from.
+    pub(super) token_urls: Vec<String>,
+}
+
+impl SecuritySchemes {
+    pub(super) fn of(library: &Library) -> Self {
+        let root = library.root();
+        let new = root.get("components").and_then(|components| components.get("securitySchemes"));
+        let declared = new.or_else(|| root.get("securityDefinitions"));
+        let mut all = Self::default();
+        for (name, node) in declared.into_iter().flat_map(Node::members) {
+            let Ok(node) = library.resolve(node) else { continue };
+            all.by_name.extend(scheme(node).map(|scheme| (name.to_owned(), scheme)));
+            all.token_urls.extend(token_url(library, node));
+        }
+        all.token_urls.sort();
+        all.token_urls.dedup();
+        all
+    }
+
+    pub(super) fn all(&self) -> Vec<SecurityScheme> {
+        self.by_name.values().cloned().collect()
+    }
+
+    /// The ways for one operation: its own, else the description's. None if the description names no way.
+    pub(super) fn of_operation(
+        &self,
+        root: Node<'_>,
+        operation: Node<'_>,
+    ) -> Option<Vec<SecurityScheme>> {
+        let wanted = operation.get("security").or_else(|| root.get("security"));
+        let wanted = wanted.filter(|wanted| wanted.value.is_array())?;
+        let mut schemes: Vec<SecurityScheme> = Vec::new();
+        let names = wanted.items().flat_map(Node::members);
+        for scheme in names.filter_map(|(name, _)| self.by_name.get(name)) {
+            if !schemes.contains(scheme) && schemes.len() < SCHEMES_LIMIT {
+                schemes.push(scheme.clone());
+            }
+        }
+        let is_any_wanted = wanted.items().flat_map(Node::members).next().is_some();
+        // What is named but not declared is as good as nothing.
+        if is_any_wanted && schemes.is_empty() { None } else { Some(schemes) }
+    }
+}
+
+fn scheme(node: Node<'_>) -> Option<SecurityScheme> {
+    Some(match node.text("type")? {
+        "basic" => SecurityScheme::Basic,
+        "oauth2" | "openIdConnect" => SecurityScheme::Bearer,
+        "mutualTLS" => SecurityScheme::MutualTls,
+        "apiKey" => SecurityScheme::Key {
+            place: match node.text("in")?.to_ascii_lowercase().as_str() {
+                "header" => ParameterPlace::Header,
+                "query" => ParameterPlace::Query,
+                "cookie" => ParameterPlace::Cookie,
+                _ => return None,
+            },
+            name: node.text("name").filter(|name| !name.is_empty())?.to_owned(),
+        },
+        "http" => match node.text("scheme")?.to_ascii_lowercase().as_str() {
+            "bearer" => SecurityScheme::Bearer,
+            "basic" => SecurityScheme::Basic,
+            _ => SecurityScheme::Other(node.text("scheme")?.to_owned()),
+        },
+        _ => return None,
+    })
+}
+
+fn token_url(library: &Library, node: Node<'_>) -> Option<String> {
+    let flows = node.get("flows").and_then(|flows| flows.get("clientCredentials"));
+    let of_swagger = || Some(node).filter(|node| node.text("flow") == Some("application"));
+    let url = flows.or_else(of_swagger)?.text("tokenUrl")?;
+    library.url_of(node).join(url).ok().map(String::from)
+}
