@@ -125,7 +125,7 @@ fn path_text(
     let escape = if parameter.allow_reserved { reserved } else { Escape::Full };
     let text = match &parameter.content {
         Some(media) => escape.text(&content_text(argument, media, value)?).into_owned(),
-        None => writing(parameter, escape).segment(value)?,
+        None => writing(parameter, escape).segment(value)?.unwrap_or_default(),
     };
     if text.is_empty() {
         let fault = "is empty, and would lead to another path: give a value";

@@ -49,7 +49,8 @@ pub(super) fn headers(
         match parameter.place {
             ParameterPlace::Header => {
                 let name = header_name(action, parameter)?;
-                let value = header_value(parameter.argument(), &header_text(parameter, value)?)?;
+                let Some(text) = header_text(parameter, value)? else { continue };
+                let value = header_value(parameter.argument(), &text)?;
                 // What a person or a model asks for replaces what we would.
                 if name == header::ACCEPT {
                     headers.insert(name, value);
@@ -95,13 +96,13 @@ fn header_name(action: &Action, parameter: &ParameterSpec) -> Result<HeaderName,
     Ok(name)
 }
 
-fn header_text(parameter: &ParameterSpec, value: &Value) -> Result<String, RequestError> {
+fn header_text(parameter: &ParameterSpec, value: &Value) -> Result<Option<String>, RequestError> {
     let Some(media_type) = &parameter.content else {
         return writing(parameter, Escape::Nothing).segment(value);
     };
     let text = content_text(parameter.argument(), media_type, value)?;
     let is_json = MediaClass::of(media_type) == MediaClass::Json;
-    Ok(if is_json { ascii_json(&text) } else { text })
+    Ok(Some(if is_json { ascii_json(&text) } else { text }))
 }
 
 /// JSON with everything beyond ASCII escaped, which says the same.
@@ -147,10 +148,13 @@ fn cookie_pairs(
         return Ok(vec![(name, Escape::Full.text(&text).into_owned())]);
     }
     let pairs = writing(parameter, escape).pairs(value)?;
-    let texts = pairs.iter().flat_map(|(name, value)| [name, value]);
     // RFC 6265, section 4.1.1, but for the comma, which separates items and which servers take.
     let is_legal = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | ';' | '\\');
-    if let Some(found) = texts.flat_map(|text| text.chars()).find(|c| !is_legal(*c)) {
+    let found = pairs.iter().find_map(|(name, value)| {
+        let in_name = name.chars().find(|c| !is_legal(*c) || *c == '=');
+        in_name.or_else(|| value.chars().find(|c| !is_legal(*c)))
+    });
+    if let Some(found) = found {
         let fault = format!("goes into a cookie, which cannot carry {}", described(found));
         return Err(RequestError::argument(parameter.argument(), fault));
     }

@@ -35,6 +35,12 @@ pub(super) fn encoded(
 ) -> Result<EncodedBody, RequestError> {
     let mut parts = Vec::new();
     for (name, value) in members {
+        // Servers differ in how they read such a name, and some then read on into what follows.
+        if name.contains(|c: char| c.is_control() || matches!(c, '"' | '\\')) {
+            let name = name.escape_debug();
+            let fault = format!("has the member `{name}`, and no part can have this name");
+            return Err(RequestError::argument(argument, fault));
+        }
         let encoding = media.encoding.get(name);
         if media.files.iter().any(|file| file == name) {
             let content_type = encoding.and_then(|encoding| encoding.content_type.as_deref());
@@ -66,7 +72,7 @@ fn files(
         parts.push(Part {
             name: name.to_owned(),
             // Servers know a file by having a name.
-            filename: Some(file.filename.unwrap_or_else(|| name.to_owned())),
+            filename: Some(file.filename.map_or_else(|| name.to_owned(), |own| bare(&own))),
             content_type: own.or(fixed).or(Some(OCTETS)).map(str::to_owned),
             bytes: file.bytes.into(),
         });
@@ -151,7 +157,13 @@ fn joined(parts: &[Part], boundary: &str) -> Vec<u8> {
     out
 }
 
+/// The name of a file, of which servers use neither a path nor what is no text.
+fn bare(filename: &str) -> String {
+    let last = filename.rsplit(['/', '\\']).next().unwrap_or_default();
+    last.chars().filter(|c| !c.is_control()).collect()
+}
+
 /// A name in quotes, escaped as browsers do (HTML, "Multipart form data").
 fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A"))
+    format!("\"{}\"", name.replace('"', "%22"))
 }

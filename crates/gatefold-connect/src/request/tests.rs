@@ -166,6 +166,12 @@ fn a_query_parameter_is_written_in_its_style() {
             "?v%5Ba%5D%5Bb%5D%5B0%5D=1&v%5Ba%5D%5Bb%5D%5B1%5D%5Bc%5D=2",
         ),
         ("deepObject", true, json!(7), "?v=7"),
+        (
+            "deepObject",
+            true,
+            json!({ "a]": 1 }),
+            "`v` has a member with a bracket, which this API reads as its end",
+        ),
     ] {
         check_query(spec("query", style, explode), value, expected);
     }
@@ -238,6 +244,7 @@ fn headers_and_cookies_carry_what_they_can_and_nothing_else() {
         (true, json!({ "a": 1, "b": true }), "x-v: a=1,b=true"),
         (false, json!(""), "x-v: "),
         (false, json!(null), ""),
+        (false, json!([null]), ""),
         (
             false,
             json!(["a,b"]),
@@ -260,6 +267,7 @@ fn headers_and_cookies_carry_what_they_can_and_nothing_else() {
         ("form", true, json!("a b;c"), "cookie: v=a%20b%3Bc"),
         ("form", false, json!(["a", "b"]), "cookie: v=a,b"),
         ("form", true, json!({ "a": 1, "b": 2 }), "cookie: a=1; b=2"),
+        ("cookie", true, json!({ "a=": 1 }), "`v` goes into a cookie, which cannot carry `=`"),
         ("cookie", true, json!(["a+", "b"]), "cookie: v=a+; v=b"),
         ("cookie", true, json!("a;b=c"), "`v` goes into a cookie, which cannot carry `;`"),
     ] {
@@ -435,7 +443,7 @@ fn a_multipart_body_has_a_part_for_each_member() {
     let arguments = json!({ "b": {
         "text": "a\r\nb", "n": 1, "gone": null, "list": [1, "2"], "meta": [1], "o": { "x": "é" },
         "deep": { "x": 1 },
-        "f": [{ "filename": "a\"b\r\n.txt", "media_type": "text/plain", "base64": "aGk=" }, "AAA="],
+        "f": [{ "filename": "C:\\a\"b\r\n.txt", "media_type": "text/plain", "base64": "aGk=" }, "AAA="],
     }});
     insta::assert_snapshot!(body(&spec, &arguments).replace("\r\n", "\n").replace('\0', "\\0"), @r#"
     multipart/form-data; boundary=BOUNDARY
@@ -471,7 +479,7 @@ fn a_multipart_body_has_a_part_for_each_member() {
 
     1
     --BOUNDARY
-    Content-Disposition: form-data; name="f"; filename="a%22b%0D%0A.txt"
+    Content-Disposition: form-data; name="f"; filename="a%22b.txt"
     Content-Type: text/plain
 
     hi
@@ -482,6 +490,17 @@ fn a_multipart_body_has_a_part_for_each_member() {
     \0\0
     --BOUNDARY--
     "#);
+}
+
+#[test]
+fn a_part_needs_a_name_that_servers_read_alike() {
+    let spec =
+        json!({ "arguments": { "whole": "b" }, "media": [{ "type": "multipart/form-data" }] });
+    for name in ["a\"", "a\\", "a\r\nX: y", "\u{0}"] {
+        let refused =
+            format!("`b` has the member `{}`, and no part can have this name", name.escape_debug());
+        check_body(&spec, json!({ "b": { name: 1 } }), &refused);
+    }
 }
 
 #[test]

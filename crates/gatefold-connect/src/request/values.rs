@@ -70,7 +70,7 @@ impl Writing<'_> {
     pub(super) fn pairs(&self, value: &Value) -> Result<Vec<(String, String)>, RequestError> {
         if self.style == Style::DeepObject {
             let mut pairs = Vec::new();
-            self.deep(&self.escaped(self.name), value, &mut pairs);
+            self.deep(&self.escaped(self.name), value, &mut pairs)?;
             return Ok(pairs);
         }
         let name = self.escaped(self.name);
@@ -89,9 +89,12 @@ impl Writing<'_> {
         })
     }
 
-    /// The value as one text, for a path or a header. It is empty where the value is undefined.
-    pub(super) fn segment(&self, value: &Value) -> Result<String, RequestError> {
-        let Some(value) = Expandable::new(value) else { return Ok(String::new()) };
+    /// The value as one text, for a path or a header. None where the value is undefined.
+    pub(super) fn segment(&self, value: &Value) -> Result<Option<String>, RequestError> {
+        Expandable::new(value).map(|value| self.expanded(value)).transpose()
+    }
+
+    fn expanded(&self, value: Expandable) -> Result<String, RequestError> {
         match self.style {
             Style::Matrix => return self.matrix(value),
             Style::Label => return self.label(value),
@@ -151,28 +154,35 @@ impl Writing<'_> {
 
     /// `name[member]=value`. Below the first level no specification says anything. This is what PHP, `qs`, Rack
     /// and Stripe read: members in further brackets, and items by their places.
-    fn deep(&self, name: &str, value: &Value, pairs: &mut Vec<(String, String)>) {
+    fn deep(
+        &self,
+        name: &str,
+        value: &Value,
+        pairs: &mut Vec<(String, String)>,
+    ) -> Result<(), RequestError> {
         let open = self.escaped("[");
         let close = self.escaped("]");
         match value {
             Value::Object(members) => {
                 for (member, value) in members {
-                    self.deep(
-                        &format!("{name}{open}{}{close}", self.escaped(member)),
-                        value,
-                        pairs,
-                    );
+                    if member.contains(['[', ']']) {
+                        let fault = "has a member with a bracket, which this API reads as its end";
+                        return Err(RequestError::argument(self.argument, fault));
+                    }
+                    let name = format!("{name}{open}{}{close}", self.escaped(member));
+                    self.deep(&name, value, pairs)?;
                 }
             }
             Value::Array(items) => {
                 for (place, value) in items.iter().enumerate() {
-                    self.deep(&format!("{name}{open}{place}{close}"), value, pairs);
+                    self.deep(&format!("{name}{open}{place}{close}"), value, pairs)?;
                 }
             }
             scalar => {
                 pairs.extend(text(scalar).map(|text| (name.to_owned(), self.escaped(&text))));
             }
         }
+        Ok(())
     }
 
     fn joined(&self, items: &[String]) -> Result<String, RequestError> {
