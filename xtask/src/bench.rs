@@ -3,6 +3,7 @@
 pub(crate) mod allocations;
 mod answers;
 pub(crate) mod calls;
+pub(crate) mod discovery;
 pub(crate) mod files;
 mod load;
 mod process;

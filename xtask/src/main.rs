@@ -24,6 +24,9 @@ usage: cargo xtask <chore>
                  $GATEFOLD_CATALOGS [SETS] [--write]
   bench calls    measure the call path against a direct call and a peer; --write keeps the table
                  [--seconds N] [--rounds N] [--clients 1,32,256] [--peer COMMAND] [--write]
+  bench discovery
+                 measure whole answers to the searches in $GATEFOLD_REQUESTS over HTTP, with the real tool
+                 lists in $GATEFOLD_CATALOGS [--write]
   bench allocations
                  count allocations and instructions a call, under valgrind; --peer compares two builds
                  [--binary PATH] [--peer PATH] [--calls N] [--write]
@@ -57,6 +60,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "search", options @ ..] => bench::search::run(&root(), options),
         ["bench", "calls", options @ ..] => bench::calls::run(&root(), options),
         ["bench", "allocations", options @ ..] => bench::allocations::run(&root(), options),
+        ["bench", "discovery", options @ ..] => bench::discovery::run(&root(), options),
         ["bench", "files", options @ ..] => bench::files::run(&root(), options),
         ["soak", options @ ..] => bench::soak::run(&root(), options),
         _ => bail!("{USAGE}"),

@@ -146,6 +146,13 @@ impl Manifest {
         &self.tools
     }
 
+    /// The tool of this name with this definition.
+    pub fn tool(&self, name: &str, digest: Digest) -> Option<&ToolDefinition> {
+        let place =
+            |tool: &ToolDefinition| (tool.name().cmp(name)).then(tool.digest().cmp(&digest));
+        self.tools.binary_search_by(place).ok().map(|at| &self.tools[at])
+    }
+
     pub fn prompts(&self) -> &[EntryDefinition] {
         &self.prompts
     }

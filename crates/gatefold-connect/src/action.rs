@@ -70,6 +70,20 @@ pub struct ParameterSpec {
 }
 
 impl ParameterSpec {
+    /// A parameter that is written in its place's own way.
+    pub fn plain(name: impl Into<String>, place: ParameterPlace) -> Self {
+        Self {
+            name: name.into(),
+            argument: None,
+            place,
+            style: None,
+            explode: None,
+            allow_reserved: false,
+            content: None,
+            default: None,
+        }
+    }
+
     /// The name of the argument.
     pub fn argument(&self) -> &str {
         self.argument.as_deref().unwrap_or(&self.name)

@@ -8,21 +8,27 @@
 //! `gatefold-egress` sends anything.
 
 mod action;
+mod actions;
 mod answer;
 mod arguments;
+mod auth;
 mod media;
 mod openapi;
 mod request;
+mod source;
 
 pub use action::{
     ACTION_KEY, Action, BodyArguments, BodyMedia, ParameterPlace, ParameterSpec, PartEncoding,
     RequestBody, ResultShape, SecurityScheme, Style,
 };
+pub use actions::{ActionFault, WrittenAction};
 pub use answer::{AnswerReading, Extract, ReceivedAnswer};
 pub use arguments::ArgumentCheck;
+pub use auth::{Auth, AuthError, ClientCredentials, KeyPart, KeyPlace};
 pub use openapi::{
     ApiDescription, ApiDocuments, DOCUMENT_LIMIT, DOCUMENTS_LIMIT, DescriptionError,
     DescriptionNote, DescriptionOptions, Documents, FileDocuments, TextError, ToolDraft,
     UnusableOperation,
 };
 pub use request::{MAX_HEADER_BYTES, MAX_URL_BYTES, OutgoingRequest, RequestError};
+pub use source::{ApiDefinition, HttpApi, HttpApiSettings};

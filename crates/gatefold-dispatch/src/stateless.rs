@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_catalog::Manifest;
+use gatefold_catalog::{Manifest, ToolDefinition};
 use gatefold_core::{
     BoxError, CallError, Clock, Digest, Domain, Operation, Outcome, Payload, Principal, RecentMap,
     Target, UpstreamIdentity,
@@ -60,15 +60,19 @@ pub trait StatelessSource: Send + Sync + 'static {
 #[derive(Debug)]
 pub struct AdmittedCall {
     permit: Permit,
+    definition: Option<ToolDefinition>,
 }
 
 impl AdmittedCall {
     /// Consumes the permit. Operations that need a session are refused.
-    fn of(permit: Permit) -> Result<Self, CallError> {
+    fn of(permit: Permit, manifest: Option<&Manifest>) -> Result<Self, CallError> {
         let operation = &permit.call().operation;
         match &**operation {
             Operation::Tool { .. } | Operation::Prompt { .. } | Operation::Resource(_) => {
-                Ok(Self { permit })
+                let target = permit.target();
+                let definition = manifest.and_then(|own| own.tool(&target.name, target.digest));
+                let definition = definition.cloned();
+                Ok(Self { permit, definition })
             }
             _ => Err(CallError::Unknown {
                 kind: operation.as_str(),
@@ -80,6 +84,11 @@ impl AdmittedCall {
     /// The called entry: the source's own name for it, and its definition's digest.
     pub fn target(&self) -> &Arc<Target> {
         self.permit.target()
+    }
+
+    /// The called tool, as the source described it. None if it describes the tool differently by now.
+    pub fn definition(&self) -> Option<&ToolDefinition> {
+        self.definition.as_ref()
     }
 
     /// The arguments as the caller wrote them; `None` for a resource.
@@ -205,7 +214,9 @@ impl<S: StatelessSource> StatelessAdapter<S> {
     }
 
     async fn call(&self, permit: Permit, context: CallContext) -> Result<Outcome, CallError> {
-        let call = AdmittedCall::of(permit)?;
+        let manifest = self.own().get(&context.identity).cloned();
+        let manifest = manifest.or_else(|| self.manifest.borrow().clone());
+        let call = AdmittedCall::of(permit, manifest.as_deref())?;
         // A running call ends with the source, because nobody would observe its effects.
         let answer = self.closing.run_until_cancelled(self.inner.call(call, context)).await;
         answer.ok_or_else(|| self.closed())?.map(Outcome::Done)

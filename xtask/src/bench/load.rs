@@ -80,6 +80,9 @@ fn histogram() -> Result<Histogram<u64>> {
 /// One session over one connection.
 pub(crate) struct Connection {
     stream: TcpStream,
+    authority: String,
+    /// The headers of its session.
+    session: String,
     request: Vec<u8>,
     expected: &'static [u8],
     buffer: Vec<u8>,
@@ -92,20 +95,33 @@ impl Connection {
         let stream = TcpStream::connect(&scenario.authority).await?;
         stream.set_nodelay(true)?;
         let expected = scenario.expected.as_bytes();
-        let mut connection = Self { stream, request: Vec::new(), expected, buffer: Vec::new() };
+        let mut connection = Self {
+            stream,
+            authority: scenario.authority.clone(),
+            session: String::new(),
+            request: Vec::new(),
+            expected,
+            buffer: Vec::new(),
+        };
         let hello = format!(
             r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{VERSION}","capabilities":{{}},"clientInfo":{{"name":"load","version":"1"}}}}}}"#
         );
         let answer = connection.exchange(&post(&scenario.authority, "", &hello)).await?;
-        let session = header(&answer, "mcp-session-id").map_or_else(String::new, |session| {
-            format!("mcp-session-id: {session}\r\nmcp-protocol-version: {VERSION}\r\n")
-        });
+        connection.session = header(&answer, "mcp-session-id")
+            .map_or_else(String::new, |session| {
+                format!("mcp-session-id: {session}\r\nmcp-protocol-version: {VERSION}\r\n")
+            });
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-        connection.exchange(&post(&scenario.authority, &session, ready)).await?;
-        let params = &scenario.params;
-        let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
-        connection.request = post(&scenario.authority, &session, &call);
+        let ready = post(&scenario.authority, &connection.session, ready);
+        connection.exchange(&ready).await?;
+        connection.prepare(&scenario.params);
         Ok(connection)
+    }
+
+    /// Makes the next call one with other `params`.
+    pub(crate) fn prepare(&mut self, params: &str) {
+        let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        self.request = post(&self.authority, &self.session, &call);
     }
 
     /// Makes one call and checks its answer.

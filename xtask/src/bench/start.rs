@@ -65,7 +65,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
 }
 
 /// The files of the folder and how many tools each lists.
-fn lists(folder: &Path) -> Result<Vec<(PathBuf, usize)>> {
+pub(super) fn lists(folder: &Path) -> Result<Vec<(PathBuf, usize)>> {
     #[derive(Deserialize)]
     struct Listing {
         tools: Vec<serde::de::IgnoredAny>,
@@ -112,7 +112,7 @@ async fn measure(root: &Path, lists: &[(PathBuf, usize)]) -> Result<StartFigures
 }
 
 /// Connects every source once, so that its list is on disk.
-fn learn(root: &Path, scratch: &Path, scenario: &Scenario) -> Result<()> {
+pub(super) fn learn(root: &Path, scratch: &Path, scenario: &Scenario) -> Result<()> {
     let mut command = gatefold(root, scratch, scenario, "check")?;
     let checked = command.output().context("`gatefold check` could not be run")?;
     if !checked.status.success() {
@@ -121,7 +121,12 @@ fn learn(root: &Path, scratch: &Path, scenario: &Scenario) -> Result<()> {
     Ok(())
 }
 
-fn gatefold(root: &Path, scratch: &Path, scenario: &Scenario, what: &str) -> Result<Command> {
+pub(super) fn gatefold(
+    root: &Path,
+    scratch: &Path,
+    scenario: &Scenario,
+    what: &str,
+) -> Result<Command> {
     let binary = root.join("target/release/gatefold");
     if !binary.exists() {
         bail!("build it first: cargo build --release");
@@ -135,7 +140,7 @@ fn gatefold(root: &Path, scratch: &Path, scenario: &Scenario, what: &str) -> Res
     Ok(command)
 }
 
-fn config(lists: &[(PathBuf, usize)]) -> Result<String> {
+pub(super) fn config(lists: &[(PathBuf, usize)]) -> Result<String> {
     let own = std::env::current_exe()?;
     let mut config = String::from("[limits]\nconnect_deadline = \"60s\"\n");
     for (path, _) in lists {

@@ -21,8 +21,8 @@ pub struct Key {
     pub value: fn(&Config) -> Option<Value>,
     /// The behaviour without the key, if the default is not a single value.
     pub unset: &'static str,
-    /// A key that must be set as well.
-    pub needs: Option<&'static str>,
+    /// Keys of which one must be set as well, if there are any.
+    pub needs: &'static [&'static str],
     pub applies: ApplyMode,
 }
 
@@ -64,6 +64,10 @@ pub enum Kind {
     Headers,
     /// Lists of patterns, by the names of groups.
     Groups,
+    /// A way to sign in at an HTTP API.
+    Auth,
+    /// Operations of an HTTP API, in tables.
+    Actions,
 }
 
 /// Whether a list may be empty.
@@ -84,7 +88,7 @@ impl Key {
             example: "",
             value: |_| None,
             unset: "",
-            needs: None,
+            needs: &[],
             applies: ApplyMode::Reload,
         }
     }
@@ -129,6 +133,8 @@ impl Kind {
             Self::Origins => "list of origins",
             Self::Variables | Self::Headers => "table of strings",
             Self::Groups => "table of lists of patterns",
+            Self::Auth => "table with a way to sign in",
+            Self::Actions => "list of tables",
         };
         name.to_owned()
     }
@@ -158,6 +164,15 @@ impl Kind {
             Self::Variables => "the names of variables and their values",
             Self::Headers => "the names of headers and their values",
             Self::Groups => "names of 1 to 64 letters, digits, `_`, `-`, `/` and spaces",
+            Self::Auth => {
+                "`bearer`, `basic = { username, password }`, `api_key` with `in` (\"header\", \"query\" or \
+                 \"cookie\") and `name`, or `client_credentials = { token_url, client_id, client_secret, \
+                 scopes }`"
+            }
+            Self::Actions => {
+                "`name`, `method` and `path`, and as needed `title`, `description`, `parameters`, `in`, \
+                 `body`, `extract`, `group` and `confirm`"
+            }
         })
     }
 
@@ -168,7 +183,7 @@ impl Kind {
 
     /// Whether the value is a table with keys of the user's choice.
     pub fn is_table(&self) -> bool {
-        matches!(self, Self::Variables | Self::Headers | Self::Groups)
+        matches!(self, Self::Variables | Self::Headers | Self::Groups | Self::Auth | Self::Actions)
     }
 }
 

@@ -23,6 +23,7 @@ pub fn sections(kinds: &Kinds) -> Vec<Section> {
         summary: fixed.summary.to_owned(),
         details: fixed.details.to_owned(),
         keys: fixed.keys.iter().collect(),
+        shared: Vec::new(),
         ways: Vec::new(),
     });
     std::iter::once(sources(kinds)).chain(fixed).collect()
@@ -44,6 +45,11 @@ pub(super) const FIXED: &[FixedSection] = &[
 fn sources(kinds: &Kinds) -> Section {
     let nouns: Vec<_> = kinds.iter().map(SourceKind::noun).collect();
     let details: Vec<_> = kinds.iter().map(SourceKind::details).collect();
+    let (mut keys, mut shared) = (Vec::<&Key>::new(), Vec::new());
+    for key in kinds.iter().flat_map(SourceKind::keys).chain(sources::COMMON) {
+        let is_known = keys.iter().any(|known| known.name == key.name);
+        if is_known { shared.push(key) } else { keys.push(key) }
+    }
     Section {
         path: "sources.NAME",
         summary: format!(
@@ -54,7 +60,8 @@ fn sources(kinds: &Kinds) -> Section {
             "There may be any number of them. `NAME` is yours to choose. {}",
             details.join(" ")
         ),
-        keys: kinds.iter().flat_map(SourceKind::keys).chain(sources::COMMON).collect(),
+        keys,
+        shared,
         ways: kinds.ways().map(|(_, way)| *way).collect(),
     }
 }
@@ -69,6 +76,8 @@ pub struct Section {
     /// Further details. May be empty.
     pub details: String,
     pub keys: Vec<&'static Key>,
+    /// Keys of further kinds of sources, with names that are among `keys`.
+    shared: Vec<&'static Key>,
     /// The ways to reach a source, which has exactly one of them.
     pub ways: Vec<ConnectionMethod>,
 }
@@ -92,6 +101,15 @@ impl Section {
         self.ways.iter().any(|way| way.key == key.name)
     }
 
+    /// The keys of which one must be set as well, if there are any.
+    pub fn needs(&self, key: &Key) -> Vec<&'static str> {
+        let shared = self.shared.iter().filter(|other| other.name == key.name);
+        shared.fold(key.needs.to_vec(), |mut needs, other| {
+            needs.extend(other.needs);
+            needs
+        })
+    }
+
     /// Keys that exclude this one: the other ways, if it is a way.
     pub fn excluded_by(&self, key: &Key) -> Vec<&'static str> {
         let ways = self.ways.iter().filter(|_| self.is_way(key)).map(|way| way.key);
@@ -102,7 +120,10 @@ impl Section {
     pub fn constraints(&self, key: &Key) -> Vec<String> {
         let excludes = self.excluded_by(key).into_iter();
         let excludes = excludes.map(|other| format!("not together with `{other}`"));
-        let needs = key.needs.map(|other| format!("only together with `{other}`"));
+        let needs = self.needs(key).into_iter().map(|other| format!("`{other}`"));
+        let needs: Vec<_> = needs.collect();
+        let needs =
+            (!needs.is_empty()).then(|| format!("only together with {}", needs.join(" or ")));
         let own = key.kind.constraint().map(str::to_owned);
         own.into_iter().chain(needs).chain(excludes).collect()
     }

@@ -4,6 +4,7 @@
 //! the reader, the schema, the reference, `config show`, the doctor and the app use [`SourceKind`]
 //! and [`KindSection`]. Embedders add kinds of their own with [`Kinds::with`].
 
+mod http_api;
 pub mod mcp;
 mod needs;
 mod parts;
@@ -22,6 +23,7 @@ use serde_json::Value as Json;
 
 use super::key::Key;
 
+pub use http_api::ActionsKind;
 pub use needs::{Need, ProgramNeed, ServerNeed};
 pub use parts::DigestParts;
 
@@ -92,6 +94,11 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
         None
     }
 
+    /// The tools whose calls need a person's approval, whatever the source's `ask` says.
+    fn asks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whose sessions the source keeps apart, unless a port gives its credentials.
     fn identity(&self) -> IdentityScope {
         IdentityScope::Shared
@@ -142,7 +149,7 @@ pub struct Kinds(Vec<Arc<dyn SourceKind>>);
 impl Default for Kinds {
     /// Every kind that Gatefold has.
     fn default() -> Self {
-        Self(vec![Arc::new(mcp::McpKind)])
+        Self(vec![Arc::new(mcp::McpKind), Arc::new(ActionsKind)])
     }
 }
 

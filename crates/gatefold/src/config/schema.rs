@@ -4,6 +4,8 @@
 //! (<https://taplo.tamasfe.dev/configuration/developing-schemas.html>), and has no references to
 //! its own parts, because editors drop the descriptions beside a `$ref`.
 
+use std::collections::BTreeMap;
+
 use gatefold_config::ITEM_LIMIT;
 use serde_json::{Map, Value, json};
 
@@ -56,8 +58,13 @@ fn table(section: &Section) -> Value {
         "properties": properties,
         "additionalProperties": false,
     });
-    let needs = section.keys.iter().filter_map(|key| Some((key.name, key.needs?)));
-    let needs: Map<_, _> = needs.map(|(key, other)| (key.to_owned(), json!([other]))).collect();
+    let needs: Map<_, _> = section
+        .keys
+        .iter()
+        .filter_map(|key| {
+            dependency(&section.needs(key)).map(|needed| (key.name.to_owned(), needed))
+        })
+        .collect();
     if !needs.is_empty() {
         table["dependencies"] = needs.into();
     }
@@ -66,6 +73,19 @@ fn table(section: &Section) -> Value {
         table["oneOf"] = ways.into();
     }
     table
+}
+
+/// What a key that needs one of these keys depends on.
+fn dependency(needs: &[&str]) -> Option<Value> {
+    match needs {
+        [] => None,
+        [other] => Some(json!([other])),
+        others => {
+            let others: Vec<_> =
+                others.iter().map(|other| json!({ "required": [other] })).collect();
+            Some(json!({ "anyOf": others }))
+        }
+    }
 }
 
 fn property(key: &Key) -> Value {
@@ -159,6 +179,71 @@ fn kind(kind: &Kind) -> Value {
         Kind::Origins => list(&pattern("^[A-Za-z][A-Za-z0-9+.-]*://.")),
         Kind::Variables => names("^[^=\\u0000]+$", &loose()),
         Kind::Headers => names("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", &loose()),
+        Kind::Auth => auth(),
+        Kind::Actions => list(&action()),
         Kind::Groups => names(r"^[\p{L}\p{N}_ /-]{1,64}$", &list(&filled())),
     }
+}
+
+fn auth() -> Value {
+    let text = || json!({ "type": "string", "pattern": r"\S" });
+    let members = |members: &[(&str, Value)], required: &[&str]| {
+        json!({
+            "type": "object",
+            "properties": members.iter().cloned().collect::<BTreeMap<_, _>>(),
+            "required": required,
+            "additionalProperties": false,
+        })
+    };
+    let basic = members(
+        &[("username", text()), ("password", json!({ "type": "string" }))],
+        &["username", "password"],
+    );
+    let client_credentials = members(
+        &[
+            ("token_url", pattern("^https?://[^/]")),
+            ("client_id", text()),
+            ("client_secret", text()),
+            ("scopes", list(&text())),
+        ],
+        &["token_url", "client_id", "client_secret"],
+    );
+    let ways = ["bearer", "basic", "api_key", "client_credentials"];
+    let mut auth = members(
+        &[
+            ("bearer", text()),
+            ("basic", basic),
+            ("api_key", text()),
+            ("in", any_of(&json!({ "enum": ["header", "query", "cookie"] }))),
+            ("name", text()),
+            ("client_credentials", client_credentials),
+        ],
+        &[],
+    );
+    auth["oneOf"] = ways.map(|way| json!({ "required": [way] })).to_vec().into();
+    auth["dependencies"] = json!({ "in": ["api_key", "name"], "name": ["api_key", "in"] });
+    auth
+}
+
+fn action() -> Value {
+    let text = || json!({ "type": "string", "pattern": r"\S" });
+    let places = any_of(&json!({ "enum": ["query", "header", "cookie"] }));
+    json!({
+        "type": "object",
+        "properties": {
+            "name": text(),
+            "title": text(),
+            "description": text(),
+            "method": text(),
+            "path": pattern("^/"),
+            "parameters": { "type": ["object", "string"] },
+            "in": { "type": "object", "additionalProperties": places },
+            "body": text(),
+            "extract": text(),
+            "group": text(),
+            "confirm": { "type": "boolean" },
+        },
+        "required": ["name", "method", "path"],
+        "additionalProperties": false,
+    })
 }

@@ -91,7 +91,7 @@ fn source(
 ) -> SourceDraft {
     let keys: SourceKeys = table.read().unwrap_or_default();
     let domain = domain(name, keys.domain, &table, given);
-    let effects = effects(&mut table);
+    let mut effects = effects(&mut table);
     limits.set(&table.read::<LimitKeys>().unwrap_or_default());
     let calls: CallKeys = table.read().unwrap_or_default();
     let section = section(field, &mut table, kinds);
@@ -108,6 +108,8 @@ fn source(
             section.map_or(SourceSection::Disabled, SourceSection::Usable)
         }
     };
+    let asks = section.usable().map(KindSection::asks).unwrap_or_default();
+    effects.extend(asks.into_iter().map(|name| (Effect::Ask, EntrySelection::Pattern(name))));
     let groups = keys.groups.0.iter();
     let groups = groups.flat_map(|(name, patterns)| {
         patterns.iter().map(move |pattern| (pattern.0.as_str(), name.0.as_str()))
@@ -158,7 +160,24 @@ fn section(
         kinds.iter().flat_map(SourceKind::keys).for_each(|key| table.know(&[key.name]));
         return None;
     };
+    refuse_foreign_keys(table, kind, kinds);
     Some((kind.name(), kind.read(table)))
+}
+
+/// Notes the keys that only sources of other kinds have.
+fn refuse_foreign_keys(table: &mut Table<'_>, kind: &dyn SourceKind, kinds: &Kinds) {
+    let is_own = |name: &str| kind.keys().iter().any(|own| own.name == name);
+    let others = kinds.iter().filter(|other| other.name() != kind.name());
+    for other in others {
+        let ways: Vec<_> = other.ways().iter().map(|way| format!("`{}`", way.key)).collect();
+        for key in other.keys().iter().filter(|key| !is_own(key.name)) {
+            if let Some(field) = table.peek(key.name) {
+                let problem = format!("belongs to a source with {}", ways.join(" or "));
+                field.key_fault(problem, "remove it");
+                table.know(&[key.name]);
+            }
+        }
+    }
 }
 
 /// The kind whose ways are present. More than one kind, or none, is a fault.

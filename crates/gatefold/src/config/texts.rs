@@ -42,8 +42,8 @@ fn sources(text: &mut String, section: &Section) {
     for (index, way) in section.ways.iter().enumerate() {
         let gap = if index == 0 { "#" } else { "" };
         let _ = write!(text, "{gap}\n# {}\n\n#[sources.{}]\n", way.heading, way.example);
-        let is_own = |key: &&&Key| key.name == way.key || key.needs == Some(way.key);
-        let is_common = |key: &&&Key| !section.is_way(key) && key.needs.is_none();
+        let is_own = |key: &&&Key| key.name == way.key || section.needs(key).contains(&way.key);
+        let is_common = |key: &&&Key| !section.is_way(key) && key.needs.is_empty();
         let shown = section.keys.iter().filter(|key| is_own(key) || index == 0 && is_common(key));
         keys(text, shown.copied());
     }

@@ -23,14 +23,20 @@ fn template() -> String {
     gatefold::config::template(&sections())
 }
 
+const ACTIONS: &str = "actions = [{ name = 'a', method = 'GET', path = '/' }]\n";
+
 /// A file with the example of one key, and with the keys that it needs.
 fn with_example(section: &Section, key: &Key) -> String {
     let header = section.path.replace("NAME", "a");
     let is_source = section.path == "sources.NAME";
-    let beside = match (is_source, key.name, key.needs) {
-        (false, ..) | (true, "command" | "url", _) => "",
-        (true, _, Some("url")) => "url = \"http://host.example\"\n",
-        (true, ..) => "command = \"x\"\n",
+    let beside = match (is_source, section.needs(key).as_slice()) {
+        (true, []) if key.name == "actions" => "base_url = \"http://host.example\"\n",
+        (true, []) if section.is_way(key) => "",
+        (true, [] | ["command", ..]) => "command = \"x\"\n",
+        (true, ["url", ..]) => "url = \"http://host.example\"\n",
+        (true, ["actions", ..]) if key.name == "base_url" => ACTIONS,
+        (true, ["actions", ..]) => &format!("base_url = \"http://host.example\"\n{ACTIONS}"),
+        _ => "",
     };
     format!("[{header}]\n{beside}{} = {}\n", key.name, key.example)
 }
@@ -65,10 +71,13 @@ fn every_key_that_is_read_is_described() {
     assert_eq!(asked_for(&format!("{STRANGE} = 1")), roots.collect());
     for section in &sections {
         let header = section.path.replace("NAME", "a");
-        let reached = if section.path == "sources.NAME" { "command = 'x'\n" } else { "" };
-        let described = section.keys.iter().map(|key| key.name.to_owned()).collect();
-        let text = format!("[{header}]\n{reached}{STRANGE} = 1");
-        assert_eq!(asked_for(&text), described, "{}", section.path);
+        // Each kind of source knows its own keys.
+        let beside = ["command = 'x'\n", &format!("base_url = 'http://host.example'\n{ACTIONS}")];
+        let beside = if section.path == "sources.NAME" { &beside[..] } else { &[""] };
+        let read =
+            beside.iter().flat_map(|own| asked_for(&format!("[{header}]\n{own}{STRANGE} = 1")));
+        let described: BTreeSet<_> = section.keys.iter().map(|key| key.name.to_owned()).collect();
+        assert_eq!(read.collect::<BTreeSet<_>>(), described, "{}", section.path);
     }
 }
 
@@ -148,7 +157,7 @@ fn a_file_to_begin_with_loads_as_it_is_and_with_every_key() {
     assert!(config.sources.is_empty());
     let text = uncommented();
     let config = toml(&text).unwrap_or_else(|error| panic!("{text}\n{error}"));
-    assert_eq!(config.sources.len(), 2);
+    assert_eq!(config.sources.len(), sections()[0].ways.len());
     for section in &sections() {
         for key in &section.keys {
             assert!(text.contains(&format!("\n{} = ", key.name)), "{}", section.key_path(key));

@@ -34,7 +34,7 @@ const KEYS: &[Key] = &[
     Key {
         unset: "once",
         example: "3",
-        needs: Some("echo"),
+        needs: &["echo"],
         ..Key::new("times", Kind::Count { max: 255 }, "How often to say it.")
     },
 ];
@@ -185,9 +185,9 @@ fn faults_of_an_own_kind_have_their_places_and_hints() {
     gatefold.toml:6:1: `sources.b.echo` is set beside `url`
       help: keep one of the two
     gatefold.toml:8:10: `sources.c` says neither what to start nor where to connect
-      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `echo` for an echo
-    gatefold.toml:12:1: `sources.d.times` is not a known key
-      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `ask`, `deny`, `connect_deadline`, `install_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`, `era`
+      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `actions` for an HTTP API whose operations you write down, or `echo` for an echo
+    gatefold.toml:12:1: `sources.d.times` belongs to a source with `echo`
+      help: remove it
     ");
 }
 
@@ -197,8 +197,12 @@ fn what_is_written_about_the_keys_has_those_of_an_own_kind() {
     let Ok(PathTarget::Key(section, key)) = find("sources.x.times", &sections) else { panic!() };
     assert_eq!(section.constraints(key), ["above zero", "only together with `echo`"]);
     let Ok(PathTarget::Key(section, key)) = find("sources.x.url", &sections) else { panic!() };
-    assert_eq!(section.excluded_by(key), ["command", "echo"]);
-    assert!(section.summary.starts_with("One MCP server or echo: "), "{}", section.summary);
+    assert_eq!(section.excluded_by(key), ["command", "actions", "echo"]);
+    assert!(
+        section.summary.starts_with("One MCP server or HTTP API or echo: "),
+        "{}",
+        section.summary
+    );
     assert!(reference(&sections).contains("### `sources.NAME.times`\n\nHow often to say it."));
     assert!(template(&sections).contains("\n# An echo:\n\n#[sources.echo]\n# What to say.\n"));
     let schema = jsonschema::validator_for(&schema(&sections)).unwrap();

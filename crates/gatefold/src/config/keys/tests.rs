@@ -23,7 +23,7 @@ fn keys_that_are_named_by_others_are_there() {
         let names: BTreeSet<_> = section.keys.iter().map(|key| key.name).collect();
         assert_eq!(names.len(), section.keys.len(), "{}", section.path);
         for key in &section.keys {
-            for other in section.excluded_by(key).iter().chain(&key.needs) {
+            for other in section.excluded_by(key).iter().chain(&section.needs(key)) {
                 assert!(names.contains(other), "{}", section.key_path(key));
             }
         }

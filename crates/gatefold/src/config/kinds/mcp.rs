@@ -16,9 +16,9 @@ use crate::config::key::Key;
 
 pub use section::McpConnection;
 use section::McpSection;
-use values::ServerAddress;
 pub(crate) use values::{
-    Argument, HeaderName, HeaderValue, ProgramName, VariableName, address, headers, variables,
+    Argument, HeaderName, HeaderValue, ProgramName, ServerAddress, VariableName, address, headers,
+    variables,
 };
 
 /// The kind of sources that are MCP servers.

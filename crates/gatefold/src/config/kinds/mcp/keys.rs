@@ -24,7 +24,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         unset: "none",
         example: "[\"-y\", \"@modelcontextprotocol/server-filesystem\", \"notes\"]",
-        needs: Some("command"),
+        needs: &["command"],
         ..Key::new("args", Kind::Arguments, "The program's arguments.")
     },
     Key {
@@ -33,13 +33,13 @@ pub(super) const KEYS: &[Key] = &[
                   are never shown.",
         unset: "none",
         example: "{ NAME = \"value\" }",
-        needs: Some("command"),
+        needs: &["command"],
         ..Key::new("env", Kind::Variables, "Environment variables for the program.")
     },
     Key {
         unset: "none",
         example: "[\"DISPLAY\"]",
-        needs: Some("command"),
+        needs: &["command"],
         ..Key::new(
             "inherit_env",
             Kind::Texts,
@@ -49,7 +49,7 @@ pub(super) const KEYS: &[Key] = &[
     Key {
         unset: "Gatefold's own",
         example: "\".\"",
-        needs: Some("command"),
+        needs: &["command"],
         ..Key::new("cwd", Kind::Path, "The directory that the program starts in.")
     },
     Key {
@@ -62,7 +62,7 @@ pub(super) const KEYS: &[Key] = &[
         details: "The values are never shown.",
         unset: "none",
         example: "{ X-Team = \"support\" }",
-        needs: Some("url"),
+        needs: &["url"],
         ..Key::new("headers", Kind::Headers, "Headers that every request carries.")
     },
     Key {
@@ -70,6 +70,7 @@ pub(super) const KEYS: &[Key] = &[
                   `stateless`: version 2026-07-28. `auto` finds out what the server speaks; one that \
                   speaks both is called in the era of the client.",
         unset: "`auto`",
+        needs: &["command", "url"],
         example: "\"handshake\"",
         ..Key::new(
             "era",

@@ -1,0 +1,209 @@
+//! How a source signs in at its API.
+
+use gatefold_core::Secret;
+use gatefold_policy::secrecy::SecretValues;
+use http::header::{AUTHORIZATION, COOKIE};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use url::Url;
+
+use crate::action::{Action, ParameterPlace, SecurityScheme};
+
+mod client_credentials;
+
+pub use client_credentials::ClientCredentials;
+use client_credentials::TokenError;
+
+/// How a source signs in at its API, as its configuration says.
+#[derive(Debug)]
+pub enum Auth {
+    Bearer(Secret),
+    Basic {
+        username: String,
+        password: Secret,
+    },
+    /// A key, and where it goes. Without a place it goes where the API's description says.
+    ApiKey {
+        key: Secret,
+        place: Option<KeyPlace>,
+    },
+    ClientCredentials(Box<ClientCredentials>),
+}
+
+/// Where an API expects its key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyPlace {
+    pub place: KeyPart,
+    pub name: String,
+}
+
+/// The parts of a request that a key may be in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyPart {
+    Header,
+    Query,
+    Cookie,
+}
+
+/// Why a request could not be given its credentials. Nothing was sent to the API.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthError {
+    #[error(
+        "its description does not say where the API key goes; set `in` and `name` beside `api_key`"
+    )]
+    NoPlace,
+    #[error("the credential in its configuration has characters that no {0} may have")]
+    Illegal(&'static str),
+    #[error(transparent)]
+    Token(#[from] TokenError),
+}
+
+impl Auth {
+    /// What a call was signed with, in the words of a message.
+    pub(crate) fn told(&self) -> &'static str {
+        match self {
+            Self::Bearer(_) => "it was called with the bearer token of its configuration",
+            Self::Basic { .. } => "it was called with the user name of its configuration",
+            Self::ApiKey { .. } => "it was called with the API key of its configuration",
+            Self::ClientCredentials(_) => "it was called with a token for its client credentials",
+        }
+    }
+
+    /// Adds its secrets to those that are masked in what the API says.
+    pub fn collect_secrets(&self, values: &mut SecretValues) {
+        match self {
+            Self::Bearer(secret) | Self::ApiKey { key: secret, .. } => values.add(secret.expose()),
+            Self::Basic { username, password } => {
+                values.add(password.expose());
+                values.add(&basic(username, password));
+            }
+            Self::ClientCredentials(own) => values.add(own.client_secret.expose()),
+        }
+    }
+
+    /// Adds the credentials to a request: to its URL, or to the headers, which must not go to another
+    /// origin. An operation that needs none gets none.
+    pub fn apply(
+        &self,
+        action: &Action,
+        token: Option<&Secret>,
+        url: &mut Url,
+        headers: &mut HeaderMap,
+    ) -> Result<(), AuthError> {
+        if action.security.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(());
+        }
+        match (self, token) {
+            (Self::Bearer(token), _) | (Self::ClientCredentials(_), Some(token)) => {
+                let value = format!("Bearer {}", token.expose());
+                insert(headers, AUTHORIZATION, &value)
+            }
+            (Self::ClientCredentials(_), None) => Ok(()),
+            (Self::Basic { username, password }, _) => {
+                insert(headers, AUTHORIZATION, &format!("Basic {}", basic(username, password)))
+            }
+            (Self::ApiKey { key, place }, _) => {
+                let described = || action.security.iter().flatten().find_map(described_place);
+                let place = place.clone().or_else(described).ok_or(AuthError::NoPlace)?;
+                put_key(&place, key, url, headers)
+            }
+        }
+    }
+}
+
+fn described_place(scheme: &SecurityScheme) -> Option<KeyPlace> {
+    let SecurityScheme::Key { place, name } = scheme else { return None };
+    let place = match place {
+        ParameterPlace::Header => KeyPart::Header,
+        ParameterPlace::Query => KeyPart::Query,
+        ParameterPlace::Cookie => KeyPart::Cookie,
+        ParameterPlace::Path | ParameterPlace::QueryString => return None,
+    };
+    Some(KeyPlace { place, name: name.clone() })
+}
+
+fn put_key(
+    KeyPlace { place, name }: &KeyPlace,
+    key: &Secret,
+    url: &mut Url,
+    headers: &mut HeaderMap,
+) -> Result<(), AuthError> {
+    match place {
+        KeyPart::Header => {
+            let name = HeaderName::try_from(name).map_err(|_| AuthError::Illegal("header"))?;
+            insert(headers, name, key.expose())
+        }
+        KeyPart::Query => {
+            url.query_pairs_mut().append_pair(name, key.expose());
+            Ok(())
+        }
+        KeyPart::Cookie => {
+            let is_legal = |text: &str| {
+                !text.contains(|c: char| c.is_ascii_control() || matches!(c, ';' | ',' | ' ' | '"'))
+            };
+            if !is_legal(name) || !is_legal(key.expose()) {
+                return Err(AuthError::Illegal("cookie"));
+            }
+            insert(headers, COOKIE, &format!("{name}={}", key.expose()))
+        }
+    }
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Result<(), AuthError> {
+    let mut value = HeaderValue::try_from(value).map_err(|_| AuthError::Illegal("header"))?;
+    value.set_sensitive(true);
+    headers.insert(name, value);
+    Ok(())
+}
+
+/// RFC 7617: user name and password in Base64.
+fn basic(username: &str, password: &Secret) -> String {
+    use base64::Engine as _;
+    let pair = format!("{username}:{}", password.expose());
+    base64::engine::general_purpose::STANDARD.encode(pair)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn action(security: &str) -> Action {
+        let text = format!(r#"{{"method":"GET","path":"/","security":{security}}}"#);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// The URL and the headers of a request that had none.
+    fn applied(auth: &Auth, security: &str) -> Result<String, String> {
+        let (mut url, mut headers) =
+            (Url::parse("http://a.example/?q=1").unwrap(), HeaderMap::new());
+        auth.apply(&action(security), None, &mut url, &mut headers)
+            .map_err(|error| error.to_string())?;
+        assert!(headers.values().all(HeaderValue::is_sensitive));
+        let headers =
+            headers.iter().map(|(name, value)| format!(" {name}: {}", value.to_str().unwrap()));
+        Ok(format!("?{}{}", url.query().unwrap(), headers.collect::<String>()))
+    }
+
+    fn check(auth: &Auth, security: &str, expected: &str) {
+        assert_eq!(applied(auth, security).unwrap_or_else(|error| error), expected, "{auth:?}");
+    }
+
+    #[test]
+    fn a_credential_goes_where_the_configuration_or_the_description_says() {
+        let key = |place| Auth::ApiKey { key: Secret::new("k v"), place };
+        let bearer = Auth::Bearer(Secret::new("t"));
+        check(&bearer, "null", "?q=1 authorization: Bearer t");
+        check(&bearer, r#"["bearer"]"#, "?q=1 authorization: Bearer t");
+        check(&bearer, "[]", "?q=1");
+        let basic = Auth::Basic { username: "me".to_owned(), password: Secret::new("pw") };
+        check(&basic, "null", "?q=1 authorization: Basic bWU6cHc=");
+        let described = r#"["bearer",{"key":{"in":"query","name":"key"}}]"#;
+        check(&key(None), described, "?q=1&key=k+v");
+        let header = KeyPlace { place: KeyPart::Header, name: "X-Key".to_owned() };
+        check(&key(Some(header)), described, "?q=1 x-key: k v");
+        let nowhere = "its description does not say where the API key goes; set `in` and `name` beside `api_key`";
+        check(&key(None), r#"["bearer"]"#, nowhere);
+        let cookie = KeyPlace { place: KeyPart::Cookie, name: "sid".to_owned() };
+        let illegal = "the credential in its configuration has characters that no cookie may have";
+        check(&key(Some(cookie)), "null", illegal);
+    }
+}

@@ -1,0 +1,321 @@
+//! An HTTP API as a source.
+
+mod prepared;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use gatefold_catalog::{Manifest, ToolDefinition};
+use gatefold_core::{
+    BoxError, CallError, Clock, Digest, Domain, Payload, RecentMap, Secret, Target,
+    UpstreamIdentity,
+};
+use gatefold_dispatch::{AdmittedCall, CallContext, CredentialSet, Credentials, StatelessSource};
+use gatefold_egress::{EgressError, HttpClient, HttpRequest, HttpResponse};
+use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
+use http::header::COOKIE;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use serde_json::{Map, Value};
+use url::Url;
+
+use crate::actions::{self, WrittenAction};
+use crate::answer::{AnswerReading, ReceivedAnswer};
+use crate::auth::Auth;
+use crate::request::{OutgoingRequest, RequestError};
+use prepared::PreparedAction;
+
+/// How many prepared actions one source keeps.
+const PREPARED: usize = 256;
+
+/// What a source is made of.
+pub struct HttpApiSettings {
+    pub domain: Domain,
+    /// The URL of the server. It takes the place of the ones that a description names.
+    pub base: Option<Url>,
+    pub auth: Option<Auth>,
+    /// Headers that every request carries.
+    pub headers: Vec<(String, Secret)>,
+    pub definition: ApiDefinition,
+}
+
+/// Where an API's operations come from.
+pub enum ApiDefinition {
+    Actions(Arc<[WrittenAction]>),
+}
+
+/// An HTTP API.
+pub struct HttpApi {
+    settings: HttpApiSettings,
+    client: HttpClient,
+    /// Gives the credentials for each request, beside those of the settings.
+    credentials: Option<Arc<dyn Credentials>>,
+    clock: Arc<dyn Clock>,
+    /// Masked in whatever the API says.
+    secrets: KnownSecrets,
+    /// At most [`PREPARED`], by the digests of their definitions.
+    prepared: Mutex<RecentMap<Digest, Arc<PreparedAction>>>,
+}
+
+impl HttpApi {
+    pub fn new(
+        settings: HttpApiSettings,
+        client: HttpClient,
+        credentials: Option<Arc<dyn Credentials>>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let mut values = SecretValues::default();
+        if let Some(auth) = &settings.auth {
+            auth.collect_secrets(&mut values);
+        }
+        for (name, value) in &settings.headers {
+            values.add_named(name, value.expose());
+        }
+        if let Some(base) = &settings.base {
+            values.add_text(base.as_str());
+        }
+        let (secrets, prepared) =
+            (KnownSecrets::new(&values), Mutex::new(RecentMap::new(PREPARED)));
+        Self { settings, client, credentials, clock, secrets, prepared }
+    }
+
+    async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
+        let target = call.target().clone();
+        let Some(definition) = call.definition() else {
+            return Err(
+                self.unavailable("its description of this tool has just changed; look it up again")
+            );
+        };
+        let prepared = self.prepared(&target, definition)?;
+        let arguments = arguments(&call, &prepared, &target)?;
+        let base = self.base(&prepared)?;
+        let request = OutgoingRequest::new(&prepared.action, &base, &arguments);
+        let request = request.map_err(|error| match error {
+            RequestError::Action { .. } => self.unavailable(error.to_string()),
+            error => invalid(&target, error.to_string()),
+        })?;
+        let (response, token) = self.send(&prepared, request, &context, &target).await?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let (url, limit) = (response.url().clone(), context.result_bytes);
+        let body = response.read_capped(limit).await;
+        let body = body.map_err(|error| self.failed(error, &target, limit))?;
+        let with_token = self.secrets_with(token.as_ref());
+        Ok(ReceivedAnswer { status, headers, body }.payload(&AnswerReading {
+            action: &prepared.action,
+            url: &url,
+            extract: prepared.extract.as_ref(),
+            credential: self.credential(),
+            secrets: with_token.as_ref().unwrap_or(&self.secrets),
+            now: self.clock.now(),
+        }))
+    }
+
+    /// The action of a tool, which is read once for each definition.
+    fn prepared(
+        &self,
+        target: &Target,
+        definition: &ToolDefinition,
+    ) -> Result<Arc<PreparedAction>, CallError> {
+        let kept = || self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(prepared) = kept().get(&target.digest) {
+            return Ok(prepared.clone());
+        }
+        let prepared = PreparedAction::of(definition).map_err(|reason| self.unavailable(reason))?;
+        let prepared = Arc::new(prepared);
+        kept().insert(target.digest, prepared.clone());
+        Ok(prepared)
+    }
+
+    fn base(&self, prepared: &PreparedAction) -> Result<Url, CallError> {
+        if let Some(base) = &self.settings.base {
+            return Ok(base.clone());
+        }
+        let described = prepared.action.base.as_deref().and_then(|base| base.parse().ok());
+        described.ok_or_else(|| {
+            self.unavailable("its description names no server; set `base_url` for this source")
+        })
+    }
+
+    /// Sends a request with its credentials. A token that the API refuses is renewed once: a request that
+    /// was refused for it had no effect.
+    async fn send(
+        &self,
+        prepared: &PreparedAction,
+        request: OutgoingRequest,
+        context: &CallContext,
+        target: &Target,
+    ) -> Result<(HttpResponse, Option<Secret>), CallError> {
+        let own = self.own_credentials(&context.identity).await?;
+        for is_last in [false, true] {
+            let token = self.token(context).await?;
+            let outgoing = self.signed(prepared, request.clone(), own.as_ref(), token.as_ref())?;
+            let sent = self.client.send(outgoing, context.deadline).await;
+            let response =
+                sent.map_err(|error| self.failed(error, target, context.result_bytes))?;
+            let is_refused = response.status() == StatusCode::UNAUTHORIZED;
+            if let (Some(Auth::ClientCredentials(account)), Some(token)) =
+                (&self.settings.auth, &token)
+                && is_refused
+                && !is_last
+            {
+                account.forget(token).await;
+                continue;
+            }
+            return Ok((response, token));
+        }
+        unreachable!("the last round returns")
+    }
+
+    async fn token(&self, context: &CallContext) -> Result<Option<Secret>, CallError> {
+        let Some(Auth::ClientCredentials(account)) = &self.settings.auth else { return Ok(None) };
+        let token = account.token(&self.client, context.deadline).await;
+        token.map(Some).map_err(|error| {
+            let reason = format!("its credentials could not be had: {error}");
+            self.unavailable_because(reason, error.into())
+        })
+    }
+
+    async fn own_credentials(
+        &self,
+        identity: &UpstreamIdentity,
+    ) -> Result<Option<CredentialSet>, CallError> {
+        let Some(port) = &self.credentials else { return Ok(None) };
+        if let Some(set) = port.at_hand(&self.settings.domain, identity) {
+            return Ok(Some(set));
+        }
+        let obtained = port.obtain(&self.settings.domain, identity).await;
+        obtained.map(Some).map_err(|error| {
+            let reason = format!("its credentials could not be had: {error}");
+            self.unavailable_because(reason, error.into())
+        })
+    }
+
+    fn signed(
+        &self,
+        prepared: &PreparedAction,
+        request: OutgoingRequest,
+        own: Option<&CredentialSet>,
+        token: Option<&Secret>,
+    ) -> Result<HttpRequest, CallError> {
+        let OutgoingRequest { method, mut url, mut headers, body } = request;
+        let mut credentials = HeaderMap::new();
+        let configured = self.settings.headers.iter();
+        let configured = configured.map(|(name, value)| (name.as_str(), value));
+        let own = own.into_iter().flat_map(|set| set.iter());
+        let own = own.map(|credential| (credential.name.as_str(), &credential.value));
+        for (name, value) in configured.chain(own) {
+            let (name, value) = header(name, value).map_err(|reason| self.unavailable(reason))?;
+            credentials.insert(name, value);
+        }
+        if let Some(auth) = &self.settings.auth {
+            let applied = auth.apply(&prepared.action, token, &mut url, &mut credentials);
+            applied.map_err(|error| self.unavailable(error.to_string()))?;
+        }
+        join_cookies(&mut headers, &mut credentials);
+        let request = HttpRequest { headers, credentials, ..HttpRequest::new(method, url) };
+        Ok(request.body(body.unwrap_or_default()))
+    }
+
+    /// What calls sign in with, in the words of a message.
+    fn credential(&self) -> &'static str {
+        match (&self.settings.auth, &self.credentials) {
+            (Some(auth), _) => auth.told(),
+            (None, Some(_)) => "it was called with the credentials of its user",
+            (None, None) => "the source has no `auth` in its configuration",
+        }
+    }
+
+    /// The secrets to mask where a token is one of them.
+    fn secrets_with(&self, token: Option<&Secret>) -> Option<KnownSecrets> {
+        let mut values = SecretValues::default();
+        values.add(token?.expose());
+        if let Some(auth) = &self.settings.auth {
+            auth.collect_secrets(&mut values);
+        }
+        Some(KnownSecrets::new(&values))
+    }
+
+    fn failed(&self, error: EgressError, target: &Target, limit: u64) -> CallError {
+        let tool = target.id.clone();
+        match error {
+            EgressError::TooLarge { size, .. } => {
+                CallError::TooLarge { tool, size: size.unwrap_or(limit.saturating_add(1)), limit }
+            }
+            EgressError::Failed { .. } | EgressError::Timeout { .. }
+                if !target.hints.is_repeatable() =>
+            {
+                CallError::Lost { tool, reason: error.to_string() }
+            }
+            error => self.unavailable_because(error.to_string(), error.into()),
+        }
+    }
+
+    fn unavailable(&self, reason: impl Into<String>) -> CallError {
+        let domain = self.settings.domain.clone();
+        CallError::Unavailable { domain, reason: reason.into(), source: None }
+    }
+
+    fn unavailable_because(&self, reason: String, source: BoxError) -> CallError {
+        let domain = self.settings.domain.clone();
+        CallError::Unavailable { domain, reason, source: Some(source) }
+    }
+}
+
+impl StatelessSource for HttpApi {
+    fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
+        let manifest = match &self.settings.definition {
+            ApiDefinition::Actions(written) => actions::manifest(written, self.clock.now()),
+        };
+        async { Ok(manifest) }.boxed()
+    }
+
+    fn call(
+        &self,
+        call: AdmittedCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Payload, CallError>> {
+        self.answer(call, context).boxed()
+    }
+}
+
+/// The arguments, checked before anything is sent.
+fn arguments(
+    call: &AdmittedCall,
+    prepared: &PreparedAction,
+    target: &Target,
+) -> Result<Map<String, Value>, CallError> {
+    let text = call.arguments().map_or("{}", |arguments| arguments.get());
+    let arguments: Value =
+        serde_json::from_str(text).map_err(|error| invalid(target, error.to_string()))?;
+    prepared.check.check(&arguments).map_err(|fault| invalid(target, fault))?;
+    match arguments {
+        Value::Object(arguments) => Ok(arguments),
+        Value::Null => Ok(Map::new()),
+        _ => Err(invalid(target, "the arguments are no object".to_owned())),
+    }
+}
+
+fn invalid(target: &Target, message: String) -> CallError {
+    CallError::InvalidArguments { tool: target.id.clone(), message, data: None }
+}
+
+fn header(name: &str, value: &Secret) -> Result<(HeaderName, HeaderValue), String> {
+    let header =
+        HeaderName::try_from(name).map_err(|_| format!("`{name}` is not a header's name"))?;
+    // The value may be a secret, so the message does not show it.
+    let mut value = HeaderValue::try_from(value.expose())
+        .map_err(|_| format!("the value of header `{name}` is not legal"))?;
+    value.set_sensitive(true);
+    Ok((header, value))
+}
+
+/// A request has one header of cookies: those of arguments go with the secret ones.
+fn join_cookies(headers: &mut HeaderMap, credentials: &mut HeaderMap) {
+    let Some(secret) = credentials.get(COOKIE) else { return };
+    let Some(plain) = headers.remove(COOKIE) else { return };
+    let joined = [plain.as_bytes(), b"; ", secret.as_bytes()].concat();
+    if let Ok(mut joined) = HeaderValue::from_bytes(&joined) {
+        joined.set_sensitive(true);
+        credentials.insert(COOKIE, joined);
+    }
+}

@@ -1,0 +1,85 @@
+//! HTTP APIs: those with an OpenAPI description, and those whose actions are written down here.
+
+mod actions;
+mod auth;
+mod keys;
+mod section;
+
+use std::sync::Arc;
+
+use gatefold_catalog::KindName;
+use gatefold_config::{LimitedItems, Pairs, Table};
+use serde::Deserialize;
+
+use super::mcp::{HeaderName, HeaderValue, ServerAddress, headers};
+use super::{ConnectionMethod, KindSection, SourceKind};
+use crate::config::key::Key;
+
+use section::{ApiConnection, ApiSection};
+
+/// The kind of sources whose actions a person wrote.
+pub struct ActionsKind;
+
+impl ActionsKind {
+    pub const NAME: KindName = KindName::new("actions");
+}
+
+impl SourceKind for ActionsKind {
+    fn name(&self) -> KindName {
+        Self::NAME
+    }
+
+    fn noun(&self) -> &'static str {
+        "HTTP API"
+    }
+
+    fn details(&self) -> &'static str {
+        "An HTTP API without a description has its operations in the configuration (`actions`)."
+    }
+
+    fn ways(&self) -> &'static [ConnectionMethod] {
+        &[ConnectionMethod {
+            key: "actions",
+            purpose: "for an HTTP API whose operations you write down",
+            heading: "An HTTP API whose operations are written down here:",
+            example: "api",
+        }]
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        keys::ACTIONS
+    }
+
+    fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
+        table.know(&["actions", "base_url", "auth", "headers"]);
+        let connection = connection(table);
+        let actions = table.field("actions").and_then(|field| actions::read(&field));
+        if connection.as_ref().is_some_and(|own| own.base_url.is_none())
+            && let Some(field) = table.peek("actions")
+        {
+            let hint = "write `base_url = \"https://api.example.com\"` beside it";
+            field.key_fault("needs `base_url`", hint);
+            return None;
+        }
+        Some(Arc::new(ApiSection::of_actions(connection?, actions?)))
+    }
+}
+
+/// The keys of every HTTP API.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ConnectionKeys {
+    base_url: Option<ServerAddress>,
+    headers: LimitedItems<Pairs<HeaderName, HeaderValue>>,
+}
+
+/// Where the API is and what every request carries.
+fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
+    let keys: ConnectionKeys = table.read()?;
+    let auth = match table.field("auth") {
+        Some(field) => Some(auth::read(&field)?),
+        None => None,
+    };
+    let base_url = keys.base_url.map(|address| address.0);
+    Some(ApiConnection { base_url, auth, headers: headers(keys.headers.0) })
+}

@@ -1,0 +1,184 @@
+//! `auth` of an HTTP API.
+
+use gatefold_config::{Field, Table, Text, fault, parsed};
+use gatefold_connect::{KeyPart, KeyPlace};
+use gatefold_core::Secret;
+use serde::{Deserialize, Deserializer};
+
+use super::super::mcp::ServerAddress;
+use super::section::ApiAuth;
+
+/// The ways to sign in. Exactly one of them is set.
+const WAYS: [&str; 4] = ["bearer", "basic", "api_key", "client_credentials"];
+
+/// A secret that goes into a header.
+struct HeaderSecret(Secret);
+
+impl<'de> Deserialize<'de> for HeaderSecret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        if http::HeaderValue::try_from(&text).is_err() {
+            let hint = "check it, and the variables in it, for line breaks";
+            return Err(fault("has a value that no header may have", hint));
+        }
+        Ok(Self(Secret::new(text)))
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct BearerKeys {
+    bearer: Option<HeaderSecret>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct KeyKeys {
+    api_key: Option<HeaderSecret>,
+    #[serde(rename = "in")]
+    place: Option<KeyPartWord>,
+    name: Option<Text>,
+}
+
+struct KeyPartWord(KeyPart);
+
+impl<'de> Deserialize<'de> for KeyPartWord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let hint = "write \"header\", \"query\" or \"cookie\"";
+        let part = |text: &str| match text {
+            "header" => Some(KeyPart::Header),
+            "query" => Some(KeyPart::Query),
+            "cookie" => Some(KeyPart::Cookie),
+            _ => None,
+        };
+        parsed(deserializer, "a part of a request", hint, part).map(Self)
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct BasicKeys {
+    username: Option<Text>,
+    password: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ClientKeys {
+    token_url: Option<ServerAddress>,
+    client_id: Option<Text>,
+    client_secret: Option<Text>,
+    scopes: Vec<Text>,
+}
+
+pub(super) fn read(field: &Field<'_>) -> Option<ApiAuth> {
+    let mut table = field.table()?;
+    table.know(&WAYS);
+    let mut ways = WAYS.into_iter().filter(|way| table.peek(way).is_some());
+    let auth = match (ways.next(), ways.next()) {
+        (None, _) => {
+            let hint = "write one of `bearer`, `basic`, `api_key` and `client_credentials`";
+            field.fault("names no way to sign in", hint);
+            None
+        }
+        (Some(first), Some(second)) => {
+            let second = table.peek(second)?;
+            second.key_fault(format!("is set beside `{first}`"), "keep one of the two");
+            None
+        }
+        (Some("bearer"), None) => {
+            let keys: Option<BearerKeys> = table.read();
+            keys.and_then(|keys| keys.bearer).map(|own| ApiAuth::Bearer(own.0))
+        }
+        (Some("basic"), None) => inner(&mut table, "basic", basic),
+        (Some("api_key"), None) => api_key(&mut table),
+        (Some(_), None) => inner(&mut table, "client_credentials", client_credentials),
+    };
+    table.finish();
+    auth
+}
+
+fn inner<'a>(
+    table: &mut Table<'a>,
+    key: &'static str,
+    read: fn(&Field<'a>, &mut Table<'a>) -> Option<ApiAuth>,
+) -> Option<ApiAuth> {
+    let field = table.field(key)?;
+    let mut table = field.table()?;
+    let auth = read(&field, &mut table);
+    table.finish();
+    auth
+}
+
+fn missing(field: &Field<'_>, key: &str) {
+    field.fault(format!("has no `{key}`"), format!("write `{key} = \"...\"` in it"));
+}
+
+fn basic(field: &Field<'_>, table: &mut Table<'_>) -> Option<ApiAuth> {
+    let keys: BasicKeys = table.read()?;
+    let Some(Text(username)) = keys.username else {
+        if table.peek("username").is_none() {
+            missing(field, "username");
+        }
+        return None;
+    };
+    let Some(password) = keys.password else {
+        if table.peek("password").is_none() {
+            missing(field, "password");
+        }
+        return None;
+    };
+    if username.contains(':') {
+        let name = table.peek("username")?;
+        name.fault("has a colon, which ends the name on the wire", "remove it");
+        return None;
+    }
+    Some(ApiAuth::Basic { username, password: Secret::new(password) })
+}
+
+fn api_key(table: &mut Table<'_>) -> Option<ApiAuth> {
+    let keys: KeyKeys = table.read()?;
+    let place = match (keys.place, keys.name) {
+        (Some(place), Some(Text(name))) => {
+            let is_header = place.0 == KeyPart::Header;
+            if is_header && http::HeaderName::try_from(&name).is_err() {
+                table
+                    .peek("name")?
+                    .fault("is not the name of a header", "use letters, digits and `-`");
+                return None;
+            }
+            Some(KeyPlace { place: place.0, name })
+        }
+        (None, None) if table.peek("in").is_none() && table.peek("name").is_none() => None,
+        (Some(_), None) if table.peek("name").is_none() => {
+            table
+                .peek("in")?
+                .key_fault("needs `name`", "write the name that the API gives the key");
+            return None;
+        }
+        (None, Some(_)) if table.peek("in").is_none() => {
+            table
+                .peek("name")?
+                .key_fault("needs `in`", "write `in = \"header\"`, \"query\" or \"cookie\"");
+            return None;
+        }
+        _ => return None,
+    };
+    Some(ApiAuth::ApiKey { key: keys.api_key?.0, place })
+}
+
+fn client_credentials(field: &Field<'_>, table: &mut Table<'_>) -> Option<ApiAuth> {
+    let keys: ClientKeys = table.read()?;
+    for key in ["token_url", "client_id", "client_secret"] {
+        if table.peek(key).is_none() {
+            missing(field, key);
+        }
+    }
+    let scopes: Vec<_> = keys.scopes.into_iter().map(|scope| scope.0).collect();
+    Some(ApiAuth::ClientCredentials {
+        token_url: keys.token_url?.0,
+        client_id: keys.client_id?.0,
+        client_secret: Secret::new(keys.client_secret?.0),
+        scopes,
+    })
+}

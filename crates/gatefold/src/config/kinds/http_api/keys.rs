@@ -1,0 +1,39 @@
+use crate::config::key::{Key, Kind};
+
+const BASE_URL: Key = Key {
+    details: "Paths are added to it.",
+    unset: "none",
+    example: "\"https://api.example.com/v1\"",
+    ..Key::new("base_url", Kind::Url, "Where an HTTP API is.")
+};
+
+const AUTH: Key = Key {
+    details: "Take secrets from variables or the keyring: `${VAR}`, `${secret:NAME}`. They are never \
+              shown.",
+    unset: "none",
+    example: "{ bearer = \"${API_TOKEN:-token}\" }",
+    ..Key::new("auth", Kind::Auth, "How to sign in at an HTTP API.")
+};
+
+const HEADERS: Key = Key {
+    details: "The values are never shown.",
+    unset: "none",
+    example: "{ X-Team = \"support\" }",
+    ..Key::new("headers", Kind::Headers, "Headers that every request carries.")
+};
+
+pub(super) const ACTIONS: &[Key] = &[
+    Key {
+        details: "`path` is below `base_url`, with parameters as `{name}`. `parameters` is the JSON \
+                  Schema of the arguments, as a table or as JSON text. Those that are not in the path \
+                  go into the query or, where the method has a body, into a JSON object; `in` names \
+                  others: `{ trace = \"header\" }`. `body` is JSON text in which `{name}` stands for a \
+                  parameter, where the API wants another shape. `extract` is a jq program over the \
+                  answer. With `confirm = true` a person has to approve each call.",
+        example: "[{ name = \"get_contact\", method = \"GET\", path = \"/contacts/{id}\" }]",
+        ..Key::new("actions", Kind::Actions, "The operations of an HTTP API without a description.")
+    },
+    Key { needs: &["actions"], ..BASE_URL },
+    Key { needs: &["actions"], ..AUTH },
+    Key { needs: &["actions"], ..HEADERS },
+];

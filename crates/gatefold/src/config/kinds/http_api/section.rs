@@ -1,0 +1,193 @@
+//! An HTTP API as it was read from a configuration.
+
+use std::fmt;
+use std::sync::Arc;
+
+use gatefold_catalog::KindName;
+use gatefold_connect::{
+    ApiDefinition, Auth, ClientCredentials, HttpApi, HttpApiSettings, KeyPlace, WrittenAction,
+};
+use gatefold_core::Secret;
+use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
+use gatefold_egress::Reach;
+use serde_json::{Value as Json, json};
+
+use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
+use super::ActionsKind;
+
+/// Where an API is and what every request carries.
+#[derive(Clone)]
+pub(super) struct ApiConnection {
+    pub(super) base_url: Option<String>,
+    pub(super) auth: Option<ApiAuth>,
+    pub(super) headers: Vec<(String, Secret)>,
+}
+
+/// How to sign in, before there is anything that signs in.
+#[derive(Clone)]
+pub(super) enum ApiAuth {
+    Bearer(Secret),
+    Basic {
+        username: String,
+        password: Secret,
+    },
+    ApiKey {
+        key: Secret,
+        place: Option<KeyPlace>,
+    },
+    ClientCredentials {
+        token_url: String,
+        client_id: String,
+        client_secret: Secret,
+        scopes: Vec<String>,
+    },
+}
+
+/// One source that is an HTTP API.
+pub(super) struct ApiSection {
+    connection: ApiConnection,
+    actions: Arc<[WrittenAction]>,
+}
+
+impl ApiSection {
+    pub(super) fn of_actions(connection: ApiConnection, actions: Vec<WrittenAction>) -> Self {
+        Self { connection, actions: actions.into() }
+    }
+}
+
+impl ApiSection {
+    /// The hosts that the configuration itself names.
+    fn reach(&self) -> Reach {
+        let token_url = match &self.connection.auth {
+            Some(ApiAuth::ClientCredentials { token_url, .. }) => Some(token_url),
+            _ => None,
+        };
+        let urls = self.connection.base_url.iter().chain(token_url);
+        let urls = urls.filter_map(|url| url.parse().ok());
+        urls.fold(Reach::public(), |reach, url| reach.naming(&url))
+    }
+}
+
+impl ApiAuth {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Bearer(_) => "bearer",
+            Self::Basic { .. } => "basic",
+            Self::ApiKey { .. } => "api_key",
+            Self::ClientCredentials { .. } => "client_credentials",
+        }
+    }
+
+    fn digest(&self, parts: &mut DigestParts) {
+        parts.add(self.name());
+        match self {
+            Self::Bearer(token) => parts.add(token.expose()),
+            Self::Basic { username, password } => {
+                parts.add(username);
+                parts.add(password.expose());
+            }
+            Self::ApiKey { key, place } => {
+                parts.add(key.expose());
+                parts.add(format!("{place:?}"));
+            }
+            Self::ClientCredentials { token_url, client_id, client_secret, scopes } => {
+                parts.add(token_url);
+                parts.add(client_id);
+                parts.add(client_secret.expose());
+                parts.add_list(scopes, |parts, scope| parts.add(scope));
+            }
+        }
+    }
+
+    fn build(&self) -> Option<Auth> {
+        Some(match self.clone() {
+            Self::Bearer(token) => Auth::Bearer(token),
+            Self::Basic { username, password } => Auth::Basic { username, password },
+            Self::ApiKey { key, place } => Auth::ApiKey { key, place },
+            Self::ClientCredentials { token_url, client_id, client_secret, scopes } => {
+                let token_url = token_url.parse().ok()?;
+                let account = ClientCredentials::new(token_url, client_id, client_secret, scopes);
+                Auth::ClientCredentials(Box::new(account))
+            }
+        })
+    }
+}
+
+impl KindSection for ApiSection {
+    fn kind(&self) -> KindName {
+        ActionsKind::NAME
+    }
+
+    fn digest(&self, parts: &mut DigestParts) {
+        let ApiConnection { base_url, auth, headers } = &self.connection;
+        parts.add("actions");
+        parts.add(base_url.as_deref().unwrap_or_default());
+        parts.add_list(auth.as_slice(), |parts, auth| auth.digest(parts));
+        parts.add_pairs(headers);
+        parts.add_list(&self.actions, |parts, action| parts.add(format!("{action:?}")));
+    }
+
+    fn summary(&self) -> String {
+        let base = self.connection.base_url.as_deref().unwrap_or_default();
+        let count = match self.actions.len() {
+            1 => "1 action".to_owned(),
+            count => format!("{count} actions"),
+        };
+        let auth = self.connection.auth.as_ref();
+        let auth = auth.map(|auth| format!(" {}=***", auth.name())).unwrap_or_default();
+        format!("{count} at {}{auth}", host_of(base))
+    }
+
+    fn shown(&self) -> Json {
+        let headers: Vec<_> = self.connection.headers.iter().map(|(name, _)| name).collect();
+        json!({
+            "kind": ActionsKind::NAME.as_str(),
+            "host": host_of(self.connection.base_url.as_deref().unwrap_or_default()),
+            "auth": self.connection.auth.as_ref().map(ApiAuth::name),
+            "headers": headers,
+            "actions": self.actions.len(),
+        })
+    }
+
+    fn asks(&self) -> Vec<String> {
+        let confirmed = self.actions.iter().filter(|action| action.confirm);
+        confirmed.map(|action| action.name.clone()).collect()
+    }
+
+    fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
+        let api = HttpApi::new(
+            HttpApiSettings {
+                domain: identity.domain.clone(),
+                base: self.connection.base_url.as_deref().and_then(|url| url.parse().ok()),
+                auth: self.connection.auth.as_ref().and_then(ApiAuth::build),
+                headers: self.connection.headers.clone(),
+                definition: ApiDefinition::Actions(self.actions.clone()),
+            },
+            ports.egress.client_for(self.reach()),
+            ports.credentials_at(&identity.domain),
+            ports.clock.clone(),
+        );
+        let settings = StatelessSettings {
+            domain: identity.domain,
+            config_digest: identity.config_digest,
+            describe_deadline: identity.connect_deadline,
+            known: identity.known,
+        };
+        let (manifests, clock) = (ports.manifests.clone(), ports.clock.clone());
+        StatelessAdapter::new(Arc::new(api), settings, manifests, clock)
+    }
+}
+
+impl fmt::Debug for ApiSection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiSection").field("summary", &self.summary()).finish_non_exhaustive()
+    }
+}
+
+/// The scheme, host and port of a URL.
+fn host_of(url: &str) -> String {
+    let uri: http::Uri = url.parse().unwrap_or_default();
+    let port = uri.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let (scheme, host) = (uri.scheme_str().unwrap_or("http"), uri.host().unwrap_or_default());
+    format!("{scheme}://{host}{port}/...")
+}

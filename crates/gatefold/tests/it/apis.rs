@@ -1,0 +1,237 @@
+//! HTTP APIs as sources, from the configuration to what arrives at a real server.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use gatefold::App;
+use gatefold_core::{Operation, Outcome, SystemClock, ToolName};
+use gatefold_dispatch::Caller;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::scratch::{Scratch, toml};
+
+/// An API on a free port that records what arrives.
+struct Api {
+    url: String,
+    arrived: Arc<Mutex<Vec<String>>>,
+}
+
+const BODY_LIMIT: usize = 1024 * 1024;
+
+impl Api {
+    async fn start() -> Self {
+        let arrived = Arc::<Mutex<Vec<String>>>::default();
+        let router = Router::new().fallback(answer).with_state(arrived.clone());
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, arrived }
+    }
+
+    /// What has arrived since this was last asked.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.arrived.lock().unwrap())
+    }
+}
+
+async fn answer(
+    State(arrived): State<Arc<Mutex<Vec<String>>>>,
+    request: Request,
+) -> impl IntoResponse {
+    let (head, body) = request.into_parts();
+    #[expect(clippy::disallowed_methods, reason = "a test's own server caps it here")]
+    let body = axum::body::to_bytes(body, BODY_LIMIT).await.unwrap();
+    let mut line = format!("{} {}", head.method, head.uri);
+    for name in ["authorization", "cookie", "x-key", "x-trace", "content-type"] {
+        if let Some(value) = head.headers.get(name) {
+            let _ = write!(line, " {name}: {}", value.to_str().unwrap());
+        }
+    }
+    if !body.is_empty() {
+        let _ = write!(line, " {}", String::from_utf8_lossy(&body));
+    }
+    arrived.lock().unwrap().push(line);
+    match head.uri.path() {
+        "/v1/token" => {
+            (StatusCode::OK, r#"{"access_token":"t0ken-of-client","expires_in":60}"#.to_owned())
+        }
+        "/v1/gone" => {
+            (StatusCode::NOT_FOUND, r#"{"message":"no such thing, s3cret-key"}"#.to_owned())
+        }
+        path => {
+            let answer =
+                json!({ "data": { "id": 9_007_199_254_740_993_u64, "path": path, "noise": 1 } });
+            (StatusCode::OK, answer.to_string())
+        }
+    }
+}
+
+async fn app(scratch: &Scratch, text: &str) -> App {
+    let config = toml(text).unwrap_or_else(|error| panic!("{text}\n{error}"));
+    let state = scratch.path().join("state");
+    let app = gatefold::build(config, &state, Arc::new(SystemClock)).await.unwrap();
+    assert_eq!(app.learn(&()).await, []);
+    app
+}
+
+async fn call(app: &App, tool: &str, arguments: Value) -> Result<Value, String> {
+    let arguments = RawValue::from_string(arguments.to_string()).unwrap();
+    let operation = Operation::Tool { name: ToolName::parse(tool).unwrap(), arguments };
+    let outcome = app.pin().call(operation, None, Caller::silent()).await;
+    match outcome.map_err(|error| error.to_string())? {
+        Outcome::Done(payload) => Ok(serde_json::from_str(payload.json.get()).unwrap()),
+        other => panic!("{other:?}"),
+    }
+}
+
+const ACTIONS: &str = r#"
+[[sources.crm.actions]]
+name = "get_contact"
+method = "GET"
+path = "/contacts/{id}"
+description = "Returns a contact."
+parameters = { properties = { id = { type = "integer" }, fields = { type = "array", items = { type = "string" } } } }
+extract = ".data | {id, path}"
+
+[[sources.crm.actions]]
+name = "rename"
+method = "put"
+path = "/contacts/{id}"
+body = '{"contact": {"name": "{name}"}}'
+in = { }
+
+[[sources.crm.actions]]
+name = "gone"
+method = "GET"
+path = "/gone"
+
+[[sources.crm.actions]]
+name = "drop"
+method = "DELETE"
+path = "/contacts/{id}"
+confirm = true
+"#;
+
+#[tokio::test]
+async fn an_api_without_a_description_is_called_as_its_actions_say() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let head = format!(
+        "[sources.crm]\nbase_url = '{}'\nheaders = {{ X-Trace = 'abc' }}\n\
+         auth = {{ api_key = 's3cret-key', in = 'header', name = 'X-Key' }}\n",
+        api.url
+    );
+    let app = app(&scratch, &format!("{head}{ACTIONS}")).await;
+
+    let found = call(&app, "crm__get_contact", json!({ "id": 7, "fields": ["a b", "c"] })).await;
+    assert_eq!(
+        api.take(),
+        ["GET /v1/contacts/7?fields=a%20b&fields=c x-key: s3cret-key x-trace: abc"]
+    );
+    let exact = r#"{"id":9007199254740993,"path":"/v1/contacts/7"}"#;
+    assert_eq!(found.unwrap()["structuredContent"].to_string(), exact);
+
+    call(&app, "crm__rename", json!({ "id": "1/2", "name": "Ann \"A\"" })).await.unwrap();
+    assert_eq!(
+        api.take(),
+        [
+            r#"PUT /v1/contacts/1%2F2 x-key: s3cret-key x-trace: abc content-type: application/json {"contact":{"name":"Ann \"A\""}}"#
+        ]
+    );
+
+    let gone = call(&app, "crm__gone", json!({})).await.unwrap();
+    assert_eq!(gone["isError"], true);
+    let text = gone["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("404") && text.contains("no such thing"), "{text}");
+    assert!(!gone.to_string().contains("s3cret"), "{gone}");
+    api.take();
+    app.close().await;
+}
+
+#[tokio::test]
+async fn a_wrong_call_and_one_that_nobody_approved_cost_no_request() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let head = format!("[sources.crm]\nbase_url = '{}'\n", api.url);
+    let app = app(&scratch, &format!("{head}{ACTIONS}")).await;
+    let wrong = call(&app, "crm__get_contact", json!({ "id": "seven" })).await.unwrap_err();
+    assert!(wrong.contains("refused the call"), "{wrong}");
+    let unapproved = call(&app, "crm__drop", json!({ "id": "7" })).await.unwrap_err();
+    assert!(unapproved.contains("needs a person's approval"), "{unapproved}");
+    assert_eq!(api.take(), [""; 0]);
+    app.close().await;
+}
+
+/// What arrives with each way to sign in, for the same action.
+#[tokio::test]
+async fn each_way_to_sign_in_arrives() {
+    let api = Api::start().await;
+    for (auth, expected) in [
+        ("{ bearer = 'tok' }", "GET /v1/gone authorization: Bearer tok"),
+        (
+            "{ basic = { username = 'me', password = '' } }",
+            "GET /v1/gone authorization: Basic bWU6",
+        ),
+        ("{ api_key = 'k&', in = 'query', name = 'key' }", "GET /v1/gone?key=k%26"),
+        ("{ api_key = 'k', in = 'cookie', name = 'sid' }", "GET /v1/gone cookie: sid=k"),
+    ] {
+        let scratch = Scratch::new();
+        let head = format!("[sources.crm]\nbase_url = '{}'\nauth = {auth}\n", api.url);
+        let app = app(&scratch, &format!("{head}{ACTIONS}")).await;
+        call(&app, "crm__gone", json!({})).await.unwrap();
+        assert_eq!(api.take(), [expected], "{auth}");
+        app.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_fetched_once_for_many_calls() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let head = format!(
+        "[sources.crm]\nbase_url = '{0}'\n[sources.crm.auth.client_credentials]\n\
+         token_url = '{0}/token'\nclient_id = 'me'\nclient_secret = 'p:w'\nscopes = ['a', 'b']\n",
+        api.url
+    );
+    let app = app(&scratch, &format!("{head}{ACTIONS}")).await;
+    for _ in 0..2 {
+        call(&app, "crm__gone", json!({})).await.unwrap();
+    }
+    let called = "GET /v1/gone authorization: Bearer t0ken-of-client";
+    let fetched = "POST /v1/token authorization: Basic bWU6cCUzQXc= \
+                   content-type: application/x-www-form-urlencoded \
+                   grant_type=client_credentials&scope=a+b";
+    assert_eq!(api.take(), [fetched, called, called]);
+    app.close().await;
+}
+
+#[test]
+fn faults_of_actions_and_of_signing_in_have_their_places_and_hints() {
+    let text = "[sources.a]\nbase_url = 'http://a.example'\n\
+                actions = [{ name = 'x', method = 'GET', path = '/{id}', parameters = {} }]\n\
+                [sources.b]\nbase_url = 'http://a.example'\nactions = []\n\
+                auth = { bearer = 'x', api_key = 'y' }\n\
+                [sources.c]\nactions = [{ name = 'x', path = '/', extract = '.[', body = '{' }]\n\
+                auth = { api_key = 'y', in = 'header' }\n\
+                [sources.d]\ncommand = 'x'\nbase_url = 'http://a.example'\n";
+    insta::assert_snapshot!(toml(text).unwrap_err(), @r#"
+    gatefold.toml:3:49: `sources.a.actions[0].path` has `{id}`, which `parameters` does not describe
+      help: describe it in `parameters`, or remove `parameters` if all are texts
+    gatefold.toml:6:11: `sources.b.actions` is empty
+      help: write at least one: name, method and path
+    gatefold.toml:7:24: `sources.b.auth.api_key` is set beside `bearer`
+      help: keep one of the two
+    gatefold.toml:9:12: `sources.c.actions[0]` has no `method`
+      help: write `method = "..."` in it
+    gatefold.toml:9:48: `sources.c.actions[0].extract` is not a jq program: the jq program ends too early
+      help: write a jq program over the answer: ".data | {id, name}"
+    gatefold.toml:9:61: `sources.c.actions[0].body` is not JSON: EOF while parsing an object at line 1 column 1
+      help: write JSON in which a text "{name}" stands for a parameter
+    gatefold.toml:10:25: `sources.c.auth.in` needs `name`
+      help: write the name that the API gives the key
+    gatefold.toml:13:1: `sources.d.base_url` belongs to a source with `actions`
+      help: remove it
+    "#);
+}

@@ -1,0 +1,119 @@
+//! A whole answer to a search over HTTP, with every real tool list: its time and processor time, beside those
+//! of a call that is only handed on.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+
+use super::load::{Connection, Scenario};
+use super::process::Server;
+use super::table::{markdown, write_section};
+use super::{say, start};
+
+/// How often all requests are made. The figures are of the round with the least processor time: what else the
+/// machine does only adds to it.
+const ROUNDS: usize = 5;
+
+#[derive(Deserialize)]
+struct Request {
+    text: String,
+}
+
+struct RoundFigures {
+    median_ms: f64,
+    cpu_ms: f64,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a chore reads its own variables")]
+pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
+    let folder = std::env::var_os("GATEFOLD_CATALOGS");
+    let folder = folder.context("GATEFOLD_CATALOGS must name a folder of tool lists")?;
+    let requests = std::env::var_os("GATEFOLD_REQUESTS");
+    let requests = requests.context("GATEFOLD_REQUESTS must name a file of requests")?;
+    let requests = read(Path::new(&requests))?;
+    let lists = start::lists(Path::new(&folder))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let section = runtime.block_on(measure(root, &lists, &requests))?;
+    say(&section);
+    if options.contains(&"--write") {
+        write_section(&root.join("docs/benchmarks.md"), "discovery", &section)?;
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(path).context("the requests cannot be read")?;
+    let requests = text.lines().map(|line| {
+        let request: Request = serde_json::from_str(line)?;
+        Ok(request.text)
+    });
+    requests.collect()
+}
+
+async fn measure(root: &Path, lists: &[(PathBuf, usize)], requests: &[String]) -> Result<String> {
+    let scratch = tempfile::tempdir()?;
+    let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+    let scenario = Scenario {
+        authority: format!("127.0.0.1:{port}"),
+        params: r#"{"name":"discover_tools","arguments":{}}"#.to_owned(),
+        expected: "\"content\"",
+    };
+    std::fs::write(scratch.path().join("gatefold.toml"), start::config(lists)?)?;
+    start::learn(root, scratch.path(), &scenario)?;
+    let mut command = start::gatefold(root, scratch.path(), &scenario, "serve")?;
+    let server = Server::start(&mut command, &scenario).await?;
+    let searches: Vec<_> = requests.iter().map(|text| search(text)).collect();
+    let calls = vec![CALL.to_owned(); requests.len()];
+    let tools: usize = lists.iter().map(|(_, count)| count).sum();
+    let mut rows = Vec::new();
+    for (what, calls) in [("search", &searches), ("call", &calls)] {
+        let best = best_round(&server, &scenario, calls).await?;
+        rows.push(vec![
+            what.to_owned(),
+            tools.to_string(),
+            calls.len().to_string(),
+            format!("{:.3}", best.median_ms),
+            format!("{:.3}", best.cpu_ms),
+        ]);
+    }
+    let head = ["answer to a", "tools", "requests", "median ms", "CPU ms/answer"];
+    Ok(format!("\n{}\n", markdown(&head, &rows)))
+}
+
+/// A call that its server answers at once, for comparison.
+const CALL: &str =
+    r#"{"name":"execute_tool","arguments":{"tool_name":"airtable__list_bases","arguments":{}}}"#;
+
+fn search(text: &str) -> String {
+    let arguments = serde_json::json!({ "query": text });
+    serde_json::json!({ "name": "discover_tools", "arguments": arguments }).to_string()
+}
+
+async fn best_round(
+    server: &Server,
+    scenario: &Scenario,
+    calls: &[String],
+) -> Result<RoundFigures> {
+    let mut connection = Connection::open(scenario).await?;
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let before = server.cpu()?;
+        let mut times = Vec::with_capacity(calls.len());
+        for call in calls {
+            connection.prepare(call);
+            let began = Instant::now();
+            connection.call().await?;
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        let cpu = server.cpu()?.saturating_sub(before);
+        rounds.push(RoundFigures {
+            median_ms: times[times.len() / 2],
+            cpu_ms: cpu.as_secs_f64() * 1e3 / calls.len() as f64,
+        });
+    }
+    rounds.sort_by(|one, other| one.cpu_ms.total_cmp(&other.cpu_ms));
+    rounds.into_iter().next().context("no round was made")
+}
