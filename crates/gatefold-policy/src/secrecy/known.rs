@@ -191,7 +191,8 @@ fn string_bytes(text: &str) -> usize {
     text.len()
 }
 
-/// The value as it is, percent-encoded, and inside a base64 text at each of the three offsets.
+/// The value as it is, percent-encoded, escaped as in JSON, and inside a base64 text at each of the three
+/// offsets.
 fn forms(value: &str) -> Vec<String> {
     let mut forms = vec![value.to_owned()];
     if value.len() > LONGEST_ENCODED {
@@ -201,6 +202,11 @@ fn forms(value: &str) -> Vec<String> {
     if percent != value {
         forms.push(percent.to_lowercase());
         forms.push(percent);
+    }
+    // In a log or in lines of JSON, which are not read as JSON. PHP escapes slashes.
+    for form in json_escaped(value) {
+        forms.push(form.replace('/', "\\/"));
+        forms.push(form);
     }
     for engine in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
         forms.extend((0..3).map(|offset| base64_at(value, offset, engine)));
@@ -239,14 +245,20 @@ fn anchors(value: &str) -> Vec<String> {
     if longest.len() >= SHORTEST_ANCHOR {
         return vec![longest.to_owned()];
     }
+    let [quoted, ascii] = json_escaped(value);
+    vec![value.to_owned(), quoted, ascii]
+}
+
+/// The value within a JSON string, with other characters as they are and as ASCII.
+fn json_escaped(value: &str) -> [String; 2] {
     let quoted = serde_json::Value::String(value.to_owned()).to_string();
-    let quoted = &quoted[1..quoted.len() - 1];
+    let quoted = quoted[1..quoted.len() - 1].to_owned();
     let escaped = |unit: u16| match u8::try_from(unit) {
         Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
         _ => format!("\\u{unit:04x}"),
     };
     let ascii = quoted.encode_utf16().map(escaped).collect();
-    vec![value.to_owned(), quoted.to_owned(), ascii]
+    [quoted, ascii]
 }
 
 #[cfg(test)]
@@ -279,6 +291,20 @@ mod tests {
             assert!(!masked.contains("hunter"), "{text}: {masked}");
         }
         assert!(matches!(secrets.mask("nothing"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_value_is_masked_in_lines_of_json() {
+        let secrets = known(&[("API_KEY", "ab\"cd/ef+gé")]);
+        for text in [
+            r#"{"a":1} {"key":"ab\"cd/ef+gé"}"#,
+            r#"{"a":1} {"key":"ab\"cd\/ef+gé"}"#,
+            r#"data: {"key":"ab\"cd/ef+g\u00e9"}"#,
+            r#"data: {"key":"ab\"cd\/ef+g\u00e9"}"#,
+        ] {
+            let masked = secrets.mask(text);
+            assert!(masked.contains(MASK) && !masked.contains("cd"), "{text}: {masked}");
+        }
     }
 
     #[test]
