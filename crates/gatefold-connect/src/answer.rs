@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use gatefold_core::{Payload, Timestamp};
 use gatefold_policy::secrecy::KnownSecrets;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode, header};
 use serde_json::value::RawValue;
 use url::Url;
 
@@ -24,6 +24,9 @@ use crate::media::{MediaClass, essence};
 use blocks::{Block, StructuredContent, ToolResult};
 pub use extract::Extract;
 use extract::ExtractedValues;
+
+/// The longest text of all headers, in bytes.
+const MAX_HEADER_TEXT: usize = 4 * 1024;
 
 /// What an API answered, its body read, limited and decompressed.
 #[derive(Debug, Clone)]
@@ -62,7 +65,7 @@ impl ReceivedAnswer {
 
     fn success<'t>(&self, text: Option<&'t str>, reading: &AnswerReading<'_>) -> ToolResult<'t> {
         let mut result = match (text, reading.extract) {
-            _ if self.body.is_empty() => ToolResult::text(self.empty_text()),
+            _ if self.body.is_empty() => ToolResult::text(self.empty_text(reading.action)),
             (Some(text), Some(extract)) => match extract.run(text) {
                 Ok(values) => extracted(values, reading.action.result),
                 Err(fault) => {
@@ -89,7 +92,7 @@ impl ReceivedAnswer {
             class,
             MediaClass::Json | MediaClass::JsonLines | MediaClass::Form | MediaClass::Text
         );
-        is_text.then(|| charset::decoded(&self.body, self.charset().as_deref()))
+        is_text.then(|| charset::decoded(&self.body))
     }
 
     fn masked<'t>(&self, text: Cow<'t, str>, secrets: &KnownSecrets) -> Cow<'t, str> {
@@ -145,20 +148,29 @@ impl ReceivedAnswer {
         }
     }
 
-    fn empty_text(&self) -> String {
+    fn empty_text(&self, action: &Action) -> String {
         let status = status_text(self.status);
+        if action.method == Method::HEAD.as_str() {
+            return format!("{status}\n{}", self.header_lines());
+        }
         match self.header("location") {
             Some(location) => format!("{status}: done, see {location}"),
             None => format!("{status}: done"),
         }
     }
 
-    fn media_type(&self) -> Option<String> {
-        self.header(header::CONTENT_TYPE.as_str()).filter(|media_type| !media_type.is_empty())
+    /// The headers, which are all that there is to an answer without a body.
+    fn header_lines(&self) -> String {
+        let lines = self.headers.iter().filter(|(name, _)| *name != header::SET_COOKIE);
+        let lines = lines
+            .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())));
+        let mut text = lines.collect::<Vec<_>>().join("\n");
+        text.truncate(text.floor_char_boundary(MAX_HEADER_TEXT));
+        text
     }
 
-    fn charset(&self) -> Option<String> {
-        self.media_type().and_then(|media_type| crate::media::parameter(&media_type, "charset"))
+    fn media_type(&self) -> Option<String> {
+        self.header(header::CONTENT_TYPE.as_str()).filter(|media_type| !media_type.is_empty())
     }
 
     /// A header as text, whatever its bytes are.

@@ -9,19 +9,18 @@ const WINDOWS_1252: [char; 32] = [
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// The text of a body. One that is not UTF-8, or says so, is read as windows-1252, which has every byte.
-pub(super) fn decoded<'b>(body: &'b [u8], charset: Option<&str>) -> Cow<'b, str> {
-    let is_latin = charset.is_some_and(|charset| {
-        let charset = charset.to_ascii_lowercase();
-        matches!(
-            charset.as_str(),
-            "iso-8859-1" | "iso8859-1" | "latin1" | "latin-1" | "windows-1252" | "cp1252"
-        )
-    });
-    match std::str::from_utf8(body) {
-        Ok(text) if !is_latin => Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text)),
-        _ => Cow::Owned(body.iter().copied().map(latin).collect()),
+/// The text of a body. What is not UTF-8 is read as windows-1252, which has every byte, whatever the server
+/// says: a text that happens to be both is UTF-8 in all likelihood, and a secret in it must be found.
+pub(super) fn decoded(body: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(body) {
+        return Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text));
     }
+    let mut text = String::with_capacity(body.len());
+    for chunk in body.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().copied().map(latin));
+    }
+    Cow::Owned(text)
 }
 
 fn latin(byte: u8) -> char {

@@ -57,6 +57,7 @@ pub(super) fn result(
         (None, Some(text)) => plain_message(answer, text),
         (None, None) => None,
     };
+    let has_message = message.is_some();
     let mut lines = vec![match message {
         Some(message) => format!("the API answered {status}: {}", cut(&message, MAX_MESSAGE_BYTES)),
         None => format!("the API answered {status}"),
@@ -66,13 +67,13 @@ pub(super) fn result(
     }
     lines.extend(advice(answer, reading));
     let mut text = cut(&lines.join("\n"), MAX_TEXT_BYTES);
-    if let Some(json) = json {
-        let body = json.to_string();
-        let says_more =
-            json.as_object().is_some_and(|members| !members.is_empty()) || json.is_array();
-        if says_more && body.len() <= MAX_BODY_BYTES {
+    let is_compound =
+        |json: &Value| json.as_object().map_or(json.is_array(), |members| !members.is_empty());
+    if let Some(body) = json.filter(is_compound).map(|json| json.to_string()) {
+        // A long body is shown where it says what nothing else does.
+        if body.len() <= MAX_BODY_BYTES || !has_message {
             text.push('\n');
-            text.push_str(&body);
+            text.push_str(&cut(&body, MAX_BODY_BYTES));
         }
     }
     ToolResult::error(text)
@@ -80,7 +81,7 @@ pub(super) fn result(
 
 /// What helps besides the API's own words.
 fn advice(answer: &ReceivedAnswer, reading: &AnswerReading<'_>) -> Option<String> {
-    let back = || notes::retry_after(&answer.headers, reading.now).map(notes::seconds);
+    let back = || notes::come_back(&answer.headers, reading.now).map(notes::seconds);
     match answer.status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             // GitHub and others say 403 where calls are used up.

@@ -1,12 +1,12 @@
 //! What headers tell that a model can use: the next page, and how many calls are left.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use gatefold_core::Timestamp;
 use http::HeaderMap;
 use url::Url;
 
-use crate::action::{Action, ParameterPlace};
+use crate::action::{Action, ParameterPlace, Style};
 
 use super::{AnswerReading, ReceivedAnswer};
 
@@ -30,7 +30,10 @@ const EPOCH_MILLIS_FROM: u64 = 100_000_000_000;
 pub(super) fn of(answer: &ReceivedAnswer, reading: &AnswerReading<'_>) -> Vec<String> {
     let next = next_page(answer, reading);
     let limit = RateLimit::of(&answer.headers, reading.now).filter(RateLimit::is_low);
-    next.into_iter().chain(limit.map(|limit| limit.text())).collect()
+    // An answer that is not there yet: `202 Accepted`.
+    let later = retry_after(&answer.headers, reading.now);
+    let later = later.map(|later| format!("come back in {} s", seconds(later)));
+    next.into_iter().chain(later).chain(limit.map(|limit| limit.text())).collect()
 }
 
 fn next_page(answer: &ReceivedAnswer, reading: &AnswerReading<'_>) -> Option<String> {
@@ -63,18 +66,33 @@ fn links_of(value: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// The arguments that differ in the next page's address.
+/// The arguments that differ in the next page's address, and those that it does not have.
 fn arguments_of(action: &Action, sent: &Url, next: &Url) -> String {
-    let sent: Vec<_> = sent.query_pairs().collect();
-    let differing = next.query_pairs().filter(|pair| !sent.contains(pair)).filter_map(|pair| {
-        let (name, value) = pair;
-        let is_query = action
-            .parameters
-            .iter()
-            .find(|parameter| parameter.place == ParameterPlace::Query && parameter.name == name);
-        is_query.map(|parameter| format!("{}={value}", parameter.argument()))
-    });
-    differing.collect::<Vec<_>>().join(", ")
+    let pairs: Vec<_> = sent.query_pairs().collect();
+    let differing = next.query_pairs().filter(|pair| !pairs.contains(pair));
+    let differing =
+        differing.filter_map(|(name, value)| Some(format!("{}={value}", argument(action, &name)?)));
+    let mut arguments: Vec<_> = differing.collect();
+    if !arguments.is_empty() {
+        let gone = pairs.iter().filter(|(name, _)| !next.query_pairs().any(|pair| pair.0 == *name));
+        let gone = gone.filter_map(|(name, _)| argument(action, name));
+        arguments.extend(gone.map(|name| format!("without {name}")));
+        arguments.dedup();
+    }
+    arguments.join(", ")
+}
+
+/// The argument that a name in a query belongs to. A member of an object keeps its brackets.
+fn argument(action: &Action, name: &str) -> Option<String> {
+    let mut queries = action.parameters.iter().filter(|it| it.place == ParameterPlace::Query);
+    let (object, member) = name.find('[').map_or((name, ""), |at| name.split_at(at));
+    queries.find_map(|parameter| {
+        let is_object = parameter.style() == Style::DeepObject && parameter.name == object;
+        if parameter.name == name {
+            return Some(parameter.argument().to_owned());
+        }
+        is_object.then(|| format!("{}{member}", parameter.argument()))
+    })
 }
 
 /// What GitLab and others say instead of a link.
@@ -155,40 +173,25 @@ fn delay(reset: u64, now: Timestamp) -> Duration {
     }
 }
 
-/// When to come back: `Retry-After` (RFC 9110, section 10.2.3), else the end of an exhausted limit.
-pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let value = headers.get("retry-after").and_then(|value| value.to_str().ok());
-    let own = value.and_then(|value| {
-        let time = || http_date(value).map(|time| time.since(now));
-        value.trim().parse().ok().map(Duration::from_secs).or_else(time)
-    });
-    own.or_else(|| {
+/// When to come back: `Retry-After`, else the end of an exhausted limit.
+pub(super) fn come_back(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    retry_after(headers, now).or_else(|| {
         let limit = RateLimit::of(headers, now)?;
         limit.reset.filter(|_| limit.remaining.is_none_or(|remaining| remaining == 0))
     })
 }
 
+/// A delay in seconds, or a time (RFC 9110, section 10.2.3).
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let value = headers.get("retry-after")?.to_str().ok()?.trim();
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let time = httpdate::parse_http_date(value).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(Timestamp::from_millis(0).plus(time).since(now))
+}
+
 /// Whole seconds, never too few.
 pub(super) fn seconds(duration: Duration) -> u64 {
     duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
-}
-
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, which is the form that servers have to send.
-fn http_date(text: &str) -> Option<Timestamp> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let (_, rest) = text.split_once(", ")?;
-    let mut words = rest.split_whitespace();
-    let day: u64 = words.next()?.parse().ok()?;
-    let name = words.next()?;
-    let month = MONTHS.iter().position(|month| *month == name)? as u64 + 1;
-    let year: u64 = words.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
-    let mut clock = words.next()?.split(':').map(|part| part.parse::<u64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `days_from_civil`.
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year / 400, year % 400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day.checked_sub(1)?;
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
-    Some(Timestamp::from_millis((days * 86_400 + hour * 3600 + minute * 60 + second) * 1000))
 }

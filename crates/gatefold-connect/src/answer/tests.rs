@@ -129,6 +129,8 @@ fn an_answer_becomes_the_blocks_that_fit_it() {
         received(201, &[("location", "/pets/7")], b""),
         text("201 Created: done, see /pets/7"),
     );
+    let head = Given { action: json!({ "method": "HEAD" }), ..NOTHING };
+    check(head, received(200, &[("etag", "x"), ("set-cookie", "s")], b""), text("200 OK\netag: x"));
     check(NOTHING, received(304, &[], b""), text("304 Not Modified: done"));
 }
 
@@ -240,6 +242,7 @@ fn note(headers: &[(&str, &str)]) -> Option<String> {
     let parameters = json!([
         { "name": "page", "in": "query" },
         { "name": "page[after]", "argument": "after", "in": "query" },
+        { "name": "at", "in": "query", "style": "deepObject" },
     ]);
     let given = Given { action: json!({ "parameters": parameters }), ..NOTHING };
     let payload = payload(&given, &received(200, headers, b"x"));
@@ -258,6 +261,22 @@ fn one_line_tells_of_the_next_page_and_of_a_low_limit() {
         ),
         (&[("link", "</pets?cursor=x>; rel=\"next\"")], Some("there is a next page")),
         (&[("link", "</pets?page=1>; rel=\"prev\"")], None),
+        (
+            &[("link", "<?page%5Bafter%5D=b>; rel=next")],
+            Some("next page: call again with after=b, without page"),
+        ),
+        (
+            &[("link", "<?page=2&at%5Bcursor%5D=b>; rel=next")],
+            Some("next page: call again with at[cursor]=b"),
+        ),
+        (&[("retry-after", "5")], Some("come back in 5 s")),
+        (
+            &[
+                ("retry-after", "99999999999999999999999"),
+                ("x-ratelimit-reset", "99999999999999999999999"),
+            ],
+            None,
+        ),
         (&[("x-next-page", "3")], Some("next page: call again with page=3")),
         (&[("x-next-page", "")], None),
         (&[("x-ratelimit-limit", "60"), ("x-ratelimit-remaining", "59")], None),
@@ -376,6 +395,7 @@ fn a_failure_says_how_to_mend_the_call() {
             "the API answered 302 Found\nit is to be found at /login",
         ),
         (599, &[], "what", "the API answered 599: what"),
+        (500, &[JSON], "{\"code\":7}", "the API answered 500 Internal Server Error\n{\"code\":7}"),
     ] {
         assert_eq!(failure(status, headers, body), expected);
     }
@@ -450,4 +470,52 @@ fn an_api_that_repeats_credentials_leaks_none() {
 fn a_program_can_be_shared_between_threads() {
     fn check<T: Send + Sync>() {}
     check::<Extract>();
+}
+
+#[test]
+fn every_answer_becomes_a_result_without_the_secret() {
+    use proptest::prelude::*;
+    const SECRET: &str = "t0ken\"\\é/1";
+    let written = serde_json::to_string(SECRET).unwrap();
+    let piece = prop_oneof![
+        4 => proptest::collection::vec(any::<u8>(), 0..8),
+        4 => "[\\[\\]{}\",:0-9a-z<>/ \\\\]{0,8}".prop_map(String::into_bytes),
+        1 => Just(SECRET.as_bytes().to_vec()),
+        1 => Just(written.into_bytes()),
+        1 => Just(b"{\"error\":".to_vec()),
+        1 => Just(b"<title>".to_vec()),
+    ];
+    let body = proptest::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat());
+    let header = proptest::collection::vec(32_u8..=255, 0..20);
+    let types = proptest::sample::select(vec![
+        "application/json",
+        "text/html",
+        "text/plain; charset=latin1",
+        "application/xml",
+        "image/png",
+        "a/b",
+        "",
+    ]);
+    let status = proptest::sample::select(vec![200_u16, 204, 302, 400, 401, 403, 404, 429, 503]);
+    let names = proptest::sample::select(vec![
+        "link",
+        "retry-after",
+        "location",
+        "content-disposition",
+        "x-next-page",
+        "ratelimit",
+        "content-type",
+    ]);
+    let config =
+        ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(status in status, types in types, name in names, value in header, body in body, wrapped: bool)| {
+        let mut answer = received(status, &[("content-type", types)], &body);
+        let value: Vec<u8> = value.into_iter().filter(|byte| *byte != 127).collect();
+        answer.headers.append(name, HeaderValue::from_bytes(&value).unwrap());
+        let result = if wrapped { "wrapped" } else { "plain" };
+        let given = Given { secret: SECRET, action: json!({ "result": result }), ..NOTHING };
+        let payload = payload(&given, &answer);
+        prop_assert!(serde_json::from_str::<Value>(payload.json.get()).is_ok());
+        prop_assert!(!payload.json.get().contains("t0ken"), "{}", payload.json);
+    });
 }

@@ -36,6 +36,10 @@ pub(super) fn encoded(
     };
     let Some(value) = value else { return Ok(None) };
     let media = chosen(body, arguments)?;
+    // Only JSON has a way to write it.
+    if value.is_null() && MediaClass::of(&media.media_type) != MediaClass::Json {
+        return Ok(None);
+    }
     written(argument, media, &value).map(Some)
 }
 

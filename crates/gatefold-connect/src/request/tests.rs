@@ -342,6 +342,7 @@ fn a_body_is_written_in_its_media_type() {
         check_body(&whole(media_type), json!({ "b": value }), expected);
     }
     check_body(&whole("application/json"), json!({}), "no body");
+    check_body(&whole("text/plain"), json!({ "b": null }), "no body");
     let raw: Value =
         serde_json::from_str(r#"{"b":{"id":12345678901234567890123,"x":1.50,"y":1E400}}"#).unwrap();
     check_body(
