@@ -9,7 +9,7 @@ use crate::media::MediaClass;
 
 use super::encoded::{EncodedBody, OCTETS};
 use super::error::RequestError;
-use super::files::FileContent;
+use super::files::{BASE64, FileContent};
 use super::forms::{content_text, form};
 use super::multipart;
 use super::template::filled;
@@ -35,7 +35,7 @@ pub(super) fn encoded(
         }
     };
     let Some(value) = value else { return Ok(None) };
-    let media = chosen(body, arguments)?;
+    let media = chosen(body, arguments, &value)?;
     // Only JSON has a way to write it.
     if value.is_null() && MediaClass::of(&media.media_type) != MediaClass::Json {
         return Ok(None);
@@ -49,29 +49,36 @@ fn members(names: &[String], arguments: &Map<String, Value>, required: bool) -> 
     (required || !members.is_empty()).then_some(Value::Object(members))
 }
 
-/// The media type that the arguments choose, else the preferred one.
+/// The media type that the arguments choose, else the preferred one. A file is sent as one where that is
+/// possible.
 fn chosen<'a>(
     body: &'a RequestBody,
     arguments: &Map<String, Value>,
+    value: &Value,
 ) -> Result<&'a BodyMedia, RequestError> {
-    let first = body.media.first().expect("a body has a media type");
-    let Some(argument) = &body.choice else { return Ok(first) };
-    match arguments.get(argument) {
-        None | Some(Value::Null) => Ok(first),
-        Some(choice) => {
-            let mut types = body.media.iter();
-            types.find(|media| choice.as_str() == Some(&media.media_type)).ok_or_else(|| {
-                let types = body.media.iter().map(|media| format!("`{}`", media.media_type));
-                let types = types.collect::<Vec<_>>().join(", ");
-                RequestError::argument(argument, format!("has to be one of {types}"))
-            })
-        }
-    }
+    let choice = body.choice.as_ref().and_then(|argument| {
+        Some((argument, arguments.get(argument).filter(|choice| !choice.is_null())?))
+    });
+    let Some((argument, choice)) = choice else {
+        let is_file = value.get(BASE64).is_some_and(Value::is_string);
+        let of_files = body.media.iter().find(|media| is_file && takes_files(media));
+        return Ok(of_files.or(body.media.first()).expect("a body has a media type"));
+    };
+    let mut types = body.media.iter();
+    types.find(|media| choice.as_str() == Some(&media.media_type)).ok_or_else(|| {
+        let types = body.media.iter().map(|media| format!("`{}`", media.media_type));
+        let types = types.collect::<Vec<_>>().join(", ");
+        RequestError::argument(argument, format!("has to be one of {types}"))
+    })
+}
+
+fn takes_files(media: &BodyMedia) -> bool {
+    media.files.iter().any(|name| name == WHOLE)
 }
 
 fn written(argument: &str, media: &BodyMedia, value: &Value) -> Result<EncodedBody, RequestError> {
     let class = MediaClass::of(&media.media_type);
-    if media.files.iter().any(|name| name == WHOLE) || is_file(class, value) {
+    if takes_files(media) || is_file(class, value) {
         return file(argument, media, class, value);
     }
     let text = match (class, value) {
@@ -104,7 +111,7 @@ fn is_file(class: MediaClass, value: &Value) -> bool {
         class,
         MediaClass::Any | MediaClass::Bytes | MediaClass::Image | MediaClass::Audio
     );
-    may_be_bytes && value.get("base64").is_some_and(Value::is_string)
+    may_be_bytes && value.get(BASE64).is_some_and(Value::is_string)
 }
 
 fn file(

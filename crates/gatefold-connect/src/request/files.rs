@@ -15,6 +15,9 @@ const LENIENT: GeneralPurposeConfig =
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
+/// The member of a file that is its content.
+pub(super) const BASE64: &str = "base64";
+
 /// A file that is sent.
 #[derive(Debug)]
 pub(super) struct FileContent {
@@ -27,7 +30,7 @@ impl FileContent {
     pub(super) fn new(argument: &str, value: &Value) -> Result<Self, RequestError> {
         let base64 = match value {
             Value::String(base64) => base64,
-            Value::Object(file) => match file.get("base64") {
+            Value::Object(file) => match file.get(BASE64) {
                 Some(Value::String(base64)) => base64,
                 _ => return Err(RequestError::argument(argument, NOT_A_FILE)),
             },

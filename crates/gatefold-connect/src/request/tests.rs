@@ -399,11 +399,14 @@ fn an_argument_chooses_the_media_type() {
     let spec = json!({
         "arguments": { "whole": "b" },
         "choice": "content_type",
-        "media": [{ "type": "application/json" }, { "type": "text/csv" }],
+        "media": [
+            { "type": "application/json" }, { "type": "text/csv" }, { "type": "image/png", "files": ["*"] },
+        ],
     });
+    check_body(&spec, json!({ "b": { "base64": "aGk=" } }), "image/png\nhi");
     check_body(&spec, json!({ "b": "x" }), "application/json\n\"x\"");
     check_body(&spec, json!({ "b": "x", "content_type": "text/csv" }), "text/csv\nx");
-    let refused = "`content_type` has to be one of `application/json`, `text/csv`";
+    let refused = "`content_type` has to be one of `application/json`, `text/csv`, `image/png`";
     check_body(&spec, json!({ "b": "x", "content_type": "a/b" }), refused);
 }
 
