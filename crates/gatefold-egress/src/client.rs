@@ -69,6 +69,7 @@ impl HttpClient {
             resolver: egress.resolver.clone(),
             tls,
             limit: settings.connect_timeout,
+            detour: egress.detour,
         };
         let direct = legacy::Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())

@@ -34,6 +34,8 @@ pub(crate) struct GuardedConnector {
     pub(crate) tls: Arc<ClientConfig>,
     /// Covers the lookup and the TLS handshake too.
     pub(crate) limit: Duration,
+    /// Where tests have every admitted connection go.
+    pub(crate) detour: Option<SocketAddr>,
 }
 
 /// A server took no connection in time.
@@ -80,6 +82,10 @@ impl GuardedConnector {
         http.set_nodelay(true);
         http.set_keepalive(Some(KEEPALIVE));
         http.set_connect_timeout(Some(self.limit));
+        let target = match self.detour {
+            Some(to) => format!("http://{to}/").parse()?,
+            None => target,
+        };
         HttpsConnector::from((http, self.tls)).call(target).await
     }
 }

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hyper_util::client::proxy::matcher::Matcher;
@@ -18,6 +19,7 @@ pub struct Egress {
     pub(crate) settings: Arc<Settings>,
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) proxies: Arc<Matcher>,
+    pub(crate) detour: Option<SocketAddr>,
     trust: Arc<Trust>,
     tls: Arc<ClientConfig>,
     /// For requests through the proxies of the environment.
@@ -34,6 +36,7 @@ impl Egress {
             settings: Arc::new(settings),
             resolver: Arc::new(SystemResolver),
             proxies: Arc::new(Matcher::from_system()),
+            detour: None,
             trust: Arc::new(trust),
             tls: Arc::new(tls),
             proxied,
@@ -51,6 +54,15 @@ impl Egress {
     #[must_use]
     pub fn without_proxies(mut self) -> Self {
         self.proxies = Arc::new(Matcher::builder().build());
+        self
+    }
+
+    /// The same, but every connection that is admitted goes to one place: for tests, which have no
+    /// machine at the addresses that they are about.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_detour(mut self, to: SocketAddr) -> Self {
+        self.detour = Some(to);
         self
     }
 

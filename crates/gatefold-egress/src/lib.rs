@@ -29,6 +29,7 @@ pub use address::AddressKind;
 pub use client::{HttpClient, SendError};
 pub use egress::Egress;
 pub use error::{EgressError, Obstacle};
+pub use ipnet::IpNet;
 pub use reach::{ForbiddenHost, PrivateNetworks, Reach};
 pub use redaction::redacted;
 pub use redirect::Redirects;

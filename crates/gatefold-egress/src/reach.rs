@@ -73,6 +73,15 @@ impl Reach {
         Self { is_open: true, ..Self::public() }
     }
 
+    /// What a source may reach whose configuration has these URLs and allows these networks.
+    pub fn for_source<'u>(
+        urls: impl IntoIterator<Item = &'u str>,
+        private: PrivateNetworks,
+    ) -> Self {
+        let urls = urls.into_iter().filter_map(|url| Url::parse(url).ok());
+        urls.fold(Self::public().allowing(private), |reach, url| reach.naming(&url))
+    }
+
     pub(crate) fn is_any(&self) -> bool {
         self.is_open
     }
@@ -173,23 +182,36 @@ pub(crate) fn literal_address(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-impl fmt::Display for ForbiddenHost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl ForbiddenHost {
+    /// What the host is.
+    pub fn fault(&self) -> String {
         let Self { host, address, kind, fix } = self;
         let kind = kind.as_str();
+        let end = if *fix == ReachFix::Never { ", which is not this machine" } else { "" };
         match literal_address(host) {
-            Some(_) => write!(f, "`{host}` is a {kind} address")?,
-            None => write!(f, "`{host}` leads to the {kind} address {address}")?,
+            Some(_) => format!("`{host}` is a {kind} address"),
+            None => format!("`{host}` leads to the {kind} address {address}{end}"),
         }
-        match fix {
+    }
+
+    /// How a person allows it, unless nothing does.
+    pub fn fix(&self) -> Option<&'static str> {
+        match self.fix {
             ReachFix::AllowAll => {
-                f.write_str("; set `allow_private = true` for this source if that is meant")
+                Some("set `allow_private = true` for this source if that is meant")
             }
-            ReachFix::ListNetwork => f.write_str(
-                "; list its network in `allow_private` for this source if that is meant",
-            ),
-            ReachFix::Never => f.write_str(", which is not this machine"),
+            ReachFix::ListNetwork => {
+                Some("list its network in `allow_private` for this source if that is meant")
+            }
+            ReachFix::Never => None,
         }
+    }
+}
+
+impl fmt::Display for ForbiddenHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.fault())?;
+        self.fix().map_or(Ok(()), |fix| write!(f, "; {fix}"))
     }
 }
 

@@ -24,6 +24,8 @@ use reqwest::Url;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
+mod bounds;
+mod guard;
 mod once;
 mod retries;
 
