@@ -8,6 +8,7 @@ mod crowded_starts;
 mod entries;
 mod eras;
 mod floods;
+mod guarded;
 mod http;
 mod identities;
 mod installs;
@@ -39,6 +40,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         entries::trials(),
         eras::trials(),
         floods::trials(),
+        guarded::trials(),
         http::trials(),
         identities::trials(),
         installs::trials(),

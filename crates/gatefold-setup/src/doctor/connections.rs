@@ -126,7 +126,7 @@ fn concealing(source: &SourceConfig, app: &App) -> Option<Finding> {
 
 async fn asked(source: &SourceConfig, environment: &Environment) -> Option<ProbeOutcome> {
     let server = source.section.need().and_then(Need::server)?;
-    remote::diagnose(source, server.url, server.headers, environment).await
+    remote::diagnose(source, server, environment).await
 }
 
 /// `connected` is `None` for every source if one of them exceeded the limit for all.

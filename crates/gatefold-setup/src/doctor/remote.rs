@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use gatefold::Environment;
 use gatefold::config::SourceConfig;
+use gatefold::config::kinds::ServerNeed;
 use gatefold_core::Secret;
 use gatefold_egress::{
     Egress, EgressError, HttpClient, HttpRequest, Obstacle, Reach, Redirects, Settings,
@@ -50,16 +51,16 @@ pub(super) enum ProbeOutcome {
 /// Asks a source's address as a client would. `None` when nothing can be asked from here.
 pub(super) async fn diagnose(
     source: &SourceConfig,
-    url: &str,
-    headers: &[(String, Secret)],
+    server: ServerNeed<'_>,
     environment: &Environment,
 ) -> Option<ProbeOutcome> {
+    let ServerNeed { url, headers, private } = server;
     let settings = Settings {
         connect_timeout: QUESTION_DEADLINE,
         read_timeout: Some(QUESTION_DEADLINE),
         ..Settings::default()
     };
-    let client = Egress::new(settings).ok()?.client_for(Reach::any());
+    let client = Egress::new(settings).ok()?.client_for(Reach::for_source([url], private.clone()));
     let fault = |what: String, fix: String| {
         Finding::new(Section::Sources, Level::Fault, format!("{}: {what}", source.domain))
             .at(&source.origin)
@@ -168,6 +169,10 @@ fn unreachable(error: Option<&EgressError>, url: &str) -> (String, String) {
     if let EgressError::NoRoots = error {
         let what = format!("no secure connection to `{host}`: this machine has no CA certificates");
         return (what, "install `ca-certificates`, or set `SSL_CERT_FILE`".to_owned());
+    }
+    if let Some(forbidden) = error.forbidden() {
+        let fix = forbidden.fix().unwrap_or("correct the name on this machine: `/etc/hosts`");
+        return (forbidden.fault(), fix.to_owned());
     }
     let mut causes = error.to_string();
     let mut next = error.source();
@@ -283,6 +288,20 @@ mod tests {
         let (said, cure) = judged(&answer, is_events, url, &headers).unwrap();
         assert!(said.contains(what) && cure.contains(fix), "{said}: {cure}");
         assert!(!cure.contains("hunter2") && !cure.contains("pw@"), "{cure}");
+    }
+
+    #[tokio::test]
+    async fn an_address_that_is_refused_is_told_with_the_key_that_allows_it() {
+        let settings = Settings::default();
+        let client = Egress::new(settings).unwrap().client_for(Reach::public());
+        for (url, what, fix) in [
+            ("http://127.0.0.1:9/", "`127.0.0.1` is a loopback address", "`allow_private = true`"),
+            ("http://169.254.169.254/", "is a metadata address", "list its network"),
+        ] {
+            let error = ask(&client, Method::POST, url, &[]).await.err().flatten().unwrap();
+            let (said, cure) = unreachable(Some(&error), url);
+            assert!(said.contains(what) && cure.contains(fix), "{said}: {cure}");
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub enum Kind {
     Address,
     Domain,
     Flag,
+    /// A boolean, or a list of IP networks.
+    FlagOrNetworks,
     /// A whole number above zero.
     Count {
         max: u64,
@@ -120,6 +122,7 @@ impl Kind {
             Self::Address => "address and port",
             Self::Domain => "domain",
             Self::Flag => "boolean",
+            Self::FlagOrNetworks => "boolean or list of networks",
             Self::Count { .. } => "whole number",
             Self::Duration => "duration",
             Self::Size => "size",
@@ -148,6 +151,7 @@ impl Kind {
             Self::Address => "such as \"127.0.0.1:8420\", \"[::1]:8420\" or \"localhost:8420\"",
             Self::Domain => "1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end",
             Self::Count { .. } => "above zero",
+            Self::FlagOrNetworks => "a network is an address and the length of its prefix",
             Self::Duration => "a number and `ms`, `s`, `m`, `h` or `d`, above zero",
             Self::Size => "a number and `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, above zero",
             Self::Texts => "none of them empty",

@@ -4,6 +4,7 @@
 //! the reader, the schema, the reference, `config show`, the doctor and the app use [`SourceKind`]
 //! and [`KindSection`]. Embedders add kinds of their own with [`Kinds::with`].
 
+pub(crate) mod allow_private;
 mod http_api;
 pub mod mcp;
 mod needs;
@@ -23,6 +24,7 @@ use serde_json::Value as Json;
 
 use super::key::Key;
 
+pub use allow_private::AllowPrivate;
 pub use http_api::ActionsKind;
 pub use needs::{Need, ProgramNeed, ServerNeed};
 pub use parts::DigestParts;

@@ -10,6 +10,7 @@ use gatefold_config::ITEM_LIMIT;
 use serde_json::{Map, Value, json};
 
 use super::keys::{ApplyMode, Emptiness, Key, Kind, Section};
+use super::kinds::allow_private::NETWORK_LIMIT;
 
 /// Where the schema is published, for users who have nothing but their `gatefold.toml`.
 pub(super) const ADDRESS: &str =
@@ -153,6 +154,11 @@ fn kind(kind: &Kind) -> Value {
             any_of(&json!({ "type": "string", "pattern": domain, "maxLength": 40 }))
         }
         Kind::Flag => json!({ "type": "boolean" }),
+        Kind::FlagOrNetworks => {
+            let mut networks = list(&pattern("^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"));
+            networks["maxItems"] = NETWORK_LIMIT.into();
+            json!({ "anyOf": [{ "type": "boolean" }, networks] })
+        }
         Kind::Count { max } => json!({ "type": "integer", "minimum": 1, "maximum": max }),
         Kind::Duration => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(ms|s|m|min|h|d)\s*$"),
         Kind::Size => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(B|KiB|K|MiB|M|GiB|G|kB|KB|MB|GB)\s*$"),

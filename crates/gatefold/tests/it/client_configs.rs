@@ -20,7 +20,7 @@ fn line(source: &SourceConfig) -> String {
             let cwd = cwd.map(|cwd| format!(" in {}", cwd.display())).unwrap_or_default();
             format!("{domain}: {command} {args:?}{}{cwd}", pairs(env))
         }
-        Some(Need::Server(ServerNeed { url, headers })) => {
+        Some(Need::Server(ServerNeed { url, headers, .. })) => {
             format!("{domain}: {url}{}", pairs(headers))
         }
         None => format!("{domain}: disabled"),

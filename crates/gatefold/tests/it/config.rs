@@ -7,6 +7,7 @@ use gatefold::Environment;
 use gatefold::config::kinds::Need;
 use gatefold::config::{Durability, Inputs, default_state_dir};
 use gatefold_policy::Effect;
+use serde_json::json;
 
 use crate::scratch::{Scratch, toml};
 
@@ -426,6 +427,28 @@ fn writes_is_a_word_for_all_that_may_change_something_and_in_a_list_a_pattern() 
         }
     }
     assert!(toml("[policy]\nask = []").unwrap().policy.rules().is_empty());
+}
+
+#[test]
+fn private_networks_are_allowed_for_one_source() {
+    let source = |key: &str| {
+        let config = toml(&format!("[sources.a]\nurl = 'http://mcp.internal/'\n{key}")).unwrap();
+        config.sources.into_iter().next().unwrap()
+    };
+    let plain = source("");
+    for (written, shown) in [
+        ("true", json!(true)),
+        ("['10.0.0.0/8', 'fd00::/8']", json!(["10.0.0.0/8", "fd00::/8"])),
+        ("['10.0.0.5', '${NONE:-::1}']", json!(["10.0.0.5/32", "::1/128"])),
+    ] {
+        let allowed = source(&format!("allow_private = {written}"));
+        assert_eq!(allowed.section.usable().unwrap().shown()["allow_private"], shown);
+        assert_ne!(allowed.config_digest, plain.config_digest, "{written}");
+    }
+    // A source that said nothing before there was the key is still the same.
+    let denied = source("allow_private = false");
+    assert_eq!(denied.config_digest, plain.config_digest);
+    assert!(denied.section.usable().unwrap().shown().get("allow_private").is_none());
 }
 
 #[test]

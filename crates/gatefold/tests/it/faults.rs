@@ -9,6 +9,37 @@ fn messages(texts: &[&str]) -> String {
 }
 
 #[test]
+fn a_network_that_is_none_is_named() {
+    insta::assert_snapshot!(messages(&[
+        "[sources.a]\nurl = 'http://h/'\nallow_private = 'yes'",
+        "[sources.a]\nurl = 'http://h/'\nallow_private = ['10.0.0.0/33', 'h', 3]",
+        "[sources.a]\ncommand = 'x'\nallow_private = true",
+    ]), @r#"
+    [sources.a]
+    url = 'http://h/'
+    allow_private = 'yes'
+    gatefold.toml:3:17: `sources.a.allow_private` is a string, not a boolean or a list of networks
+      help: write `true`, or list networks: ["10.0.0.0/8"]
+
+    [sources.a]
+    url = 'http://h/'
+    allow_private = ['10.0.0.0/33', 'h', 3]
+    gatefold.toml:3:18: `sources.a.allow_private[0]` is not a network: "10.0.0.0/33"
+      help: write an address and the length of its prefix: "10.0.0.0/8"
+    gatefold.toml:3:33: `sources.a.allow_private[1]` is not a network: "h"
+      help: write an address and the length of its prefix: "10.0.0.0/8"
+    gatefold.toml:3:38: `sources.a.allow_private[2]` is a number, not a string
+      help: put it in quotes
+
+    [sources.a]
+    command = 'x'
+    allow_private = true
+    gatefold.toml:3:1: `sources.a.allow_private` belongs to `url`, not to `command`
+      help: remove it
+    "#);
+}
+
+#[test]
 fn an_unknown_key_is_named_with_the_nearest_one() {
     insta::assert_snapshot!(messages(&[
         "[sources.a]\ncomand = 'x'\ncommand = 'x'",
@@ -44,7 +75,7 @@ fn an_unknown_key_is_named_with_the_nearest_one() {
     command = 'x'
     frobnicate = 1
     gatefold.toml:3:1: `sources.a.frobnicate` is not a known key
-      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `ask`, `deny`, `connect_deadline`, `install_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`, `era`
+      help: use one of `domain`, `enabled`, `description`, `groups`, `allow`, `ask`, `deny`, `connect_deadline`, `install_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`, `allow_private`, `era`
 
     [limit]
     call_deadline = '1s'

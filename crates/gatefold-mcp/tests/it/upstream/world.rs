@@ -13,7 +13,7 @@ use gatefold_dispatch::{
     Dispatcher, Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, NoPastQueries,
     Ports, SealKey, Setup, SourceReport, SourceSetup, SourceState,
 };
-use gatefold_egress::{Egress, Reach, Settings};
+use gatefold_egress::{Egress, HttpClient, Reach, Settings};
 use gatefold_mcp::{McpPorts, McpSettings, McpSource, StartLimits, StartPlaces};
 use gatefold_policy::Policy;
 use gatefold_testkit::wait_until;
@@ -36,6 +36,8 @@ pub(crate) struct WorldOptions {
     pub(crate) policy: Policy,
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
     pub(crate) starts: StartLimits,
+    /// The client for sources over HTTP, or none for one that reaches every address.
+    pub(crate) client: Option<HttpClient>,
 }
 
 impl Default for WorldOptions {
@@ -47,6 +49,7 @@ impl Default for WorldOptions {
             policy: Policy::default(),
             credentials: None,
             starts: StartLimits::default(),
+            client: None,
         }
     }
 }
@@ -206,10 +209,15 @@ fn presenting(
 ) -> Arc<McpSource> {
     let (keeper, clock) = (keeper.clone(), Arc::new(SystemClock));
     let credentials = made.credentials.clone();
-    let egress = Egress::new(Settings { read_timeout: None, ..Settings::default() }).unwrap();
-    let client = egress.without_proxies().client_for(Reach::any());
+    let client = made.client.clone().unwrap_or_else(|| egress().client_for(Reach::any()));
     let ports = McpPorts { client, credentials, keeper, clock, starts: starts.clone() };
     McpSource::new(settings.clone(), ports, made.known.clone())
+}
+
+/// What makes guarded clients.
+pub(crate) fn egress() -> Egress {
+    let settings = Settings { read_timeout: None, ..Settings::default() };
+    Egress::new(settings).unwrap().without_proxies()
 }
 
 #[expect(clippy::disallowed_methods, reason = "the guarded client is tested where it is made")]

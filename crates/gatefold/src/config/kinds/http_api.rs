@@ -12,7 +12,7 @@ use gatefold_config::{LimitedItems, Pairs, Table};
 use serde::Deserialize;
 
 use super::mcp::{HeaderName, HeaderValue, ServerAddress, headers};
-use super::{ConnectionMethod, KindSection, SourceKind};
+use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::key::Key;
 
 use section::{ApiConnection, ApiSection};
@@ -51,7 +51,7 @@ impl SourceKind for ActionsKind {
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&["actions", "base_url", "auth", "headers"]);
+        table.know(&["actions", "base_url", "auth", "headers", "allow_private"]);
         let connection = connection(table);
         let actions = table.field("actions").and_then(|field| actions::read(&field));
         if connection.as_ref().is_some_and(|own| own.base_url.is_none())
@@ -71,6 +71,7 @@ impl SourceKind for ActionsKind {
 struct ConnectionKeys {
     base_url: Option<ServerAddress>,
     headers: LimitedItems<Pairs<HeaderName, HeaderValue>>,
+    allow_private: AllowPrivate,
 }
 
 /// Where the API is and what every request carries.
@@ -81,5 +82,6 @@ fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
         None => None,
     };
     let base_url = keys.base_url.map(|address| address.0);
-    Some(ApiConnection { base_url, auth, headers: headers(keys.headers.0) })
+    let headers = headers(keys.headers.0);
+    Some(ApiConnection { base_url, auth, headers, private: keys.allow_private })
 }

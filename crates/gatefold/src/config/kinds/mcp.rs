@@ -11,7 +11,7 @@ use gatefold_config::{FilePath, ForeignKey, LimitedItems, Pairs, Table, Text};
 use gatefold_mcp::EraChoice;
 use serde::Deserialize;
 
-use super::{ConnectionMethod, KindSection, SourceKind};
+use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::key::Key;
 
 pub use section::McpConnection;
@@ -70,6 +70,7 @@ struct ProgramKeys {
 struct RemoteKeys {
     url: Option<ServerAddress>,
     headers: LimitedItems<Pairs<HeaderName, HeaderValue>>,
+    allow_private: AllowPrivate,
 }
 
 impl SourceKind for McpKind {
@@ -112,17 +113,29 @@ impl SourceKind for McpKind {
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&["command", "url", "args", "env", "cwd", "inherit_env", "headers", "era"]);
-        let connection = match (table.peek("command"), table.peek("url")) {
+        table.know(&[
+            "command",
+            "url",
+            "args",
+            "env",
+            "cwd",
+            "inherit_env",
+            "headers",
+            "allow_private",
+            "era",
+        ]);
+        let (connection, private) = match (table.peek("command"), table.peek("url")) {
             (Some(_), Some(url)) => {
                 url.key_fault("is set beside `command`", "keep one of the two");
                 return None;
             }
             (Some(_), None) => {
-                if let Some(headers) = table.peek("headers") {
-                    headers.key_fault("belongs to `url`, not to `command`", "remove it");
+                for key in ["headers", "allow_private"] {
+                    if let Some(field) = table.peek(key) {
+                        field.key_fault("belongs to `url`, not to `command`", "remove it");
+                    }
                 }
-                program(table.read()?)
+                (program(table.read()?), AllowPrivate::default())
             }
             (None, _) => {
                 for key in ["args", "env", "cwd", "inherit_env"] {
@@ -134,7 +147,7 @@ impl SourceKind for McpKind {
             }
         };
         let era = table.read::<EraKeys>()?.era.map_or(EraChoice::Auto, EraChoice::from);
-        Some(Arc::new(McpSection { connection, era }))
+        Some(Arc::new(McpSection { connection, private, era }))
     }
 }
 
@@ -148,7 +161,7 @@ fn program(keys: ProgramKeys) -> McpConnection {
     }
 }
 
-fn server(keys: RemoteKeys) -> Option<McpConnection> {
+fn server(keys: RemoteKeys) -> Option<(McpConnection, AllowPrivate)> {
     let headers = values::headers(keys.headers.0);
-    Some(McpConnection::Http { url: keys.url?.0, headers })
+    Some((McpConnection::Http { url: keys.url?.0, headers }, keys.allow_private))
 }

@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use gatefold_core::Secret;
+use gatefold_egress::PrivateNetworks;
 
 /// What must exist before a source can be reached.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +25,8 @@ pub struct ProgramNeed<'a> {
 pub struct ServerNeed<'a> {
     pub url: &'a str,
     pub headers: &'a [(String, Secret)],
+    /// The networks in which its name may be.
+    pub private: &'a PrivateNetworks,
 }
 
 impl<'a> Need<'a> {

@@ -1,4 +1,5 @@
 use crate::config::key::{Key, Kind};
+use crate::config::kinds::allow_private;
 
 const BASE_URL: Key = Key {
     details: "Paths are added to it.",
@@ -36,4 +37,5 @@ pub(super) const ACTIONS: &[Key] = &[
     Key { needs: &["actions"], ..BASE_URL },
     Key { needs: &["actions"], ..AUTH },
     Key { needs: &["actions"], ..HEADERS },
+    allow_private::key(&["actions"]),
 ];

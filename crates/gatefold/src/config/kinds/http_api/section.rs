@@ -12,7 +12,7 @@ use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
 use gatefold_egress::Reach;
 use serde_json::{Value as Json, json};
 
-use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
+use super::super::{AllowPrivate, DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::ActionsKind;
 
 /// Where an API is and what every request carries.
@@ -21,6 +21,7 @@ pub(super) struct ApiConnection {
     pub(super) base_url: Option<String>,
     pub(super) auth: Option<ApiAuth>,
     pub(super) headers: Vec<(String, Secret)>,
+    pub(super) private: AllowPrivate,
 }
 
 /// How to sign in, before there is anything that signs in.
@@ -56,15 +57,14 @@ impl ApiSection {
 }
 
 impl ApiSection {
-    /// The hosts that the configuration itself names.
+    /// The hosts that the configuration itself names or allows.
     fn reach(&self) -> Reach {
         let token_url = match &self.connection.auth {
             Some(ApiAuth::ClientCredentials { token_url, .. }) => Some(token_url),
             _ => None,
         };
         let urls = self.connection.base_url.iter().chain(token_url);
-        let urls = urls.filter_map(|url| url.parse().ok());
-        urls.fold(Reach::public(), |reach, url| reach.naming(&url))
+        Reach::for_source(urls.map(String::as_str), self.connection.private.0.clone())
     }
 }
 
@@ -119,11 +119,12 @@ impl KindSection for ApiSection {
     }
 
     fn digest(&self, parts: &mut DigestParts) {
-        let ApiConnection { base_url, auth, headers } = &self.connection;
+        let ApiConnection { base_url, auth, headers, private } = &self.connection;
         parts.add("actions");
         parts.add(base_url.as_deref().unwrap_or_default());
         parts.add_list(auth.as_slice(), |parts, auth| auth.digest(parts));
         parts.add_pairs(headers);
+        private.digest(parts);
         parts.add_list(&self.actions, |parts, action| parts.add(format!("{action:?}")));
     }
 
@@ -140,13 +141,17 @@ impl KindSection for ApiSection {
 
     fn shown(&self) -> Json {
         let headers: Vec<_> = self.connection.headers.iter().map(|(name, _)| name).collect();
-        json!({
+        let mut shown = json!({
             "kind": ActionsKind::NAME.as_str(),
             "host": host_of(self.connection.base_url.as_deref().unwrap_or_default()),
             "auth": self.connection.auth.as_ref().map(ApiAuth::name),
             "headers": headers,
             "actions": self.actions.len(),
-        })
+        });
+        if let Some(allowed) = self.connection.private.shown() {
+            shown["allow_private"] = allowed;
+        }
+        shown
     }
 
     fn asks(&self) -> Vec<String> {

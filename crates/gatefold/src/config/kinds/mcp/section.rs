@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gatefold_catalog::KindName;
 use gatefold_core::{Digest, Secret};
 use gatefold_dispatch::Source;
-use gatefold_egress::{Egress, EgressError, Reach};
+use gatefold_egress::{Egress, EgressError, PrivateNetworks, Reach};
 use gatefold_mcp::{
     EraChoice, HttpSettings, McpPorts, McpSettings, McpSource, StdioSettings, Transport,
 };
@@ -14,7 +14,8 @@ use serde_json::{Value as Json, json};
 
 use super::McpKind;
 use crate::config::kinds::{
-    DigestParts, KindSection, Need, ProgramNeed, ServerNeed, SourceIdentity, SourcePorts,
+    AllowPrivate, DigestParts, KindSection, Need, ProgramNeed, ServerNeed, SourceIdentity,
+    SourcePorts,
 };
 
 /// How an MCP server is reached. Its `Debug` shows nothing that may be secret.
@@ -81,6 +82,7 @@ impl McpConnection {
     fn build_in(
         &self,
         era: EraChoice,
+        private: &PrivateNetworks,
         identity: SourceIdentity,
         ports: &SourcePorts,
     ) -> Arc<dyn Source> {
@@ -95,13 +97,21 @@ impl McpConnection {
             config_digest: identity.config_digest,
         };
         let ports = McpPorts {
-            client: ports.egress.client_for(Reach::any()),
+            client: ports.egress.client_for(self.reach_in(private)),
             credentials,
             keeper: ports.manifests.clone(),
             clock: ports.clock.clone(),
             starts: ports.starts.clone(),
         };
         McpSource::new(settings, ports, identity.known)
+    }
+
+    /// A program is reached without a client.
+    fn reach_in(&self, private: &PrivateNetworks) -> Reach {
+        match self {
+            Self::Stdio { .. } => Reach::public(),
+            Self::Http { url, .. } => Reach::for_source([url.as_str()], private.clone()),
+        }
     }
 
     fn transport(&self, egress: &Egress) -> Transport {
@@ -117,9 +127,11 @@ impl McpConnection {
     }
 }
 
-/// A whole section: how the server is reached, and in which era it is spoken to.
+/// A whole section: how the server is reached, in which networks its name may be, and in which era
+/// it is spoken to.
 pub(super) struct McpSection {
     pub(super) connection: McpConnection,
+    pub(super) private: AllowPrivate,
     pub(super) era: EraChoice,
 }
 
@@ -130,6 +142,7 @@ impl KindSection for McpSection {
 
     fn digest(&self, parts: &mut DigestParts) {
         self.connection.digest(parts);
+        self.private.digest(parts);
         // Without a choice, data that the first release kept on disk is still found.
         if let Some(word) = chosen_era(self.era) {
             parts.add("era");
@@ -147,6 +160,9 @@ impl KindSection for McpSection {
 
     fn shown(&self) -> Json {
         let mut shown = self.connection.shown();
+        if let Some(allowed) = self.private.shown() {
+            shown["allow_private"] = allowed;
+        }
         if let Some(word) = chosen_era(self.era) {
             shown["era"] = word.into();
         }
@@ -154,21 +170,32 @@ impl KindSection for McpSection {
     }
 
     fn need(&self) -> Option<Need<'_>> {
-        self.connection.need()
+        self.connection.need().map(|need| match need {
+            Need::Server(server) => Need::Server(ServerNeed { private: &self.private.0, ..server }),
+            Need::Program(_) => need,
+        })
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
-        self.connection.build_in(self.era, identity, ports)
+        self.connection.build_in(self.era, &self.private.0, identity, ports)
     }
 }
 
 impl fmt::Debug for McpSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(era) = chosen_era(self.era) else { return self.connection.fmt(f) };
-        f.debug_struct("McpSection")
-            .field("connection", &self.connection)
-            .field("era", &era)
-            .finish()
+        let (era, allowed) = (chosen_era(self.era), self.private.shown());
+        if era.is_none() && allowed.is_none() {
+            return self.connection.fmt(f);
+        }
+        let mut shown = f.debug_struct("McpSection");
+        shown.field("connection", &self.connection);
+        if let Some(allowed) = allowed {
+            shown.field("allow_private", &format_args!("{allowed}"));
+        }
+        if let Some(era) = era {
+            shown.field("era", &era);
+        }
+        shown.finish()
     }
 }
 
@@ -254,12 +281,14 @@ impl KindSection for McpConnection {
             Self::Stdio { command, args, env, cwd, .. } => {
                 Need::Program(ProgramNeed { command, args, env, cwd: cwd.as_deref() })
             }
-            Self::Http { url, headers } => Need::Server(ServerNeed { url, headers }),
+            Self::Http { url, headers } => {
+                Need::Server(ServerNeed { url, headers, private: &PrivateNetworks::None })
+            }
         })
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
-        self.build_in(EraChoice::Auto, identity, ports)
+        self.build_in(EraChoice::Auto, &PrivateNetworks::None, identity, ports)
     }
 }
 
