@@ -109,3 +109,59 @@ pub(crate) fn proxied_client(
         .tls_backend_preconfigured(tls);
     builder.build().map_err(EgressError::Setup)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::net::IpAddr;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::{ForbiddenHost, Lookup};
+
+    /// Knows two names, and counts lookups.
+    #[derive(Default)]
+    struct TwoNames(AtomicUsize);
+
+    impl Resolver for TwoNames {
+        fn look_up(&self, name: &str) -> Lookup {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            let address: Option<IpAddr> = match name {
+                "public.example" => Some([93, 184, 216, 34].into()),
+                "private.example" => Some([10, 0, 0, 5].into()),
+                _ => None,
+            };
+            Box::pin(async move { Ok(vec![address.ok_or(io::ErrorKind::NotFound)?]) })
+        }
+    }
+
+    /// Whether a proxy may be asked for a host, and how often the name was looked up for two
+    /// requests.
+    async fn check(reach: Reach, host: &str, origin: UrlOrigin, expected: Result<usize, bool>) {
+        let names = Arc::new(TwoNames::default());
+        let guard = ProxyGuard::new(Arc::new(reach), names.clone());
+        let url = Url::parse(&format!("http://{host}/")).unwrap();
+        let first = guard.check(&url, origin).await;
+        let outcome = match (first, guard.check(&url, origin).await) {
+            (Ok(()), Ok(())) => Ok(names.0.load(Ordering::SeqCst)),
+            (Err(error), Err(_)) => Err(error.is::<ForbiddenHost>()),
+            other => panic!("{host}: {other:?}"),
+        };
+        assert_eq!(outcome, expected, "{host} from {origin:?}");
+    }
+
+    #[tokio::test]
+    async fn a_proxy_is_asked_for_what_was_checked_here() {
+        use UrlOrigin::{Caller, Redirect};
+        for origin in [Caller, Redirect] {
+            check(Reach::public(), "public.example", origin, Ok(1)).await;
+            check(Reach::public(), "8.8.8.8", origin, Ok(0)).await;
+            check(Reach::public(), "private.example", origin, Err(true)).await;
+            check(Reach::public(), "169.254.169.254", origin, Err(true)).await;
+            check(Reach::any(), "private.example", origin, Ok(0)).await;
+        }
+        // Networks with proxies often leave names to them, but no redirect may use that.
+        check(Reach::public(), "unknown.example", Caller, Ok(1)).await;
+        check(Reach::public(), "unknown.example", Redirect, Err(false)).await;
+    }
+}

@@ -110,3 +110,25 @@ impl TimeProvider for SystemDate {
         Some(UnixTime::since_unix_epoch(since_1970))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_cannot_be_used_says_why_and_shows_nothing() {
+        let pem = |text: &str| Secret::new(text.to_owned());
+        let cert = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        for (cert_pem, reason) in [
+            ("s3cret", "it contains no certificate"),
+            ("-----BEGIN CERTIFICATE-----\ns3cret", "it is not PEM"),
+            (cert, "it has no private key as PEM"),
+        ] {
+            let identity = Identity { cert_pem: pem(cert_pem), key_pem: pem("s3cret") };
+            let error = Trust::of_machine().config(Some(&identity)).unwrap_err();
+            let expected = format!("the client certificate cannot be used: {reason}");
+            assert_eq!(error.to_string(), expected);
+            assert!(!format!("{identity:?} {error:?}").contains("s3cret"));
+        }
+    }
+}
