@@ -27,8 +27,8 @@ pub use arguments::ArgumentCheck;
 pub use auth::{Auth, AuthError, ClientCredentials, KeyPart, KeyPlace};
 pub use openapi::{
     ApiDescription, ApiDocuments, DOCUMENT_LIMIT, DOCUMENTS_LIMIT, DescriptionError,
-    DescriptionNote, DescriptionOptions, Documents, FileDocuments, TextError, ToolDraft,
-    UnusableOperation,
+    DescriptionNote, DescriptionOptions, Documents, FileDocuments, OperationOverlay, Overlay,
+    OverlayReport, TextError, ToolDraft, UnusableOperation,
 };
 pub use request::{MAX_HEADER_BYTES, MAX_URL_BYTES, OutgoingRequest, RequestError};
 pub use source::{ApiDefinition, HttpApi, HttpApiSettings};

@@ -11,6 +11,7 @@ mod documents;
 mod library;
 mod names;
 mod operations;
+mod overlay;
 mod parameters;
 mod responses;
 mod schema;
@@ -23,6 +24,7 @@ pub use description::{
 };
 pub use documents::{Documents, FileDocuments};
 pub use library::DOCUMENTS_LIMIT;
+pub use overlay::{OperationOverlay, Overlay, OverlayReport};
 pub use text::{DOCUMENT_LIMIT, TextError};
 
 use library::{Library, MissingDocument};

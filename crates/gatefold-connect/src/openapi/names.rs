@@ -82,6 +82,12 @@ fn with_digest(name: &str, salt: &str) -> String {
     format!("{kept}_{digest}")
 }
 
+/// Whether a person may name a tool so.
+pub(super) fn is_legal(name: &str) -> bool {
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    (1..=NAME_LIMIT).contains(&name.len()) && name.bytes().all(is_legal)
+}
+
 /// A tag as the name of a group.
 pub(super) fn group(tag: &str) -> Option<String> {
     let legal = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '-' | '/') { c } else { ' ' };

@@ -109,8 +109,7 @@ impl<'a> Schemas<'a> {
         if assembly.has_cuts() {
             self.note("what its schema refers to was cut, because it is too large");
         }
-        let names: Vec<&str> = self.components.iter().map(|one| one.name.as_str()).collect();
-        assembly.text(&root, &names)
+        assembly.text(&root, &|id| self.components[id].name.as_str())
     }
 
     /// The text of a translated schema, never longer than the limit: first what is referred to is left out,

@@ -57,10 +57,10 @@ impl Assembly {
     }
 
     /// The text, with what is used once in its place and all else under `$defs`.
-    pub(super) fn text(&self, root: &Piece, names: &[&str]) -> String {
+    pub(super) fn text<'a>(&'a self, root: &Piece, name: &'a dyn Fn(usize) -> &'a str) -> String {
         let mut writer = AssemblyWriter {
             assembly: self,
-            names,
+            name,
             text: String::new(),
             open: VecDeque::new(),
             seen: HashSet::new(),
@@ -73,7 +73,7 @@ impl Assembly {
 
 struct AssemblyWriter<'a> {
     assembly: &'a Assembly,
-    names: &'a [&'a str],
+    name: &'a dyn Fn(usize) -> &'a str,
     text: String,
     open: VecDeque<usize>,
     seen: HashSet<usize>,
@@ -95,7 +95,7 @@ impl AssemblyWriter<'_> {
                 self.text.push(',');
             }
             is_first = false;
-            _ = write!(self.text, "\"{}\":", self.names[id]);
+            _ = write!(self.text, "\"{}\":", (self.name)(id));
             match self.assembly.pieces.get(&id) {
                 Some(piece) => {
                     self.fixed(piece);
@@ -127,7 +127,7 @@ impl AssemblyWriter<'_> {
             return self.piece(piece, depth);
         }
         self.refer(id);
-        _ = write!(self.text, "{{\"$ref\":\"#/$defs/{}\"}}", self.names[id]);
+        _ = write!(self.text, "{{\"$ref\":\"#/$defs/{}\"}}", (self.name)(id));
     }
 
     /// References that stand in the text already.
