@@ -6,6 +6,7 @@ pub(crate) mod calls;
 pub(crate) mod discovery;
 pub(crate) mod files;
 mod load;
+pub(crate) mod openapi;
 mod process;
 mod reading;
 pub(crate) mod search;

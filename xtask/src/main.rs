@@ -32,6 +32,8 @@ usage: cargo xtask <chore>
                  [--binary PATH] [--peer PATH] [--calls N] [--write]
   bench files    list the files that one call runs through, under valgrind, of a debug build
                  [--binary PATH]
+  bench openapi  read all descriptions in a folder, each in a process of its own
+                 FOLDER [--half even|odd] [--counts FILE]
   soak           set a gateway among hostile servers and clients, beside one that is left alone
                  [--minutes N] [--binary PATH] [--write]";
 
@@ -62,6 +64,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "allocations", options @ ..] => bench::allocations::run(&root(), options),
         ["bench", "discovery", options @ ..] => bench::discovery::run(&root(), options),
         ["bench", "files", options @ ..] => bench::files::run(&root(), options),
+        ["bench", "openapi", options @ ..] => bench::openapi::run(options),
         ["soak", options @ ..] => bench::soak::run(&root(), options),
         _ => bail!("{USAGE}"),
     }

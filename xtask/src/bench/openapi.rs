@@ -1,0 +1,299 @@
+//! Reads a folder of OpenAPI descriptions, each in a process of its own.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use futures::FutureExt as _;
+use gatefold_connect::{ApiDocuments, DescriptionOptions, FileDocuments};
+use gatefold_core::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::say;
+use super::table::markdown;
+
+/// How many files are named for each fault.
+const NAMED: usize = 20;
+/// The goals: what a description may take, in seconds and in bytes for each of its own.
+const SECONDS: f64 = 2.0;
+const MEMORY: f64 = 12.0;
+/// Below this size the memory of a process tells more about its code than about the file.
+const MEASURED: u64 = 1024 * 1024;
+
+/// What reading one file gave.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct FileReading {
+    bytes: u64,
+    failed: Option<String>,
+    tools: usize,
+    unusable: Vec<String>,
+    notes: usize,
+    /// Tools whose schemas do not compile, or whose names are not legal or not unlike all others.
+    wrong: Vec<String>,
+    /// Bytes of all definitions.
+    written: usize,
+    seconds: f64,
+    /// What the process grew by, in bytes, at its largest.
+    memory: u64,
+}
+
+struct Options {
+    folder: PathBuf,
+    /// The half of the files whose names hash even (0) or odd (1).
+    half: Option<u64>,
+    counts: Option<PathBuf>,
+}
+
+pub(crate) fn run(options: &[&str]) -> Result<()> {
+    if let ["--one", file] = options {
+        say(&serde_json::to_string(&read(Path::new(file))?)?);
+        return Ok(());
+    }
+    let options = parse(options)?;
+    let mut files = Vec::new();
+    descriptions(&options.folder, &mut files)?;
+    files.sort();
+    let name =
+        |file: &Path| file.strip_prefix(&options.folder).unwrap_or(file).display().to_string();
+    files.retain(|file| options.half.is_none_or(|half| hash(&name(file)) % 2 == half));
+    let read = read_all(&files);
+    let read: Vec<(String, FileReading)> =
+        files.iter().zip(read).map(|(file, reading)| (name(file), reading)).collect();
+    report(&read);
+    if let Some(path) = &options.counts {
+        let lines = read.iter().filter(|(_, one)| one.failed.is_none());
+        let lines =
+            lines.map(|(name, one)| format!("{name}\t{}\t{}\n", one.tools, one.unusable.len()));
+        std::fs::write(path, lines.collect::<String>())?;
+    }
+    Ok(())
+}
+
+fn parse(options: &[&str]) -> Result<Options> {
+    let [folder, rest @ ..] = options else { bail!("give a folder of descriptions") };
+    let mut parsed = Options { folder: PathBuf::from(folder), half: None, counts: None };
+    let mut rest = rest.iter();
+    while let Some(option) = rest.next() {
+        let value = rest.next().with_context(|| format!("`{option}` needs a value"))?;
+        match (*option, *value) {
+            ("--half", "even") => parsed.half = Some(0),
+            ("--half", "odd") => parsed.half = Some(1),
+            ("--counts", path) => parsed.counts = Some(PathBuf::from(path)),
+            _ => bail!("unknown option `{option} {value}`"),
+        }
+    }
+    Ok(parsed)
+}
+
+fn descriptions(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        let is_description =
+            path.extension().is_some_and(|end| end == "json" || end == "yaml" || end == "yml");
+        if path.is_dir() {
+            descriptions(&path, files)?;
+        } else if is_description && path.file_name().is_some_and(|name| name != "package.json") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// FNV-1a, to part files in two halves whatever their order.
+fn hash(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+fn read_all(files: &[PathBuf]) -> Vec<FileReading> {
+    let next = Mutex::new(0..files.len());
+    let read = Mutex::new(Vec::with_capacity(files.len()));
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let Some(at) = next.lock().expect("no panic holds it").next() else { return };
+                    let reading = in_a_process(&files[at]).unwrap_or_else(|error| FileReading {
+                        failed: Some(format!("{error:#}")),
+                        ..FileReading::default()
+                    });
+                    read.lock().expect("no panic holds it").push((at, reading));
+                }
+            });
+        }
+    });
+    let mut read = read.into_inner().expect("no panic holds it");
+    read.sort_by_key(|(at, _)| *at);
+    read.into_iter().map(|(_, reading)| reading).collect()
+}
+
+fn in_a_process(file: &Path) -> Result<FileReading> {
+    let output = Command::new(std::env::current_exe()?)
+        .args(["bench", "openapi", "--one"])
+        .arg(file)
+        .output()?;
+    if !output.status.success() {
+        bail!(
+            "the process ended with {}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// Reads a file and builds its manifest; then, without measuring, compiles all of its schemas.
+fn read(file: &Path) -> Result<FileReading> {
+    let bytes = file.metadata()?.len();
+    warm_up()?;
+    let before = peak_memory()?;
+    let started = Instant::now();
+    let (documents, url) = FileDocuments::beside(file).map_err(|error| anyhow::anyhow!(error))?;
+    let failed = |error: &dyn std::error::Error| FileReading {
+        bytes,
+        failed: Some(error.to_string()),
+        ..FileReading::default()
+    };
+    let loaded =
+        ApiDocuments::load(&url, &documents).now_or_never().context("files are read at once")?;
+    let loaded = match loaded {
+        Ok(loaded) => loaded,
+        Err(error) => return Ok(failed(&error)),
+    };
+    let base_url = "https://api.example".parse().ok();
+    let options = DescriptionOptions { base_url, ..DescriptionOptions::default() };
+    let description = match loaded.describe(&options) {
+        Ok(description) => description,
+        Err(error) => return Ok(failed(&error)),
+    };
+    drop(loaded);
+    let notes = description.notes.len();
+    let unusable: Vec<String> =
+        description.unusable.iter().map(|one| format!("{}: {}", one.operation, one.why)).collect();
+    let tools = description.tools.len();
+    let manifest = description.into_manifest(Timestamp::from_millis(0));
+    let seconds = started.elapsed().as_secs_f64();
+    let memory = peak_memory()?.saturating_sub(before);
+    let written = manifest.tools().iter().map(|tool| tool.raw().len()).sum();
+    let mut wrong = Vec::new();
+    let mut names = HashSet::new();
+    for tool in manifest.tools() {
+        if !is_legal(tool.name()) || !names.insert(tool.name()) {
+            wrong.push(format!("name `{}`", tool.name()));
+        }
+        for schema in std::iter::once(tool.input_schema()).chain(tool.output_schema()) {
+            if let Err(why) = compile(schema) {
+                wrong.push(format!("`{}`: {why}", tool.name()));
+            }
+        }
+    }
+    if manifest.tools().len() != tools {
+        wrong.push(format!("{} tools of {tools} are in the manifest", manifest.tools().len()));
+    }
+    Ok(FileReading { bytes, failed: None, tools, unusable, notes, wrong, written, seconds, memory })
+}
+
+/// Has the checker of patterns make what it keeps for good, which is no part of any description.
+fn warm_up() -> Result<()> {
+    compile(r#"{"type":"object","properties":{"a":{"pattern":"^[\\w -]{1,64}$"}}}"#)
+}
+
+fn is_legal(name: &str) -> bool {
+    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(is_legal)
+}
+
+fn compile(schema: &str) -> Result<()> {
+    let schema: Value = serde_json::from_str(schema)?;
+    jsonschema::draft202012::meta::validate(&schema)
+        .map_err(|error| anyhow::anyhow!("{error} at {}", error.instance_path()))?;
+    jsonschema::draft202012::new(&schema).map_err(|error| anyhow::anyhow!("{error}"))?;
+    Ok(())
+}
+
+/// The most memory that this process ever had resident, in bytes.
+fn peak_memory() -> Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").context("only Linux tells it")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib: u64 = line.context("it is not told")?.trim().trim_end_matches(" kB").trim().parse()?;
+    Ok(kib * 1024)
+}
+
+fn report(read: &[(String, FileReading)]) {
+    let loaded: Vec<&(String, FileReading)> =
+        read.iter().filter(|(_, one)| one.failed.is_none()).collect();
+    let tools: usize = loaded.iter().map(|(_, one)| one.tools).sum();
+    let unusable: usize = loaded.iter().map(|(_, one)| one.unusable.len()).sum();
+    let share = 100.0 * unusable as f64 / (tools + unusable).max(1) as f64;
+    let wrong: usize = loaded.iter().map(|(_, one)| one.wrong.len()).sum();
+    let factor = |one: &FileReading| one.memory as f64 / one.bytes.max(1) as f64;
+    let slowest = loaded.iter().max_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds));
+    let measured = loaded.iter().filter(|(_, one)| one.bytes >= MEASURED);
+    let largest = measured.max_by(|a, b| factor(&a.1).total_cmp(&factor(&b.1)));
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let rows = [
+        row("files", read.len().to_string()),
+        row("loaded", loaded.len().to_string()),
+        row("operations", (tools + unusable).to_string()),
+        row("tools", tools.to_string()),
+        row("unusable", format!("{unusable} ({share:.4} %)")),
+        row("wrong names or schemas", wrong.to_string()),
+        row("notes", loaded.iter().map(|(_, one)| one.notes).sum::<usize>().to_string()),
+        row(
+            "bytes of definitions",
+            loaded.iter().map(|(_, one)| one.written).sum::<usize>().to_string(),
+        ),
+        row(
+            "slowest",
+            slowest.map(|(name, one)| format!("{:.3} s, {name}", one.seconds)).unwrap_or_default(),
+        ),
+        row(
+            "most memory over text",
+            largest
+                .map(|(name, one)| format!("{:.1} times, {name}", factor(one)))
+                .unwrap_or_default(),
+        ),
+    ];
+    say(&markdown(&["OpenAPI", "value"], &rows));
+    list(
+        "failed",
+        read.iter().filter_map(|(name, one)| Some(format!("{name}: {}", one.failed.as_ref()?))),
+    );
+    list(
+        "unusable",
+        loaded
+            .iter()
+            .flat_map(|(name, one)| one.unusable.iter().map(move |why| format!("{name}: {why}"))),
+    );
+    list(
+        "wrong",
+        loaded
+            .iter()
+            .flat_map(|(name, one)| one.wrong.iter().map(move |why| format!("{name}: {why}"))),
+    );
+    let slow = loaded
+        .iter()
+        .filter(|(name, one)| one.seconds > SECONDS || name.contains("api.github.com.json"));
+    list("slow, and GitHub's", slow.map(|(name, one)| format!("{name}: {:.3} s", one.seconds)));
+    let large = loaded.iter().filter(|(_, one)| one.bytes >= MEASURED && factor(one) > MEMORY);
+    list(
+        "large",
+        large.map(|(name, one)| format!("{name}: {:.1} times {} bytes", factor(one), one.bytes)),
+    );
+}
+
+fn list(what: &str, lines: impl Iterator<Item = String>) {
+    let lines: Vec<String> = lines.collect();
+    for line in lines.iter().take(NAMED) {
+        say(&format!("{what}: {line}"));
+    }
+    if lines.len() > NAMED {
+        say(&format!("{what}: {} more", lines.len() - NAMED));
+    }
+}
