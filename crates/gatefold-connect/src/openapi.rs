@@ -29,7 +29,7 @@ pub use text::{DOCUMENT_LIMIT, TextError};
 
 use library::{Library, MissingDocument};
 use names::Nameable;
-use operations::Surroundings;
+use operations::{Surroundings, TextLimits};
 use parameters::Edition;
 use schema::{Schemas, Siblings};
 use security::SecuritySchemes;
@@ -80,7 +80,8 @@ impl ApiDocuments {
                 path: &one.path,
             })
             .collect();
-        let all = Surroundings { edition, root, security: &security, options };
+        let limits = TextLimits::of(operations.len());
+        let all = Surroundings { edition, root, security: &security, options, limits };
         let (mut tools, mut unusable) = (Vec::new(), Vec::new());
         let mut notes = self.missing_notes();
         for (operation, name) in operations.iter().zip(names::names(&nameables)) {

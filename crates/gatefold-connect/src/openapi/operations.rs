@@ -15,8 +15,16 @@ use super::security::SecuritySchemes;
 use super::servers;
 use crate::action::Action;
 
-/// The largest text of what an input schema refers to, in bytes.
+/// The largest text of an input schema with what it refers to, in bytes.
 const INPUT_LIMIT: usize = 256 * 1024;
+/// The largest text of an output schema, in bytes. What does not fit is left open.
+const OUTPUT_LIMIT: usize = 16 * 1024;
+/// What the schemas of all tools together may come to, in bytes. Past that each gets less, in halves, so that
+/// one more operation seldom changes the others.
+const ALL_INPUTS_LIMIT: usize = 512 * 1024 * 1024;
+const ALL_OUTPUTS_LIMIT: usize = 64 * 1024 * 1024;
+/// What each tool may have however many there are, in parts of its limit.
+const SMALLEST_SHARE: usize = 16;
 /// The longest title and description of a tool, in characters.
 const TITLE_LIMIT: usize = 200;
 const DESCRIPTION_LIMIT: usize = 8 * 1024;
@@ -69,12 +77,36 @@ pub(super) fn operations(library: &Library, edition: Edition) -> Vec<OperationNo
     all
 }
 
+/// How large the schemas of one tool may be, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TextLimits {
+    input: usize,
+    output: usize,
+}
+
+impl TextLimits {
+    /// For a description with this many operations.
+    pub(super) fn of(operations: usize) -> Self {
+        let share = |limit: usize, all: usize| {
+            let halves = std::iter::successors(Some(limit), |share| Some(share / 2));
+            let mut halves = halves.take_while(|share| *share >= limit / SMALLEST_SHARE);
+            let fits = halves.find(|share| share.saturating_mul(operations) <= all);
+            fits.unwrap_or(limit / SMALLEST_SHARE)
+        };
+        Self {
+            input: share(INPUT_LIMIT, ALL_INPUTS_LIMIT),
+            output: share(OUTPUT_LIMIT, ALL_OUTPUTS_LIMIT),
+        }
+    }
+}
+
 /// What all operations of a description share.
 pub(super) struct Surroundings<'a, 'o> {
     pub(super) edition: Edition,
     pub(super) root: Node<'a>,
     pub(super) security: &'o SecuritySchemes,
     pub(super) options: &'o DescriptionOptions,
+    pub(super) limits: TextLimits,
 }
 
 /// The tool of one operation, or why there is none.
@@ -106,7 +138,7 @@ pub(super) fn tool<'a>(
         Edition::Swagger2 => node.get("produces").or_else(|| all.root.get("produces")),
         Edition::OpenApi3 => None,
     };
-    let responses = responses::read(schemas, node, produces);
+    let responses = responses::read(schemas, node, produces, all.limits.output);
     let action = Action {
         accept: responses.accept,
         failures: responses.failures,
@@ -173,7 +205,7 @@ fn action<'a>(
         schema["required"] = json!(required);
     }
     schema["additionalProperties"] = Value::Bool(false);
-    let text = schemas.write(&schema, Direction::Request, INPUT_LIMIT);
+    let text = schemas.write(&schema, Direction::Request, all.limits.input);
     let action = Action {
         method: operation.method.clone(),
         base,
@@ -211,5 +243,25 @@ fn hints(method: &str) -> Hints {
         destructive: destroys.then_some(true),
         idempotent: matches!(method, "DELETE" | "PUT").then_some(true),
         open_world: Some(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_many_operations_get_less_for_each() {
+        for (operations, input, output) in [
+            (0, 256, 16),
+            (2048, 256, 16),
+            (2049, 128, 16),
+            (4097, 64, 8),
+            (22_361, 16, 2),
+            (1_000_000, 16, 1),
+        ] {
+            let expected = TextLimits { input: input * 1024, output: output * 1024 };
+            assert_eq!(TextLimits::of(operations), expected, "{operations}");
+        }
     }
 }

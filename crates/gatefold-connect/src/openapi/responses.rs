@@ -10,8 +10,6 @@ use super::library::{Library, Node};
 use super::schema::{Direction, Schemas};
 use crate::action::ResultShape;
 
-/// The largest text of an output schema, in bytes. What does not fit is left open.
-const OUTPUT_LIMIT: usize = 16 * 1024;
 /// How many media types an operation asks for.
 const ACCEPT_LIMIT: usize = 8;
 /// How many failures are explained, and in how many characters each.
@@ -33,6 +31,7 @@ pub(super) fn read<'a>(
     schemas: &mut Schemas<'a>,
     operation: Node<'a>,
     produces: Option<Node<'a>>,
+    limit: usize,
 ) -> Responses {
     let library = schemas.library();
     let all: Vec<(&str, Node<'a>)> = operation
@@ -48,7 +47,7 @@ pub(super) fn read<'a>(
         ..Responses::default()
     };
     if let Some(schema) = good_answer(library, &all, produces) {
-        (read.output_schema, read.shape) = output(schemas, schema);
+        (read.output_schema, read.shape) = output(schemas, schema, limit);
     }
     read
 }
@@ -117,7 +116,11 @@ fn good_answer<'a>(
     })
 }
 
-fn output<'a>(schemas: &mut Schemas<'a>, node: Node<'a>) -> (Option<String>, ResultShape) {
+fn output<'a>(
+    schemas: &mut Schemas<'a>,
+    node: Node<'a>,
+    limit: usize,
+) -> (Option<String>, ResultShape) {
     let before = schemas.take_notes();
     let shape = match is_object(schemas.library(), node, COMPOSITION_DEPTH) {
         Some(true) => ResultShape::Plain,
@@ -134,7 +137,7 @@ fn output<'a>(schemas: &mut Schemas<'a>, node: Node<'a>) -> (Option<String>, Res
             json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] })
         }
     };
-    let text = schemas.write_within(&schema, Direction::Answer, OUTPUT_LIMIT);
+    let text = schemas.write_within(&schema, Direction::Answer, limit);
     // What an answer's schema lost costs no call anything.
     schemas.take_notes();
     for note in before {

@@ -120,13 +120,15 @@ impl<'a> Schemas<'a> {
         direction: Direction,
         limit: usize,
     ) -> String {
-        let text = self.write(schema, direction, limit);
+        // Names in `$defs` and references to them take room as well.
+        let budget = limit - limit / 4;
+        let text = self.write(schema, direction, budget);
         if text.len() <= limit {
             return text;
         }
         let depths = (0..=PRUNED_DEPTH).rev();
         let mut texts =
-            depths.map(|depth| self.write(&pruning::pruned(schema, depth), direction, limit));
+            depths.map(|depth| self.write(&pruning::pruned(schema, depth), direction, budget));
         texts.find(|text| text.len() <= limit).unwrap_or_else(|| r#"{"type":"object"}"#.to_owned())
     }
 
