@@ -1,7 +1,11 @@
 //! An HTTP API as a source.
 
+mod description;
 mod prepared;
 
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt as _;
@@ -22,6 +26,7 @@ use url::Url;
 use crate::actions::{self, WrittenAction};
 use crate::answer::{AnswerReading, ReceivedAnswer};
 use crate::auth::Auth;
+use crate::openapi::DescriptionOptions;
 use crate::request::{OutgoingRequest, RequestError};
 use prepared::PreparedAction;
 
@@ -41,7 +46,28 @@ pub struct HttpApiSettings {
 
 /// Where an API's operations come from.
 pub enum ApiDefinition {
-    Actions(Arc<[WrittenAction]>),
+    /// An OpenAPI description, and values for the variables of its servers.
+    Described {
+        place: DescriptionPlace,
+        server_variables: BTreeMap<String, String>,
+    },
+    Written(Arc<[WrittenAction]>),
+}
+
+/// Where a description is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DescriptionPlace {
+    File(PathBuf),
+    Url(Url),
+}
+
+impl fmt::Display for DescriptionPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Url(url) => url.fmt(f),
+        }
+    }
 }
 
 /// An HTTP API.
@@ -263,10 +289,19 @@ impl HttpApi {
 
 impl StatelessSource for HttpApi {
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
-        let manifest = match &self.settings.definition {
-            ApiDefinition::Actions(written) => actions::manifest(written, self.clock.now()),
-        };
-        async { Ok(manifest) }.boxed()
+        let now = self.clock.now();
+        match &self.settings.definition {
+            ApiDefinition::Described { place, server_variables } => {
+                let base_url = self.settings.base.clone();
+                let server_variables = server_variables.clone();
+                let options = DescriptionOptions { base_url, server_variables };
+                description::manifest(place, options, &self.client, now).boxed()
+            }
+            ApiDefinition::Written(written) => {
+                let manifest = actions::manifest(written, now);
+                std::future::ready(Ok(manifest)).boxed()
+            }
+        }
     }
 
     fn call(

@@ -322,7 +322,7 @@ fn what_is_wrong_with_the_command_line_or_the_configuration_exits_with_2() {
           "column": 10,
           "key": "sources.a",
           "message": "says neither what to start nor where to connect",
-          "hint": "give `command` for a program on this machine, or `url` for a server over HTTP, or `actions` for an HTTP API whose operations you write down"
+          "hint": "give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down"
         },
         {
           "file": "wrong.toml",

@@ -49,7 +49,7 @@ fn a_key_is_explained() {
 
       type       URL
                  with `http` or `https`, and a host
-                 not together with `command`
+                 not together with `command` or `openapi` or `actions`
       default    none
       example    url = "https://host.example/mcp"
       variables  `${VAR}` and `${VAR:-default}` are replaced

@@ -43,8 +43,11 @@ pub(super) const FIXED: &[FixedSection] = &[
 ];
 
 fn sources(kinds: &Kinds) -> Section {
-    let nouns: Vec<_> = kinds.iter().map(SourceKind::noun).collect();
-    let details: Vec<_> = kinds.iter().map(SourceKind::details).collect();
+    // Two kinds may be alike for a reader.
+    let mut nouns: Vec<_> = kinds.iter().map(SourceKind::noun).collect();
+    nouns.dedup();
+    let details = kinds.iter().map(SourceKind::details);
+    let details: Vec<_> = details.filter(|text| !text.is_empty()).collect();
     let (mut keys, mut shared) = (Vec::<&Key>::new(), Vec::new());
     for key in kinds.iter().flat_map(SourceKind::keys).chain(sources::COMMON) {
         let is_known = keys.iter().any(|known| known.name == key.name);
@@ -118,12 +121,12 @@ impl Section {
 
     /// What a key excludes, requires and allows, one sentence each.
     pub fn constraints(&self, key: &Key) -> Vec<String> {
-        let excludes = self.excluded_by(key).into_iter();
-        let excludes = excludes.map(|other| format!("not together with `{other}`"));
-        let needs = self.needs(key).into_iter().map(|other| format!("`{other}`"));
-        let needs: Vec<_> = needs.collect();
-        let needs =
-            (!needs.is_empty()).then(|| format!("only together with {}", needs.join(" or ")));
+        let among = |what: &str, others: Vec<&str>| {
+            let others: Vec<_> = others.iter().map(|other| format!("`{other}`")).collect();
+            (!others.is_empty()).then(|| format!("{what} together with {}", others.join(" or ")))
+        };
+        let excludes = among("not", self.excluded_by(key));
+        let needs = among("only", self.needs(key));
         let own = key.kind.constraint().map(str::to_owned);
         own.into_iter().chain(needs).chain(excludes).collect()
     }

@@ -25,7 +25,7 @@ use serde_json::Value as Json;
 use super::key::Key;
 
 pub use allow_private::AllowPrivate;
-pub use http_api::ActionsKind;
+pub use http_api::{ActionsKind, OpenApiKind};
 pub use needs::{Need, ProgramNeed, ServerNeed};
 pub use parts::DigestParts;
 
@@ -36,7 +36,8 @@ pub trait SourceKind: Send + Sync + 'static {
     /// What to call such a source in a sentence, without an article.
     fn noun(&self) -> &'static str;
 
-    /// The reference's text about how such a source is reached, in whole sentences.
+    /// The reference's text about how such a source is reached, in whole sentences. Empty if another
+    /// kind's text says it.
     fn details(&self) -> &'static str;
 
     /// The ways to reach one. The key of a way selects the kind: a source has exactly one such key.
@@ -151,7 +152,7 @@ pub struct Kinds(Vec<Arc<dyn SourceKind>>);
 impl Default for Kinds {
     /// Every kind that Gatefold has.
     fn default() -> Self {
-        Self(vec![Arc::new(mcp::McpKind), Arc::new(ActionsKind)])
+        Self(vec![Arc::new(mcp::McpKind), Arc::new(OpenApiKind), Arc::new(ActionsKind)])
     }
 }
 

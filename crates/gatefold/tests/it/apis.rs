@@ -63,6 +63,7 @@ async fn answer(
         "/v1/gone" => {
             (StatusCode::NOT_FOUND, r#"{"message":"no such thing, s3cret-key"}"#.to_owned())
         }
+        "/v1/openapi.json" => (StatusCode::OK, DESCRIPTION.to_owned()),
         path => {
             let answer =
                 json!({ "data": { "id": 9_007_199_254_740_993_u64, "path": path, "noise": 1 } });
@@ -207,6 +208,84 @@ async fn a_token_is_fetched_once_for_many_calls() {
     app.close().await;
 }
 
+/// A description whose server is where the description itself is.
+const DESCRIPTION: &str = r##"{
+  "openapi": "3.1.0",
+  "info": { "title": "Contacts", "version": "1" },
+  "servers": [{ "url": "/v1" }],
+  "security": [{ "key": [] }],
+  "components": { "securitySchemes": { "key": { "type": "apiKey", "in": "header", "name": "X-Key" } } },
+  "paths": {
+    "/contacts/{id}": {
+      "parameters": [{ "name": "id", "in": "path", "required": true, "schema": { "type": "integer" } }],
+      "get": { "operationId": "getContact", "tags": ["contacts"], "summary": "Returns a contact." },
+      "put": {
+        "operationId": "putContact",
+        "requestBody": { "content": { "application/json": { "schema": {
+          "type": "object", "properties": { "name": { "type": "string" }, "age": { "type": "integer" } } } } } }
+      }
+    },
+    "/bad": { "get": { "operationId": "bad", "parameters": [{ "$ref": "#/nowhere" }] } }
+  }
+}"##;
+
+#[tokio::test]
+async fn an_api_is_called_by_its_description() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let text = format!(
+        "[sources.crm]\nopenapi = '{}/openapi.json'\nauth = {{ api_key = 's3cret-key' }}\n",
+        api.url
+    );
+    let app = app(&scratch, &text).await;
+    assert_eq!(api.take(), ["GET /v1/openapi.json"]);
+
+    call(&app, "crm__getContact", json!({ "id": 7 })).await.unwrap();
+    assert_eq!(api.take(), ["GET /v1/contacts/7 x-key: s3cret-key"]);
+    call(&app, "crm__putContact", json!({ "id": 7, "name": "Ann", "age": 9 })).await.unwrap();
+    assert_eq!(
+        api.take(),
+        [
+            r#"PUT /v1/contacts/7 x-key: s3cret-key content-type: application/json {"name":"Ann","age":9}"#
+        ]
+    );
+    let wrong = call(&app, "crm__putContact", json!({ "id": 7, "nme": "Ann" })).await.unwrap_err();
+    assert!(wrong.contains("nme"), "{wrong}");
+    assert_eq!(api.take(), [""; 0]);
+    app.close().await;
+}
+
+#[tokio::test]
+async fn an_api_is_called_while_its_description_is_gone() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    scratch.write("crm.json", DESCRIPTION);
+    let file = scratch.path().join("crm.json");
+    let text = format!("[sources.crm]\nopenapi = {file:?}\nbase_url = '{}'\n", api.url);
+    let first = app(&scratch, &text).await;
+    first.close().await;
+    std::fs::remove_file(&file).unwrap();
+    let state = scratch.path().join("state");
+    let second =
+        gatefold::build(toml(&text).unwrap(), &state, Arc::new(SystemClock)).await.unwrap();
+    call(&second, "crm__getContact", json!({ "id": 7 })).await.unwrap();
+    assert_eq!(api.take(), ["GET /v1/contacts/7"]);
+    second.close().await;
+}
+
+/// A server that only a description names must not lead into the private network.
+#[tokio::test]
+async fn a_description_leads_to_no_private_address() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let host = api.url.trim_end_matches("/v1");
+    let described = DESCRIPTION.replace("\"/v1\"", &format!("\"{host}/v1\""));
+    scratch.write("crm.json", &described);
+    let file = scratch.path().join("crm.json");
+    let app = app(&scratch, &format!("[sources.crm]\nopenapi = {file:?}\n")).await;
+    let refused = call(&app, "crm__getContact", json!({ "id": 7 })).await.unwrap_err();
+    assert!(refused.contains("127.0.0.1"), "{refused}");
+    assert_eq!(api.take(), [""; 0]);
+    app.close().await;
+}
+
 #[test]
 fn faults_of_actions_and_of_signing_in_have_their_places_and_hints() {
     let text = "[sources.a]\nbase_url = 'http://a.example'\n\
@@ -231,6 +310,8 @@ fn faults_of_actions_and_of_signing_in_have_their_places_and_hints() {
       help: write JSON in which a text "{name}" stands for a parameter
     gatefold.toml:10:25: `sources.c.auth.in` needs `name`
       help: write the name that the API gives the key
+    gatefold.toml:13:1: `sources.d.base_url` belongs to a source with `openapi`
+      help: remove it
     gatefold.toml:13:1: `sources.d.base_url` belongs to a source with `actions`
       help: remove it
     "#);

@@ -34,6 +34,7 @@ fn with_example(section: &Section, key: &Key) -> String {
         (true, []) if section.is_way(key) => "",
         (true, [] | ["command", ..]) => "command = \"x\"\n",
         (true, ["url", ..]) => "url = \"http://host.example\"\n",
+        (true, ["openapi", ..]) => "openapi = \"openapi.json\"\n",
         (true, ["actions", ..]) if key.name == "base_url" => ACTIONS,
         (true, ["actions", ..]) => &format!("base_url = \"http://host.example\"\n{ACTIONS}"),
         _ => "",
@@ -72,7 +73,11 @@ fn every_key_that_is_read_is_described() {
     for section in &sections {
         let header = section.path.replace("NAME", "a");
         // Each kind of source knows its own keys.
-        let beside = ["command = 'x'\n", &format!("base_url = 'http://host.example'\n{ACTIONS}")];
+        let beside = [
+            "command = 'x'\n",
+            "openapi = 'openapi.json'\n",
+            &format!("base_url = 'http://host.example'\n{ACTIONS}"),
+        ];
         let beside = if section.path == "sources.NAME" { &beside[..] } else { &[""] };
         let read =
             beside.iter().flat_map(|own| asked_for(&format!("[{header}]\n{own}{STRANGE} = 1")));

@@ -8,7 +8,8 @@ mod section;
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
-use gatefold_config::{LimitedItems, Pairs, Table};
+use gatefold_config::{Field, FilePath, LimitedItems, LooseText, Pairs, Table, Text};
+use gatefold_connect::DescriptionPlace;
 use serde::Deserialize;
 
 use super::mcp::{HeaderName, HeaderValue, ServerAddress, headers};
@@ -16,6 +17,74 @@ use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::key::Key;
 
 use section::{ApiConnection, ApiSection};
+
+/// The kind of sources that are HTTP APIs with an OpenAPI description.
+pub struct OpenApiKind;
+
+impl OpenApiKind {
+    pub const NAME: KindName = KindName::new("openapi");
+}
+
+impl SourceKind for OpenApiKind {
+    fn name(&self) -> KindName {
+        Self::NAME
+    }
+
+    fn noun(&self) -> &'static str {
+        "HTTP API"
+    }
+
+    fn details(&self) -> &'static str {
+        "An HTTP API has an OpenAPI description (`openapi`), or its operations are written down in the \
+         configuration (`actions`)."
+    }
+
+    fn ways(&self) -> &'static [ConnectionMethod] {
+        &[ConnectionMethod {
+            key: "openapi",
+            purpose: "for an HTTP API with an OpenAPI description",
+            heading: "An HTTP API with an OpenAPI description:",
+            example: "described",
+        }]
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        keys::OPENAPI
+    }
+
+    fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
+        table.know(&[
+            "openapi",
+            "base_url",
+            "server_variables",
+            "auth",
+            "headers",
+            "allow_private",
+        ]);
+        let connection = connection(table);
+        let variables = table.read::<DescriptionKeys>();
+        let place = description_place(&table.field("openapi")?)?;
+        let variables = variables?.server_variables.0.0.into_iter();
+        let variables = variables.map(|(name, value)| (name, value.0)).collect();
+        Some(Arc::new(ApiSection::of_description(connection?, place, variables)))
+    }
+}
+
+/// The keys of an API with a description.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct DescriptionKeys {
+    server_variables: LimitedItems<Pairs<String, LooseText>>,
+}
+
+fn description_place(field: &Field<'_>) -> Option<DescriptionPlace> {
+    let Text(text) = field.read()?;
+    if text.starts_with("http://") || text.starts_with("https://") {
+        let ServerAddress(url) = field.read()?;
+        return url.parse().ok().map(DescriptionPlace::Url);
+    }
+    field.read::<FilePath>().map(|path| DescriptionPlace::File(path.0))
+}
 
 /// The kind of sources whose actions a person wrote.
 pub struct ActionsKind;
@@ -34,7 +103,7 @@ impl SourceKind for ActionsKind {
     }
 
     fn details(&self) -> &'static str {
-        "An HTTP API without a description has its operations in the configuration (`actions`)."
+        ""
     }
 
     fn ways(&self) -> &'static [ConnectionMethod] {

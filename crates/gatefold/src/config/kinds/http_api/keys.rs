@@ -23,6 +23,29 @@ const HEADERS: Key = Key {
     ..Key::new("headers", Kind::Headers, "Headers that every request carries.")
 };
 
+pub(super) const OPENAPI: &[Key] = &[
+    Key {
+        details: "OpenAPI 3.0, 3.1 or 3.2, or Swagger 2, in JSON or YAML. A file may refer to other files \
+                  in its folder.",
+        example: "\"openapi.json\"",
+        ..Key::new("openapi", Kind::PathOrUrl, "The description of an HTTP API.")
+    },
+    Key { needs: &["openapi"], unset: "the server that the description names", ..BASE_URL },
+    Key {
+        unset: "the defaults in the description",
+        example: "{ region = \"eu\" }",
+        needs: &["openapi"],
+        ..Key::new(
+            "server_variables",
+            Kind::Variables,
+            "Values for the variables in the addresses of a description's servers.",
+        )
+    },
+    Key { needs: &["openapi"], ..AUTH },
+    Key { needs: &["openapi"], ..HEADERS },
+    allow_private::key(&["openapi"]),
+];
+
 pub(super) const ACTIONS: &[Key] = &[
     Key {
         details: "`path` is below `base_url`, with parameters as `{name}`. `parameters` is the JSON \

@@ -1,11 +1,13 @@
 //! An HTTP API as it was read from a configuration.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
 use gatefold_connect::{
-    ApiDefinition, Auth, ClientCredentials, HttpApi, HttpApiSettings, KeyPlace, WrittenAction,
+    ApiDefinition, Auth, ClientCredentials, DescriptionPlace, HttpApi, HttpApiSettings, KeyPlace,
+    WrittenAction,
 };
 use gatefold_core::Secret;
 use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
@@ -13,7 +15,7 @@ use gatefold_egress::Reach;
 use serde_json::{Value as Json, json};
 
 use super::super::{AllowPrivate, DigestParts, KindSection, SourceIdentity, SourcePorts};
-use super::ActionsKind;
+use super::{ActionsKind, OpenApiKind};
 
 /// Where an API is and what every request carries.
 #[derive(Clone)]
@@ -47,12 +49,26 @@ pub(super) enum ApiAuth {
 /// One source that is an HTTP API.
 pub(super) struct ApiSection {
     connection: ApiConnection,
-    actions: Arc<[WrittenAction]>,
+    operations: ApiOperations,
+}
+
+/// What says which operations there are.
+enum ApiOperations {
+    Described { place: DescriptionPlace, server_variables: BTreeMap<String, String> },
+    Written(Arc<[WrittenAction]>),
 }
 
 impl ApiSection {
     pub(super) fn of_actions(connection: ApiConnection, actions: Vec<WrittenAction>) -> Self {
-        Self { connection, actions: actions.into() }
+        Self { connection, operations: ApiOperations::Written(actions.into()) }
+    }
+
+    pub(super) fn of_description(
+        connection: ApiConnection,
+        place: DescriptionPlace,
+        server_variables: BTreeMap<String, String>,
+    ) -> Self {
+        Self { connection, operations: ApiOperations::Described { place, server_variables } }
     }
 }
 
@@ -63,8 +79,15 @@ impl ApiSection {
             Some(ApiAuth::ClientCredentials { token_url, .. }) => Some(token_url),
             _ => None,
         };
+        let described = match &self.operations {
+            ApiOperations::Described { place: DescriptionPlace::Url(url), .. } => {
+                Some(url.as_str())
+            }
+            _ => None,
+        };
         let urls = self.connection.base_url.iter().chain(token_url);
-        Reach::for_source(urls.map(String::as_str), self.connection.private.0.clone())
+        let urls = urls.map(String::as_str).chain(described);
+        Reach::for_source(urls, self.connection.private.0.clone())
     }
 }
 
@@ -115,47 +138,65 @@ impl ApiAuth {
 
 impl KindSection for ApiSection {
     fn kind(&self) -> KindName {
-        ActionsKind::NAME
+        match self.operations {
+            ApiOperations::Described { .. } => OpenApiKind::NAME,
+            ApiOperations::Written(_) => ActionsKind::NAME,
+        }
     }
 
     fn digest(&self, parts: &mut DigestParts) {
         let ApiConnection { base_url, auth, headers, private } = &self.connection;
-        parts.add("actions");
+        parts.add(self.kind().as_str());
         parts.add(base_url.as_deref().unwrap_or_default());
         parts.add_list(auth.as_slice(), |parts, auth| auth.digest(parts));
         parts.add_pairs(headers);
         private.digest(parts);
-        parts.add_list(&self.actions, |parts, action| parts.add(format!("{action:?}")));
+        match &self.operations {
+            ApiOperations::Described { place, server_variables } => {
+                parts.add(place.to_string());
+                let variables: Vec<_> = server_variables.iter().collect();
+                parts.add_list(&variables, |parts, variable| parts.add(format!("{variable:?}")));
+            }
+            ApiOperations::Written(actions) => {
+                parts.add_list(actions, |parts, action| parts.add(format!("{action:?}")));
+            }
+        }
     }
 
     fn summary(&self) -> String {
-        let base = self.connection.base_url.as_deref().unwrap_or_default();
-        let count = match self.actions.len() {
-            1 => "1 action".to_owned(),
-            count => format!("{count} actions"),
+        let base = self.connection.base_url.as_deref().map(host_of);
+        let base = base.map(|host| format!(" at {host}")).unwrap_or_default();
+        let what = match &self.operations {
+            ApiOperations::Described { place, .. } => shown_place(place),
+            ApiOperations::Written(actions) if actions.len() == 1 => "1 action".to_owned(),
+            ApiOperations::Written(actions) => format!("{} actions", actions.len()),
         };
         let auth = self.connection.auth.as_ref();
         let auth = auth.map(|auth| format!(" {}=***", auth.name())).unwrap_or_default();
-        format!("{count} at {}{auth}", host_of(base))
+        format!("{what}{base}{auth}")
     }
 
     fn shown(&self) -> Json {
         let headers: Vec<_> = self.connection.headers.iter().map(|(name, _)| name).collect();
         let mut shown = json!({
-            "kind": ActionsKind::NAME.as_str(),
-            "host": host_of(self.connection.base_url.as_deref().unwrap_or_default()),
+            "kind": self.kind().as_str(),
+            "host": self.connection.base_url.as_deref().map(host_of),
             "auth": self.connection.auth.as_ref().map(ApiAuth::name),
             "headers": headers,
-            "actions": self.actions.len(),
         });
         if let Some(allowed) = self.connection.private.shown() {
             shown["allow_private"] = allowed;
+        }
+        match &self.operations {
+            ApiOperations::Described { place, .. } => shown["openapi"] = shown_place(place).into(),
+            ApiOperations::Written(actions) => shown["actions"] = actions.len().into(),
         }
         shown
     }
 
     fn asks(&self) -> Vec<String> {
-        let confirmed = self.actions.iter().filter(|action| action.confirm);
+        let ApiOperations::Written(actions) = &self.operations else { return Vec::new() };
+        let confirmed = actions.iter().filter(|action| action.confirm);
         confirmed.map(|action| action.name.clone()).collect()
     }
 
@@ -166,7 +207,15 @@ impl KindSection for ApiSection {
                 base: self.connection.base_url.as_deref().and_then(|url| url.parse().ok()),
                 auth: self.connection.auth.as_ref().and_then(ApiAuth::build),
                 headers: self.connection.headers.clone(),
-                definition: ApiDefinition::Actions(self.actions.clone()),
+                definition: match &self.operations {
+                    ApiOperations::Described { place, server_variables } => {
+                        ApiDefinition::Described {
+                            place: place.clone(),
+                            server_variables: server_variables.clone(),
+                        }
+                    }
+                    ApiOperations::Written(actions) => ApiDefinition::Written(actions.clone()),
+                },
             },
             ports.egress.client_for(self.reach()),
             ports.credentials_at(&identity.domain),
@@ -186,6 +235,13 @@ impl KindSection for ApiSection {
 impl fmt::Debug for ApiSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiSection").field("summary", &self.summary()).finish_non_exhaustive()
+    }
+}
+
+fn shown_place(place: &DescriptionPlace) -> String {
+    match place {
+        DescriptionPlace::File(path) => path.display().to_string(),
+        DescriptionPlace::Url(url) => host_of(url.as_str()),
     }
 }
 
