@@ -8,17 +8,16 @@ use hyper_util::client::legacy;
 use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use reqwest::{Body, Client, Request, RequestBuilder, Response, Url};
-use rustls::ClientConfig;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::connector::{BoxError, GuardedConnector};
+use crate::connector::GuardedConnector;
 use crate::decode::ACCEPTED;
 use crate::proxy::{ProxyGuard, UrlOrigin};
 use crate::redirect::{self, REDIRECT_LIMIT, RedirectStep, is_http, is_same_origin};
 use crate::response::earlier;
 use crate::retry::{self, RETRIES};
 use crate::settings::{AGENT, HEAD_BYTES, IDLE_TIMEOUT};
-use crate::{Egress, EgressError, HttpRequest, HttpResponse, Reach, Redirects};
+use crate::{EgressError, HttpRequest, HttpResponse, Reach, Redirects, SendError, Settings};
 
 /// A client for one source. Clones share its connections.
 ///
@@ -39,14 +38,14 @@ struct ClientParts {
     silence: Option<Duration>,
 }
 
-/// Why one request got no answer. The source has the details, and names no URL.
-#[derive(Debug, thiserror::Error)]
-pub enum SendError {
-    /// No connection could be made, so nothing was sent.
-    #[error("the server cannot be reached")]
-    Unreachable(#[source] BoxError),
-    #[error("the connection failed")]
-    Failed(#[source] BoxError),
+/// What a client is made of.
+pub(crate) struct ClientSetup<'a> {
+    pub(crate) connector: GuardedConnector,
+    /// For requests through the proxies of the environment.
+    pub(crate) proxied: Client,
+    pub(crate) proxies: Arc<Matcher>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) has_roots: bool,
 }
 
 impl fmt::Debug for HttpClient {
@@ -56,21 +55,9 @@ impl fmt::Debug for HttpClient {
 }
 
 impl HttpClient {
-    pub(crate) fn new(
-        egress: &Egress,
-        reach: Reach,
-        tls: Arc<ClientConfig>,
-        proxied: Client,
-    ) -> Self {
-        let reach = Arc::new(reach);
-        let settings = &egress.settings;
-        let connector = GuardedConnector {
-            reach: reach.clone(),
-            resolver: egress.resolver.clone(),
-            tls,
-            limit: settings.connect_timeout,
-            detour: egress.detour,
-        };
+    pub(crate) fn new(setup: ClientSetup<'_>) -> Self {
+        let ClientSetup { connector, proxied, proxies, settings, has_roots } = setup;
+        let (reach, resolver) = (connector.reach.clone(), connector.resolver.clone());
         let direct = legacy::Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIMEOUT)
@@ -80,10 +67,10 @@ impl HttpClient {
         let parts = ClientParts {
             direct,
             proxied,
-            proxies: egress.proxies.clone(),
-            guard: ProxyGuard::new(reach.clone(), egress.resolver.clone()),
+            proxies,
+            guard: ProxyGuard::new(reach.clone(), resolver),
             reach,
-            has_roots: egress.has_roots(),
+            has_roots,
             silence: settings.read_timeout,
         };
         Self { parts: Arc::new(parts) }
@@ -253,10 +240,4 @@ impl ClientParts {
 
 fn unsent(error: reqwest::Error) -> SendError {
     SendError::Unreachable(error.without_url().into())
-}
-
-impl SendError {
-    fn new(is_connect: bool, source: BoxError) -> Self {
-        if is_connect { Self::Unreachable(source) } else { Self::Failed(source) }
-    }
 }

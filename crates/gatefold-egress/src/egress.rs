@@ -6,6 +6,8 @@ use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Client;
 use rustls::ClientConfig;
 
+use crate::client::ClientSetup;
+use crate::connector::GuardedConnector;
 use crate::proxy::proxied_client;
 use crate::resolve::SystemResolver;
 use crate::tls::Trust;
@@ -16,10 +18,10 @@ use crate::{EgressError, HttpClient, Identity, Reach, Resolver, Settings};
 /// Each source gets a client of its own, with its own reach and connections.
 #[derive(Clone)]
 pub struct Egress {
-    pub(crate) settings: Arc<Settings>,
-    pub(crate) resolver: Arc<dyn Resolver>,
-    pub(crate) proxies: Arc<Matcher>,
-    pub(crate) detour: Option<SocketAddr>,
+    settings: Arc<Settings>,
+    resolver: Arc<dyn Resolver>,
+    proxies: Arc<Matcher>,
+    detour: Option<SocketAddr>,
     trust: Arc<Trust>,
     tls: Arc<ClientConfig>,
     /// For requests through the proxies of the environment.
@@ -73,14 +75,31 @@ impl Egress {
 
     /// A client for one source.
     pub fn client_for(&self, reach: Reach) -> HttpClient {
-        HttpClient::new(self, reach, self.tls.clone(), self.proxied.clone())
+        self.client(reach, self.tls.clone(), self.proxied.clone())
     }
 
     /// A client for one source that shows its server a certificate.
     pub fn client_as(&self, identity: &Identity, reach: Reach) -> Result<HttpClient, EgressError> {
         let tls = self.trust.config(Some(identity))?;
         let proxied = proxied_client(&self.settings, tls.clone())?;
-        Ok(HttpClient::new(self, reach, Arc::new(tls), proxied))
+        Ok(self.client(reach, Arc::new(tls), proxied))
+    }
+
+    fn client(&self, reach: Reach, tls: Arc<ClientConfig>, proxied: Client) -> HttpClient {
+        let connector = GuardedConnector {
+            reach: Arc::new(reach),
+            resolver: self.resolver.clone(),
+            tls,
+            limit: self.settings.connect_timeout,
+            detour: self.detour,
+        };
+        HttpClient::new(ClientSetup {
+            connector,
+            proxied,
+            proxies: self.proxies.clone(),
+            settings: &self.settings,
+            has_roots: self.has_roots(),
+        })
     }
 }
 

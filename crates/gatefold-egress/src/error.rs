@@ -3,11 +3,27 @@ use std::io;
 
 use reqwest::Url;
 
+use crate::ForbiddenHost;
 use crate::connector::BoxError;
 use crate::redaction::redacted;
 use crate::redirect::REDIRECT_LIMIT;
 use crate::resolve::UnresolvedName;
-use crate::{ForbiddenHost, SendError};
+
+/// Why one request got no answer. The source has the details, and names no URL.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// No connection could be made, so nothing was sent.
+    #[error("the server cannot be reached")]
+    Unreachable(#[source] BoxError),
+    #[error("the connection failed")]
+    Failed(#[source] BoxError),
+}
+
+impl SendError {
+    pub(crate) fn new(is_connect: bool, source: BoxError) -> Self {
+        if is_connect { Self::Unreachable(source) } else { Self::Failed(source) }
+    }
+}
 
 /// Why a request got no answer, or no usable one.
 ///

@@ -27,15 +27,14 @@ mod settings;
 mod tls;
 
 pub use address::AddressKind;
-pub use client::{HttpClient, SendError};
+pub use client::HttpClient;
 pub use egress::Egress;
-pub use error::{EgressError, Obstacle};
+pub use error::{EgressError, Obstacle, SendError};
 pub use ipnet::IpNet;
 pub use rate::{InvalidRate, RATE_WAIT, Rate, RateExceeded, RateLimiter};
 pub use reach::{ForbiddenHost, PrivateNetworks, Reach};
 pub use redaction::redacted;
-pub use redirect::Redirects;
-pub use request::HttpRequest;
+pub use request::{HttpRequest, Redirects};
 pub use resolve::{Lookup, Resolver, SystemResolver};
 pub use response::HttpResponse;
 pub use settings::Settings;

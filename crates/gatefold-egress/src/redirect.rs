@@ -17,16 +17,6 @@ const OF_ORIGIN: [HeaderName; 4] = [AUTHORIZATION, COOKIE, HOST, PROXY_AUTHORIZA
 /// Headers about a body.
 const OF_BODY: [HeaderName; 3] = [CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE];
 
-/// Which redirects are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Redirects {
-    /// None: the redirect is the answer.
-    None,
-    /// Those that repeat nothing that may have an effect, and stay on HTTPS where it was used.
-    /// Another one is an error. Across origins, credentials and cookies are dropped.
-    Follow,
-}
-
 /// What becomes of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RedirectStep {

@@ -3,7 +3,15 @@ use http::header::{AUTHORIZATION, HeaderMap};
 use http::{HeaderName, HeaderValue, Method};
 use reqwest::Url;
 
-use crate::Redirects;
+/// Which redirects are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redirects {
+    /// None: the redirect is the answer.
+    None,
+    /// Those that repeat nothing that may have an effect, and stay on HTTPS where it was used.
+    /// Another one is an error. Across origins, credentials and cookies are dropped.
+    Follow,
+}
 
 /// A request with all that it carries.
 #[derive(Clone)]

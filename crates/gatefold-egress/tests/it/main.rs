@@ -4,8 +4,8 @@
 use std::error::Error as _;
 use std::future::pending;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -40,8 +40,10 @@ fn url(address: SocketAddr, path: &str) -> Url {
     Url::parse(&format!("http://{address}{path}")).unwrap()
 }
 
+/// Reading the machine's certificates takes long enough to do it once.
 fn egress() -> Egress {
-    Egress::new(Settings::default()).unwrap().without_proxies()
+    static EGRESS: OnceLock<Egress> = OnceLock::new();
+    EGRESS.get_or_init(|| Egress::new(Settings::default()).unwrap().without_proxies()).clone()
 }
 
 /// A client without a guard.
