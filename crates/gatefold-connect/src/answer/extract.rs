@@ -3,8 +3,9 @@
 use std::fmt;
 
 use jaq_core::data::JustLut;
-use jaq_core::load::{Arena, File, Loader};
-use jaq_core::{Compiler, Ctx, Filter, Vars};
+use jaq_core::load::{self, Arena, File, Loader};
+use jaq_core::native::{self, Fun};
+use jaq_core::{Compiler, Ctx, Error, Filter, Vars};
 use jaq_json::{Val, read};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -15,14 +16,19 @@ const MAX_VALUES: usize = 10_000;
 /// The most bytes of JSON that a program may give.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
+/// The longest number that a program is given, in digits.
+const MAX_DIGITS: usize = 1000;
+
 /// The most members that are named where a program fails.
 const MAX_KEYS: usize = 20;
 
-/// What a program may not use: it would read the environment, write to the log or end the process.
-const WITHHELD: [&str; 8] = [
+/// What a program may not use as jaq has it: it would read the environment, write to the log, end the process,
+/// or overflow the stack. The last is `fromjson`, which we replace.
+const WITHHELD: [&str; 9] = [
     "debug",
     "debug_empty",
     "env",
+    "fromjson",
     "halt",
     "halt_error",
     "input_line_number",
@@ -41,7 +47,7 @@ impl Extract {
         let defs = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
         let defs = defs.filter(|def| !WITHHELD.contains(&def.name));
         let funs = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
-        let funs = funs.filter(|(name, ..)| !WITHHELD.contains(name));
+        let funs = funs.filter(|(name, ..)| !WITHHELD.contains(name)).chain([from_json()]);
         let arena = Arena::default();
         let file = File { code: program, path: () };
         let modules = Loader::new(defs).load(&arena, file).map_err(|errors| {
@@ -60,11 +66,8 @@ impl Extract {
 
     /// What the program gives for a JSON text. The fault says what the text looks like, and none of its values.
     pub(super) fn run(&self, json: &str) -> Result<ExtractedValues, String> {
-        // This limits the nesting, which jaq does not.
-        let parsed: Value = serde_json::from_str(json)
-            .map_err(|_| "it is not JSON, and this action extracts from JSON".to_owned())?;
-        let input = read::parse_single(json.as_bytes())
-            .map_err(|_| "it is not JSON, and this action extracts from JSON".to_owned())?;
+        let (parsed, input) = harmless(json.as_bytes())
+            .ok_or_else(|| "it is no JSON that this action can extract from".to_owned())?;
         let failed = |fault: &str| format!("what this action extracts {fault}: {}", shape(&parsed));
         let context = Ctx::<JustLut<Val>>::new(&self.filter.lut, Vars::new([]));
         let mut texts = Vec::new();
@@ -83,18 +86,48 @@ impl Extract {
     }
 }
 
+/// `fromjson`, which `tonumber` uses too, for texts that an API sent.
+fn from_json() -> Fun<JustLut<Val>> {
+    native::run(("fromjson", native::v(0), |(_, value)| {
+        let parsed = match &value {
+            Val::TStr(text) => harmless(text).map(|(_, value)| value),
+            _ => None,
+        };
+        native::bome(parsed.ok_or_else(|| Error::str("it is not JSON")))
+    }))
+}
+
+/// A JSON text as a value. jaq reads it with as much of the stack as it is deep, which serde_json limits, and
+/// in a time that grows with the square of a number's digits.
+fn harmless(json: &[u8]) -> Option<(Value, Val)> {
+    let parsed: Value = serde_json::from_slice(json).ok()?;
+    if has_long_number(&parsed) {
+        return None;
+    }
+    Some((parsed, read::parse_single(json).ok()?))
+}
+
+/// It goes as deep as the value, which serde_json limits to 128 levels.
+fn has_long_number(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.as_str().len() > MAX_DIGITS,
+        Value::Array(items) => items.iter().any(has_long_number),
+        Value::Object(members) => members.values().any(has_long_number),
+        _ => false,
+    }
+}
+
 impl fmt::Debug for Extract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Extract").finish_non_exhaustive()
     }
 }
 
-fn syntax_fault(program: &str, error: &jaq_core::load::Error<&str>) -> String {
-    use jaq_core::load::Error;
+fn syntax_fault(program: &str, error: &load::Error<&str>) -> String {
     let found = match error {
-        Error::Io(_) => return "the jq program imports a file, which it may not".to_owned(),
-        Error::Lex(errors) => errors.first().map(|(_, found)| *found),
-        Error::Parse(errors) => errors.first().map(|(_, found)| *found),
+        load::Error::Io(_) => return "the jq program imports a file, which it may not".to_owned(),
+        load::Error::Lex(errors) => errors.first().map(|(_, found)| *found),
+        load::Error::Parse(errors) => errors.first().map(|(_, found)| *found),
     };
     // The rest of the program begins at the fault.
     let rest = found.unwrap_or_default();

@@ -206,10 +206,31 @@ fn a_program_extracts_from_the_answer() {
         ".",
         &deep,
         json!({
-            "content": [{ "type": "text", "text": "the API answered 200 OK, but it is not JSON, and this action extracts from JSON" }],
+            "content": [{ "type": "text", "text": "the API answered 200 OK, but it is no JSON that this action can extract from" }],
             "isError": true,
         }),
     );
+}
+
+#[test]
+fn a_deep_text_within_an_answer_ends_nothing() {
+    let deep = json!({ "s": "[".repeat(200_000), "ok": "[12345678901234567890123]", "n": "7" })
+        .to_string();
+    for program in [".s | fromjson", ".s | tonumber", ".s | try toboolean"] {
+        let given = Given { extract: Some(program), ..NOTHING };
+        let payload = payload(&given, &received(200, &[JSON], deep.as_bytes()));
+        assert_eq!(payload.is_error, !program.contains("try"), "{program}");
+    }
+    check_extract(
+        ".",
+        &"1".repeat(2000),
+        json!({
+            "content": [{ "type": "text", "text": "the API answered 200 OK, but it is no JSON that this action can extract from" }],
+            "isError": true,
+        }),
+    );
+    check_extract(".ok | fromjson", &deep, text("[12345678901234567890123]"));
+    check_extract(".n | tonumber + 1", &deep, text("8"));
 }
 
 #[test]
