@@ -11,7 +11,7 @@ use futures::FutureExt as _;
 use gatefold_connect::{ApiDocuments, DescriptionOptions, FileDocuments};
 use gatefold_core::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::say;
 use super::table::markdown;
@@ -199,9 +199,28 @@ fn read(file: &Path) -> Result<FileReading> {
     Ok(FileReading { bytes, failed: None, tools, unusable, notes, wrong, written, seconds, memory })
 }
 
-/// Has the checker of patterns make what it keeps for good, which is no part of any description.
+/// Reads a small description first: the code that runs, and what the checker of patterns makes for good,
+/// are no part of any description.
 fn warm_up() -> Result<()> {
-    compile(r#"{"type":"object","properties":{"a":{"pattern":"^[\\w -]{1,64}$"}}}"#)
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("small.json");
+    let schema =
+        json!({ "type": "object", "properties": { "a": { "pattern": "^[\\w -]{1,64}$" } } });
+    let content = json!({ "application/json": { "schema": schema } });
+    let operation = json!({
+        "requestBody": { "content": content },
+        "responses": { "200": { "description": "OK", "content": content } },
+    });
+    let small = json!({ "openapi": "3.0.0", "paths": { "/a": { "post": operation } } });
+    std::fs::write(&file, small.to_string())?;
+    let (documents, url) = FileDocuments::beside(&file).map_err(|error| anyhow::anyhow!(error))?;
+    let loaded =
+        ApiDocuments::load(&url, &documents).now_or_never().context("files are read at once")??;
+    let base_url = "https://api.example".parse().ok();
+    let description =
+        loaded.describe(&DescriptionOptions { base_url, ..DescriptionOptions::default() })?;
+    let manifest = description.into_manifest(Timestamp::from_millis(0));
+    manifest.tools().iter().try_for_each(|tool| compile(tool.input_schema()))
 }
 
 fn is_legal(name: &str) -> bool {
