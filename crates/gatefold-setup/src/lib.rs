@@ -13,6 +13,7 @@ mod files;
 mod found;
 mod import;
 mod lines;
+mod new_api;
 mod overlap;
 pub mod programs;
 mod rendered;
@@ -33,6 +34,7 @@ pub use import::{FailedImport, ImportFault, keep};
 pub use import::{
     ImportPlan, PlannedSource, SkipReason, SkippedServer, plan, user_config_file, variables_in,
 };
+pub use new_api::{NewApi, NewAuth};
 pub use overlap::{
     KeepReason, KeptServer, ServedSources, ServerOverlap, SourceReach, overlap, source_reach,
 };
@@ -40,9 +42,9 @@ pub use rendered::{append, write};
 pub use required::{RequiredVariables, required_variables};
 pub use secrecy::{FoundSecret, SecretStyle, is_secret};
 pub use sources::{
-    NameFault, NewSource, Removal, SourceSwitch, add_source, name_fault, nearest_source,
-    plain_secrets, redacted, remove_source, section, source_names, summary_as_written,
-    switch_source,
+    NameFault, NewConnection, NewSource, Removal, SourceSwitch, add_source, name_fault,
+    nearest_source, plain_secrets, redacted, remove_source, section, source_names,
+    summary_as_written, switch_source,
 };
 pub use undo::Records;
 

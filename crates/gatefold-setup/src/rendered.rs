@@ -121,14 +121,14 @@ impl Members {
         }
     }
 
-    fn put_pairs(&mut self, key: &'static str, pairs: &[(String, Secret)]) {
+    pub(super) fn put_pairs(&mut self, key: &'static str, pairs: &[(String, Secret)]) {
         if !pairs.is_empty() {
             let pairs = pairs.iter().map(|(name, value)| (name.clone(), text(value.expose())));
             self.put(key, Value::Table(pairs.collect()));
         }
     }
 
-    fn put(&mut self, key: &'static str, value: Value) {
+    pub(super) fn put(&mut self, key: &'static str, value: Value) {
         self.0.push((key, value));
     }
 }
@@ -139,6 +139,6 @@ impl fmt::Display for Members {
     }
 }
 
-fn text(text: &str) -> Value {
+pub(super) fn text(text: &str) -> Value {
     Value::String(text.to_owned())
 }

@@ -15,6 +15,7 @@ use toml::Value;
 
 use super::SetupError;
 use super::import::{connection_as_written, secrets_in};
+use super::new_api::NewApi;
 use super::rendered::{HEAD, Members};
 use super::secrecy::{self, SecretStyle};
 
@@ -28,11 +29,18 @@ const ENABLED: Switch<'static> = Switch { key: "enabled", default: true };
 #[derive(Debug)]
 pub struct NewSource {
     pub name: String,
-    pub connection: McpConnection,
+    pub connection: NewConnection,
     pub description: Option<String>,
     /// Patterns for what may be called.
     pub allow: Vec<String>,
     pub deny: Vec<String>,
+}
+
+/// How a new source is reached.
+#[derive(Debug)]
+pub enum NewConnection {
+    Mcp(McpConnection),
+    Api(NewApi),
 }
 
 /// Whether a source is to be served.
@@ -113,7 +121,10 @@ pub fn name_fault(name: &str, existing: &str) -> Option<NameFault> {
 /// The secrets that a source has in plain text, by the names under which they could be kept.
 pub fn plain_secrets(source: &NewSource) -> Vec<String> {
     let mut names = Vec::new();
-    let mut bare = source.connection.clone();
+    let mut bare = match &source.connection {
+        NewConnection::Mcp(connection) => connection.clone(),
+        NewConnection::Api(api) => api.as_server(),
+    };
     secrecy::take_out(&mut bare, &source.name, |name, _| {
         let reference = SecretStyle::Keyring.reference(&name);
         if !names.contains(&name) {
@@ -121,7 +132,7 @@ pub fn plain_secrets(source: &NewSource) -> Vec<String> {
         }
         reference
     });
-    if let McpConnection::Stdio { command, .. } = &source.connection
+    if let NewConnection::Mcp(McpConnection::Stdio { command, .. }) = &source.connection
         && names.is_empty()
         && secrecy::has_secret_command(command)
     {
@@ -194,7 +205,10 @@ fn edit(path: &Path, error: EditError) -> SetupError {
 }
 
 fn members(source: &NewSource) -> Members {
-    let mut members = Members::of(&source.connection);
+    let mut members = match &source.connection {
+        NewConnection::Mcp(connection) => Members::of(connection),
+        NewConnection::Api(api) => api.members(),
+    };
     if let Some(description) = &source.description {
         members.put_description(description);
     }

@@ -6,6 +6,7 @@ mod description;
 mod list;
 mod next;
 mod target;
+mod trial;
 
 use std::process::ExitCode;
 

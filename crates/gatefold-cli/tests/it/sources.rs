@@ -85,6 +85,47 @@ fn the_first_source_begins_a_configuration_where_an_import_would() {
     assert_eq!(listed["sources"][1]["connection"]["host"], "https://host.example/...");
 }
 
+const PETS: &str = "\
+openapi: 3.0.3
+info: { title: Pets, version: '1' }
+servers: [{ url: 'https://pets.example/v1' }]
+paths:
+  /pets:
+    get: { operationId: listPets, tags: [pets], summary: Lists all pets. }
+    post: { operationId: createPet, tags: [pets] }
+  /owners: { get: { operationId: listOwners, parameters: [{ $ref: '#/x' }] } }
+";
+
+#[test]
+fn an_api_is_added_by_its_description_and_tried() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "# Mine.\n").write("pets.yaml", PETS);
+    let given = ["add", "pets", "--openapi", "pets.yaml", "--auth", "key:${HOME}"];
+    let base = ["--base-url", "https://pets.example/v2", "--deny", "create*"];
+    insta::assert_snapshot!(succeeded(run(&scratch, &[&given[..], &base].concat())), @r#"
+    added `pets` to ~/gatefold.toml:
+
+    [sources.pets]
+    openapi = "pets.yaml"
+    base_url = "https://pets.example/v2"
+    auth = { api_key = "${HOME}" }
+    deny = ["create*"]
+
+    found 2 operations, 119 tokens if a model is shown them all, in 2 groups: general (1), pets (1)
+    note: tool `listOwners` was repaired: a parameter was left out: `#/x` leads nowhere
+    next:
+      gatefold check
+      gatefold connect CLIENT
+      gatefold serve
+    "#);
+    let added = file(&scratch, "gatefold.toml");
+    assert!(added.starts_with("# Mine.\n"), "{added}");
+    let other = ["add", "other", "--openapi", "pets.yaml", "--dry-run", "--json"];
+    let other = run(&scratch, &other).json();
+    assert_eq!(other["text"], "[sources.other]\nopenapi = \"pets.yaml\"\n");
+    assert_eq!(file(&scratch, "gatefold.toml"), added);
+}
+
 #[test]
 fn what_other_programs_take_is_taken() {
     for (args, expected) in [
@@ -160,6 +201,12 @@ fn a_source_that_cannot_be_is_refused_with_the_fix() {
         (&["x", http, "-H", "X-A"], &["`--header 'NAME: VALUE'`"]),
         (&["x", http, "-H", "X A: b"], &["is not the name of a header"]),
         (&["x", http, "-H", "X-A: b", "-H", "x-a: c"], &["`x-a` is given twice"]),
+        (&["x", "--openapi", "away.json"], &["there is no file `away.json`"]),
+        (&["x", "--openapi", "broken.toml", http], &["leave the address or the command out"]),
+        (&["x", "--openapi", "broken.toml", "-e", "A=b"], &["credentials go into `--auth`"]),
+        (&["x", "--openapi", "broken.toml", "--auth", "key"], &["'key:${secret:NAME}'"]),
+        (&["x", "--openapi", "broken.toml", "--auth", "basic:a"], &["'basic:USER:"]),
+        (&["x", "--openapi", "broken.toml", "--auth", "bearer: "], &["in single quotes"]),
         (&["x", "-e", "1A=b", "--", "y"], &["write it as `NAME=VALUE`"]),
         (
             &["x", "--config", "broken.toml", "--", "y"],

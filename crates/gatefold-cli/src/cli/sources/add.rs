@@ -6,12 +6,13 @@ use clap::Args;
 use gatefold::Environment;
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::config::{SourceFindings, check_source};
-use gatefold_setup::{self as setup, NewSource};
+use gatefold_setup::{self as setup, NewConnection, NewSource};
 use serde_json::json;
 
 use super::description::SourceDescription;
 use super::next::{self, FollowingGateway};
 use super::target::{ScopeName, Target};
+use super::trial::{self, SourceTrial};
 use crate::cli::arguments::{Format, SharedOptions};
 use crate::cli::output::Output;
 use crate::cli::{failure, paths};
@@ -41,7 +42,7 @@ pub(super) async fn run(
     if let Some(fault) = setup::name_fault(&add.source.name, target.text()) {
         return Err(failure::usage(fault.to_string()));
     }
-    let source = add.source.source(environment)?;
+    let source = add.source.source(&target.path, environment)?;
     refuse_plain_secrets(&source)?;
     let text = setup::add_source(target.before.as_deref(), &source, &target.path)?;
     let findings = check_source(&source.name, &text, &target.path, environment);
@@ -49,10 +50,18 @@ pub(super) async fn run(
     if !add.dry_run {
         target.write(&text)?;
     }
+    let trial = if add.dry_run || findings.absent.is_some() {
+        None
+    } else if let NewConnection::Api(_) = &source.connection {
+        Some(trial::of_source(&source.name, &target.path, shared, environment).await?)
+    } else {
+        None
+    };
     let report = AddReport {
         source: &source,
         target: &target,
         findings: &findings,
+        trial: trial.as_ref(),
         gateway: next::gateway(&target.path, shared, environment).await,
         is_dry: add.dry_run,
         environment,
@@ -93,6 +102,8 @@ struct AddReport<'a> {
     source: &'a NewSource,
     target: &'a Target,
     findings: &'a SourceFindings,
+    /// What an API's description gave.
+    trial: Option<&'a SourceTrial>,
     gateway: Option<FollowingGateway>,
     is_dry: bool,
     environment: &'a Environment,
@@ -111,6 +122,7 @@ impl AddReport<'_> {
                 "text": setup::section(source),
                 "absent": absent.map(|fault| json!({ "reason": fault.message, "help": fault.hint })),
                 "other_faults": self.findings.elsewhere,
+                "trial": self.trial,
                 "gateway": self.gateway,
             }));
             return;
@@ -136,6 +148,9 @@ impl AddReport<'_> {
                 "note: the configuration has other faults; `gatefold config check` lists them";
             output.paragraph("", text);
         }
+        if let Some(trial) = self.trial {
+            trial.lines().iter().for_each(|line| output.paragraph("", line));
+        }
         if self.is_dry {
             return;
         }
@@ -157,7 +172,9 @@ impl AddReport<'_> {
     }
 
     fn is_missing_program(&self) -> bool {
-        let McpConnection::Stdio { command, env, cwd, .. } = &self.source.connection else {
+        let NewConnection::Mcp(McpConnection::Stdio { command, env, cwd, .. }) =
+            &self.source.connection
+        else {
             return false;
         };
         // A variable's value is not known yet, so the program cannot be looked for.

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use gatefold::Environment;
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold_core::Secret;
-use gatefold_setup::{self as setup, NewSource};
+use gatefold_setup::{self as setup, NewApi, NewAuth, NewConnection, NewSource};
 
 use crate::cli::failure;
 
@@ -22,7 +22,14 @@ pub(super) struct SourceDescription {
     /// The program to start and its arguments
     #[arg(last = true)]
     command: Vec<String>,
-    /// Credentials for a URL, in single quotes: `bearer:${secret:NAME}` or `header:NAME=VALUE`
+    /// The OpenAPI description of an HTTP API: a file or a URL
+    #[arg(long, value_name = "FILE|URL")]
+    openapi: Option<String>,
+    /// Where the API is, if not where its description says
+    #[arg(long, value_name = "URL", requires = "openapi")]
+    base_url: Option<String>,
+    /// Credentials for a URL or an API, in single quotes: `bearer:${secret:NAME}` or `header:NAME=VALUE`; for an
+    /// API also `key:VALUE` and `basic:USER:PASSWORD`
     #[arg(long, value_name = "AUTH")]
     auth: Vec<String>,
     /// A header for a URL; may be given more than once
@@ -68,25 +75,15 @@ enum TransportName {
 const QUOTES: &str = "put it in single quotes: the shell replaces `${...}` elsewhere";
 
 impl SourceDescription {
-    pub(super) fn source(&self, environment: &Environment) -> anyhow::Result<NewSource> {
-        let url = self.url.as_ref().or(self.url_option.as_ref());
-        let connection = match (url, self.command.split_first()) {
-            (Some(url), None) => self.remote(url)?,
-            (None, Some((program, args))) => self.program(program, args, environment)?,
-            (Some(url), Some(_)) => {
-                return Err(failure::usage(format!(
-                    "there is both an address and a command: `{}`\n  help: leave one of them out",
-                    without_secrets(url)
-                )));
-            }
-            (None, None) => {
-                return Err(failure::usage(format!(
-                    "nothing says what `{name}` is\n  help: give an address, `gatefold add {name} \
-                     https://host.example/mcp`, or a command, `gatefold add {name} -- npx -y \
-                     some-server`",
-                    name = self.name
-                )));
-            }
+    /// The source, for a configuration at this path.
+    pub(super) fn source(
+        &self,
+        config: &Path,
+        environment: &Environment,
+    ) -> anyhow::Result<NewSource> {
+        let connection = match &self.openapi {
+            Some(openapi) => NewConnection::Api(self.api(openapi, config, environment)?),
+            None => NewConnection::Mcp(self.server(environment)?),
         };
         Ok(NewSource {
             name: self.name.clone(),
@@ -95,6 +92,66 @@ impl SourceDescription {
             allow: self.allow.clone(),
             deny: self.deny.clone(),
         })
+    }
+
+    fn server(&self, environment: &Environment) -> anyhow::Result<McpConnection> {
+        let url = self.url.as_ref().or(self.url_option.as_ref());
+        match (url, self.command.split_first()) {
+            (Some(url), None) => self.remote(url),
+            (None, Some((program, args))) => self.program(program, args, environment),
+            (Some(url), Some(_)) => Err(failure::usage(format!(
+                "there is both an address and a command: `{}`\n  help: leave one of them out",
+                without_secrets(url)
+            ))),
+            (None, None) => Err(failure::usage(format!(
+                "nothing says what `{name}` is\n  help: give an address, `gatefold add {name} \
+                 https://host.example/mcp`, a command, `gatefold add {name} -- npx -y some-server`, or the \
+                 description of an HTTP API, `gatefold add {name} --openapi FILE`",
+                name = self.name
+            ))),
+        }
+    }
+
+    fn api(
+        &self,
+        openapi: &str,
+        config: &Path,
+        environment: &Environment,
+    ) -> anyhow::Result<NewApi> {
+        let url = self.url.as_ref().or(self.url_option.as_ref());
+        if url.is_some() || !self.command.is_empty() || self.transport.is_some() {
+            return Err(failure::usage(
+                "`--openapi` says what the source is, and so does the rest\n  help: leave the address or \
+                 the command out; `--base-url` says where the API is",
+            ));
+        }
+        if !self.env.is_empty() || self.cwd.is_some() {
+            return Err(failure::usage(
+                "`--env` and `--cwd` are for a program, and this is an API\n  help: leave them out; \
+                 credentials go into `--auth`",
+            ));
+        }
+        let (mut auth, mut headers) = (None, Vec::new());
+        for given in &self.auth {
+            match api_auth(given)? {
+                ApiCredential::Auth(new) if auth.is_none() => auth = Some(new),
+                ApiCredential::Auth(_) => {
+                    return Err(failure::usage(
+                        "`--auth` is given twice\n  help: leave one of them out",
+                    ));
+                }
+                ApiCredential::Header(name, value) => headers.push((name, Secret::new(value))),
+            }
+        }
+        for header in &self.header {
+            let (name, value) = plain_header(header)?;
+            headers.push((name, Secret::new(value)));
+        }
+        if let Some(variable) = &self.bearer_token_env_var {
+            auth.get_or_insert(NewAuth::Bearer(Secret::new(format!("${{{variable}}}"))));
+        }
+        let openapi = described_at(openapi, config, environment)?;
+        Ok(NewApi { openapi, base_url: self.base_url.clone(), auth, headers })
     }
 
     fn remote(&self, url: &str) -> anyhow::Result<McpConnection> {
@@ -213,6 +270,58 @@ fn program_path(program: &str, directory: &Path) -> String {
     }
     program.to_owned()
 }
+
+/// A file's path as the configuration should have it: relative to it if the file is below its folder.
+fn described_at(openapi: &str, config: &Path, environment: &Environment) -> anyhow::Result<String> {
+    if openapi.contains("://") || openapi.starts_with(['$', '~']) {
+        return Ok(openapi.to_owned());
+    }
+    let path = environment.directory().join(openapi);
+    if !path.is_file() {
+        return Err(failure::usage(format!(
+            "there is no file `{openapi}`\n  help: check the path, or give the whole address of the \
+             description"
+        )));
+    }
+    let path: PathBuf = path.components().collect();
+    let folder = config.parent().map(|folder| environment.directory().join(folder));
+    let below = folder.as_deref().and_then(|folder| path.strip_prefix(folder).ok());
+    Ok(below.unwrap_or(&path).display().to_string())
+}
+
+/// What `--auth` gives an API.
+enum ApiCredential {
+    Auth(NewAuth),
+    Header(String, String),
+}
+
+fn api_auth(auth: &str) -> anyhow::Result<ApiCredential> {
+    let empty = || failure::usage(format!("`--auth` holds no credential\n  help: {QUOTES}"));
+    let (kind, rest) = auth.split_once(':').ok_or_else(|| failure::usage(API_AUTH_FORMS))?;
+    if rest.trim().is_empty() {
+        return Err(empty());
+    }
+    let secret = Secret::new(rest.trim());
+    Ok(match kind.to_ascii_lowercase().as_str() {
+        "bearer" => ApiCredential::Auth(NewAuth::Bearer(secret)),
+        "key" => ApiCredential::Auth(NewAuth::ApiKey(secret)),
+        "basic" => {
+            let (username, password) =
+                rest.split_once(':').ok_or_else(|| failure::usage(API_AUTH_FORMS))?;
+            let (username, password) = (username.to_owned(), Secret::new(password));
+            ApiCredential::Auth(NewAuth::Basic { username, password })
+        }
+        "header" => {
+            let (name, value) = auth_header(auth)?;
+            ApiCredential::Header(name, value)
+        }
+        _ => return Err(failure::usage(API_AUTH_FORMS)),
+    })
+}
+
+const API_AUTH_FORMS: &str = "`--auth` is in no known form\n  help: write `--auth \
+                              'bearer:${secret:NAME}'`, `'key:${secret:NAME}'`, \
+                              `'basic:USER:${secret:NAME}'` or `'header:NAME=${secret:NAME}'`";
 
 fn is_variable(name: &str) -> bool {
     let is_legal = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';

@@ -1,0 +1,88 @@
+//! A first look at what a new source offers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use gatefold::Environment;
+use gatefold::config::load;
+use serde::Serialize;
+
+use crate::cli::arguments::SharedOptions;
+use crate::cli::session;
+use crate::cli::table::number_of;
+use crate::cli::tokens::ChildCounter;
+
+/// The most groups and changed tools to name.
+const NAMED: usize = 8;
+
+/// What a source offers, or why that is not known.
+#[derive(Debug, Serialize)]
+pub(super) struct SourceTrial {
+    tools: usize,
+    /// What all definitions would cost a model that is given every tool.
+    tokens: usize,
+    /// The groups, with their numbers of tools.
+    groups: BTreeMap<String, usize>,
+    /// What was left out or changed.
+    alterations: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
+}
+
+/// Reaches one source of a configuration that was just written.
+pub(super) async fn of_source(
+    name: &str,
+    path: &Path,
+    shared: &SharedOptions,
+    environment: &Environment,
+) -> anyhow::Result<SourceTrial> {
+    let shared =
+        SharedOptions { config: Some(path.to_owned()), mcp_config: Vec::new(), ..shared.clone() };
+    let mut config = load(&shared.inputs().located(environment)?, environment)?;
+    config.sources.retain(|source| source.origin.key == name);
+    let app = session::open_with(config, &shared, environment).await?.app;
+    let connected = app.connect(&()).await;
+    let failure =
+        connected.into_iter().find_map(|one| one.result.err()).map(|error| error.to_string());
+    let tokens = app.count_definitions(&ChildCounter).await?.values().sum();
+    let alterations = app.reports().into_iter().flat_map(|report| report.alterations);
+    let alterations = alterations.collect();
+    let pinned = app.pin();
+    let mut groups = BTreeMap::new();
+    for tool in pinned.view().tools() {
+        *groups.entry(tool.group().to_owned()).or_default() += 1;
+    }
+    let tools = pinned.view().tool_count();
+    app.close().await;
+    Ok(SourceTrial { tools, tokens, groups, alterations, failure })
+}
+
+impl SourceTrial {
+    /// What is printed for people, a paragraph each.
+    pub(super) fn lines(&self) -> Vec<String> {
+        if let Some(failure) = &self.failure {
+            return vec![format!("note: it could not be read yet: {failure}")];
+        }
+        let groups = self.groups.iter().take(NAMED);
+        let groups: Vec<_> = groups.map(|(name, count)| format!("{name} ({count})")).collect();
+        let more = match self.groups.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let mut lines = vec![format!(
+            "found {}, {} if a model is shown them all, in {}: {}{more}",
+            number_of(self.tools, "operation"),
+            number_of(self.tokens, "token"),
+            number_of(self.groups.len(), "group"),
+            groups.join(", "),
+        )];
+        lines.extend(self.alterations.iter().take(NAMED).map(|what| format!("note: {what}")));
+        if self.alterations.len() > NAMED {
+            let more = self.alterations.len() - NAMED;
+            lines.push(format!(
+                "note: {more} more were left out or changed; `gatefold check` lists them"
+            ));
+        }
+        lines
+    }
+}
