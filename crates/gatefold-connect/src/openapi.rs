@@ -31,6 +31,7 @@ use library::{Library, MissingDocument};
 use names::Nameable;
 use operations::{Surroundings, TextLimits};
 use parameters::Edition;
+use responses::Outputs;
 use schema::{Schemas, Siblings};
 use security::SecuritySchemes;
 
@@ -81,11 +82,12 @@ impl ApiDocuments {
             })
             .collect();
         let limits = TextLimits::of(operations.len());
+        let mut outputs = Outputs::new(limits.output);
         let all = Surroundings { edition, root, security: &security, options, limits };
         let (mut tools, mut unusable) = (Vec::new(), Vec::new());
         let mut notes = self.missing_notes();
         for (operation, name) in operations.iter().zip(names::names(&nameables)) {
-            match operations::tool(&mut schemas, &all, operation, name.clone()) {
+            match operations::tool(&mut schemas, &all, operation, &mut outputs, name.clone()) {
                 Ok(tool) => tools.push(tool),
                 Err(why) => unusable.push(UnusableOperation { operation: operation.label(), why }),
             }

@@ -9,7 +9,7 @@ use super::description::{DescriptionOptions, ToolDraft};
 use super::library::{Library, Node};
 use super::names;
 use super::parameters::{self, Edition};
-use super::responses;
+use super::responses::{self, Outputs};
 use super::schema::{Direction, Schemas};
 use super::security::SecuritySchemes;
 use super::servers;
@@ -81,7 +81,7 @@ pub(super) fn operations(library: &Library, edition: Edition) -> Vec<OperationNo
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TextLimits {
     input: usize,
-    output: usize,
+    pub(super) output: usize,
 }
 
 impl TextLimits {
@@ -114,6 +114,7 @@ pub(super) fn tool<'a>(
     schemas: &mut Schemas<'a>,
     all: &Surroundings<'a, '_>,
     operation: &OperationNode<'a>,
+    outputs: &mut Outputs,
     name: String,
 ) -> Result<ToolDraft, String> {
     let node = operation.node;
@@ -138,7 +139,7 @@ pub(super) fn tool<'a>(
         Edition::Swagger2 => node.get("produces").or_else(|| all.root.get("produces")),
         Edition::OpenApi3 => None,
     };
-    let responses = responses::read(schemas, node, produces, all.limits.output);
+    let responses = responses::read(schemas, node, produces, outputs);
     let action = Action {
         accept: responses.accept,
         failures: responses.failures,

@@ -1,6 +1,6 @@
 //! What an operation answers: media types, the schema of a good answer, what failures mean.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use gatefold_catalog::one_line;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub(super) fn read<'a>(
     schemas: &mut Schemas<'a>,
     operation: Node<'a>,
     produces: Option<Node<'a>>,
-    limit: usize,
+    outputs: &mut Outputs,
 ) -> Responses {
     let library = schemas.library();
     let all: Vec<(&str, Node<'a>)> = operation
@@ -46,8 +46,10 @@ pub(super) fn read<'a>(
         failures: failures(&all),
         ..Responses::default()
     };
-    if let Some(schema) = good_answer(library, &all, produces) {
-        (read.output_schema, read.shape) = output(schemas, schema, limit);
+    if let Some(schema) = good_answer(library, &all, produces)
+        && let Some((text, shape)) = outputs.text(schemas, schema)
+    {
+        (read.output_schema, read.shape) = (Some(text), shape);
     }
     read
 }
@@ -116,34 +118,52 @@ fn good_answer<'a>(
     })
 }
 
-fn output<'a>(
-    schemas: &mut Schemas<'a>,
-    node: Node<'a>,
+/// Output schemas that have been written, by where the schema that they refer to lies: many operations answer
+/// with the same one.
+#[derive(Debug)]
+pub(super) struct Outputs {
     limit: usize,
-) -> (Option<String>, ResultShape) {
-    let before = schemas.take_notes();
-    let shape = match is_object(schemas.library(), node, COMPOSITION_DEPTH) {
-        Some(true) => ResultShape::Plain,
-        Some(false) => ResultShape::Wrapped,
-        None => return (None, ResultShape::Plain),
-    };
-    let schema = match shape {
-        ResultShape::Plain => {
-            let whole = schemas.library().resolve(node).unwrap_or(node);
-            object(schemas.translate(whole, Direction::Answer))
-        }
-        ResultShape::Wrapped => {
-            let schema = schemas.translate(node, Direction::Answer);
-            json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] })
-        }
-    };
-    let text = schemas.write_within(&schema, Direction::Answer, limit);
-    // What an answer's schema lost costs no call anything.
-    schemas.take_notes();
-    for note in before {
-        schemas.note(note);
+    written: HashMap<*const Value, (String, ResultShape)>,
+}
+
+impl Outputs {
+    /// None is longer than the limit, in bytes.
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, written: HashMap::new() }
     }
-    (Some(text), shape)
+
+    /// The text of an output schema, if the description says what kind of value an answer is.
+    fn text<'a>(
+        &mut self,
+        schemas: &mut Schemas<'a>,
+        node: Node<'a>,
+    ) -> Option<(String, ResultShape)> {
+        let whole = schemas.library().resolve(node).ok()?;
+        let key = std::ptr::from_ref(whole.value);
+        if let Some(known) = self.written.get(&key) {
+            return Some(known.clone());
+        }
+        let is_object = is_object(schemas.library(), node, COMPOSITION_DEPTH)?;
+        let shape = if is_object { ResultShape::Plain } else { ResultShape::Wrapped };
+        let before = schemas.take_notes();
+        let schema = match shape {
+            ResultShape::Plain => object(schemas.translate(whole, Direction::Answer)),
+            ResultShape::Wrapped => {
+                let schema = schemas.translate(node, Direction::Answer);
+                json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] })
+            }
+        };
+        let text = schemas.write_within(&schema, Direction::Answer, self.limit);
+        // What an answer's schema lost costs no call anything.
+        schemas.take_notes();
+        for note in before {
+            schemas.note(note);
+        }
+        if node.get("$ref").is_some() {
+            self.written.insert(key, (text.clone(), shape));
+        }
+        Some((text, shape))
+    }
 }
 
 /// The protocol wants `type` to be `object` at the root of an output schema.

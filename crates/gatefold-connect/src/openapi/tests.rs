@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::*;
+use crate::action::ResultShape;
 
 fn described(document: &Value) -> Result<ApiDescription, DescriptionError> {
     described_with(document, &DescriptionOptions::default())
@@ -493,4 +494,32 @@ fn other_documents_are_refused_with_the_reason() {
     ] {
         assert_eq!(described(&document).unwrap_err().to_string(), expected);
     }
+}
+
+#[test]
+fn operations_with_the_same_answer_have_the_same_schema_and_keep_their_notes() {
+    let answer =
+        json!({ "200": { "content": { "application/json": { "schema": { "$ref": "#/a" } } } } });
+    let open = json!({ "200": { "content": { "application/json": { "schema": {} } } } });
+    let body = json!({ "content": {} });
+    let document = json!({
+        "openapi": "3.0.0",
+        "paths": { "/p": {
+            "get": { "responses": answer, "requestBody": body },
+            "put": { "responses": answer, "requestBody": body },
+            "post": { "responses": open, "requestBody": body },
+        } },
+        "a": { "type": "array", "items": { "maxLength": "x" } },
+    });
+    let description = described(&document).unwrap();
+    let [get, put, post] = &description.tools[..] else { panic!("{description:?}") };
+    assert!(get.output_schema.is_some() && get.output_schema == put.output_schema);
+    assert_eq!(
+        (get.action.result, put.action.result),
+        (ResultShape::Wrapped, ResultShape::Wrapped)
+    );
+    assert_eq!(post.output_schema, None);
+    let noted: Vec<_> =
+        description.notes.iter().map(|note| note.tool.as_deref().unwrap()).collect();
+    assert_eq!(noted, ["get_p", "put_p", "post_p"]);
 }
