@@ -12,11 +12,11 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, ToolDefinition};
 use gatefold_core::{
-    BoxError, CallError, Clock, Digest, Domain, Payload, RecentMap, Secret, Target,
+    BoxError, BusyResource, CallError, Clock, Digest, Domain, Payload, RecentMap, Secret, Target,
     UpstreamIdentity,
 };
 use gatefold_dispatch::{AdmittedCall, CallContext, CredentialSet, Credentials, StatelessSource};
-use gatefold_egress::{EgressError, HttpClient, HttpRequest, HttpResponse};
+use gatefold_egress::{EgressError, HttpClient, HttpRequest, HttpResponse, Rate, RateLimiter};
 use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -39,6 +39,8 @@ pub struct HttpApiSettings {
     /// The URL of the server. It takes the place of the ones that a description names.
     pub base: Option<Url>,
     pub auth: Option<Auth>,
+    /// How often it may be called.
+    pub rate: Option<Rate>,
     /// Headers that every request carries.
     pub headers: Vec<(String, Secret)>,
     pub definition: ApiDefinition,
@@ -77,10 +79,29 @@ pub struct HttpApi {
     /// Gives the credentials for each request, beside those of the settings.
     credentials: Option<Arc<dyn Credentials>>,
     clock: Arc<dyn Clock>,
+    limiter: Option<RateLimiter>,
     /// Masked in whatever the API says.
-    secrets: KnownSecrets,
+    secrets: Arc<KnownSecrets>,
+    /// The same with the token that was used last.
+    with_token: Mutex<Option<(Secret, Arc<KnownSecrets>)>>,
     /// At most [`PREPARED`], by the digests of their definitions.
     prepared: Mutex<RecentMap<Digest, Arc<PreparedAction>>>,
+}
+
+impl HttpApiSettings {
+    fn secret_values(&self) -> SecretValues {
+        let mut values = SecretValues::default();
+        if let Some(auth) = &self.auth {
+            auth.collect_secrets(&mut values);
+        }
+        for (name, value) in &self.headers {
+            values.add_named(name, value.expose());
+        }
+        if let Some(base) = &self.base {
+            values.add_text(base.as_str());
+        }
+        values
+    }
 }
 
 impl HttpApi {
@@ -90,19 +111,16 @@ impl HttpApi {
         credentials: Option<Arc<dyn Credentials>>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let mut values = SecretValues::default();
-        if let Some(auth) = &settings.auth {
-            auth.collect_secrets(&mut values);
+        Self {
+            limiter: settings.rate.map(RateLimiter::new),
+            client,
+            credentials,
+            clock,
+            secrets: Arc::new(KnownSecrets::new(&settings.secret_values())),
+            with_token: Mutex::default(),
+            prepared: Mutex::new(RecentMap::new(PREPARED)),
+            settings,
         }
-        for (name, value) in &settings.headers {
-            values.add_named(name, value.expose());
-        }
-        if let Some(base) = &settings.base {
-            values.add_text(base.as_str());
-        }
-        let (secrets, prepared) =
-            (KnownSecrets::new(&values), Mutex::new(RecentMap::new(PREPARED)));
-        Self { settings, client, credentials, clock, secrets, prepared }
     }
 
     async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
@@ -120,20 +138,43 @@ impl HttpApi {
             RequestError::Action { .. } => self.unavailable(error.to_string()),
             error => invalid(&target, error.to_string()),
         })?;
+        self.take_turn(&context).await?;
         let (response, token) = self.send(&prepared, request, &context, &target).await?;
+        let has_program = prepared.extract.is_some();
         let (status, headers) = (response.status(), response.headers().clone());
         let (url, limit) = (response.url().clone(), context.result_bytes);
         let body = response.read_capped(limit).await;
         let body = body.map_err(|error| self.failed(error, &target, limit))?;
-        let with_token = self.secrets_with(token.as_ref());
-        Ok(ReceivedAnswer { status, headers, body }.payload(&AnswerReading {
-            action: &prepared.action,
-            url: &url,
-            extract: prepared.extract.as_ref(),
-            credential: self.credential(),
-            secrets: with_token.as_ref().unwrap_or(&self.secrets),
-            now: self.clock.now(),
-        }))
+        let answer = ReceivedAnswer { status, headers, body };
+        let secrets = self.secrets_with(token.as_ref());
+        let (credential, now) = (self.credential(), self.clock.now());
+        let read = move || {
+            answer.payload(&AnswerReading {
+                action: &prepared.action,
+                url: &url,
+                extract: prepared.extract.as_ref(),
+                credential,
+                secrets: &secrets,
+                now,
+            })
+        };
+        if !has_program {
+            return Ok(read());
+        }
+        // A jq program may take long, and nothing else ends it.
+        let read = tokio::task::spawn_blocking(read).await;
+        read.map_err(|_| self.unavailable("its `extract` failed"))
+    }
+
+    /// Waits for a turn, if calls are limited.
+    async fn take_turn(&self, context: &CallContext) -> Result<(), CallError> {
+        let Some(limiter) = &self.limiter else { return Ok(()) };
+        limiter.turn(context.deadline).await.map_err(|exceeded| {
+            let retry_after_s = exceeded.retry_after.as_millis().div_ceil(1000);
+            let retry_after_s = u64::try_from(retry_after_s).unwrap_or(u64::MAX);
+            let domain = self.settings.domain.clone();
+            CallError::Busy { domain, of: BusyResource::Rate { retry_after_s } }
+        })
     }
 
     /// The action of a tool, which is read once for each definition.
@@ -251,14 +292,20 @@ impl HttpApi {
         }
     }
 
-    /// The secrets to mask where a token is one of them.
-    fn secrets_with(&self, token: Option<&Secret>) -> Option<KnownSecrets> {
-        let mut values = SecretValues::default();
-        values.add(token?.expose());
-        if let Some(auth) = &self.settings.auth {
-            auth.collect_secrets(&mut values);
+    /// The secrets to mask, a token among them.
+    fn secrets_with(&self, token: Option<&Secret>) -> Arc<KnownSecrets> {
+        let Some(token) = token else { return self.secrets.clone() };
+        let mut last = self.with_token.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, secrets)) = &*last
+            && known == token
+        {
+            return secrets.clone();
         }
-        Some(KnownSecrets::new(&values))
+        let mut values = self.settings.secret_values();
+        values.add(token.expose());
+        let secrets = Arc::new(KnownSecrets::new(&values));
+        *last = Some((token.clone(), secrets.clone()));
+        secrets
     }
 
     fn failed(&self, error: EgressError, target: &Target, limit: u64) -> CallError {

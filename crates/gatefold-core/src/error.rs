@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -115,6 +116,8 @@ pub enum BusyResource {
     Questions,
     /// The source's first start, which downloads what it needs.
     Download,
+    /// Calls in a time, as the source's configuration limits them.
+    Rate { retry_after_s: u64 },
 }
 
 impl BusyResource {
@@ -125,17 +128,21 @@ impl BusyResource {
             Self::Connections => "has all its connections in use by other users",
             Self::Questions => "has too many calls waiting for your answers",
             Self::Download => "is still downloading what it needs to start, and nothing was sent",
+            Self::Rate { .. } => "has had as many calls as its `rate` allows, and nothing was sent",
         }
     }
 
     /// What the caller can do.
-    pub fn advice(self) -> &'static str {
-        match self {
+    pub fn advice(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Self::Calls | Self::Places => "try again shortly",
             Self::Connections => "try again in a minute, when one of them may be free",
             Self::Download => "try again in a minute",
             Self::Questions => "answer one of them first, then try again",
-        }
+            Self::Rate { retry_after_s } => {
+                return Cow::Owned(format!("try again in {retry_after_s} s"));
+            }
+        })
     }
 }
 

@@ -176,7 +176,7 @@ impl<'a> Rendering<'a> {
             CallError::Busy { domain, of } => format!(
                 "Tool '{name}' is busy: upstream server '{domain}' {}. {}",
                 of.reason(),
-                sentence(of.advice())
+                sentence(&of.advice())
             ),
             CallError::Deadline { limit, .. } => format!(
                 "Tool '{name}' did not answer within {} s. It may have taken effect all the same.",

@@ -213,12 +213,13 @@ async fn failed(source: &SourceConfig, error: &str, environment: &Environment) -
 
 fn healthy(source: &SourceConfig, report: &SourceReport, took: Option<Duration>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let protocol = report.status.protocol.as_deref().unwrap_or_default();
+    let protocol = report.status.protocol.as_deref();
+    let protocol = protocol.map(|version| format!(" over {version}")).unwrap_or_default();
     let within = took.map(|took| format!(", connected in {} ms", took.as_millis()));
-    let what = format!("{} tools over {protocol}{}", report.tools, within.unwrap_or_default());
+    let what = format!("{} tools{protocol}{}", report.tools, within.unwrap_or_default());
     findings.push(found(source, Level::Ok, what));
     if !report.alterations.is_empty() {
-        let what = format!("{} definitions did not follow MCP", report.alterations.len());
+        let what = format!("{} definitions were repaired or left out", report.alterations.len());
         findings.push(found(source, Level::Note, what).fix("see which: gatefold check"));
     }
     if report.tools + report.prompts + report.resources == 0 {

@@ -68,6 +68,8 @@ pub enum Kind {
     Headers,
     /// Lists of patterns, by the names of groups.
     Groups,
+    /// So many calls in a second, a minute or an hour.
+    Rate,
     /// A way to sign in at an HTTP API.
     Auth,
     /// Operations of an HTTP API, in tables.
@@ -140,6 +142,7 @@ impl Kind {
             Self::Variables | Self::Headers => "table of strings",
             Self::Groups => "table of lists of patterns",
             Self::Auth => "table with a way to sign in",
+            Self::Rate => "rate",
             Self::Actions => "list of tables",
         };
         name.to_owned()
@@ -172,6 +175,7 @@ impl Kind {
             Self::Variables => "the names of variables and their values",
             Self::Headers => "the names of headers and their values",
             Self::Groups => "names of 1 to 64 letters, digits, `_`, `-`, `/` and spaces",
+            Self::Rate => "a count and `/s`, `/m` or `/h`",
             Self::Auth => {
                 "`bearer`, `basic = { username, password }`, `api_key` with `in` (\"header\", \"query\" or \
                  \"cookie\") and `name`, or `client_credentials = { token_url, client_id, client_secret, \

@@ -185,6 +185,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Origins => list(&pattern("^[A-Za-z][A-Za-z0-9+.-]*://.")),
         Kind::Variables => names("^[^=\\u0000]+$", &loose()),
         Kind::Headers => names("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", &loose()),
+        Kind::Rate => pattern(r"^[1-9][0-9]*/[smh]$"),
         Kind::Auth => auth(),
         Kind::Actions => list(&action()),
         Kind::Groups => names(r"^[\p{L}\p{N}_ /-]{1,64}$", &list(&filled())),

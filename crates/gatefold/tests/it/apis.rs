@@ -271,6 +271,22 @@ async fn an_api_is_called_while_its_description_is_gone() {
     second.close().await;
 }
 
+#[tokio::test]
+async fn a_call_beyond_the_rate_says_when_to_come_back() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let head = format!("[sources.crm]\nbase_url = '{}'\nrate = '2/h'\n", api.url);
+    let app = app(&scratch, &format!("{head}{ACTIONS}")).await;
+    for _ in 0..2 {
+        call(&app, "crm__gone", json!({})).await.unwrap();
+    }
+    let refused = call(&app, "crm__gone", json!({})).await.unwrap_err();
+    let told =
+        "`crm` has had as many calls as its `rate` allows, and nothing was sent; try again in ";
+    assert!(refused.starts_with(told) && refused.ends_with(" s"), "{refused}");
+    assert_eq!(api.take().len(), 2);
+    app.close().await;
+}
+
 /// A server that only a description names must not lead into the private network.
 #[tokio::test]
 async fn a_description_leads_to_no_private_address() {

@@ -8,9 +8,10 @@ mod section;
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
-use gatefold_config::{Field, FilePath, LimitedItems, LooseText, Pairs, Table, Text};
+use gatefold_config::{Field, FilePath, LimitedItems, LooseText, Pairs, Table, Text, parsed};
 use gatefold_connect::DescriptionPlace;
-use serde::Deserialize;
+use gatefold_egress::Rate;
+use serde::{Deserialize, Deserializer};
 
 use super::mcp::{HeaderName, HeaderValue, ServerAddress, headers};
 use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
@@ -59,6 +60,7 @@ impl SourceKind for OpenApiKind {
             "server_variables",
             "auth",
             "headers",
+            "rate",
             "allow_private",
         ]);
         let connection = connection(table);
@@ -120,7 +122,7 @@ impl SourceKind for ActionsKind {
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&["actions", "base_url", "auth", "headers", "allow_private"]);
+        table.know(&["actions", "base_url", "auth", "headers", "rate", "allow_private"]);
         let connection = connection(table);
         let actions = table.field("actions").and_then(|field| actions::read(&field));
         if connection.as_ref().is_some_and(|own| own.base_url.is_none())
@@ -139,8 +141,18 @@ impl SourceKind for ActionsKind {
 #[serde(default)]
 struct ConnectionKeys {
     base_url: Option<ServerAddress>,
+    rate: Option<CallRate>,
     headers: LimitedItems<Pairs<HeaderName, HeaderValue>>,
     allow_private: AllowPrivate,
+}
+
+struct CallRate(Rate);
+
+impl<'de> Deserialize<'de> for CallRate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let hint = "write a count and a unit: \"10/s\", \"100/m\" or \"1000/h\"";
+        parsed(deserializer, "a rate", hint, |text| text.parse().ok()).map(Self)
+    }
 }
 
 /// Where the API is and what every request carries.
@@ -152,5 +164,11 @@ fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
     };
     let base_url = keys.base_url.map(|address| address.0);
     let headers = headers(keys.headers.0);
-    Some(ApiConnection { base_url, auth, headers, private: keys.allow_private })
+    Some(ApiConnection {
+        base_url,
+        auth,
+        headers,
+        rate: keys.rate.map(|rate| rate.0),
+        private: keys.allow_private,
+    })
 }

@@ -23,6 +23,14 @@ const HEADERS: Key = Key {
     ..Key::new("headers", Kind::Headers, "Headers that every request carries.")
 };
 
+const RATE: Key = Key {
+    details: "A call that would have to wait for more than 5 s is refused, and its answer says when to come \
+              back.",
+    unset: "no limit",
+    example: "\"10/s\"",
+    ..Key::new("rate", Kind::Rate, "How often an HTTP API may be called.")
+};
+
 pub(super) const OPENAPI: &[Key] = &[
     Key {
         details: "OpenAPI 3.0, 3.1 or 3.2, or Swagger 2, in JSON or YAML. A file may refer to other files \
@@ -43,6 +51,7 @@ pub(super) const OPENAPI: &[Key] = &[
     },
     Key { needs: &["openapi"], ..AUTH },
     Key { needs: &["openapi"], ..HEADERS },
+    Key { needs: &["openapi"], ..RATE },
     allow_private::key(&["openapi"]),
 ];
 
@@ -60,5 +69,6 @@ pub(super) const ACTIONS: &[Key] = &[
     Key { needs: &["actions"], ..BASE_URL },
     Key { needs: &["actions"], ..AUTH },
     Key { needs: &["actions"], ..HEADERS },
+    Key { needs: &["actions"], ..RATE },
     allow_private::key(&["actions"]),
 ];

@@ -11,7 +11,7 @@ use gatefold_connect::{
 };
 use gatefold_core::Secret;
 use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
-use gatefold_egress::Reach;
+use gatefold_egress::{Rate, Reach};
 use serde_json::{Value as Json, json};
 
 use super::super::{AllowPrivate, DigestParts, KindSection, SourceIdentity, SourcePorts};
@@ -23,6 +23,7 @@ pub(super) struct ApiConnection {
     pub(super) base_url: Option<String>,
     pub(super) auth: Option<ApiAuth>,
     pub(super) headers: Vec<(String, Secret)>,
+    pub(super) rate: Option<Rate>,
     pub(super) private: AllowPrivate,
 }
 
@@ -145,11 +146,12 @@ impl KindSection for ApiSection {
     }
 
     fn digest(&self, parts: &mut DigestParts) {
-        let ApiConnection { base_url, auth, headers, private } = &self.connection;
+        let ApiConnection { base_url, auth, headers, rate, private } = &self.connection;
         parts.add(self.kind().as_str());
         parts.add(base_url.as_deref().unwrap_or_default());
         parts.add_list(auth.as_slice(), |parts, auth| auth.digest(parts));
         parts.add_pairs(headers);
+        parts.add(format!("{rate:?}"));
         private.digest(parts);
         match &self.operations {
             ApiOperations::Described { place, server_variables } => {
@@ -207,6 +209,7 @@ impl KindSection for ApiSection {
                 base: self.connection.base_url.as_deref().and_then(|url| url.parse().ok()),
                 auth: self.connection.auth.as_ref().and_then(ApiAuth::build),
                 headers: self.connection.headers.clone(),
+                rate: self.connection.rate,
                 definition: match &self.operations {
                     ApiOperations::Described { place, server_variables } => {
                         ApiDefinition::Described {
