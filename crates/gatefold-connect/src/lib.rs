@@ -31,4 +31,4 @@ pub use openapi::{
     OverlayReport, TextError, ToolDraft, UnusableOperation,
 };
 pub use request::{MAX_HEADER_BYTES, MAX_URL_BYTES, OutgoingRequest, RequestError};
-pub use source::{ApiDefinition, DescriptionPlace, HttpApi, HttpApiSettings};
+pub use source::{ApiDefinition, DescribedOperations, DescriptionPlace, HttpApi, HttpApiSettings};

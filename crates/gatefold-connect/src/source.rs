@@ -26,7 +26,7 @@ use url::Url;
 use crate::actions::{self, WrittenAction};
 use crate::answer::{AnswerReading, ReceivedAnswer};
 use crate::auth::Auth;
-use crate::openapi::DescriptionOptions;
+use crate::openapi::Overlay;
 use crate::request::{OutgoingRequest, RequestError};
 use prepared::PreparedAction;
 
@@ -48,12 +48,17 @@ pub struct HttpApiSettings {
 
 /// Where an API's operations come from.
 pub enum ApiDefinition {
-    /// An OpenAPI description, and values for the variables of its servers.
-    Described {
-        place: DescriptionPlace,
-        server_variables: BTreeMap<String, String>,
-    },
+    Described(DescribedOperations),
     Written(Arc<[WrittenAction]>),
+}
+
+/// An OpenAPI description, and what a person adds to it.
+#[derive(Debug, Clone)]
+pub struct DescribedOperations {
+    pub place: DescriptionPlace,
+    /// Values for the variables in the addresses of servers.
+    pub server_variables: BTreeMap<String, String>,
+    pub overlay: Arc<Overlay>,
 }
 
 /// Where a description is.
@@ -338,11 +343,9 @@ impl StatelessSource for HttpApi {
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
         let now = self.clock.now();
         match &self.settings.definition {
-            ApiDefinition::Described { place, server_variables } => {
+            ApiDefinition::Described(described) => {
                 let base_url = self.settings.base.clone();
-                let server_variables = server_variables.clone();
-                let options = DescriptionOptions { base_url, server_variables };
-                description::manifest(place, options, &self.client, now).boxed()
+                description::manifest(described, base_url, &self.client, now).boxed()
             }
             ApiDefinition::Written(written) => {
                 let manifest = actions::manifest(written, now);

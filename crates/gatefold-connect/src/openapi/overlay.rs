@@ -43,6 +43,15 @@ pub struct OverlayReport {
     pub ask: Vec<String>,
 }
 
+impl Overlay {
+    /// The names, old and new, of the tools before whose calls a person is asked.
+    pub fn asks(&self) -> Vec<String> {
+        let asked = self.operations.iter().filter(|(_, wanted)| wanted.ask);
+        let names = asked.flat_map(|(name, wanted)| std::iter::once(name).chain(&wanted.name));
+        names.cloned().collect()
+    }
+}
+
 impl ApiDescription {
     /// Changes the tools as an overlay says. A new name that is not legal, or that another tool has or is to
     /// have as well, is not taken.

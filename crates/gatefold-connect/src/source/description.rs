@@ -13,9 +13,10 @@ use http::{HeaderValue, Method};
 use tokio::time::Instant;
 use url::Url;
 
-use super::DescriptionPlace;
+use super::{DescribedOperations, DescriptionPlace};
 use crate::openapi::{
-    ApiDocuments, DOCUMENT_LIMIT, DescriptionError, DescriptionOptions, Documents, FileDocuments,
+    ApiDocuments, DOCUMENT_LIMIT, DescriptionError, DescriptionNote, DescriptionOptions, Documents,
+    FileDocuments,
 };
 
 /// How long one document may take to arrive. The source's own deadline is for all of them.
@@ -23,12 +24,12 @@ const DOCUMENT_DEADLINE: Duration = Duration::from_mins(1);
 
 /// Fetches the documents and reads them on a thread that may block.
 pub(super) async fn manifest(
-    place: &DescriptionPlace,
-    options: DescriptionOptions,
+    described: &DescribedOperations,
+    base_url: Option<Url>,
     client: &HttpClient,
     now: Timestamp,
 ) -> Result<Manifest, BoxError> {
-    let documents = match place {
+    let documents = match &described.place {
         DescriptionPlace::File(path) => {
             let shown = |error| format!("`{}` cannot be read: {error}", path.display());
             let (files, url) = FileDocuments::beside(path).map_err(shown)?;
@@ -37,7 +38,18 @@ pub(super) async fn manifest(
         DescriptionPlace::Url(url) => ApiDocuments::load(url, &RemoteDocuments(client)).await,
     };
     let documents = documents.map_err(with_cause)?;
-    let read = move || documents.describe(&options).map(|read| read.into_manifest(now));
+    let server_variables = described.server_variables.clone();
+    let options = DescriptionOptions { base_url, server_variables };
+    let overlay = described.overlay.clone();
+    let read = move || {
+        let mut read = documents.describe(&options)?;
+        let unmatched = read.apply(&overlay).unmatched.into_iter();
+        read.notes.extend(unmatched.map(|what| DescriptionNote {
+            tool: None,
+            what: format!("the overlay was not followed: {what}"),
+        }));
+        Ok(read.into_manifest(now))
+    };
     tokio::task::spawn_blocking(read).await?.map_err(with_cause)
 }
 

@@ -287,6 +287,35 @@ async fn a_call_beyond_the_rate_says_when_to_come_back() {
     app.close().await;
 }
 
+#[tokio::test]
+async fn an_overlay_renames_hides_and_asks() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    scratch.write("crm.json", DESCRIPTION).write(
+        "crm.overlay.toml",
+        "[operations.getContact]\nname = 'contact'\nask = true\n[operations.putContact]\nhide = true\n\
+         [operations.nothing]\nhide = true\n",
+    );
+    let path = |name: &str| scratch.path().join(name);
+    let text = format!(
+        "[sources.crm]\nopenapi = {:?}\nbase_url = '{}'\noverlay = {:?}\n",
+        path("crm.json"),
+        api.url,
+        path("crm.overlay.toml")
+    );
+    let app = app(&scratch, &text).await;
+    let asked = call(&app, "crm__contact", json!({ "id": 7 })).await.unwrap_err();
+    assert!(asked.contains("needs a person's approval"), "{asked}");
+    let hidden = call(&app, "crm__putContact", json!({ "id": 7 })).await.unwrap_err();
+    assert_eq!(hidden, "unknown tool `crm__putContact`");
+    let notes = app.reports()[0].alterations.join("; ");
+    assert!(notes.contains("`nothing` is the name of no operation"), "{notes}");
+    app.close().await;
+
+    scratch.write("crm.overlay.toml", "[operations.x]\nhid = true\n");
+    let wrong = toml(&text).unwrap_err().to_string();
+    assert!(wrong.contains("`sources.crm.overlay` is wrong in line 2"), "{wrong}");
+}
+
 /// A server that only a description names must not lead into the private network.
 #[tokio::test]
 async fn a_description_leads_to_no_private_address() {

@@ -14,6 +14,8 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 pub(crate) fn toml(text: &str) -> Result<Config, ConfigError> {
     let scratch = Scratch::new();
     let inputs = Inputs { config: Some("gatefold.toml".into()), ..Inputs::default() };
+    // The example of `overlay` names this file, which has to be there.
+    scratch.write("api.overlay.toml", "");
     scratch.write("gatefold.toml", text).load(&inputs)
 }
 

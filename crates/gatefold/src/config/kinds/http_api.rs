@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use gatefold_catalog::KindName;
 use gatefold_config::{Field, FilePath, LimitedItems, LooseText, Pairs, Table, Text, parsed};
-use gatefold_connect::DescriptionPlace;
+use gatefold_connect::{DescribedOperations, DescriptionPlace, Overlay};
 use gatefold_egress::Rate;
 use serde::{Deserialize, Deserializer};
 
 use super::mcp::{HeaderName, HeaderValue, ServerAddress, headers};
 use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::key::Key;
+use crate::files;
 
 use section::{ApiConnection, ApiSection};
 
@@ -58,6 +59,7 @@ impl SourceKind for OpenApiKind {
             "openapi",
             "base_url",
             "server_variables",
+            "overlay",
             "auth",
             "headers",
             "rate",
@@ -65,10 +67,15 @@ impl SourceKind for OpenApiKind {
         ]);
         let connection = connection(table);
         let variables = table.read::<DescriptionKeys>();
+        let overlay = match table.field("overlay") {
+            Some(field) => overlay(&field)?,
+            None => Overlay::default(),
+        };
         let place = description_place(&table.field("openapi")?)?;
         let variables = variables?.server_variables.0.0.into_iter();
-        let variables = variables.map(|(name, value)| (name, value.0)).collect();
-        Some(Arc::new(ApiSection::of_description(connection?, place, variables)))
+        let server_variables = variables.map(|(name, value)| (name, value.0)).collect();
+        let described = DescribedOperations { place, server_variables, overlay: Arc::new(overlay) };
+        Some(Arc::new(ApiSection::of_description(connection?, described)))
     }
 }
 
@@ -77,6 +84,33 @@ impl SourceKind for OpenApiKind {
 #[serde(default)]
 struct DescriptionKeys {
     server_variables: LimitedItems<Pairs<String, LooseText>>,
+}
+
+/// The largest overlay, in bytes.
+const OVERLAY_LIMIT: u64 = 1024 * 1024;
+
+/// What a file changes in a description.
+fn overlay(field: &Field<'_>) -> Option<Overlay> {
+    let FilePath(path) = field.read()?;
+    let text = match files::read_text(&path, OVERLAY_LIMIT) {
+        Ok(text) => text,
+        Err(error) => {
+            field.fault(format!("cannot be read: {error}"), "check the path");
+            return None;
+        }
+    };
+    match toml::from_str(&text) {
+        Ok(overlay) => Some(overlay),
+        Err(error) => {
+            let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+            let problem = format!("is wrong in line {line}: {}", error.message());
+            field.fault(
+                problem,
+                "write `[operations.NAME]` with `name`, `hide`, `description`, `group` or `ask`",
+            );
+            None
+        }
+    }
 }
 
 fn description_place(field: &Field<'_>) -> Option<DescriptionPlace> {

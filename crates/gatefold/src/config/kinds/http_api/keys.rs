@@ -49,6 +49,15 @@ pub(super) const OPENAPI: &[Key] = &[
             "Values for the variables in the addresses of a description's servers.",
         )
     },
+    Key {
+        details: "A TOML file with tables `[operations.NAME]`, by the names of the tools: `name` renames one, \
+                  `hide = true` leaves it out, `description` and `group` take the place of its own, `ask = true` \
+                  makes a person approve each call. A change takes effect at the next reload.",
+        unset: "none",
+        example: "\"api.overlay.toml\"",
+        needs: &["openapi"],
+        ..Key::new("overlay", Kind::Path, "Changes to what the description says.")
+    },
     Key { needs: &["openapi"], ..AUTH },
     Key { needs: &["openapi"], ..HEADERS },
     Key { needs: &["openapi"], ..RATE },

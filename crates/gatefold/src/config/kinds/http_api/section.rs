@@ -1,13 +1,12 @@
 //! An HTTP API as it was read from a configuration.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
 use gatefold_connect::{
-    ApiDefinition, Auth, ClientCredentials, DescriptionPlace, HttpApi, HttpApiSettings, KeyPlace,
-    WrittenAction,
+    ApiDefinition, Auth, ClientCredentials, DescribedOperations, DescriptionPlace, HttpApi,
+    HttpApiSettings, KeyPlace, WrittenAction,
 };
 use gatefold_core::Secret;
 use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
@@ -55,7 +54,7 @@ pub(super) struct ApiSection {
 
 /// What says which operations there are.
 enum ApiOperations {
-    Described { place: DescriptionPlace, server_variables: BTreeMap<String, String> },
+    Described(DescribedOperations),
     Written(Arc<[WrittenAction]>),
 }
 
@@ -66,10 +65,9 @@ impl ApiSection {
 
     pub(super) fn of_description(
         connection: ApiConnection,
-        place: DescriptionPlace,
-        server_variables: BTreeMap<String, String>,
+        described: DescribedOperations,
     ) -> Self {
-        Self { connection, operations: ApiOperations::Described { place, server_variables } }
+        Self { connection, operations: ApiOperations::Described(described) }
     }
 }
 
@@ -81,10 +79,11 @@ impl ApiSection {
             _ => None,
         };
         let described = match &self.operations {
-            ApiOperations::Described { place: DescriptionPlace::Url(url), .. } => {
-                Some(url.as_str())
-            }
-            _ => None,
+            ApiOperations::Described(described) => match &described.place {
+                DescriptionPlace::Url(url) => Some(url.as_str()),
+                DescriptionPlace::File(_) => None,
+            },
+            ApiOperations::Written(_) => None,
         };
         let urls = self.connection.base_url.iter().chain(token_url);
         let urls = urls.map(String::as_str).chain(described);
@@ -140,7 +139,7 @@ impl ApiAuth {
 impl KindSection for ApiSection {
     fn kind(&self) -> KindName {
         match self.operations {
-            ApiOperations::Described { .. } => OpenApiKind::NAME,
+            ApiOperations::Described(_) => OpenApiKind::NAME,
             ApiOperations::Written(_) => ActionsKind::NAME,
         }
     }
@@ -154,8 +153,9 @@ impl KindSection for ApiSection {
         parts.add(format!("{rate:?}"));
         private.digest(parts);
         match &self.operations {
-            ApiOperations::Described { place, server_variables } => {
+            ApiOperations::Described(DescribedOperations { place, server_variables, overlay }) => {
                 parts.add(place.to_string());
+                parts.add(format!("{overlay:?}"));
                 let variables: Vec<_> = server_variables.iter().collect();
                 parts.add_list(&variables, |parts, variable| parts.add(format!("{variable:?}")));
             }
@@ -169,7 +169,7 @@ impl KindSection for ApiSection {
         let base = self.connection.base_url.as_deref().map(host_of);
         let base = base.map(|host| format!(" at {host}")).unwrap_or_default();
         let what = match &self.operations {
-            ApiOperations::Described { place, .. } => shown_place(place),
+            ApiOperations::Described(described) => shown_place(&described.place),
             ApiOperations::Written(actions) if actions.len() == 1 => "1 action".to_owned(),
             ApiOperations::Written(actions) => format!("{} actions", actions.len()),
         };
@@ -190,16 +190,22 @@ impl KindSection for ApiSection {
             shown["allow_private"] = allowed;
         }
         match &self.operations {
-            ApiOperations::Described { place, .. } => shown["openapi"] = shown_place(place).into(),
+            ApiOperations::Described(described) => {
+                shown["openapi"] = shown_place(&described.place).into();
+            }
             ApiOperations::Written(actions) => shown["actions"] = actions.len().into(),
         }
         shown
     }
 
     fn asks(&self) -> Vec<String> {
-        let ApiOperations::Written(actions) = &self.operations else { return Vec::new() };
-        let confirmed = actions.iter().filter(|action| action.confirm);
-        confirmed.map(|action| action.name.clone()).collect()
+        match &self.operations {
+            ApiOperations::Described(described) => described.overlay.asks(),
+            ApiOperations::Written(actions) => {
+                let confirmed = actions.iter().filter(|action| action.confirm);
+                confirmed.map(|action| action.name.clone()).collect()
+            }
+        }
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
@@ -211,11 +217,8 @@ impl KindSection for ApiSection {
                 headers: self.connection.headers.clone(),
                 rate: self.connection.rate,
                 definition: match &self.operations {
-                    ApiOperations::Described { place, server_variables } => {
-                        ApiDefinition::Described {
-                            place: place.clone(),
-                            server_variables: server_variables.clone(),
-                        }
+                    ApiOperations::Described(described) => {
+                        ApiDefinition::Described(described.clone())
                     }
                     ApiOperations::Written(actions) => ApiDefinition::Written(actions.clone()),
                 },
