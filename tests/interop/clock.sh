@@ -118,7 +118,7 @@ in_1970() {
 
 before_1970() {
     [ "$(at "$OLD" date +%Y)" = 1965 ] || die 'this system cannot have a date before 1970'
-    # The demo uses HTTP, which cannot express such dates.
+    # The demo's API and its endpoint use HTTP, which cannot express such dates.
     if at "$OLD" timeout 60 "$binary" demo --once --fresh --listen 127.0.0.1:0 --state-dir "$work/demo" \
         >"$work/demo.log" 2>&1; then die 'the demo does not say what is wrong'; fi
     grep -q 'set the clock' "$work/demo.log" || die 'the demo does not say what is wrong'

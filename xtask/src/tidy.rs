@@ -62,6 +62,18 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ),
     ("gatefold-egress", &["rmcp", "sqlx", "axum", "gatefold-dispatch"]),
     ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
+    (
+        "gatefold-skills",
+        &["rmcp", "axum", "reqwest", "sqlx", "gatefold-store", "gatefold-mcp", "gatefold-egress"],
+    ),
+    (
+        "gatefold-sql",
+        &["rmcp", "axum", "reqwest", "gatefold-store", "gatefold-mcp", "gatefold-egress"],
+    ),
+    (
+        "gatefold-builtin",
+        &["rmcp", "axum", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-store"],
+    ),
     ("gatefold-mcp", &["rmcp", "sqlx", "gatefold-store"]),
     ("gatefold-config", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-clients", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),

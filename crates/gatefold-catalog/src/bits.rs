@@ -27,6 +27,11 @@ impl BitSet {
         Self(self.0.iter().zip(&*other.0).map(|(own, other)| own & other).collect())
     }
 
+    /// The members that lie outside of a range.
+    pub(crate) fn without(&self, range: &Range<usize>) -> Self {
+        Self::of(self.0.len() * 64, |at| !range.contains(&at) && self.has(at))
+    }
+
     /// The members that lie in a range.
     pub(crate) fn within(&self, range: &Range<usize>) -> Self {
         Self::of(self.0.len() * 64, |at| range.contains(&at) && self.has(at))

@@ -24,6 +24,7 @@ mod raw;
 mod request;
 mod search;
 mod signature;
+mod signature_text;
 mod similarity;
 mod snapshot;
 mod summary;
@@ -41,7 +42,8 @@ pub use hidden::{HiddenText, is_hidden, marked};
 pub use kind::KindName;
 pub use manifest::{
     Alteration, Change, EntryDefinition, Listing, Manifest, ManifestBuilder, ManifestError,
-    Necessity, PromptSpec, ResourceSpec, ServerInfo, TemplateSpec, ToolDefinition, ToolSpec,
+    Necessity, PromptSpec, ResourceSpec, ServerInfo, Supplement, TemplateSpec, ToolDefinition,
+    ToolSpec, ToolTopic,
 };
 pub use pattern::Pattern;
 pub use raw::{object_fields, with_fields, without_spaces};

@@ -14,12 +14,14 @@ mod builder;
 mod disk;
 mod entry;
 mod parse;
+mod supplement;
 mod tool;
 
 pub use alteration::{Alteration, Change};
 pub use builder::{ManifestBuilder, Necessity, PromptSpec, ResourceSpec, TemplateSpec, ToolSpec};
 pub use entry::EntryDefinition;
 use entry::EntryPlaces;
+pub use supplement::{Supplement, ToolTopic};
 pub use tool::ToolDefinition;
 use tool::ToolPlaces;
 
@@ -70,6 +72,7 @@ pub struct Manifest {
     resources: Vec<EntryDefinition>,
     templates: Vec<EntryDefinition>,
     alterations: Vec<Alteration>,
+    supplement: Option<Arc<Supplement>>,
     fetched_at: Timestamp,
     digest: Digest,
     text: Arc<str>,
@@ -131,10 +134,22 @@ impl Manifest {
             resources: entries(&index.resources),
             templates: entries(&index.templates),
             alterations,
+            supplement: None,
             fetched_at,
             digest,
             text,
         }
+    }
+
+    /// The same manifest with what the source knows besides.
+    fn with_supplement(mut self, supplement: Option<Arc<Supplement>>) -> Self {
+        if let Some(supplement) = &supplement {
+            let mut hash = Sha256::new();
+            hash.update(self.digest.as_bytes());
+            hash.update(supplement.digest().as_bytes());
+            self.digest = Digest::new(hash.finalize().into());
+        }
+        Self { supplement, ..self }
     }
 
     /// What the source says about itself; none for a kind without servers.
@@ -164,6 +179,11 @@ impl Manifest {
     /// The resource templates.
     pub fn templates(&self) -> &[EntryDefinition] {
         &self.templates
+    }
+
+    /// What the source knows besides its tools.
+    pub fn supplement(&self) -> Option<&Arc<Supplement>> {
+        self.supplement.as_ref()
     }
 
     /// What had to be changed in the listing, for reports.

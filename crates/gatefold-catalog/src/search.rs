@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gatefold_search::{Mode, PastJudge, SearchEvidence, SimilarityFn};
 
 use crate::nearest;
-use crate::snapshot::{Snapshot, Tool};
+use crate::snapshot::{FoundTopic, Snapshot, Tool, TopicNeeds};
 use crate::view::View;
 
 /// A model is given all tools of a view up to this many, and [`SELECTED`] of a larger one.
@@ -33,8 +33,18 @@ pub struct Hit<'a> {
     pub tool: &'a Tool,
     /// Between 0 and about 1, comparable from one request to another.
     pub score: f32,
+    /// What the tool knows about that fits the request, as an answer shows it.
+    pub topic: Option<&'a str>,
     fits: bool,
 }
+
+/// How much of its score a topic gives its tool: a tool that does what is asked for comes before one
+/// that only knows about it.
+const TOPIC_SHARE: f32 = 0.9;
+
+/// Among the tools of its own source a topic points at the one to begin with, unless another has so much
+/// more that the topic has less than this share of it.
+const POINTING_SHARE: f32 = 0.75;
 
 impl Hit<'_> {
     /// Whether the tool fits the request, or is only a stand-in because nothing does.
@@ -65,15 +75,44 @@ pub fn search<'a>(
     let hits = found.matches.iter().map(|one| Hit {
         tool: &tools[one.place],
         score: one.score,
+        topic: None,
         fits: found.fits,
     });
     let mut hits: Vec<_> = hits.collect();
+    let is_found = |needs: TopicNeeds| shows(needs.tool) && view.shows_topic(needs);
+    add_topics(&mut hits, view.snapshot().topics(request, mode, is_found), tools);
     put_first(&mut hits, view, request, scope);
     if !hits.iter().any(Hit::fits) {
         hits = stand_ins(view, request, scope, hits);
     }
     hits.truncate(limit);
     hits
+}
+
+/// Raises the tools that know about something that fits the request. The best topic of a tool counts.
+fn add_topics<'a>(hits: &mut Vec<Hit<'a>>, topics: Vec<FoundTopic<'a>>, tools: &'a [Tool]) {
+    if !topics.is_empty() && !hits.iter().any(Hit::fits) {
+        // They were stand-ins.
+        hits.clear();
+    }
+    let mut raised = HashSet::new();
+    for FoundTopic { tool, topic, score } in topics {
+        if !raised.insert(tool) {
+            continue;
+        }
+        let tool = &tools[tool];
+        let is_beside = |hit: &Hit<'_>| hit.tool.domain() == tool.domain();
+        let known = hits.iter().position(|hit| hit.tool.id() == tool.id() && hit.fits);
+        let own = known.map_or(0.0, |at| hits.remove(at).score).max(score * TOPIC_SHARE);
+        let beside = hits.iter().filter(|hit| is_beside(hit)).map(|hit| hit.score);
+        let best = beside.fold(0.0, f32::max);
+        let own = if score >= POINTING_SHARE * best { own.max(best) } else { own };
+        let place = hits
+            .iter()
+            .position(|hit| !hit.fits || hit.score < own || (is_beside(hit) && hit.score <= own));
+        let hit = Hit { tool, score: own, topic: Some(&topic.line), fits: true };
+        hits.insert(place.unwrap_or(hits.len()), hit);
+    }
 }
 
 /// The encoder's judgement of the tools at some places.
@@ -119,7 +158,7 @@ fn put_first<'a>(hits: &mut Vec<Hit<'a>>, view: &'a View, request: &str, scope: 
     let Some(tool) = view.find(request.trim()).filter(listed) else { return };
     let known = hits.iter().position(|hit| hit.tool.id() == tool.id());
     let known = known.map(|at| hits.remove(at));
-    let hit = known.unwrap_or(Hit { tool, score: 0.0, fits: true });
+    let hit = known.unwrap_or(Hit { tool, score: 0.0, topic: None, fits: true });
     hits.insert(0, Hit { fits: true, ..hit });
 }
 
@@ -132,12 +171,18 @@ fn stand_ins<'a>(
     let near = nearest::names(view.snapshot(), view, request);
     let near = near.iter().filter_map(|id| view.find(id.as_str()));
     let near = near.filter(|tool| scope.holds(tool));
-    let mut hits: Vec<_> = near.map(|tool| Hit { tool, score: 0.0, fits: false }).collect();
+    let mut hits: Vec<_> =
+        near.map(|tool| Hit { tool, score: 0.0, topic: None, fits: false }).collect();
     let mut others = likely;
     if hits.is_empty() {
         let mut tools: Vec<_> = view.tools().filter(|tool| scope.holds(tool)).collect();
         tools.sort_by(|a, b| a.id().cmp(b.id()));
-        others.extend(tools.into_iter().map(|tool| Hit { tool, score: 0.0, fits: false }));
+        others.extend(tools.into_iter().map(|tool| Hit {
+            tool,
+            score: 0.0,
+            topic: None,
+            fits: false,
+        }));
     }
     let mut shown: HashSet<_> = hits.iter().map(|hit| hit.tool.id()).collect();
     hits.extend(others.into_iter().filter(|hit| shown.insert(hit.tool.id())));

@@ -1,8 +1,10 @@
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
+use crate::signature_text::SignatureText;
 use crate::similarity::nearest_texts;
 use crate::snapshot::Tool;
 use crate::text::one_line;
@@ -31,13 +33,10 @@ const MAX_CONSTANT: usize = 40;
 /// boolean) -> {items: object[]}`.
 ///
 /// The result is left out if the source declares none.
-pub fn compact_signature(tool: &Tool) -> String {
-    let call = call_signature(tool);
-    let output = tool.definition().output_schema().map(Schema::parse);
-    let output = output.map(|schema| schema.type_of(&schema.root, 0));
-    match output.filter(|output| output != "object" && output != "any") {
-        Some(output) => format!("{call} -> {output}"),
-        None => call,
+pub fn compact_signature(tool: &Tool) -> Cow<'_, str> {
+    match tool.signature(|| written(tool)) {
+        Cow::Borrowed(text) => text.whole().into(),
+        Cow::Owned(text) => text.whole().to_owned().into(),
     }
 }
 
@@ -45,9 +44,20 @@ pub fn compact_signature(tool: &Tool) -> String {
 ///
 /// Required parameters come first, as the schema orders them, then the others by name. Objects show
 /// the fields of their first level.
-pub fn call_signature(tool: &Tool) -> String {
+pub fn call_signature(tool: &Tool) -> Cow<'_, str> {
+    match tool.signature(|| written(tool)) {
+        Cow::Borrowed(text) => text.call().into(),
+        Cow::Owned(text) => text.call().to_owned().into(),
+    }
+}
+
+fn written(tool: &Tool) -> SignatureText {
     let schema = Schema::of(tool);
-    format!("{}({})", tool.id(), schema.fields(&schema.root, 0, MAX_PARAMETERS))
+    let call = format!("{}({})", tool.id(), schema.fields(&schema.root, 0, MAX_PARAMETERS));
+    let output = tool.definition().output_schema().map(Schema::parse);
+    let output = output.map(|schema| schema.type_of(&schema.root, 0));
+    let output = output.filter(|output| output != "object" && output != "any");
+    SignatureText::new(call, output.as_deref())
 }
 
 /// How some arguments differ from what a tool's input schema allows, in words; empty if nothing

@@ -1,9 +1,10 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use gatefold_core::{Domain, EntryKind, Target, ToolId};
-use gatefold_search::{Index, passage, words};
+use gatefold_search::{Index, Mode, passage, words};
 
 use crate::encoder::Encoder;
 use crate::entry::{Entries, Entry, EntryRanges};
@@ -13,15 +14,19 @@ use crate::kind::KindName;
 use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ToolDefinition};
 use crate::naming::{AssignedNames, Domains};
+use crate::signature_text::{SignatureSlot, SignatureText};
 use crate::summary::{deed, summary};
 use crate::text::{LINE_LIMIT, one_line};
 
 mod name_index;
 mod search_index;
+mod topic_index;
 
 pub(crate) use name_index::KnownNames;
 use name_index::NameIndex;
 use search_index::SearchIndex;
+pub(crate) use topic_index::{FoundTopic, TopicNeeds};
+use topic_index::{TopicIndex, TopicLists};
 
 /// The longest configured description of a domain, in characters.
 const CONFIGURED_LIMIT: usize = 200;
@@ -64,12 +69,14 @@ pub struct Snapshot {
 struct Indexes {
     search: SearchIndex,
     names: NameIndex,
+    topics: TopicIndex,
 }
 
 impl Indexes {
     fn after(previous: &Self) -> Self {
         let search = SearchIndex::after(&previous.search);
-        Self { search, names: NameIndex::after(&previous.names) }
+        let topics = TopicIndex::after(&previous.topics);
+        Self { search, names: NameIndex::after(&previous.names), topics }
     }
 }
 
@@ -93,6 +100,7 @@ pub struct Tool {
     line: Box<str>,
     manifest: Arc<Manifest>,
     place: usize,
+    signature: SignatureSlot,
 }
 
 impl Snapshot {
@@ -173,6 +181,7 @@ impl Snapshot {
             && self.tools.len() <= QUICK_TOOLS
             && self.indexes.search.is_built()
             && self.indexes.names.is_built()
+            && self.indexes.topics.is_built()
     }
 
     /// What an encoder reads of the tool at a place.
@@ -233,14 +242,33 @@ impl Snapshot {
     }
 
     pub(crate) fn index(&self) -> &Index {
-        // Building both indexes now means that a later lookup of an unknown name is fast too.
+        // Building all indexes now means that a later lookup of an unknown name is fast too.
         self.names();
+        self.indexes.topics.get(self.topic_lists());
         self.indexes.search.get(&self.domains, &self.tools)
     }
 
     /// The index of the tools' names.
     pub(crate) fn names(&self) -> &KnownNames {
         self.indexes.names.get(&self.tools)
+    }
+
+    /// The topics that fit a request best, with the places of their tools.
+    pub(crate) fn topics(
+        &self,
+        request: &str,
+        mode: Mode,
+        shows: impl Fn(TopicNeeds) -> bool,
+    ) -> Vec<FoundTopic<'_>> {
+        self.indexes.topics.search(self.topic_lists(), request, mode, shows)
+    }
+
+    fn topic_lists(&self) -> TopicLists<'_> {
+        TopicLists {
+            domains: &self.domains,
+            tools: &self.tools,
+            resources: &self.entries.resources,
+        }
     }
 
     #[cfg(test)]
@@ -250,6 +278,13 @@ impl Snapshot {
 }
 
 impl DomainEntry {
+    /// The place of the resource with a URI among all, if this domain lists it.
+    pub(crate) fn listed_resource(&self, resources: &[Entry], uri: &str) -> Option<usize> {
+        let range = self.entries.resources.clone();
+        let by_key = |entry: &Entry| entry.definition().key().cmp(uri);
+        resources[range.clone()].binary_search_by(by_key).ok().map(|at| range.start + at)
+    }
+
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
@@ -313,6 +348,14 @@ impl Tool {
     pub fn definition(&self) -> &ToolDefinition {
         &self.manifest.tools()[self.place]
     }
+
+    /// The signature as `write` gives it, once for all searches.
+    pub(crate) fn signature(
+        &self,
+        write: impl FnOnce() -> SignatureText,
+    ) -> Cow<'_, SignatureText> {
+        self.signature.get(write)
+    }
 }
 
 fn tools_of(entry: &SourceEntry, domains: &Domains, ids: &mut AssignedNames) -> Vec<Tool> {
@@ -341,6 +384,7 @@ fn tools_of(entry: &SourceEntry, domains: &Domains, ids: &mut AssignedNames) -> 
             line: line(definition, |text| one_line(text, LINE_LIMIT)).into(),
             manifest: Arc::clone(manifest),
             place,
+            signature: SignatureSlot::default(),
         })
         .collect();
     tools.sort_by(|a, b| (&a.group, a.id()).cmp(&(&b.group, b.id())));

@@ -14,6 +14,7 @@ mod ids;
 mod listings;
 mod signatures;
 mod sizes;
+mod topics;
 
 fn server() -> ServerInfo {
     ServerInfo {

@@ -7,10 +7,12 @@
 //! first tokens is never too low, and it is close because the commonest tokens have the lowest
 //! ranks.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher as _;
 use std::sync::LazyLock;
 
+use hashbrown::HashTable;
 use pieces::Piece;
+use rustc_hash::FxBuildHasher;
 
 mod pieces;
 
@@ -19,8 +21,7 @@ mod pieces;
 /// licence).
 static VOCABULARY: &[u8] = include_bytes!("tokens/o200k.bin");
 
-static RANKS: LazyLock<HashMap<&'static [u8], u32>> =
-    LazyLock::new(|| (tokens().zip(0..)).collect());
+static RANKS: LazyLock<Ranks> = LazyLock::new(Ranks::built_in);
 
 /// The longest piece that is encoded, in bytes: the work grows with the square. A longer one counts
 /// one token a byte.
@@ -31,34 +32,66 @@ const MAX_PIECE: usize = 256;
 /// Within a few per cent for English and JSON. Letters outside the Latin, Greek, Cyrillic, Chinese,
 /// Japanese and Korean scripts count one token a byte.
 pub fn token_bound(text: &str) -> usize {
+    let (ranks, mut parts) = (&*RANKS, Vec::new());
     pieces::of(text)
         .map(|piece| match piece {
-            Piece::Sure(piece) if piece.len() <= MAX_PIECE => encoded_length(piece.as_bytes()),
+            Piece::Sure(piece) if piece.len() <= MAX_PIECE => {
+                encoded_length(piece.as_bytes(), ranks, &mut parts)
+            }
             Piece::Sure(piece) | Piece::Unsure(piece) => piece.len(),
         })
         .sum()
 }
 
-fn tokens() -> impl Iterator<Item = &'static [u8]> {
-    let mut rest = VOCABULARY;
-    std::iter::from_fn(move || {
-        let (length, behind) = rest.split_first()?;
-        let (token, behind) = behind.split_at_checked(usize::from(*length))?;
-        rest = behind;
-        Some(token)
-    })
+/// The ranks of the first tokens, found by the tokens' bytes.
+struct Ranks {
+    /// Where each token starts in [`VOCABULARY`], behind its length.
+    starts: Box<[u32]>,
+    known: HashTable<u32>,
 }
 
-fn encoded_length(piece: &[u8]) -> usize {
-    if piece.len() == 1 || RANKS.contains_key(piece) {
+impl Ranks {
+    fn built_in() -> Self {
+        let mut starts = Vec::new();
+        let mut start = 1_u32;
+        while let Some(length) = VOCABULARY.get(start as usize - 1) {
+            starts.push(start);
+            start += u32::from(*length) + 1;
+        }
+        let count = starts.len();
+        let mut ranks = Self { starts: starts.into(), known: HashTable::with_capacity(count) };
+        let mut known = std::mem::take(&mut ranks.known);
+        for (rank, _) in (0..).zip(&ranks.starts) {
+            let hash_of = |rank: &u32| hash(ranks.token(*rank));
+            known.insert_unique(hash_of(&rank), rank, hash_of);
+        }
+        Self { known, ..ranks }
+    }
+
+    fn token(&self, rank: u32) -> &'static [u8] {
+        let start = self.starts[rank as usize] as usize;
+        &VOCABULARY[start..][..usize::from(VOCABULARY[start - 1])]
+    }
+
+    fn of(&self, token: &[u8]) -> Option<u32> {
+        self.known.find(hash(token), |rank| self.token(*rank) == token).copied()
+    }
+}
+
+fn hash(token: &[u8]) -> u64 {
+    FxBuildHasher.hash_one(token)
+}
+
+/// How many tokens a piece is made of. `parts` is empty room for the work.
+fn encoded_length(piece: &[u8], ranks: &Ranks, parts: &mut Vec<(usize, u32)>) -> usize {
+    if piece.len() == 1 || ranks.of(piece).is_some() {
         return 1;
     }
-    let rank =
-        |start: usize, end: usize| RANKS.get(&piece[start..end]).copied().unwrap_or(u32::MAX);
+    let rank = |start: usize, end: usize| ranks.of(&piece[start..end]).unwrap_or(u32::MAX);
     // Where each part starts, and the rank of it merged with the next. The last two parts are
     // empty: they end the last real one.
-    let mut parts: Vec<(usize, u32)> =
-        (0..piece.len() - 1).map(|at| (at, rank(at, at + 2))).collect();
+    parts.clear();
+    parts.extend((0..piece.len() - 1).map(|at| (at, rank(at, at + 2))));
     parts.extend([(piece.len() - 1, u32::MAX), (piece.len(), u32::MAX)]);
     let end_of = |parts: &[(usize, u32)], part: usize| parts.get(part).map(|(start, _)| *start);
     loop {
@@ -71,9 +104,9 @@ fn encoded_length(piece: &[u8]) -> usize {
         let ranked = |parts: &[(usize, u32)], part: usize| {
             end_of(parts, part + 2).map_or(u32::MAX, |end| rank(parts[part].0, end))
         };
-        parts[at].1 = ranked(&parts, at);
+        parts[at].1 = ranked(parts, at);
         if at > 0 {
-            parts[at - 1].1 = ranked(&parts, at - 1);
+            parts[at - 1].1 = ranked(parts, at - 1);
         }
     }
     parts.len() - 1
@@ -98,10 +131,12 @@ mod tests {
 
     #[test]
     fn the_table_is_the_head_of_the_vocabulary() {
-        for (token, rank) in tokens().zip(0..) {
+        for rank in 0..40_000 {
+            let token = RANKS.token(rank);
             assert_eq!(o200k().decode_bytes(&[rank]).unwrap(), token, "rank {rank}");
+            assert_eq!(RANKS.of(token), Some(rank));
         }
-        assert_eq!(RANKS.len(), 40_000);
+        assert_eq!(RANKS.starts.len(), 40_000);
     }
 
     #[test]

@@ -126,17 +126,28 @@ impl View {
     /// does not exist.
     #[must_use]
     pub fn within(&self, domain: &Domain) -> Self {
+        self.cut(domain, BitSet::within)
+    }
+
+    /// The same view without one domain.
+    #[must_use]
+    pub fn without(&self, domain: &Domain) -> Self {
+        self.cut(domain, BitSet::without)
+    }
+
+    /// The view with each of its sets cut at what a domain has in it.
+    fn cut(&self, domain: &Domain, cut: fn(&BitSet, &Range<usize>) -> BitSet) -> Self {
         let place = self.snapshot.place_of(domain.as_str());
         let entry = place.map(|at| &self.snapshot.domains()[at]);
         let range = |of: fn(&DomainEntry) -> Range<usize>| entry.map(of).unwrap_or_default();
-        let tools = self.tools.within(&range(DomainEntry::range));
+        let tools = cut(&self.tools, &range(DomainEntry::range));
         Self {
             snapshot: Arc::clone(&self.snapshot),
-            scope: self.scope.within(&place.map_or(0..0, |at| at..at + 1)),
-            app_tools: self.app_tools.within(&range(DomainEntry::range)),
-            prompts: self.prompts.within(&range(|entry| entry.entries().prompts.clone())),
-            resources: self.resources.within(&range(|entry| entry.entries().resources.clone())),
-            templates: self.templates.within(&range(|entry| entry.entries().templates.clone())),
+            scope: cut(&self.scope, &place.map_or(0..0, |at| at..at + 1)),
+            app_tools: cut(&self.app_tools, &range(DomainEntry::range)),
+            prompts: cut(&self.prompts, &range(|entry| entry.entries().prompts.clone())),
+            resources: cut(&self.resources, &range(|entry| entry.entries().resources.clone())),
+            templates: cut(&self.templates, &range(|entry| entry.entries().templates.clone())),
             tool_count: tools.count(),
             tools,
             past: self.past.clone(),

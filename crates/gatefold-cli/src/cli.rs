@@ -36,11 +36,13 @@ mod reload;
 mod secret;
 mod serve;
 mod session;
+mod skills;
 mod sources;
 mod status;
 mod stderr;
 mod stdio;
 mod stop;
+mod surface;
 mod table;
 mod tokens;
 mod tool_answers;
@@ -126,6 +128,8 @@ async fn dispatch(
         Command::Doctor(it) => doctor::run(it, shared, environment, output).await,
         Command::Tools(tools) => tools::run(tools, shared, environment, output).await,
         Command::Eval(eval) => eval::run(eval, shared, environment, output).await,
+        Command::Surface(it) => surface::run(it, shared, environment, output).await,
+        Command::Skills(it) => skills::run(it, shared, environment, output),
         Command::Model(it) => model::run(it, shared, environment, output).await,
         Command::Approvals(it) => approvals::run(it, shared, environment, output).await,
         Command::Calls(it) => calls::run(it, shared, environment, output).await,

@@ -43,6 +43,7 @@ pub use toml_file::parse as parse_toml;
 pub use tree::{Entry, Node, Value};
 pub use units::{duration_text, size_text};
 pub use values::{
-    Count, ExpectedValue, FilePath, LimitedItems, LooseText, Pairs, Size, Text, Time, fault, parsed,
+    Count, ExpectedValue, FilePath, LimitedItems, LooseText, Pairs, Share, Size, Text, Time, fault,
+    parsed,
 };
 pub use yaml_file::parse as parse_yaml;

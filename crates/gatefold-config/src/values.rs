@@ -223,6 +223,69 @@ impl<T: TryFrom<u64>> Visitor<'_> for CountVisitor<T> {
     }
 }
 
+/// A part of a whole: more than 0, at most 1. Kept in millionths, so that two can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    millionths: u32,
+}
+
+impl Share {
+    /// `None` unless it is more than 0 and at most 1.
+    pub fn new(share: f64) -> Option<Self> {
+        const WHOLE: f64 = 1_000_000.0;
+        let is_share = share > 0.0 && share <= 1.0;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is between one and a million"
+        )]
+        let millionths = (share * WHOLE).round().max(1.0) as u32;
+        is_share.then_some(Self { millionths })
+    }
+
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.millionths) / 1_000_000.0
+    }
+
+    /// This part of a number, rounded down.
+    pub fn of(self, whole: usize) -> usize {
+        let part = whole as u128 * u128::from(self.millionths) / 1_000_000;
+        usize::try_from(part).unwrap_or(usize::MAX)
+    }
+}
+
+impl<'de> Deserialize<'de> for Share {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_f64(ShareVisitor)
+    }
+}
+
+struct ShareVisitor;
+
+const A_SHARE: ExpectedValue<'_> =
+    ExpectedValue { what: "a number above 0, up to 1", hint: "write a share, such as 0.1" };
+
+impl Visitor<'_> for ShareVisitor {
+    type Value = Share;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a number{HELP}write digits, without quotes")
+    }
+
+    fn visit_u64<E: Error>(self, share: u64) -> Result<Share, E> {
+        let wrong = || E::invalid_value(Unexpected::Unsigned(share), &A_SHARE);
+        if share == 1 { Share::new(1.0).ok_or_else(wrong) } else { Err(wrong()) }
+    }
+
+    fn visit_i64<E: Error>(self, share: i64) -> Result<Share, E> {
+        Err(E::invalid_value(Unexpected::Signed(share), &A_SHARE))
+    }
+
+    fn visit_f64<E: Error>(self, share: f64) -> Result<Share, E> {
+        Share::new(share).ok_or_else(|| E::invalid_value(Unexpected::Float(share), &A_SHARE))
+    }
+}
+
 /// A table with keys of the user's choice, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairs<K, V>(pub Vec<(K, V)>);

@@ -11,7 +11,7 @@ use crate::action::{Action, ParameterPlace, SecurityScheme};
 mod client_credentials;
 
 pub use client_credentials::ClientCredentials;
-use client_credentials::TokenError;
+use client_credentials::{TokenError, form_encoded};
 
 /// How a source signs in at its API, as its configuration says.
 #[derive(Debug)]
@@ -71,12 +71,20 @@ impl Auth {
     /// Adds its secrets to those that are masked in what the API says.
     pub fn collect_secrets(&self, values: &mut SecretValues) {
         match self {
-            Self::Bearer(secret) | Self::ApiKey { key: secret, .. } => values.add(secret.expose()),
+            Self::Bearer(secret) => values.add(secret.expose()),
+            Self::ApiKey { key, .. } => {
+                values.add(key.expose());
+                // As a query has it.
+                values.add(&form_encoded(key.expose()));
+            }
             Self::Basic { username, password } => {
                 values.add(password.expose());
                 values.add(&basic(username, password));
             }
-            Self::ClientCredentials(own) => values.add(own.client_secret.expose()),
+            Self::ClientCredentials(own) => {
+                values.add(own.client_secret.expose());
+                values.add(own.encoded_secret().expose());
+            }
         }
     }
 

@@ -18,7 +18,7 @@ use gatefold_core::{
 use gatefold_dispatch::{AdmittedCall, CallContext, CredentialSet, Credentials, StatelessSource};
 use gatefold_egress::{EgressError, HttpClient, HttpRequest, HttpResponse, Rate, RateLimiter};
 use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
-use http::header::COOKIE;
+use http::header::{AUTHORIZATION, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 use url::Url;
@@ -28,6 +28,7 @@ use crate::answer::{AnswerReading, ReceivedAnswer};
 use crate::auth::Auth;
 use crate::openapi::Overlay;
 use crate::request::{OutgoingRequest, RequestError};
+use description::DescriptionReading;
 use prepared::PreparedAction;
 
 /// How many prepared actions one source keeps.
@@ -39,10 +40,14 @@ pub struct HttpApiSettings {
     /// The URL of the server. It takes the place of the ones that a description names.
     pub base: Option<Url>,
     pub auth: Option<Auth>,
+    /// Whether the client signs in by a certificate.
+    pub has_certificate: bool,
     /// How often it may be called.
     pub rate: Option<Rate>,
     /// Headers that every request carries.
     pub headers: Vec<(String, Secret)>,
+    /// What else must not be shown, whatever it is used for.
+    pub secrets: Vec<Secret>,
     pub definition: ApiDefinition,
 }
 
@@ -68,6 +73,15 @@ pub enum DescriptionPlace {
     Url(Url),
 }
 
+impl DescriptionPlace {
+    pub fn url(&self) -> Option<&Url> {
+        match self {
+            Self::File(_) => None,
+            Self::Url(url) => Some(url),
+        }
+    }
+}
+
 impl fmt::Display for DescriptionPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -87,10 +101,16 @@ pub struct HttpApi {
     limiter: Option<RateLimiter>,
     /// Masked in whatever the API says.
     secrets: Arc<KnownSecrets>,
-    /// The same with the token that was used last.
-    with_token: Mutex<Option<(Secret, Arc<KnownSecrets>)>>,
+    /// The same with the credentials that were used last.
+    with_credentials: Mutex<Option<LastCredentials>>,
     /// At most [`PREPARED`], by the digests of their definitions.
     prepared: Mutex<RecentMap<Digest, Arc<PreparedAction>>>,
+}
+
+/// The credentials that are not in the settings and were used last, and what to mask with them.
+struct LastCredentials {
+    credentials: Arc<[Secret]>,
+    secrets: Arc<KnownSecrets>,
 }
 
 impl HttpApiSettings {
@@ -99,11 +119,18 @@ impl HttpApiSettings {
         if let Some(auth) = &self.auth {
             auth.collect_secrets(&mut values);
         }
+        for secret in &self.secrets {
+            values.add(secret.expose());
+        }
         for (name, value) in &self.headers {
             values.add_named(name, value.expose());
         }
-        if let Some(base) = &self.base {
-            values.add_text(base.as_str());
+        let described = match &self.definition {
+            ApiDefinition::Described(described) => described.place.url(),
+            ApiDefinition::Written(_) => None,
+        };
+        for url in self.base.iter().chain(described) {
+            values.add_text(url.as_str());
         }
         values
     }
@@ -122,7 +149,7 @@ impl HttpApi {
             credentials,
             clock,
             secrets: Arc::new(KnownSecrets::new(&settings.secret_values())),
-            with_token: Mutex::default(),
+            with_credentials: Mutex::default(),
             prepared: Mutex::new(RecentMap::new(PREPARED)),
             settings,
         }
@@ -144,14 +171,14 @@ impl HttpApi {
             error => invalid(&target, error.to_string()),
         })?;
         self.take_turn(&context).await?;
-        let (response, token) = self.send(&prepared, request, &context, &target).await?;
+        let (response, signed_with) = self.send(&prepared, request, &context, &target).await?;
         let has_program = prepared.extract.is_some();
         let (status, headers) = (response.status(), response.headers().clone());
         let (url, limit) = (response.url().clone(), context.result_bytes);
         let body = response.read_capped(limit).await;
         let body = body.map_err(|error| self.failed(error, &target, limit))?;
         let answer = ReceivedAnswer { status, headers, body };
-        let secrets = self.secrets_with(token.as_ref());
+        let secrets = self.secrets_with(signed_with);
         let (credential, now) = (self.credential(), self.clock.now());
         let read = move || {
             answer.payload(&AnswerReading {
@@ -208,7 +235,7 @@ impl HttpApi {
         })
     }
 
-    /// Sends a request with its credentials. A token that the API refuses is renewed once: a request that
+    /// Sends a request with its credentials, and tells which of them are not in the settings. A token that the API refuses is renewed once: a request that
     /// was refused for it had no effect.
     async fn send(
         &self,
@@ -216,7 +243,7 @@ impl HttpApi {
         request: OutgoingRequest,
         context: &CallContext,
         target: &Target,
-    ) -> Result<(HttpResponse, Option<Secret>), CallError> {
+    ) -> Result<(HttpResponse, Vec<Secret>), CallError> {
         let own = self.own_credentials(&context.identity).await?;
         for is_last in [false, true] {
             let token = self.token(context).await?;
@@ -233,7 +260,8 @@ impl HttpApi {
                 account.forget(token).await;
                 continue;
             }
-            return Ok((response, token));
+            let own = own.iter().flat_map(|set| set.iter()).map(|own| own.value.clone());
+            return Ok((response, own.chain(token).collect()));
         }
         unreachable!("the last round returns")
     }
@@ -243,7 +271,7 @@ impl HttpApi {
         let token = account.token(&self.client, context.deadline).await;
         token.map(Some).map_err(|error| {
             let reason = format!("its credentials could not be had: {error}");
-            self.unavailable_because(reason, error.into())
+            self.unavailable_because(&reason, error.into())
         })
     }
 
@@ -258,7 +286,7 @@ impl HttpApi {
         let obtained = port.obtain(&self.settings.domain, identity).await;
         obtained.map(Some).map_err(|error| {
             let reason = format!("its credentials could not be had: {error}");
-            self.unavailable_because(reason, error.into())
+            self.unavailable_because(&reason, error.into())
         })
     }
 
@@ -293,23 +321,30 @@ impl HttpApi {
         match (&self.settings.auth, &self.credentials) {
             (Some(auth), _) => auth.told(),
             (None, Some(_)) => "it was called with the credentials of its user",
+            (None, None) if self.settings.has_certificate => {
+                "it was called with the client certificate of its configuration"
+            }
             (None, None) => "the source has no `auth` in its configuration",
         }
     }
 
-    /// The secrets to mask, a token among them.
-    fn secrets_with(&self, token: Option<&Secret>) -> Arc<KnownSecrets> {
-        let Some(token) = token else { return self.secrets.clone() };
-        let mut last = self.with_token.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, secrets)) = &*last
-            && known == token
-        {
-            return secrets.clone();
+    /// The secrets to mask, with those that a call was signed with.
+    fn secrets_with(&self, signed_with: Vec<Secret>) -> Arc<KnownSecrets> {
+        if signed_with.is_empty() {
+            return self.secrets.clone();
+        }
+        let mut last = self.with_credentials.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last.as_ref().filter(|last| *last.credentials == *signed_with) {
+            return known.secrets.clone();
         }
         let mut values = self.settings.secret_values();
-        values.add(token.expose());
+        for secret in &signed_with {
+            values.add_named(AUTHORIZATION.as_str(), secret.expose());
+            values.add(secret.expose());
+        }
         let secrets = Arc::new(KnownSecrets::new(&values));
-        *last = Some((token.clone(), secrets.clone()));
+        let credentials = signed_with.into();
+        *last = Some(LastCredentials { credentials, secrets: secrets.clone() });
         secrets
     }
 
@@ -322,20 +357,26 @@ impl HttpApi {
             EgressError::Failed { .. } | EgressError::Timeout { .. }
                 if !target.hints.is_repeatable() =>
             {
-                CallError::Lost { tool, reason: error.to_string() }
+                CallError::Lost { tool, reason: self.masked(&error.to_string()) }
             }
-            error => self.unavailable_because(error.to_string(), error.into()),
+            error => self.unavailable_because(&error.to_string(), error.into()),
         }
     }
 
-    fn unavailable(&self, reason: impl Into<String>) -> CallError {
+    fn unavailable(&self, reason: impl AsRef<str>) -> CallError {
         let domain = self.settings.domain.clone();
-        CallError::Unavailable { domain, reason: reason.into(), source: None }
+        CallError::Unavailable { domain, reason: self.masked(reason.as_ref()), source: None }
     }
 
-    fn unavailable_because(&self, reason: String, source: BoxError) -> CallError {
+    fn unavailable_because(&self, reason: &str, source: BoxError) -> CallError {
         let domain = self.settings.domain.clone();
-        CallError::Unavailable { domain, reason, source: Some(source) }
+        CallError::Unavailable { domain, reason: self.masked(reason), source: Some(source) }
+    }
+
+    /// A reason without secrets: it may name an address with one in its path, or repeat what a token
+    /// endpoint said.
+    fn masked(&self, reason: &str) -> String {
+        self.secrets.mask(reason).into_owned()
     }
 }
 
@@ -344,8 +385,13 @@ impl StatelessSource for HttpApi {
         let now = self.clock.now();
         match &self.settings.definition {
             ApiDefinition::Described(described) => {
-                let base_url = self.settings.base.clone();
-                description::manifest(described, base_url, &self.client, now).boxed()
+                let reading = DescriptionReading {
+                    described,
+                    base_url: self.settings.base.clone(),
+                    client: &self.client,
+                    secrets: self.secrets.clone(),
+                };
+                reading.manifest(now).boxed()
             }
             ApiDefinition::Written(written) => {
                 let manifest = actions::manifest(written, now);

@@ -25,6 +25,14 @@ impl Timestamp {
         Self(self.0.saturating_add(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)))
     }
 
+    /// Whether HTTP can express it as a date: it lies between 1970 and 9999. Our clock reads any date
+    /// before 1970 as 1970 itself, so the first millisecond counts as too early.
+    pub const fn has_http_date(self) -> bool {
+        /// The beginning of the year 10000.
+        const END: u64 = 253_402_300_800_000;
+        1 <= self.0 && self.0 < END
+    }
+
     /// How long ago `earlier` was, or zero if it lies ahead.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
@@ -125,6 +133,16 @@ impl Clock for ManualClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn http_has_dates_from_1970_to_9999() {
+        let end = 253_402_300_800_000;
+        for (millis, expected) in
+            [(0, false), (1, true), (end - 1, true), (end, false), (u64::MAX, false)]
+        {
+            assert_eq!(Timestamp::from_millis(millis).has_http_date(), expected, "{millis}");
+        }
+    }
 
     #[test]
     fn a_timestamp_prints_as_rfc_3339() {

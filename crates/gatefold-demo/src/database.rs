@@ -1,6 +1,6 @@
 //! A SQLite database that is created and filled on first start.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
@@ -28,6 +28,10 @@ const SQLITE_BUSY: &str = "5";
 const MAX_CONNECTIONS: u32 = 4;
 /// The beginning of SQLite's message about a constraint. Our constraints are named by sentences.
 const CONSTRAINT: &str = "CHECK constraint failed: ";
+/// What a trigger raised: a sentence too. <https://www.sqlite.org/rescode.html#constraint_trigger>
+const RAISED: &str = "1811";
+/// The arguments that say which entry is meant.
+const IDS: [&str; 4] = ["id", "issue_id", "order_id", "sku"];
 
 /// A server's entries of one kind.
 #[derive(Clone)]
@@ -74,6 +78,30 @@ impl Database {
         Ok(Self { pool, entry })
     }
 
+    /// Creates `{scratch}/{name}.sqlite`, filled by `first`, for somebody else to read.
+    pub(crate) async fn create(
+        scratch: &Path,
+        name: &str,
+        first: &'static str,
+    ) -> Result<PathBuf, DemoError> {
+        let path = scratch.join(format!("{name}.sqlite"));
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .create_if_missing(true)
+            .foreign_keys(true)
+            .busy_timeout(BUSY_TIMEOUT);
+        match connect(options, first).await {
+            Ok(pool) => pool.close().await,
+            Err(source) => return Err(DemoError::Database { path, source }),
+        }
+        Ok(path)
+    }
+
+    /// The same file, in which an entry is something else.
+    pub(crate) fn of(&self, entry: &'static str) -> Self {
+        Self { pool: self.pool.clone(), entry }
+    }
+
     pub(crate) async fn run(
         &self,
         statement: &'static str,
@@ -115,10 +143,16 @@ impl Database {
     }
 
     fn missing(&self, arguments: &Arguments) -> ToolError {
-        let id = ["id", "issue_id"].into_iter().find(|name| arguments.has(name));
-        let id = arguments.integer(id.unwrap_or("id"));
+        let id = IDS.into_iter().find(|name| arguments.has(name)).unwrap_or("id");
+        let id = match arguments.text(id) {
+            "" => arguments.integer(id).to_string(),
+            text => text.to_owned(),
+        };
         let entry = self.entry;
-        refuse(format!("there is no {entry} {id}"), format!("list_{entry}s gives the ids"))
+        ToolError::Missing {
+            fault: format!("there is no {entry} {id}"),
+            hint: format!("list_{entry}s gives the ids"),
+        }
     }
 }
 
@@ -157,9 +191,12 @@ fn is_busy(error: &sqlx::Error) -> bool {
 }
 
 fn refused(error: sqlx::Error) -> ToolError {
-    let message = error.as_database_error().map(DatabaseError::message).unwrap_or_default();
-    match message.split_once(CONSTRAINT) {
-        Some((_, rule)) => refuse(rule, "change the call so that it keeps to this"),
+    let database = error.as_database_error();
+    let message = database.map(DatabaseError::message).unwrap_or_default();
+    let is_raised = database.and_then(DatabaseError::code).is_some_and(|code| code == RAISED);
+    let rule = message.split_once(CONSTRAINT).map(|(_, rule)| rule);
+    match rule.or(is_raised.then_some(message)) {
+        Some(rule) => refuse(rule, "change the call so that it keeps to this"),
         None => ToolError::Database(error),
     }
 }

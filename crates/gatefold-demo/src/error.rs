@@ -24,6 +24,9 @@ pub enum DemoError {
         #[source]
         source: sqlx::Error,
     },
+    /// The HTTP API could not go on listening.
+    #[error("could not serve the HTTP API")]
+    Http(#[source] io::Error),
     /// The protocol broke down before the input closed.
     #[error("could not serve the client")]
     Protocol(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -34,6 +37,8 @@ pub enum DemoError {
 pub(crate) enum ToolError {
     #[error("{0}")]
     Arguments(String),
+    #[error("{fault}; {hint}")]
+    Missing { fault: String, hint: String },
     #[error("{fault}; {hint}")]
     Refused { fault: String, hint: String },
     #[error("the database failed: {0}; try the call again")]

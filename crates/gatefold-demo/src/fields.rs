@@ -212,6 +212,9 @@ impl Kind {
                 }
                 items.iter().try_for_each(|item| of.check(item))
             }
+            (Self::Object(fields), Value::Object(members)) => {
+                check(fields, members.clone()).map(drop)
+            }
             _ => Err(format!("expected {}, found {value}", self.type_name())),
         }
     }

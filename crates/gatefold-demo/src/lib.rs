@@ -1,14 +1,18 @@
-//! The demonstration's own MCP servers: six small domains that do real work in a scratch folder.
+//! The demonstration's own sources: nine small domains that do real work in a scratch folder.
 //!
-//! `gatefold demo` starts each as a child process over stdio, so visitors see what any MCP server
+//! `gatefold demo` starts six as child processes over stdio, so visitors see what any MCP server
 //! would offer: files in a folder, an issue tracker, a contacts book, a calendar and units of
-//! measure in SQLite, and functions on text. A tool is a description, its arguments, its results,
-//! and mostly one SQL statement that gets the arguments as JSON. The servers' data survives a
-//! restart, and the first start always creates the same data.
+//! measure in SQLite, and functions on text. The seventh, a shop, is an HTTP API that serves its own
+//! OpenAPI description. The eighth, the staff of a garden, is a SQLite file that the gateway itself
+//! reads. The ninth are skills: procedures of that garden, as files. A tool is a description, its arguments, its results, and mostly one SQL
+//! statement that gets the arguments as JSON; an operation of the API is a tool with a method and a
+//! path. The data survives a restart, and the first start always creates the same data.
 //!
-//! The crate knows rmcp and SQL. It must not know the gateway: no other Gatefold crate, no
-//! network, no environment, nothing outside the scratch folder it was given.
+//! The crate knows rmcp, HTTP and SQL. It must not know the gateway: no other Gatefold crate, no
+//! network but the listener it was given, no environment, nothing outside the scratch folder it was
+//! given.
 
+mod api;
 mod calendar;
 mod caller;
 mod contacts;
@@ -19,24 +23,27 @@ mod files;
 mod issues;
 mod prompts;
 mod server;
+mod shop;
+mod skills;
 mod text;
 mod tool;
 mod units;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub use crate::{error::DemoError, server::Server};
+use crate::database::Database;
+pub use crate::{api::DemoApi, error::DemoError, server::Server, skills::create_skills};
 
 /// One of the demonstration's servers: a domain and its subject.
 #[derive(Debug)]
 pub struct DemoServer {
-    /// The name to pass to [`serve_stdio`], also the domain it is shown under.
+    /// The name to pass to [`serve_stdio`] or [`DemoApi::open`], also the domain it is shown under.
     pub name: &'static str,
     /// One sentence that says what the tools work on.
     pub description: &'static str,
 }
 
-/// The six servers, in the order in which the demonstration starts them.
+/// The six MCP servers, in the order in which the demonstration starts them.
 pub fn servers() -> &'static [DemoServer] {
     &[
         DemoServer {
@@ -64,6 +71,46 @@ pub fn servers() -> &'static [DemoServer] {
             description: "Calculate, summarise numbers and convert units of measure.",
         },
     ]
+}
+
+/// The HTTP APIs, behind the servers.
+pub fn apis() -> &'static [DemoServer] {
+    &[DemoServer {
+        name: "shop",
+        description: "Buy seeds, tools and kitchen supplies: find products, place, follow and cancel orders.",
+    }]
+}
+
+/// The databases, behind the APIs.
+pub fn databases() -> &'static [DemoServer] {
+    &[DemoServer {
+        name: "staff",
+        description: "Employees of a garden: who reports to whom, departments and leave.",
+    }]
+}
+
+/// The source of built-in tools.
+pub fn builtin() -> &'static DemoServer {
+    &DemoServer {
+        name: "builtin",
+        description: "A calculator with units, and dates in every time zone.",
+    }
+}
+
+/// The folders of skills, behind the databases.
+pub fn skill_folders() -> &'static [DemoServer] {
+    &[DemoServer {
+        name: "skills",
+        description: "Procedures of the garden, step by step: faults, new colleagues.",
+    }]
+}
+
+/// Creates a database on first start, and returns the path of its file.
+pub async fn create_database(name: &str, scratch: &Path) -> Result<PathBuf, DemoError> {
+    match name {
+        "staff" => Database::create(scratch, name, include_str!("staff.sql")).await,
+        other => Err(DemoError::UnknownServer(other.to_owned())),
+    }
 }
 
 /// Serves one server over standard input and output until standard input closes.

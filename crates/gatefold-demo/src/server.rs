@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::{
     DemoError, DemoServer, calendar,
     caller::{Answer, Caller},
-    contacts, files, issues, prompts, text,
+    contacts, files, issues, prompts, shop, text,
     tool::Tool,
     units,
 };
@@ -39,11 +39,12 @@ pub struct Server {
 impl Server {
     /// Opens the server called `name`; its data is kept below `scratch`.
     ///
-    /// Fails on a name that is not in [`servers`](crate::servers), or when the folder or a
-    /// database in it cannot be opened.
+    /// Fails on a name that is neither in [`servers`](crate::servers) nor in [`apis`](crate::apis),
+    /// or when the folder or a database in it cannot be opened.
     pub async fn open(name: &str, scratch: &Path) -> Result<Self, DemoError> {
         let about = crate::servers()
             .iter()
+            .chain(crate::apis())
             .find(|server| server.name == name)
             .ok_or_else(|| DemoError::UnknownServer(name.to_owned()))?;
         std::fs::create_dir_all(scratch)
@@ -53,6 +54,7 @@ impl Server {
             "issues" => issues::open(scratch).await?,
             "contacts" => contacts::open(scratch).await?,
             "calendar" => calendar::open(scratch).await?,
+            "shop" => shop::open(scratch).await?,
             "units" => units::open(scratch).await?,
             "text" => text::tools(),
             _ => folder.as_ref().map(files::tools).unwrap_or_default(),
@@ -89,6 +91,11 @@ impl Server {
         };
         running.waiting().await.map_err(|error| DemoError::Protocol(error.into()))?;
         Ok(())
+    }
+
+    /// What the server is about, and its tools.
+    pub(crate) fn into_parts(self) -> (&'static DemoServer, Arc<[Tool]>) {
+        (self.about, self.tools)
     }
 
     fn definitions(&self) -> Vec<Definition> {

@@ -35,6 +35,13 @@ pub(crate) struct Tool {
     run: Box<ToolFunction>,
 }
 
+/// Which request makes which call of a tool that is offered over HTTP.
+pub(crate) struct ToolRoute {
+    pub(crate) tool: &'static str,
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+}
+
 /// A tool without its implementation.
 pub(crate) struct ToolDraft {
     name: &'static str,

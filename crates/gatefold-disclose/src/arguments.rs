@@ -10,13 +10,13 @@ use crate::wording::quoted;
 
 /// The arguments of one call, keys decoded and values raw.
 pub(crate) struct Arguments<'a> {
-    tool: &'static str,
+    tool: &'a str,
     fields: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
 impl<'a> Arguments<'a> {
     /// Absent arguments are empty; an object in a string is unpacked.
-    pub(crate) fn parse(tool: &'static str, raw: &'a RawValue) -> Result<Self, UsageError> {
+    pub(crate) fn parse(tool: &'a str, raw: &'a RawValue) -> Result<Self, UsageError> {
         let text = raw.get();
         if text == "null" {
             return Ok(Self { tool, fields: Vec::new() });

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use gatefold_catalog::{Request, Tool, View, address, token_bound, with_fields};
+use gatefold_catalog::{Request, Tool, View, address, with_fields};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
@@ -36,9 +36,7 @@ impl Disclosure for FlatDisclosure {
         }
         let tools: Vec<_> = tools.into_iter().map(|tool| self.top_level(tool)).collect();
         let instructions = self.instructions(view, *limits);
-        let definitions: usize = tools.iter().map(|tool| token_bound(tool.definition.get())).sum();
-        let tokens = definitions + token_bound(&instructions);
-        Surface { tools, instructions, tokens }
+        Surface::new(tools, instructions)
     }
 
     fn interpret(

@@ -1,7 +1,8 @@
-use gatefold_catalog::{Pattern, Request, Tool, View};
+use gatefold_catalog::{Pattern, Request, View};
 use gatefold_core::{CallError, Outcome, ToolName};
 use serde_json::value::RawValue;
 
+use crate::pinned::PinnedTools;
 use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, UsageError};
 use crate::wording::quoted;
 
@@ -11,9 +12,18 @@ mod execute;
 mod result;
 mod schema;
 
+pub(crate) use definitions::domain_names;
+pub(crate) use discover::domain_page;
+pub(crate) use execute::{
+    ExecutingTool, request as executing_request, untouched as untouched_request,
+};
+pub(crate) use result::Rendering;
+pub(crate) use schema::described as schema_text;
+
 const DISCOVER: &str = "discover_tools";
 const SCHEMA: &str = "get_tool_schema";
 const EXECUTE: &str = "execute_tool";
+const OWN: [&str; 3] = [DISCOVER, SCHEMA, EXECUTE];
 
 /// The default disclosure: three tools to find, look up and call all others, and pinned tools.
 #[derive(Debug, Clone, Default)]
@@ -45,28 +55,19 @@ impl Default for GatewayLimits {
 }
 
 impl Gateway {
-    /// The pinned tools of a view, by alias.
-    fn pinned<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Tool> {
-        view.tools().filter(|tool| self.pins(tool))
+    fn pinned(&self) -> PinnedTools<'_> {
+        PinnedTools { patterns: &self.pinned, own: &OWN }
     }
 
-    /// The pinned tool with this alias. It is looked up rather than searched for, because a view
-    /// may have very many tools.
-    fn pinned_as<'a>(&self, view: &'a View, alias: &str) -> Option<&'a Tool> {
-        let is_listed = |tool: &&Tool| !tool.definition().is_for_apps_only();
-        let tool = view.find(alias).filter(is_listed)?;
-        (tool.alias() == alias && self.pins(tool)).then_some(tool)
-    }
-
-    fn pins(&self, tool: &Tool) -> bool {
-        self.pinned.iter().any(|pattern| pattern.matches(tool.id().as_str()))
-            && ![DISCOVER, SCHEMA, EXECUTE].contains(&tool.alias())
+    /// Whether a name is one of the gateway's own tools.
+    pub(crate) fn has(name: &ToolName) -> bool {
+        OWN.contains(&name.as_str())
     }
 }
 
 impl Disclosure for Gateway {
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
-        definitions::surface(view, *limits, self.pinned(view))
+        definitions::surface(view, *limits, self.pinned())
     }
 
     fn interpret(
@@ -78,8 +79,8 @@ impl Disclosure for Gateway {
         match name.as_str() {
             DISCOVER => discover::answer(view, &self.limits, arguments),
             SCHEMA => schema::answer(view, &self.limits, arguments).map(Step::Reply),
-            EXECUTE => execute::request(view, arguments).map(Step::Call),
-            name => match self.pinned_as(view, name) {
+            EXECUTE => execute::request(view, &execute::GATEWAY, arguments).map(Step::Call),
+            name => match self.pinned().named(view, name) {
                 Some(tool) => Ok(Step::Call(execute::untouched(view, tool, arguments))),
                 None => Err(not_at_the_top(view, name)),
             },

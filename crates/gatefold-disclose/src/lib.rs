@@ -5,14 +5,24 @@
 //! know how a call is made, who made it, the protocol library, or whether a source is up.
 
 mod arguments;
+mod auto;
+mod blocks;
 mod cursor;
 mod flat;
 mod gateway;
+mod intent;
+mod namespace;
+mod pinned;
+mod shortened;
 mod surface;
 mod wording;
 
+pub use auto::AutoDisclosure;
 pub use flat::{FlatDisclosure, Names};
 pub use gateway::{Gateway, GatewayLimits};
+pub use intent::IntentDisclosure;
+pub use namespace::NamespaceDisclosure;
+pub use shortened::{PreviewPlace, StructuredContent, result_text, separate_text, with_preview};
 pub use surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
 };

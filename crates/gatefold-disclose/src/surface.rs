@@ -1,6 +1,6 @@
 use std::fmt;
 
-use gatefold_catalog::{Request, View};
+use gatefold_catalog::{Request, View, token_bound};
 use gatefold_core::{CallError, Outcome, ToolId, ToolName};
 use serde_json::value::RawValue;
 
@@ -74,6 +74,14 @@ pub struct Surface {
     pub instructions: String,
     /// An upper bound on the o200k tokens of the definitions and the instructions.
     pub tokens: usize,
+}
+
+impl Surface {
+    pub(crate) fn new(tools: Vec<ToolSurface>, instructions: String) -> Self {
+        let definitions: usize = tools.iter().map(|tool| token_bound(tool.definition.get())).sum();
+        let tokens = definitions + token_bound(&instructions);
+        Self { tools, instructions, tokens }
+    }
 }
 
 /// What a call of a surface's tool leads to.

@@ -23,11 +23,14 @@ mod invoke;
 mod limits;
 mod nested;
 mod nesting;
+mod notes;
+mod owner;
 mod parking;
 mod past;
 mod pinned;
 mod questions;
 mod resolution;
+mod results;
 mod run;
 mod runtime;
 mod seal;
@@ -58,9 +61,12 @@ pub use credentials::{
 };
 pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
 pub use limits::Limits;
-pub use nested::{NestedCaller, NestedOptions};
+pub use nested::{NestedCaller, NestedOptions, ResourceAccess};
+pub use notes::{Note, NoteText, Notes};
+pub use owner::DataOwner;
 pub use past::{KeptQuery, NoPastQueries, PastQueries, PastUse};
 pub use pinned::PinnedTurn;
+pub use results::{NewResult, ResultHandle, StoredResult, StoredResults};
 pub use runtime::{IdentityScope, Runtime, Setup, SourceReport, SourceSetup};
 pub use seal::SealKey;
 pub use source::{

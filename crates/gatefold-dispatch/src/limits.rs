@@ -5,7 +5,7 @@ use std::time::Duration;
 pub struct Limits {
     /// From a call's admission to its result, including the wait for a place.
     pub call_deadline: Duration,
-    /// The largest result to pass on, in bytes.
+    /// The largest result to read, in bytes.
     pub result_bytes: u64,
     /// The most calls that one source works on at a time.
     pub calls_in_flight: usize,
@@ -32,7 +32,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             call_deadline: Duration::from_mins(1),
-            result_bytes: 1024 * 1024,
+            result_bytes: 16 * 1024 * 1024,
             calls_in_flight: 128,
             calls_waiting: 512,
             breaker_failures: 5,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_catalog::Request;
+use gatefold_catalog::{Request, View};
 use gatefold_core::{AgentId, CallError, CallId, Domain, Lineage, Outcome, Resume, Rights};
 
 use crate::Caller;
@@ -28,6 +28,20 @@ pub(crate) trait NestedCalls: Send + Sync {
         caller: Caller,
         options: NestedOptions,
     ) -> BoxFuture<'_, Result<Outcome, CallError>>;
+
+    fn view(&self) -> &View;
+
+    fn resource_access(&self, uri: &str) -> ResourceAccess;
+}
+
+/// What policy says about reading a resource, for a source that shows its content in another way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResourceAccess {
+    Open,
+    /// A person has to approve each reading.
+    Asks,
+    /// To this principal it does not exist.
+    Hidden,
 }
 
 /// How a nested call differs from its outer call. Every difference narrows what it may do.
@@ -59,6 +73,16 @@ impl NestedCaller {
     /// How deep the call is nested. The outermost call is at 1.
     pub fn depth(&self) -> usize {
         self.0.chain().lineage.depth
+    }
+
+    /// What the principal of the call sees: a source must tell it of nothing else.
+    pub fn view(&self) -> &View {
+        self.0.view()
+    }
+
+    /// Whether the principal may read a resource, by its address behind the gateway.
+    pub fn resource_access(&self, uri: &str) -> ResourceAccess {
+        self.0.resource_access(uri)
     }
 
     /// The lineage of calls made here, for a run that continues elsewhere.

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use gatefold_catalog::{Request, ResolvedEntry};
+use gatefold_catalog::{Request, ResolvedEntry, View};
 use gatefold_core::{AgentId, CallError, Outcome, Principal, Rights};
+
+use gatefold_policy::Facts;
 
 use crate::chain::Chain;
 use crate::nested::NestedCalls;
-use crate::{Caller, NestedOptions, PinnedTurn};
+use crate::{Caller, NestedOptions, PinnedTurn, ResourceAccess};
 
 /// The turn of a running call, and what led to the calls that it makes.
 pub(crate) struct NestedTurn {
@@ -37,6 +39,25 @@ impl NestedCalls for NestedTurn {
         let own = pinned.runtime.call_deadline(request.entry.as_ref().map(ResolvedEntry::domain));
         let chain = self.chain.limited(deadline.map_or(own, |deadline| deadline.min(own)));
         Box::pin(async move { pinned.converse(request, resume, caller, chain).await })
+    }
+
+    fn view(&self) -> &View {
+        &self.pinned.view
+    }
+
+    fn resource_access(&self, uri: &str) -> ResourceAccess {
+        let pinned = &self.pinned;
+        let Some(target) = pinned.resource(uri) else { return ResourceAccess::Hidden };
+        let policy = &pinned.runtime.policy;
+        let mut askers = std::iter::once(&pinned.principal).chain(&pinned.on_behalf_of);
+        if askers.any(|asker| !policy.is_visible(asker, &target)) {
+            return ResourceAccess::Hidden;
+        }
+        let facts = Facts { on_behalf_of: pinned.on_behalf_of.clone(), ..Facts::at(pinned.now()) };
+        if policy.asks(&pinned.principal, &facts, &target) {
+            return ResourceAccess::Asks;
+        }
+        ResourceAccess::Open
     }
 }
 

@@ -67,6 +67,12 @@ impl PinnedTurn {
         Some(Self { view: self.view.within(domain), ..self.clone() })
     }
 
+    /// The same turn without one domain.
+    #[must_use]
+    pub fn without(&self, domain: &Domain) -> Self {
+        Self { view: self.view.without(domain), ..self.clone() }
+    }
+
     /// Runs something that may search this turn's view. If that can take long, it runs away from
     /// the threads that serve calls.
     pub async fn searching<T: Send + 'static>(

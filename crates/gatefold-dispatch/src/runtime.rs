@@ -97,7 +97,7 @@ pub struct SourceReport {
     pub prompts: usize,
     /// Listed resources and resource templates.
     pub resources: usize,
-    /// Definitions that were repaired or left out, one line each.
+    /// Definitions that were repaired or left out, and other notes, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alterations: Vec<String>,
     pub calls_in_flight: usize,

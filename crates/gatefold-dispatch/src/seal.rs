@@ -3,6 +3,7 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use gatefold_core::{CallId, Digest, Principal, ResumeError, Target, Timestamp, ToolId, UserId};
+use hkdf::Hkdf;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,14 @@ pub struct SealKey([u8; 32]);
 impl SealKey {
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
+    }
+
+    /// A key for another purpose (HKDF-SHA-256, RFC 5869). It reveals nothing about this one.
+    pub fn derive(&self, purpose: &'static str) -> [u8; 32] {
+        let mut key = [0; 32];
+        let derived = Hkdf::<Sha256>::new(None, &self.0).expand(purpose.as_bytes(), &mut key);
+        derived.expect("HKDF-SHA-256 gives up to 8160 bytes");
+        key
     }
 
     fn mac(&self, body: &[u8]) -> Hmac<Sha256> {

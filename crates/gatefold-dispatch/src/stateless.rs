@@ -6,20 +6,21 @@
 //! adapter does everything else that a source must do: permits, storing the manifest, status,
 //! closing.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, ToolDefinition};
 use gatefold_core::{
     BoxError, CallError, Clock, Digest, Domain, Operation, Outcome, Payload, Principal, RecentMap,
-    Target, UpstreamIdentity,
+    SkillAct, Target, UpstreamIdentity,
 };
 use gatefold_policy::Permit;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::{CallContext, Manifests, Offer, Source, SourceState, SourceStatus};
 
@@ -27,9 +28,15 @@ use crate::{CallContext, Manifests, Offer, Source, SourceState, SourceStatus};
 /// used one, which has to be asked about again.
 const OWN_MANIFESTS: usize = 1024;
 
+/// How long a description is in use before a call has it read again. No call waits for that.
+const DESCRIPTION_LIFE: Duration = Duration::from_hours(1);
+/// How long after a description could not be read the next call has it tried again.
+const RETRY_PAUSE: Duration = Duration::from_mins(1);
+
 /// A source without sessions: it describes what it offers and answers calls.
 pub trait StatelessSource: Send + Sync + 'static {
-    /// Describes what it offers now. Called at each refresh, never for a call.
+    /// Describes what it offers now. Called at each refresh, and in the background once a call finds the
+    /// last description old. No call waits for it.
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>>;
 
     /// Describes what it offers one identity now, for a source that keeps identities apart
@@ -51,6 +58,27 @@ pub trait StatelessSource: Send + Sync + 'static {
         call: AdmittedCall,
         context: CallContext,
     ) -> BoxFuture<'_, Result<Payload, CallError>>;
+
+    /// Answers a request about skills, for a source that has some: see [`AdmittedCall::skill`].
+    fn skill(
+        &self,
+        call: AdmittedCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Payload, CallError>> {
+        let _ = context;
+        Box::pin(async move { Err(call.unknown()) })
+    }
+
+    /// Whether it can tell that what it offers may have changed. If so, it is asked to describe itself
+    /// at once and after each [`StatelessSource::changed`].
+    fn tells_changes(&self) -> bool {
+        false
+    }
+
+    /// Waits until what it offers may have changed. Cancelling it loses no change.
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
+    }
 }
 
 /// A call that policy admitted, made from its permit.
@@ -68,17 +96,29 @@ impl AdmittedCall {
     fn of(permit: Permit, manifest: Option<&Manifest>) -> Result<Self, CallError> {
         let operation = &permit.call().operation;
         match &**operation {
-            Operation::Tool { .. } | Operation::Prompt { .. } | Operation::Resource(_) => {
+            Operation::Tool { .. }
+            | Operation::Prompt { .. }
+            | Operation::Resource(_)
+            | Operation::Skill(_) => {
                 let target = permit.target();
                 let definition = manifest.and_then(|own| own.tool(&target.name, target.digest));
                 let definition = definition.cloned();
                 Ok(Self { permit, definition })
             }
-            _ => Err(CallError::Unknown {
-                kind: operation.as_str(),
-                name: operation.subject().to_owned(),
-            }),
+            _ => Err(unknown(operation)),
         }
+    }
+
+    /// What is asked about skills, if this is a request about them.
+    pub fn skill(&self) -> Option<&SkillAct> {
+        match &*self.permit.call().operation {
+            Operation::Skill(request) => Some(&request.act),
+            _ => None,
+        }
+    }
+
+    fn unknown(&self) -> CallError {
+        unknown(&self.permit.call().operation)
     }
 
     /// The called entry: the source's own name for it, and its definition's digest.
@@ -107,6 +147,10 @@ impl AdmittedCall {
     }
 }
 
+fn unknown(operation: &Operation) -> CallError {
+    CallError::Unknown { kind: operation.as_str(), name: operation.subject().to_owned() }
+}
+
 /// What the adapter needs to know about a source.
 pub struct StatelessSettings {
     pub domain: Domain,
@@ -130,11 +174,16 @@ pub struct StatelessAdapter<S> {
     status: Mutex<SourceStatus>,
     /// Held while the source describes itself, so that an older answer never replaces a newer one.
     describing: tokio::sync::Mutex<()>,
+    /// When a call has it describe itself again. None before it has done so in this process.
+    describe_again: Mutex<Option<Instant>>,
     /// Fires when the source is closed.
     closing: CancellationToken,
+    /// Follows the changes of a source that tells them.
+    follower: OnceLock<AbortOnDropHandle<()>>,
 }
 
 impl<S: StatelessSource> StatelessAdapter<S> {
+    /// For a source that tells changes, this must be called within a Tokio runtime.
     pub fn new(
         inner: Arc<S>,
         settings: StatelessSettings,
@@ -154,7 +203,7 @@ impl<S: StatelessSource> StatelessAdapter<S> {
             downloading: None,
             sessions: 0,
         };
-        Arc::new(Self {
+        let adapter = Arc::new(Self {
             inner,
             manifest: watch::Sender::new(settings.known.clone()),
             own: Mutex::new(RecentMap::new(OWN_MANIFESTS)),
@@ -163,13 +212,21 @@ impl<S: StatelessSource> StatelessAdapter<S> {
             clock,
             status: Mutex::new(status),
             describing: tokio::sync::Mutex::default(),
+            describe_again: Mutex::default(),
             closing: CancellationToken::new(),
-        })
+            follower: OnceLock::new(),
+        });
+        if adapter.inner.tells_changes() {
+            let follower = tokio::spawn(follow(Arc::downgrade(&adapter)));
+            let _ = adapter.follower.set(AbortOnDropHandle::new(follower));
+        }
+        adapter
     }
 
     async fn describe(&self) -> Result<(), CallError> {
         let _describing = self.describing.lock().await;
         let manifest = self.described(self.inner.describe()).await?;
+        *self.describe_again() = Some(Instant::now() + DESCRIPTION_LIFE);
         let is_new = self.manifest.send_if_modified(|current| {
             let is_new = current.as_ref().is_none_or(|old| old.digest() != manifest.digest());
             *current = Some(manifest.clone());
@@ -213,12 +270,29 @@ impl<S: StatelessSource> StatelessAdapter<S> {
         Ok(manifest)
     }
 
+    /// Has the source describe itself behind a call, if it was long ago or in another process: what it
+    /// offers may have changed.
+    fn describe_if_old(self: &Arc<Self>) {
+        let now = Instant::now();
+        let mut again = self.describe_again();
+        if again.is_none_or(|again| again <= now) {
+            *again = Some(now + RETRY_PAUSE);
+            let source = self.clone();
+            // A failure is logged where it happens, and what was offered before stays.
+            tokio::spawn(async move { source.describe().await });
+        }
+    }
+
     async fn call(&self, permit: Permit, context: CallContext) -> Result<Outcome, CallError> {
         let manifest = self.own().get(&context.identity).cloned();
         let manifest = manifest.or_else(|| self.manifest.borrow().clone());
         let call = AdmittedCall::of(permit, manifest.as_deref())?;
         // A running call ends with the source, because nobody would observe its effects.
-        let answer = self.closing.run_until_cancelled(self.inner.call(call, context)).await;
+        let answered = match call.skill() {
+            Some(_) => self.inner.skill(call, context),
+            None => self.inner.call(call, context),
+        };
+        let answer = self.closing.run_until_cancelled(answered).await;
         answer.ok_or_else(|| self.closed())?.map(Outcome::Done)
     }
 
@@ -247,12 +321,31 @@ impl<S: StatelessSource> StatelessAdapter<S> {
         }
     }
 
+    fn describe_again(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.describe_again.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn own(&self) -> MutexGuard<'_, RecentMap<UpstreamIdentity, Arc<Manifest>>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn status(&self) -> MutexGuard<'_, SourceStatus> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Has a source describe itself now, in case it changed while nobody watched, and after each change.
+/// Ends with the source.
+async fn follow<S: StatelessSource>(adapter: Weak<StatelessAdapter<S>>) {
+    loop {
+        let Some(source) = adapter.upgrade() else { return };
+        // A failure is logged where it happens, and what was offered before stays.
+        let _ = source.describe().await;
+        let (inner, closing) = (source.inner.clone(), source.closing.clone());
+        drop(source);
+        if closing.run_until_cancelled(inner.changed()).await.is_none() {
+            return;
+        }
     }
 }
 
@@ -299,7 +392,10 @@ impl<S: StatelessSource> Source for StatelessAdapter<S> {
         permit: Permit,
         context: CallContext,
     ) -> BoxFuture<'static, Result<Outcome, CallError>> {
-        Box::pin(async move { self.call(permit, context).await })
+        Box::pin(async move {
+            self.describe_if_old();
+            self.call(permit, context).await
+        })
     }
 
     fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {

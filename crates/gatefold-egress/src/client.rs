@@ -26,6 +26,8 @@ use crate::{EgressError, HttpRequest, HttpResponse, Reach, Redirects, SendError,
 #[derive(Clone)]
 pub struct HttpClient {
     parts: Arc<ClientParts>,
+    /// The same without the certificate, if there is one.
+    anonymous: Option<Arc<HttpClient>>,
 }
 
 struct ClientParts {
@@ -73,7 +75,16 @@ impl HttpClient {
             has_roots,
             silence: settings.read_timeout,
         };
-        Self { parts: Arc::new(parts) }
+        Self { parts: Arc::new(parts), anonymous: None }
+    }
+
+    pub(crate) fn with_anonymous(self, anonymous: Self) -> Self {
+        Self { anonymous: Some(Arc::new(anonymous)), ..self }
+    }
+
+    /// The client for other origins than the source's own: it shows no certificate.
+    pub fn anonymous(&self) -> &Self {
+        self.anonymous.as_deref().unwrap_or(self)
     }
 
     /// Sends a request and waits for the head of the answer. Any status is an answer.
@@ -89,9 +100,10 @@ impl HttpClient {
     ) -> Result<HttpResponse, EgressError> {
         let mut request = self.checked(request)?;
         let first = request.url.clone();
+        let mut client = self;
         for hops in 0..=REDIRECT_LIMIT {
             let origin = if hops == 0 { UrlOrigin::Caller } else { UrlOrigin::Redirect };
-            let answer = self.patiently(&request, origin, deadline).await;
+            let answer = client.patiently(&request, origin, deadline).await;
             let answer = answer.map_err(|error| match origin {
                 UrlOrigin::Caller => error,
                 UrlOrigin::Redirect => EgressError::onward(&first, error),
@@ -110,6 +122,9 @@ impl HttpClient {
                 }
                 RedirectStep::Follow(to) => {
                     self.admit_redirect(&request.url, &to)?;
+                    if !is_same_origin(&request.url, &to) {
+                        client = self.anonymous();
+                    }
                     redirect::redirect(&mut request, answer.status(), to);
                 }
             }

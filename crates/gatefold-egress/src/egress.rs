@@ -32,7 +32,7 @@ impl Egress {
     /// Without CA certificates on the machine, everything works except HTTPS.
     pub fn new(settings: Settings) -> Result<Self, EgressError> {
         let trust = Trust::of_machine();
-        let tls = trust.config(None)?;
+        let tls = trust.config(None);
         let proxied = proxied_client(&settings, tls.clone())?;
         Ok(Self {
             settings: Arc::new(settings),
@@ -78,11 +78,14 @@ impl Egress {
         self.client(reach, self.tls.clone(), self.proxied.clone())
     }
 
-    /// A client for one source that shows its server a certificate.
-    pub fn client_as(&self, identity: &Identity, reach: Reach) -> Result<HttpClient, EgressError> {
-        let tls = self.trust.config(Some(identity))?;
-        let proxied = proxied_client(&self.settings, tls.clone())?;
-        Ok(self.client(reach, Arc::new(tls), proxied))
+    /// A client for one source that shows its servers a certificate if they ask for one. Across
+    /// origins, redirects are followed without it.
+    pub fn client_as(&self, identity: &Identity, reach: Reach) -> HttpClient {
+        let tls = self.trust.config(Some(identity));
+        let proxied = proxied_client(&self.settings, tls.clone());
+        let proxied = proxied.expect("one with the same settings was made before");
+        let anonymous = self.client_for(reach.clone());
+        self.client(reach, Arc::new(tls), proxied).with_anonymous(anonymous)
     }
 
     fn client(&self, reach: Reach, tls: Arc<ClientConfig>, proxied: Client) -> HttpClient {

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-use gatefold_core::{Clock as _, Secret, SystemClock};
+use gatefold_core::{Clock as _, SystemClock};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::time_provider::TimeProvider;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
@@ -40,7 +41,7 @@ impl Trust {
     }
 
     /// The configuration that reqwest would make itself, apart from the date.
-    pub(crate) fn config(&self, identity: Option<&Identity>) -> Result<ClientConfig, EgressError> {
+    pub(crate) fn config(&self, identity: Option<&Identity>) -> ClientConfig {
         let date = Arc::new(SystemDate);
         let builder = ClientConfig::builder_with_details(self.provider.clone(), date);
         let builder = builder.with_safe_default_protocol_versions();
@@ -50,37 +51,37 @@ impl Trust {
             None => builder.with_root_certificates(RootCertStore::empty()),
         };
         let mut config = match identity {
-            Some(identity) => {
-                let (certs, key) = identity.read()?;
-                let config = builder.with_client_auth_cert(certs, key);
-                config.map_err(|_| EgressError::Identity { reason: "its key does not fit it" })?
-            }
+            Some(identity) => builder.with_client_cert_resolver(identity.resolver.clone()),
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(config)
+        config
     }
 }
 
-/// A client certificate and its key, both as PEM. Its `Debug` shows neither.
+/// A client certificate with its key, which fits it. Its `Debug` shows neither.
 #[derive(Clone)]
 pub struct Identity {
-    /// The certificate and those of its issuers, in this order.
-    pub cert_pem: Secret,
-    pub key_pem: Secret,
+    resolver: Arc<SingleCertAndKey>,
 }
 
 impl Identity {
-    fn read(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), EgressError> {
+    /// Reads the certificate, followed by those of its issuers, and its key, both as PEM.
+    pub fn from_pem(cert: &str, key: &str) -> Result<Self, EgressError> {
+        install_crypto();
         let wrong = |reason| EgressError::Identity { reason };
-        let certs = CertificateDer::pem_slice_iter(self.cert_pem.expose().as_bytes());
-        let certs: Result<Vec<_>, _> = certs.take(CHAIN_LIMIT).collect();
+        let certs = CertificateDer::pem_slice_iter(cert.as_bytes()).take(CHAIN_LIMIT);
+        let certs: Result<Vec<_>, _> = certs.collect();
         let certs = certs.map_err(|_| wrong("it is not PEM"))?;
         if certs.is_empty() {
             return Err(wrong("it contains no certificate"));
         }
-        let key = PrivateKeyDer::from_pem_slice(self.key_pem.expose().as_bytes());
-        Ok((certs, key.map_err(|_| wrong("it has no private key as PEM"))?))
+        let key = PrivateKeyDer::from_pem_slice(key.as_bytes());
+        let key = key.map_err(|_| wrong("it has no private key as PEM"))?;
+        let provider = CryptoProvider::get_default().expect("one was installed");
+        let certified = CertifiedKey::from_der(certs, key, provider);
+        let certified = certified.map_err(|_| wrong("its key does not fit it"))?;
+        Ok(Self { resolver: Arc::new(certified.into()) })
     }
 }
 
@@ -117,18 +118,16 @@ mod tests {
 
     #[test]
     fn a_certificate_that_cannot_be_used_says_why_and_shows_nothing() {
-        let pem = |text: &str| Secret::new(text.to_owned());
         let cert = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         for (cert_pem, reason) in [
             ("s3cret", "it contains no certificate"),
             ("-----BEGIN CERTIFICATE-----\ns3cret", "it is not PEM"),
             (cert, "it has no private key as PEM"),
         ] {
-            let identity = Identity { cert_pem: pem(cert_pem), key_pem: pem("s3cret") };
-            let error = Trust::of_machine().config(Some(&identity)).unwrap_err();
+            let error = Identity::from_pem(cert_pem, "s3cret").unwrap_err();
             let expected = format!("the client certificate cannot be used: {reason}");
             assert_eq!(error.to_string(), expected);
-            assert!(!format!("{identity:?} {error:?}").contains("s3cret"));
+            assert!(!format!("{error:?}").contains("s3cret"));
         }
     }
 }

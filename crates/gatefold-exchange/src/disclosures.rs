@@ -1,6 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use gatefold_disclose::{Disclosure, FlatDisclosure, Names};
 
 use crate::audience::Choice;
@@ -33,7 +34,7 @@ pub enum NamingScheme {
 pub struct Disclosures {
     registered: Vec<Registration>,
     /// The default disclosure.
-    usual: DisclosureName,
+    usual: ArcSwap<DisclosureName>,
     /// The default for a single source.
     usual_for_source: DisclosureName,
 }
@@ -55,6 +56,13 @@ impl Registration {
 impl Disclosures {
     pub const GATEWAY: &str = "gateway";
     pub const FLAT: &str = "flat";
+    pub const NAMESPACE: &str = "namespace";
+    pub const INTENT: &str = "intent";
+    pub const AUTO: &str = "auto";
+
+    /// The names of those that Gatefold has.
+    pub const OURS: [&str; 5] =
+        [Self::GATEWAY, Self::NAMESPACE, Self::INTENT, Self::FLAT, Self::AUTO];
 
     /// The two disclosures that every gateway has. The first is the default; the second shows a
     /// single source as if there were no gateway.
@@ -64,7 +72,16 @@ impl Disclosures {
             Arc::new(FlatDisclosure { names })
         });
         let (usual, usual_for_source) = (gateway.name.clone(), flat.name.clone());
+        let usual = ArcSwap::from_pointee(usual);
         Self { registered: vec![gateway, flat], usual, usual_for_source }
+    }
+
+    /// Makes a registered disclosure the default for everything. That of a single source stays.
+    pub fn set_default(&self, name: &str) -> Result<(), UnknownDisclosure> {
+        let registration = self.registered.iter().find(|other| other.name.as_str() == name);
+        let registration = registration.ok_or_else(|| self.unknown(name))?;
+        self.usual.store(Arc::new(registration.name.clone()));
+        Ok(())
     }
 
     /// Adds a disclosure, replacing one of the same name. `make` is called once for each kind of
@@ -95,8 +112,9 @@ impl Disclosures {
         scope: Scope,
         name: Option<&str>,
     ) -> Result<Audience, UnknownDisclosure> {
+        let everything = self.usual.load();
         let usual = match scope {
-            Scope::Everything => &self.usual,
+            Scope::Everything => &everything,
             Scope::Source(_) => &self.usual_for_source,
         };
         let choice = if name.is_some() { Choice::Named } else { Choice::Usual };

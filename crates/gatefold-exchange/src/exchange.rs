@@ -6,7 +6,10 @@ use gatefold_core::{ClientName, Domain, Principal};
 use gatefold_dispatch::Dispatcher;
 
 use crate::surfaces::Surfaces;
-use crate::{Audience, ClientProfiles, Disclosures, ListDigests, Scope, Turn, UnknownDisclosure};
+use crate::{
+    Audience, ClientProfiles, Disclosures, ListDigests, ResultKeeper, Scope, Turn,
+    UnknownDisclosure,
+};
 
 /// State that all turns share: the dispatcher, the disclosures, and the surfaces made so far.
 pub struct Exchange {
@@ -14,12 +17,31 @@ pub struct Exchange {
     disclosures: Disclosures,
     surfaces: Arc<Surfaces>,
     clients: ArcSwap<ClientProfiles>,
+    /// What keeps results that are too large for a model. Without it they are given whole.
+    results: Option<Arc<ResultKeeper>>,
 }
 
 impl Exchange {
     pub fn new(dispatcher: Arc<Dispatcher>, disclosures: Disclosures) -> Arc<Self> {
-        let clients = ArcSwap::default();
-        Arc::new(Self { dispatcher, disclosures, surfaces: Arc::default(), clients })
+        Arc::new(Self::of(dispatcher, disclosures, None))
+    }
+
+    /// An exchange that keeps results which are too large for a model.
+    pub fn keeping(
+        results: Arc<ResultKeeper>,
+        dispatcher: Arc<Dispatcher>,
+        disclosures: Disclosures,
+    ) -> Arc<Self> {
+        Arc::new(Self::of(dispatcher, disclosures, Some(results)))
+    }
+
+    fn of(
+        dispatcher: Arc<Dispatcher>,
+        disclosures: Disclosures,
+        results: Option<Arc<ResultKeeper>>,
+    ) -> Self {
+        let (surfaces, clients) = (Arc::default(), ArcSwap::default());
+        Self { dispatcher, disclosures, surfaces, clients, results }
     }
 
     pub fn dispatcher(&self) -> &Arc<Dispatcher> {
@@ -57,7 +79,8 @@ impl Exchange {
             Scope::Everything => pinned,
             Scope::Source(domain) => pinned.within(domain)?,
         };
-        Some(Turn::new(self.surfaces.clone(), audience.clone(), pinned))
+        let results = self.results.clone();
+        Some(Turn::new(self.surfaces.clone(), audience.clone(), pinned, results))
     }
 
     /// Begins a turn like [`Exchange::turn`]. A turn about one unknown source waits until the

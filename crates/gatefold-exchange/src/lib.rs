@@ -10,6 +10,7 @@ mod audience;
 mod clients;
 mod disclosures;
 mod exchange;
+mod results;
 mod surfaces;
 mod turn;
 
@@ -17,5 +18,6 @@ pub use audience::{Audience, DisclosureName, Scope};
 pub use clients::{ClientProfile, ClientProfiles};
 pub use disclosures::{Disclosures, NamingScheme, UnknownDisclosure};
 pub use exchange::Exchange;
+pub use results::{ResultFormat, ResultKeeper, ResultLimits, ResultSource, read_result_id};
 pub use surfaces::{List, ListDigests, Lists};
 pub use turn::{TaskSupport, ToolAnswer, ToolCall, Turn};

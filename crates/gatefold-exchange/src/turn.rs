@@ -5,19 +5,21 @@ use gatefold_core::{
     CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, ResumeError,
     SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolId, ToolName, Uri,
 };
-use gatefold_disclose::{Names, Reply, Step, UsageError};
+use gatefold_disclose::{Names, Reply, Step, StructuredContent, UsageError};
 use gatefold_dispatch::{Caller, Counters, PinnedTurn};
 use serde_json::value::RawValue;
 
 use crate::addresses::{kept, readdressed};
+use crate::results::Showing;
 use crate::surfaces::Surfaces;
-use crate::{Audience, Lists, Scope};
+use crate::{Audience, Lists, ResultKeeper, Scope};
 
 /// One principal's turn: the catalogue as it was when the turn began, as its audience sees it.
 pub struct Turn {
     surfaces: Arc<Surfaces>,
     audience: Audience,
     pinned: PinnedTurn,
+    results: Option<Arc<ResultKeeper>>,
 }
 
 /// A call of one of the surface's tools.
@@ -53,8 +55,13 @@ pub enum ToolAnswer {
 }
 
 impl Turn {
-    pub(crate) fn new(surfaces: Arc<Surfaces>, audience: Audience, pinned: PinnedTurn) -> Self {
-        Self { surfaces, audience, pinned }
+    pub(crate) fn new(
+        surfaces: Arc<Surfaces>,
+        audience: Audience,
+        pinned: PinnedTurn,
+        results: Option<Arc<ResultKeeper>>,
+    ) -> Self {
+        Self { surfaces, audience, pinned, results }
     }
 
     pub fn audience(&self) -> &Audience {
@@ -149,7 +156,8 @@ impl Turn {
             Scope::Source(domain) => pinned.within(domain).unwrap_or_else(|| self.pinned.clone()),
             Scope::Everything => pinned,
         };
-        Self::new(self.surfaces.clone(), self.audience.clone(), pinned)
+        let (surfaces, audience) = (self.surfaces.clone(), self.audience.clone());
+        Self::new(surfaces, audience, pinned, self.results.clone())
     }
 
     /// The operation that a call of one of the surface's tools asks for.
@@ -184,10 +192,12 @@ impl Turn {
             }
             Ok(Outcome::Done(payload)) => {
                 let payload = self.readdressed(payload, &request);
-                if disclosure.is_transparent() {
-                    return Ok(ToolAnswer::Result(payload));
+                match self.shortened(payload, &request).await {
+                    Ok(payload) if disclosure.is_transparent() => {
+                        return Ok(ToolAnswer::Result(payload));
+                    }
+                    shortened => shortened.map(Outcome::Done),
                 }
-                Ok(Outcome::Done(payload))
             }
             Err(error) if disclosure.is_transparent() && is_the_protocols(&error) => {
                 return Err(error);
@@ -285,6 +295,27 @@ impl Turn {
             Some(entry) => Payload { json: readdressed(payload.json, entry.domain()), ..payload },
             None => payload,
         }
+    }
+
+    /// A result that a model can be given, with a preview in place of a text that is too long.
+    ///
+    /// Whoever cannot read on is given all of it: somebody who may not use the tool that does, and a
+    /// client that sees one source as if there were no gateway.
+    async fn shortened(&self, payload: Payload, request: &Request) -> Result<Payload, CallError> {
+        let Some((results, entry)) = self.results.as_ref().zip(request.entry.as_ref()) else {
+            return Ok(payload);
+        };
+        let Some(tool) = self.view().tool_of(entry) else { return Ok(payload) };
+        let reader = &results.limits().reader;
+        if tool.id() == reader || self.view().find(reader.as_str()).is_none() {
+            return Ok(payload);
+        }
+        let in_envelope = !self.audience.disclosure().is_transparent();
+        let is_promised = !in_envelope && tool.definition().output_schema().is_some();
+        let structured =
+            if is_promised { StructuredContent::Promised } else { StructuredContent::Unpromised };
+        let showing = Showing { structured, in_envelope };
+        results.shortened(payload, showing, tool.id().clone(), self.principal()).await
     }
 
     /// A source's answer about skills and folders, without those that this principal may not see.

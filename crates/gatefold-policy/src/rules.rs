@@ -116,6 +116,11 @@ impl Rule {
     fn concerns(&self, principal: &Principal, target: &Target) -> bool {
         is_about(&self.who, self.entries, &self.scope, principal, target)
     }
+
+    /// Whether the rule can apply to this kind of entry in this domain, for anybody.
+    fn is_in_reach(&self, target: &Target) -> bool {
+        is_in_reach(self.entries, &self.scope, target)
+    }
 }
 
 fn is_about(
@@ -125,8 +130,11 @@ fn is_about(
     principal: &Principal,
     target: &Target,
 ) -> bool {
-    who.includes(principal)
-        && entries.include(target)
+    who.includes(principal) && is_in_reach(entries, scope, target)
+}
+
+fn is_in_reach(entries: Entries, scope: &Scope, target: &Target) -> bool {
+    entries.include(target)
         && match scope {
             Scope::Everywhere => true,
             Scope::Domain(own) => *own == target.domain,
@@ -300,6 +308,25 @@ impl Policy {
     /// Whether the entry is part of this principal's view.
     pub fn is_visible(&self, principal: &Principal, target: &Target) -> bool {
         !matches!(self.verdict(principal, target), Verdict::Hidden(_))
+    }
+
+    /// Whether no rule hides the entry from anybody, whoever asks: for texts that everybody reads.
+    pub fn is_seen_by_all(&self, target: &Target) -> bool {
+        let subject = Subject::new(target);
+        let (mut has_list, mut is_listed) = (false, false);
+        let rules = self.rules.iter().zip(&self.patterns);
+        for (rule, pattern) in rules.filter(|(rule, _)| rule.is_in_reach(target)) {
+            let is_match = || subject.is_meant(&rule.scope, pattern, rule.effect);
+            match rule.effect {
+                Effect::Deny if is_match() => return false,
+                Effect::Allow => {
+                    has_list = true;
+                    is_listed |= rule.who.is_everybody() && is_match();
+                }
+                Effect::Deny | Effect::Ask => {}
+            }
+        }
+        !has_list || is_listed
     }
 
     /// Whether any rule applies to this kind of entry in a domain, for this principal.

@@ -14,6 +14,9 @@ mod found;
 mod import;
 mod lines;
 mod new_api;
+mod new_builtin;
+mod new_database;
+mod new_skills;
 mod overlap;
 pub mod programs;
 mod rendered;
@@ -35,6 +38,9 @@ pub use import::{
     ImportPlan, PlannedSource, SkipReason, SkippedServer, plan, user_config_file, variables_in,
 };
 pub use new_api::{NewApi, NewAuth};
+pub use new_builtin::NewBuiltin;
+pub use new_database::NewDatabase;
+pub use new_skills::NewSkills;
 pub use overlap::{
     KeepReason, KeptServer, ServedSources, ServerOverlap, SourceReach, overlap, source_reach,
 };

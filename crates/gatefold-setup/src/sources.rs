@@ -16,6 +16,9 @@ use toml::Value;
 use super::SetupError;
 use super::import::{connection_as_written, secrets_in};
 use super::new_api::NewApi;
+use super::new_builtin::NewBuiltin;
+use super::new_database::NewDatabase;
+use super::new_skills::NewSkills;
 use super::rendered::{HEAD, Members};
 use super::secrecy::{self, SecretStyle};
 
@@ -41,6 +44,9 @@ pub struct NewSource {
 pub enum NewConnection {
     Mcp(McpConnection),
     Api(NewApi),
+    Database(NewDatabase),
+    Builtin(NewBuiltin),
+    Skills(NewSkills),
 }
 
 /// Whether a source is to be served.
@@ -124,6 +130,8 @@ pub fn plain_secrets(source: &NewSource) -> Vec<String> {
     let mut bare = match &source.connection {
         NewConnection::Mcp(connection) => connection.clone(),
         NewConnection::Api(api) => api.as_server(),
+        NewConnection::Database(database) => database.as_server(),
+        NewConnection::Builtin(_) | NewConnection::Skills(_) => return names,
     };
     secrecy::take_out(&mut bare, &source.name, |name, _| {
         let reference = SecretStyle::Keyring.reference(&name);
@@ -208,6 +216,9 @@ fn members(source: &NewSource) -> Members {
     let mut members = match &source.connection {
         NewConnection::Mcp(connection) => Members::of(connection),
         NewConnection::Api(api) => api.members(),
+        NewConnection::Database(database) => database.members(),
+        NewConnection::Builtin(builtin) => builtin.members(),
+        NewConnection::Skills(skills) => skills.members(),
     };
     if let Some(description) = &source.description {
         members.put_description(description);

@@ -1,7 +1,7 @@
 //! What belongs where in a state directory.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use crate::{StoreError, key};
 
@@ -9,7 +9,7 @@ use crate::{StoreError, key};
 const FILES: [&str; 5] =
     ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "seal.key", "startup.lock"];
 
-const FOLDERS: [&str; 2] = ["owners", "manifests"];
+const FOLDERS: [&str; 3] = ["owners", "manifests", "results"];
 
 /// Checks that every entry is of the right type and that the key is intact. The first start creates
 /// what does not exist yet.
@@ -27,4 +27,13 @@ pub(crate) fn check(state_dir: &Path) -> Result<(), StoreError> {
         }
     }
     key::check(state_dir)
+}
+
+/// Creates a directory, and those above it, that only its owner may access. An existing directory
+/// is left as it is.
+pub fn create_private_directory(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
 }

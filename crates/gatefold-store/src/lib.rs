@@ -1,5 +1,5 @@
 //! Durable state: audit records, requests for a person's approval, what sources last offered, past
-//! queries of tools, and the key that seals suspended calls.
+//! queries of tools, results too large to show, and the key that seals suspended calls.
 //!
 //! This is the only crate with Gatefold's own SQL schema, and no SQL leaves it. It must not know
 //! policy, protocols or how anything is shown. Several processes may share one state directory;
@@ -22,12 +22,15 @@ mod health;
 mod housekeeping;
 mod key;
 mod layout;
+mod notes;
 mod opening;
 mod options;
 mod owner;
 mod past;
 mod reach;
 mod records;
+mod results;
+mod sealing;
 mod sources;
 mod store;
 mod tokens;
@@ -36,7 +39,7 @@ pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{CallFilter, CallPlace, CallRecord, OutcomeTotal, PlacedCall, Totals};
 pub use error::StoreError;
 pub use health::{Health, examine};
-pub use opening::create_private_directory;
+pub use layout::create_private_directory;
 pub use options::{Durability, Retention, StoreOptions};
 pub use past::{PastQueryFilter, PastQueryRecord};
 pub use reach::{ReachAttempt, ReachRecord, reach_records};
@@ -48,5 +51,6 @@ pub mod record_limits {
     pub use super::aging::CATCH_UP;
     pub use super::audit::LINGER;
     pub use super::housekeeping::ROUND;
+    pub use super::results::STORED_BYTES;
     pub use super::sources::KEPT_PER_DOMAIN;
 }

@@ -15,10 +15,11 @@ use crate::aging::AgingClock;
 use crate::audit::{EndingFiles, EndingLog, Ledger, Writer};
 use crate::blocking::blocking;
 use crate::database::Database;
+use crate::layout::create_private_directory;
 use crate::options::StoreOptions;
 use crate::owner::Owner;
 use crate::store::StoreInner;
-use crate::{Store, StoreError, housekeeping, key, layout, past};
+use crate::{Store, StoreError, housekeeping, key, layout, past, results};
 
 /// How long one process waits for another to migrate the schema.
 const STARTUP_WAIT: Duration = Duration::from_secs(10);
@@ -62,6 +63,7 @@ impl Store {
                 ledger,
                 database: database.clone(),
                 connection: Mutex::new(connection),
+                results_sealer: results::sealer(&seal_key),
                 seal_key,
                 uses,
                 _tasks: tasks,
@@ -87,15 +89,6 @@ fn prepare(state_dir: &Path) -> Result<(Owner, SealKey), StoreError> {
     let id = getrandom::u64().map_err(StoreError::Random)?;
     let owner = Owner::register(state_dir, (id >> 1).cast_signed()).map_err(unusable)?;
     Ok((owner, seal_key))
-}
-
-/// Creates a directory, and those above it, that only its owner may access. An existing directory
-/// is left as it is.
-pub fn create_private_directory(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(path)
 }
 
 /// SQLite gives its other files the mode of this one.

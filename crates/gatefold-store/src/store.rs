@@ -12,6 +12,7 @@ use crate::aging::AgingClock;
 use crate::audit::Ledger;
 use crate::database::Database;
 use crate::options::Retention;
+use crate::sealing::Sealer;
 
 /// The state directory, open. Clones share it.
 #[derive(Clone)]
@@ -32,6 +33,7 @@ pub(crate) struct StoreInner {
     /// The connection for everything but audit records.
     pub(crate) connection: Mutex<SqliteConnection>,
     pub(crate) seal_key: SealKey,
+    pub(crate) results_sealer: Arc<Sealer>,
     /// Past queries on their way to the database.
     pub(crate) uses: mpsc::Sender<PastUse>,
     /// The tasks for recovery, retention and past queries. They end with the store.
@@ -85,5 +87,10 @@ impl StoreInner {
     /// Where the manifests and the token counts of their tools are kept.
     pub(crate) fn manifests(&self) -> PathBuf {
         self.state_dir.join("manifests")
+    }
+
+    /// Where the texts of stored results are kept.
+    pub(crate) fn results(&self) -> PathBuf {
+        self.state_dir.join("results")
     }
 }

@@ -4,6 +4,7 @@ mod builder;
 mod costs;
 mod disclosure;
 mod learning;
+mod results;
 mod sources;
 mod status;
 mod unusable;
@@ -17,7 +18,6 @@ use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
-use gatefold_disclose::{ClientLimits, Disclosure as _, Surface};
 use gatefold_dispatch::{
     BreakerState, Dispatcher, PinnedTurn, Setup, Source, SourceLogLine, SourceReport, SourceState,
     SourceStatus, TrafficReport,
@@ -30,8 +30,9 @@ use gatefold_store::{ReachAttempt, Store, StoreError};
 use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
 use crate::{EncoderTier, Environment, config};
 use costs::TokenCounts;
-use disclosure::ReloadableGateway;
+use disclosure::ConfiguredDisclosures;
 use learning::LearningTask;
+use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, source_key};
 
 pub use builder::AppBuilder;
@@ -67,7 +68,8 @@ pub enum AppError {
 pub struct App {
     dispatcher: Arc<Dispatcher>,
     exchange: Arc<Exchange>,
-    disclosure: Arc<ReloadableGateway>,
+    disclosures: ConfiguredDisclosures,
+    results: KeptResults,
     server: Arc<Server>,
     store: Store,
     clock: Arc<dyn Clock>,
@@ -181,11 +183,6 @@ impl App {
         self.server.clone()
     }
 
-    /// What a model sees first, and its cost in o200k tokens.
-    pub fn surface(&self, pinned: &PinnedTurn) -> Surface {
-        self.disclosure.surface(pinned.view(), &ClientLimits::default())
-    }
-
     /// The settings of the HTTP endpoint under the configuration in force.
     pub fn endpoint(&self) -> HttpEndpoint {
         let applied = self.applied.load();
@@ -207,9 +204,14 @@ impl App {
         endpoint
     }
 
-    /// A turn for the local user.
+    /// A turn for the local user, over what the configured sources offer. The tool that reads large
+    /// results is the gateway's own, and is shown to models alone.
     pub fn pin(&self) -> PinnedTurn {
-        self.dispatcher.pin(Arc::new(Principal::local()))
+        let pinned = self.dispatcher.pin(Arc::new(Principal::local()));
+        match self.results.domain() {
+            Some(own) => pinned.without(&own),
+            None => pinned,
+        }
     }
 
     /// The state of every configured source, including disabled ones, sorted by domain.
@@ -218,6 +220,8 @@ impl App {
         let disabled = applied.sources.iter().filter(|source| source.source.is_none());
         let disabled = disabled.map(|source| disabled_report(&source.config.domain, applied.at));
         let mut reports = self.dispatcher.reports();
+        let own = self.results.domain();
+        reports.retain(|report| Some(&report.domain) != own.as_ref());
         reports.extend(disabled);
         reports.sort_by(|a, b| a.domain.cmp(&b.domain));
         reports
@@ -367,7 +371,8 @@ impl App {
     pub async fn apply(&self, config: Config) -> Result<ReloadReport, AppError> {
         let _guard = self.reloading.lock().await;
         let old = self.applied.load_full();
-        let sources = self.factory.configured(&config.sources, &old.sources).await?;
+        let sources =
+            self.factory.configured(&config.sources, &config.policy, &old.sources).await?;
         let is_in = |list: &[ConfiguredSource], one: &ConfiguredSource| {
             list.iter().any(|other| other.is_same(one))
         };
@@ -384,12 +389,17 @@ impl App {
             limits: config.limits,
             learns: config.search.learn,
             encoder: encoder.clone().map(|encoder| encoder as Arc<dyn Encoder>),
-            sources: sources.iter().filter_map(ConfiguredSource::setup).collect(),
+            sources: sources
+                .iter()
+                .filter_map(ConfiguredSource::setup)
+                .chain(self.results.setup(&config, &self.factory))
+                .collect(),
         };
         let clients = config.clients.clone();
         let clients = ClientProfiles::new(clients, self.exchange.disclosures())?;
         self.factory.set_starts(config.starts);
-        self.disclosure.replace(&config);
+        self.exchange.disclosures().set_default(&config.disclosure.default)?;
+        self.disclosures.replace(&config);
         self.exchange.set_clients(clients);
         self.dispatcher.install(setup);
         self.applied.store(Arc::new(AppliedConfig {

@@ -35,7 +35,7 @@ use gatefold_catalog::{GroupRules, KindName, Pattern};
 use gatefold_core::{ClientName, Digest, Domain};
 use gatefold_disclose::GatewayLimits;
 use gatefold_dispatch::Limits;
-use gatefold_exchange::ClientProfile;
+use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
 use gatefold_mcp::StartLimits;
 use gatefold_policy::Policy;
 
@@ -46,7 +46,7 @@ pub use gatefold_store::{Durability, Retention};
 pub use clients::{ClientServer, folder_of, servers_as_written, servers_put_in};
 pub use common_keys::SourceLimits;
 pub use error::ConfigError;
-pub use gatefold_config::{Fault, Faults};
+pub use gatefold_config::{Fault, Faults, Share};
 pub use keys::sections;
 pub use load::{Inputs, SourceFindings, check_source, load, secrets_file, with_its_secrets};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
@@ -73,6 +73,7 @@ pub struct Config {
     pub clients: BTreeMap<ClientName, ClientProfile>,
     pub search: SearchConfig,
     pub limits: Limits,
+    pub results: ResultsConfig,
     /// Limits of every source without limits of its own.
     pub source_limits: SourceLimits,
     /// How many programs of sources may be started at once.
@@ -218,11 +219,47 @@ pub struct DisclosureConfig {
     pub pinned: Vec<Pattern>,
     /// The most o200k tokens of one discovery answer.
     pub discovery_tokens: usize,
+    /// The disclosure for whoever asks for none.
+    pub default: String,
+    /// Which part of the context all definitions may take where `auto` shows them in full.
+    pub auto_share: Share,
+    /// How many tokens a model's context has.
+    pub context_tokens: usize,
 }
 
 impl Default for DisclosureConfig {
     fn default() -> Self {
-        Self { pinned: Vec::new(), discovery_tokens: GatewayLimits::default().discovery_tokens }
+        Self {
+            pinned: Vec::new(),
+            discovery_tokens: GatewayLimits::default().discovery_tokens,
+            default: Disclosures::GATEWAY.to_owned(),
+            auto_share: Share::new(0.1).expect("a tenth is a share"),
+            context_tokens: 200_000,
+        }
+    }
+}
+
+/// What becomes of results that are too large for a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultsConfig {
+    /// The most o200k tokens of a result that a model is given at a time.
+    pub preview_tokens: usize,
+    /// How long the whole result is kept.
+    pub expiry: Duration,
+    /// How many results of one principal are kept.
+    pub kept_each: u32,
+    /// How lists of objects are given.
+    pub format: ResultFormat,
+}
+
+impl Default for ResultsConfig {
+    fn default() -> Self {
+        Self {
+            preview_tokens: 4000,
+            expiry: Duration::from_hours(1),
+            kept_each: 100,
+            format: ResultFormat::Json,
+        }
     }
 }
 

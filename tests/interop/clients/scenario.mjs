@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
-const DOMAINS = ['everything', 'filesystem', 'git', 'memory', 'reference', 'time'];
+const DOMAINS = ['everything', 'filesystem', 'git', 'memory', 'reference', 'results', 'time'];
 export const META_TOOLS = {
   discover_tools: ['domain', 'group', 'query'],
   get_tool_schema: ['tool_name', 'tool_names'],

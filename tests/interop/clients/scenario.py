@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 
-DOMAINS = ["everything", "filesystem", "git", "memory", "reference", "time"]
+DOMAINS = ["everything", "filesystem", "git", "memory", "reference", "results", "time"]
 META_TOOLS = {
     "discover_tools": {"domain", "group", "query"},
     "get_tool_schema": {"tool_name", "tool_names"},

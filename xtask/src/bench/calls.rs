@@ -11,25 +11,42 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use gatefold_testkit::HttpProcess;
 
-use super::load::{self, LoadResult, Scenario};
+use super::load::{self, LoadResult, PlainCall, PlainQuery, Scenario};
 use super::process::Server;
-use super::say;
 use super::table::{markdown, write_section};
+use super::{say, start};
 
-struct CallOptions {
+pub(super) struct CallOptions {
     time: Duration,
     rounds: usize,
     clients: Vec<usize>,
-    /// A command that serves a peer; `{port}` and `{url}` are filled in.
-    peer: Option<String>,
-    write: bool,
+    /// A command that serves a peer, with parts to be filled in, such as `{port}`.
+    pub(super) peer: Option<String>,
+    pub(super) write: bool,
 }
 
 /// One way to reach the upstream.
-struct Way<'a> {
-    name: &'static str,
-    scenario: Scenario,
-    server: Option<&'a Server>,
+pub(super) struct Way<'a> {
+    pub(super) name: &'static str,
+    pub(super) route: Route,
+    pub(super) server: Option<&'a Server>,
+}
+
+/// How calls of a way are made.
+pub(super) enum Route {
+    Mcp(Scenario),
+    Http(PlainCall),
+    Sql(PlainQuery),
+}
+
+impl Route {
+    async fn load(&self, clients: usize, time: Duration) -> Result<LoadResult> {
+        match self {
+            Self::Mcp(scenario) => load::run(scenario, clients, time).await,
+            Self::Http(call) => load::drive(vec![call.clone(); clients], time).await,
+            Self::Sql(query) => load::drive(vec![query.clone(); clients], time).await,
+        }
+    }
 }
 
 /// The figures of one way at one number of clients.
@@ -48,7 +65,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     runtime.worker_threads(2).enable_all().build()?.block_on(measure(root, &options))
 }
 
-fn parse(words: &[&str]) -> Result<CallOptions> {
+pub(super) fn parse(words: &[&str]) -> Result<CallOptions> {
     let mut options = CallOptions {
         time: Duration::from_secs(4),
         rounds: 3,
@@ -88,21 +105,32 @@ async fn measure(root: &Path, options: &CallOptions) -> Result<()> {
     let mut command = gatefold(root, &scratch, &url, &gatefold_scenario)?;
     let gatefold = Server::start(&mut command, &gatefold_scenario).await?;
     let mut ways = vec![
-        Way { name: "direct", scenario: direct, server: None },
-        Way { name: "gatefold", scenario: gatefold_scenario, server: Some(&gatefold) },
+        Way { name: "direct", route: Route::Mcp(direct), server: None },
+        Way { name: "gatefold", route: Route::Mcp(gatefold_scenario), server: Some(&gatefold) },
     ];
     let peer = match &options.peer {
         Some(peer) => Some(start_peer(peer, &url).await?),
         None => None,
     };
     if let Some((scenario, server)) = &peer {
-        let (scenario, server) = (scenario.clone(), Some(server));
-        ways.push(Way { name: "fastmcp-gateway", scenario, server });
+        let (route, server) = (Route::Mcp(scenario.clone()), Some(server));
+        ways.push(Way { name: "fastmcp-gateway", route, server });
     }
-    let idle: Vec<Option<f64>> = memories(&ways);
+    let section = compared(&ways, options).await?;
+    say(&section);
+    if options.write {
+        write_section(&root.join("docs/benchmarks.md"), "calls", &section)?;
+    }
+    Ok(())
+}
+
+/// The figures of all ways as a table, and another of what their servers take. The first way is what the
+/// others are compared with, the second what their processor time is compared with.
+pub(super) async fn compared(ways: &[Way<'_>], options: &CallOptions) -> Result<String> {
+    let idle: Vec<Option<f64>> = memories(ways);
     let mut rows = Vec::new();
     for &clients in &options.clients {
-        rows.extend(at(&ways, clients, options).await?);
+        rows.extend(at(ways, clients, options).await?);
     }
     let head = [
         "clients",
@@ -116,13 +144,9 @@ async fn measure(root: &Path, options: &CallOptions) -> Result<()> {
     ];
     let mut section = format!("\n{}\n", markdown(&head, &rows));
     let head = ["way", "start to first call ms", "memory before MiB", "memory after MiB"];
-    section.push_str(&markdown(&head, &footprints(&ways, &idle)));
+    section.push_str(&markdown(&head, &footprints(ways, &idle)));
     section.push('\n');
-    say(&section);
-    if options.write {
-        write_section(&root.join("docs/benchmarks.md"), "calls", &section)?;
-    }
-    Ok(())
+    Ok(section)
 }
 
 /// Start time and memory of every way that has a server of its own.
@@ -156,27 +180,29 @@ fn gatefold(
     url: &str,
     scenario: &Scenario,
 ) -> Result<Command> {
-    let binary = root.join("target/release/gatefold");
-    if !binary.exists() {
-        bail!("build it first: cargo build --release");
-    }
-    let config = scratch.path().join("gatefold.toml");
-    std::fs::write(&config, format!("[sources.bench]\nurl = \"{url}\"\n"))?;
-    let mut command = Command::new(binary);
-    command.arg("serve").args(["--listen", &scenario.authority]);
-    command.arg("--config").arg(config).arg("--state-dir").arg(scratch.path().join("state"));
-    command.args(["--log", "warn"]);
-    Ok(command)
+    let config = format!("[sources.bench]\nurl = \"{url}\"\n");
+    std::fs::write(scratch.path().join("gatefold.toml"), config)?;
+    start::gatefold(root, scratch.path(), scenario, "serve")
 }
 
 async fn start_peer(command: &str, url: &str) -> Result<(Scenario, Server)> {
     let port = free_port()?;
     let scenario = through(port, "list_invoice");
-    let filled = command.replace("{port}", &port.to_string()).replace("{url}", url);
+    let server = serve_peer(command, ("{url}", url), &scenario).await?;
+    Ok((scenario, server))
+}
+
+/// Starts a peer by its command, with this placeholder and its `{port}` filled in.
+pub(super) async fn serve_peer(
+    command: &str,
+    (placeholder, text): (&str, &str),
+    scenario: &Scenario,
+) -> Result<Server> {
+    let (_, port) = scenario.authority.rsplit_once(':').context("no port")?;
+    let filled = command.replace("{port}", port).replace(placeholder, text);
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("exec {filled}")]);
-    let server = Server::start(&mut shell, &scenario).await.context("the peer")?;
-    Ok((scenario, server))
+    Server::start(&mut shell, scenario).await.context("the peer")
 }
 
 pub(super) fn free_port() -> Result<u16> {
@@ -188,7 +214,7 @@ async fn at(ways: &[Way<'_>], clients: usize, options: &CallOptions) -> Result<V
     for _ in 0..options.rounds {
         for (way, rounds) in ways.iter().zip(&mut rounds) {
             let before = way.server.map(Server::cpu).transpose()?;
-            let measured = load::run(&way.scenario, clients, options.time).await;
+            let measured = way.route.load(clients, options.time).await;
             let measured =
                 measured.with_context(|| format!("{} at {clients} clients", way.name))?;
             let after = way.server.map(Server::cpu).transpose()?;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use hdrhistogram::Histogram;
+use sqlx::{PgPool, Row as _};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -51,15 +52,32 @@ pub(crate) async fn run(scenario: &Scenario, clients: usize, time: Duration) -> 
     for opened in opening.collect::<Vec<_>>() {
         connections.push(opened.await??);
     }
+    drive(connections, time).await
+}
+
+/// A client that makes one call at a time.
+pub(crate) trait LoadClient: Send + 'static {
+    /// Makes one call and checks its answer.
+    fn call(&mut self) -> impl Future<Output = Result<()>> + Send;
+}
+
+impl LoadClient for Connection {
+    fn call(&mut self) -> impl Future<Output = Result<()>> + Send {
+        self.call()
+    }
+}
+
+/// Makes calls from these clients for `time`.
+pub(crate) async fn drive(clients: Vec<impl LoadClient>, time: Duration) -> Result<LoadResult> {
     let started = Instant::now();
-    let tasks: Vec<_> = connections
+    let tasks: Vec<_> = clients
         .into_iter()
-        .map(|mut connection| {
+        .map(|mut client| {
             tokio::spawn(async move {
                 let mut latencies = histogram()?;
                 while started.elapsed() < time {
                     let sent = Instant::now();
-                    connection.call().await?;
+                    client.call().await?;
                     latencies.record(u64::try_from(sent.elapsed().as_nanos())?)?;
                 }
                 anyhow::Ok(latencies)
@@ -75,6 +93,48 @@ pub(crate) async fn run(scenario: &Scenario, clients: usize, time: Duration) -> 
 
 fn histogram() -> Result<Histogram<u64>> {
     Ok(Histogram::new_with_bounds(1_000, 120_000_000_000, 3)?)
+}
+
+/// A request to an HTTP API as a program makes it that uses no gateway.
+#[derive(Clone)]
+pub(crate) struct PlainCall {
+    pub(crate) client: reqwest::Client,
+    pub(crate) url: String,
+    /// JSON.
+    pub(crate) body: &'static str,
+    /// A text that every right answer contains.
+    pub(crate) expected: &'static str,
+}
+
+impl LoadClient for PlainCall {
+    async fn call(&mut self) -> Result<()> {
+        let request = self.client.post(&self.url).header("content-type", "application/json");
+        let answer = request.body(self.body).send().await?.error_for_status()?.text().await?;
+        if !answer.contains(self.expected) {
+            bail!("a wrong answer: {answer}");
+        }
+        Ok(())
+    }
+}
+
+/// A query as a program makes it that has the database to itself.
+#[derive(Clone)]
+pub(crate) struct PlainQuery {
+    pub(crate) pool: PgPool,
+    pub(crate) sql: &'static str,
+    /// A text that one of its columns has.
+    pub(crate) expected: &'static str,
+}
+
+impl LoadClient for PlainQuery {
+    async fn call(&mut self) -> Result<()> {
+        let row = sqlx::query(self.sql).fetch_one(&self.pool).await?;
+        let name: &str = row.try_get("name")?;
+        if name != self.expected {
+            bail!("a wrong answer: {name}");
+        }
+        Ok(())
+    }
 }
 
 /// One session over one connection.

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An entry of a listing that could not be taken unchanged.
+/// An entry of a listing that could not be taken unchanged, or that people should know something about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alteration {
     /// The kind of entry and its name or URI, such as ``tool `send` ``, or its place if it has
@@ -17,6 +17,8 @@ pub struct Alteration {
 pub enum Change {
     LeftOut(String),
     Repaired(String),
+    /// Nothing was done.
+    Noted(String),
 }
 
 impl fmt::Display for Alteration {
@@ -24,6 +26,7 @@ impl fmt::Display for Alteration {
         match &self.what {
             Change::LeftOut(why) => write!(f, "{} was left out: {why}", self.entry),
             Change::Repaired(what) => write!(f, "{} was repaired: {what}", self.entry),
+            Change::Noted(what) => write!(f, "{} {what}", self.entry),
         }
     }
 }

@@ -1,8 +1,10 @@
+use std::sync::Arc;
+
 use gatefold_core::{Hints, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::parse::{self, DefinitionDrafts, ToolDraft};
-use super::{Alteration, Manifest, ServerInfo};
+use super::{Alteration, Manifest, ServerInfo, Supplement};
 
 /// Builds a manifest for a kind of source that has no `tools/list`.
 ///
@@ -25,6 +27,7 @@ pub struct ManifestBuilder {
     fetched_at: Timestamp,
     drafts: DefinitionDrafts,
     alterations: Vec<Alteration>,
+    supplement: Option<Supplement>,
 }
 
 impl ManifestBuilder {
@@ -34,6 +37,7 @@ impl ManifestBuilder {
             fetched_at,
             drafts: DefinitionDrafts::default(),
             alterations: Vec::new(),
+            supplement: None,
         }
     }
 
@@ -76,10 +80,18 @@ impl ManifestBuilder {
         self
     }
 
+    /// Adds what the source knows besides its tools.
+    #[must_use]
+    pub fn supplement(mut self, supplement: Supplement) -> Self {
+        self.supplement = Some(supplement);
+        self
+    }
+
     pub fn build(self) -> Manifest {
         let mut parsed = parse::drafts(&self.drafts);
         parsed.alterations.splice(0..0, self.alterations);
-        Manifest::of_parsed(self.server, parsed, self.fetched_at)
+        let manifest = Manifest::of_parsed(self.server, parsed, self.fetched_at);
+        manifest.with_supplement(self.supplement.map(Arc::new))
     }
 }
 

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     Alteration, EntryDefinition, EntryPlaces, Index, Manifest, ManifestError, ServerInfo, Span,
-    ToolPlaces,
+    Supplement, ToolPlaces,
 };
 
 const MAGIC: &str = "gatefold-manifest 2 ";
@@ -22,6 +22,8 @@ struct FileHeader<'a> {
     server: Option<Cow<'a, ServerInfo>>,
     fetched_at: Timestamp,
     alterations: Cow<'a, [Alteration]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    supplement: Option<Cow<'a, Supplement>>,
     index: Index,
 }
 
@@ -31,6 +33,7 @@ pub(super) fn write(manifest: &Manifest) -> Vec<u8> {
         server: manifest.server.as_ref().map(Cow::Borrowed),
         fetched_at: manifest.fetched_at,
         alterations: Cow::Borrowed(&manifest.alterations),
+        supplement: manifest.supplement.as_deref().map(Cow::Borrowed),
         index: Index {
             tools: manifest.tools.iter().map(|tool| tool.places.clone()).collect(),
             prompts: entries(&manifest.prompts),
@@ -63,7 +66,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Manifest, ManifestError> {
     }
     let (server, alterations) = (head.server.map(Cow::into_owned), head.alterations.into_owned());
     let text: Arc<str> = text.into();
-    Ok(Manifest::assemble(server, &head.index, alterations, head.fetched_at, text))
+    let supplement = head.supplement.map(|supplement| Arc::new(supplement.into_owned()));
+    let manifest = Manifest::assemble(server, &head.index, alterations, head.fetched_at, text);
+    Ok(manifest.with_supplement(supplement))
 }
 
 fn damaged(how: &'static str) -> ManifestError {

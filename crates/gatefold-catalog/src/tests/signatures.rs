@@ -95,3 +95,25 @@ fn a_parameter_is_known_by_what_it_takes() {
         [text, ParameterKind::Structured, ParameterKind::Other, text, ParameterKind::No]
     );
 }
+
+#[test]
+fn a_signature_is_the_same_whenever_it_is_asked_for() {
+    // The second is too long to be kept.
+    for count in [2, 39] {
+        let name = |at| format!("{}{at}", "parameter_".repeat(3));
+        let properties = (0..count).map(|at| format!(r#""{}":{{"type":"string"}}"#, name(at)));
+        let properties = properties.collect::<Vec<_>>().join(",");
+        let output = r#"{"properties":{"total":{"type":"integer"}}}"#;
+        let tool = format!(
+            r#"{{"name":"t","inputSchema":{{"properties":{{{properties}}}}},"outputSchema":{output}}}"#
+        );
+        let view = view(vec![entry("a", &[&tool])]);
+        let tool = view.tools().next().unwrap();
+        for _ in 0..2 {
+            let (call, whole) = (call_signature(tool), compact_signature(tool));
+            assert!(call.starts_with("a__t(") && call.ends_with(')'), "{call}");
+            assert_eq!(whole, format!("{call} -> {{total?: integer}}"));
+            assert_eq!(whole.len() > 1024, count == 39, "{}", whole.len());
+        }
+    }
+}

@@ -8,7 +8,8 @@ use super::{View, shown};
 use crate::address::{address, is_uri, read_address};
 use crate::entry::Entry;
 use crate::lookup::VisibleEntries;
-use crate::snapshot::DomainEntry;
+use crate::manifest::ToolTopic;
+use crate::snapshot::{DomainEntry, TopicNeeds};
 use crate::template;
 
 /// The most templates of one domain that a URI is compared with.
@@ -116,7 +117,37 @@ impl View {
 
     /// The place of a resource that a domain lists.
     fn listed_resource(&self, domain: &DomainEntry, uri: &str) -> Option<usize> {
-        listed(self.snapshot.resources(), &domain.entries().resources, uri)
+        domain.listed_resource(self.snapshot.resources(), uri)
+    }
+
+    /// Whether the resource that a topic is may be seen.
+    pub(crate) fn shows_topic(&self, needs: TopicNeeds) -> bool {
+        needs.resource.is_none_or(|at| self.resources.has(at))
+    }
+
+    /// What the tools of a domain know about, as far as it may be seen.
+    pub fn topics_in<'a>(&'a self, domain: &'a DomainEntry) -> impl Iterator<Item = &'a ToolTopic> {
+        let supplement = domain.manifest().and_then(|manifest| manifest.supplement());
+        let topics = supplement.into_iter().flat_map(|own| &own.topics);
+        topics.filter(|topic| {
+            let is_resource_seen = topic.resource.as_deref().is_none_or(|uri| {
+                self.listed_resource(domain, uri).is_some_and(|at| self.resources.has(at))
+            });
+            is_resource_seen && self.tool_named(domain.domain(), &topic.tool).is_some()
+        })
+    }
+
+    /// What the view's tools know about that is said to be for a domain, such as the skills for it,
+    /// with the domain that has it.
+    pub fn topics_for<'a>(
+        &'a self,
+        domain: &'a Domain,
+    ) -> impl Iterator<Item = (&'a Domain, &'a ToolTopic)> {
+        let is_for =
+            move |topic: &&ToolTopic| topic.domains.iter().any(|own| own == domain.as_str());
+        self.domains().flat_map(move |entry| {
+            self.topics_in(entry).filter(is_for).map(|topic| (entry.domain(), topic))
+        })
     }
 
     /// The place of a template that a domain lists.

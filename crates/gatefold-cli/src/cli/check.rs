@@ -195,7 +195,7 @@ fn details(finding: &Finding, is_verbose: bool, style: Style) -> Vec<String> {
     }
     if !report.alterations.is_empty() {
         lines.push(String::new());
-        let text = format!("{}: some definitions were repaired or left out", report.domain);
+        let text = format!("{}: notes on what it offers", report.domain);
         lines.extend(style.sentence(&text, 2));
     }
     for alteration in &report.alterations {

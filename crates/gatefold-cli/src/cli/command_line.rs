@@ -17,7 +17,9 @@ use super::eval::Eval;
 use super::init::Init;
 use super::logs::Logs;
 use super::model::Model;
+use super::skills::Skills;
 use super::sources::{Add, NamedSource, SourceList};
+use super::surface::SurfaceArguments;
 
 /// Gatefold stands between language models and their tools: a model sees three small tools
 /// instead of hundreds of schemas, finds the right one and calls it.
@@ -124,6 +126,12 @@ pub(crate) enum Command {
         after_long_help = "Example:\n  gatefold queries --tool tickets__create_ticket"
     )]
     Queries(Queries),
+    /// Print what a model is shown, to the byte, and what it costs in tokens
+    #[command(after_long_help = "Example:\n  gatefold surface --table")]
+    Surface(SurfaceArguments),
+    /// List, check and show the skills of folders that are sources
+    #[command(subcommand, after_long_help = "Example:\n  gatefold skills check ./skills")]
+    Skills(Skills),
     /// Get the optional sentence encoder for searches
     #[command(subcommand, after_long_help = "Example:\n  gatefold model get")]
     Model(Model),
@@ -139,7 +147,7 @@ pub(crate) enum Command {
     /// Explain, check and show the configuration
     #[command(subcommand, after_long_help = "Example:\n  gatefold config explain limits")]
     Config(ConfigCommand),
-    /// Try Gatefold with six small servers of its own; needs no configuration and no network
+    /// Try Gatefold with servers, an API, a database and skills of its own; needs no configuration and no network
     #[command(after_long_help = "Example:\n  gatefold demo --once")]
     Demo(Demo),
     /// Write a shell's completions to standard output
@@ -180,7 +188,9 @@ impl Command {
             Self::Calls(calls) => calls.is_json(),
             Self::Logs(logs) => logs.format.json,
             Self::Queries(queries) => queries.is_json(),
+            Self::Surface(surface) => surface.format.json,
             Self::Model(model) => model.format().json,
+            Self::Skills(skills) => skills.format().json,
             Self::Status(status) => status.format.json,
             Self::Tools(tools) => tools.format().json,
             Self::Eval(eval) => eval.format().json,

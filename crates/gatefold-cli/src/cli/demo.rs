@@ -1,20 +1,22 @@
-//! `gatefold demo`: six servers of our own behind a gateway, and a walk through it.
+//! `gatefold demo`: six servers, an HTTP API, a database and a folder of skills of our own behind a
+//! gateway, and a walk through it.
 
 mod report;
 mod walk;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use gatefold::config::kinds::mcp::McpConnection;
-use gatefold::config::{Config, Origin, SourceConfig};
+use gatefold::config::kinds::{BuiltinKind, DatabaseKind, DatabaseRules, OpenApiKind, SkillsKind};
+use gatefold::config::{Config, Origin, SourceConfig, SourceSection};
 use gatefold::{App, Environment};
-use gatefold_core::{Domain, SystemClock};
-use gatefold_demo::DemoServer;
+use gatefold_core::{Clock as _, Domain, SystemClock};
+use gatefold_demo::{DemoApi, DemoServer};
 use gatefold_store::create_private_directory;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -25,6 +27,25 @@ use super::failure::with_help;
 use super::output::Output;
 use super::progress::Progress;
 use super::{paths, serve, session, stop};
+
+/// Where the API listens, unless the port is in use: a fixed one can stand in a configuration.
+const API_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8430);
+
+/// The operations of the API before which a person is asked.
+const API_ASKS: [&str; 1] = ["cancel_order"];
+
+/// What a model is given of a large result: less than usual, so that the walk stays short.
+const PREVIEW_TOKENS: usize = 1000;
+
+/// The built-in tools.
+const BUILTIN: [&str; 2] = ["calculate", "datetime"];
+
+/// What models may see of the databases.
+const DATABASE_RULES: DatabaseRules<'static> = DatabaseRules {
+    deny_tables: &["bank_accounts"],
+    hide_columns: &["employees.salary"],
+    mask: &["employees.email"],
+};
 
 /// Where the demonstration keeps its data.
 struct Places {
@@ -38,9 +59,19 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    if !SystemClock.now().has_http_date() {
+        let reason = "the system's date is before 1970 or after 9999, which HTTP cannot express";
+        return Err(with_help(reason, "set the clock"));
+    }
     let stop = stop::on_signal()?;
     let places = prepare(demo, shared, environment)?;
-    let config = config(&places.scratch)?;
+    let (api, api_listener) = open_api(&places.scratch).await?;
+    let description = format!("http://{}/openapi.json", api_listener.local_addr()?);
+    let stopped = CancellationToken::new();
+    let api = tokio::spawn(api.serve(api_listener, stopped.clone().cancelled_owned()));
+    let mut others = open_databases(&places.scratch).await?;
+    others.extend(open_skills(&places.scratch)?);
+    let config = config(&places.scratch, &description, others)?;
     let app = gatefold::build(config, &places.state, Arc::new(SystemClock)).await?;
     let app = Arc::new(app);
     let (listener, is_moved) = bind(demo.listen).await?;
@@ -57,13 +88,15 @@ pub(super) async fn run(
     };
     if shown.is_ok() && !demo.once && !stop.is_cancelled() {
         let state = paths::as_argument(&places.state, environment);
-        report::invitation(address, &places.scratch, &state, output);
+        report::invitation(address, &description, &places.scratch, &state, output);
         stop.cancelled().await;
     }
     drop(socket);
     stop.cancel();
     let served = serving.await.context("the listener ended unexpectedly")?;
     app.close().await;
+    stopped.cancel();
+    api.await.context("the API ended unexpectedly")??;
     shown.and(served).map(|()| ExitCode::SUCCESS)
 }
 
@@ -98,12 +131,40 @@ fn unusable(directory: &Path, error: &io::Error) -> anyhow::Error {
     )
 }
 
-/// The six servers as sources: this program, started once for each.
-fn config(scratch: &Path) -> anyhow::Result<Config> {
+/// Opens the API and a port for it.
+async fn open_api(scratch: &Path) -> anyhow::Result<(DemoApi, TcpListener)> {
+    let about = gatefold_demo::apis().first().context("the demonstration has no API")?;
+    let api = DemoApi::open(about.name, scratch).await?;
+    let (listener, _) = bind(API_ADDRESS).await?;
+    Ok((api, listener))
+}
+
+/// The databases as sources.
+async fn open_databases(scratch: &Path) -> anyhow::Result<Vec<SourceConfig>> {
+    let mut sources = Vec::new();
+    for about in gatefold_demo::databases() {
+        let path = gatefold_demo::create_database(about.name, scratch).await?;
+        let section = DatabaseKind::sqlite_at(&path, DATABASE_RULES);
+        sources.push(source(about, section.context("the rules of the database are wrong")?));
+    }
+    Ok(sources)
+}
+
+/// The folders of skills as sources.
+fn open_skills(scratch: &Path) -> anyhow::Result<Vec<SourceConfig>> {
+    let folder = |about: &DemoServer| {
+        let path = gatefold_demo::create_skills(about.name, scratch)?;
+        Ok(source(about, SkillsKind::at(&path)))
+    };
+    gatefold_demo::skill_folders().iter().map(folder).collect()
+}
+
+/// The sources: this program, started once for each server, the API and the others.
+fn config(scratch: &Path, description: &str, others: Vec<SourceConfig>) -> anyhow::Result<Config> {
     let program = std::env::current_exe().context("this program's own file could not be found")?;
     let command = program.to_str().context("this program's path is not Unicode")?;
     let scratch = scratch.to_str().context("the scratch directory's path is not Unicode")?;
-    let source = |server: &DemoServer| {
+    let server = |server: &DemoServer| {
         let args = ["demo-server", server.name, "--scratch", scratch].map(str::to_owned).to_vec();
         let connection = McpConnection::Stdio {
             command: command.to_owned(),
@@ -112,15 +173,25 @@ fn config(scratch: &Path) -> anyhow::Result<Config> {
             inherit_env: Vec::new(),
             cwd: None,
         };
-        let key = server.name.to_owned();
-        let origin = Origin { file: "the demonstration".into(), line: 0, key };
-        SourceConfig {
-            description: Some(server.description.to_owned()),
-            ..SourceConfig::new(Domain::from_key(server.name), connection, origin)
-        }
+        source(server, connection)
     };
-    let sources = gatefold_demo::servers().iter().map(source).collect();
-    Ok(Config { sources, ..Config::default() })
+    let api = OpenApiKind::described_at(description, &API_ASKS).context("the address is no URL")?;
+    let apis = gatefold_demo::apis().iter().map(|about| source(about, api.clone()));
+    let servers = gatefold_demo::servers().iter().map(server);
+    let builtin = BuiltinKind::tools(&BUILTIN).context("there is no such tool")?;
+    let builtin = source(gatefold_demo::builtin(), builtin);
+    let mut config = Config::of(servers.chain(apis).chain(others).chain([builtin]).collect());
+    config.results.preview_tokens = PREVIEW_TOKENS;
+    Ok(config)
+}
+
+fn source(about: &DemoServer, section: impl Into<SourceSection>) -> SourceConfig {
+    let key = about.name.to_owned();
+    let origin = Origin { file: "the demonstration".into(), line: 0, key };
+    SourceConfig {
+        description: Some(about.description.to_owned()),
+        ..SourceConfig::new(Domain::from_key(about.name), section, origin)
+    }
 }
 
 /// Listens on the requested address, or on a free port if that one is in use.
@@ -144,10 +215,12 @@ async fn serve(
 }
 
 async fn show(app: &Arc<App>, address: SocketAddr, output: &Output) -> anyhow::Result<()> {
-    let connected = app.connect(&Progress::new(output, "starting six servers")).await;
+    let connected = app
+        .connect(&Progress::new(output, "starting six servers, an API, a database and skills"))
+        .await;
     for connected in connected {
         if let Err(error) = connected.result {
-            anyhow::bail!("the demonstration's own servers do not start: {error}");
+            anyhow::bail!("the demonstration's own sources do not start: {error}");
         }
     }
     let tour = walk::take(app, super::loopback::reachable(address)).await?;

@@ -20,7 +20,13 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Set up", &["init", "import", "connect", "disconnect", "secret", "model", "config"]),
     ("Sources", &["add", "list", "enable", "disable", "remove"]),
     ("Run", &["serve", "stdio", "approvals"]),
-    ("Look", &["check", "doctor", "status", "calls", "logs", "tools", "queries", "eval"]),
+    (
+        "Look",
+        &[
+            "check", "doctor", "status", "calls", "logs", "tools", "skills", "surface", "queries",
+            "eval",
+        ],
+    ),
     ("Shell", &["completions", "man", "help"]),
 ];
 

@@ -2,7 +2,7 @@
 //! the command opens itself.
 
 use gatefold::{App, ConnectObserver};
-use gatefold_catalog::{Scope, Tool, View, search};
+use gatefold_catalog::{Hit, Scope, Tool, View, search};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use gatefold_dispatch::{Caller, PinnedTurn};
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,9 @@ pub(super) struct ToolLine {
     pub(super) domain: String,
     pub(super) group: String,
     pub(super) description: String,
+    /// What the tool knows about that fits the words of a search.
+    #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
+    pub(super) topic: Option<String>,
 }
 
 /// A tool with its schemas, in the form that `--json` prints and models are shown.
@@ -128,7 +131,7 @@ async fn answer(request: &ToolsRequest, pinned: &PinnedTurn) -> anyhow::Result<T
         ToolsRequest::List { domain } => list(view, domain.as_deref()).map(ToolsAnswer::Tools),
         ToolsRequest::Search { query, mode, limit } => {
             let hits = search(view, query, &Scope::default(), (*mode).into(), *limit);
-            Ok(ToolsAnswer::Tools(hits.iter().map(|hit| listed(hit.tool)).collect()))
+            Ok(ToolsAnswer::Tools(hits.iter().map(found).collect()))
         }
         ToolsRequest::Schema { names } => {
             let tools = names.iter().map(|name| resolve(view, name));
@@ -156,12 +159,22 @@ fn list(view: &View, domain: Option<&str>) -> anyhow::Result<Vec<ListedTool>> {
     Ok(view.tools().filter(is_asked).map(listed).collect())
 }
 
+fn found(hit: &Hit<'_>) -> ListedTool {
+    let ListedTool { mut line, mut shown } = listed(hit.tool);
+    if let Some(topic) = hit.topic {
+        line.topic = Some(topic.to_owned());
+        shown = format!("{topic}: {shown}");
+    }
+    ListedTool { line, shown }
+}
+
 fn listed(tool: &Tool) -> ListedTool {
     let line = ToolLine {
         name: tool.id().to_string(),
         domain: tool.domain().to_string(),
         group: tool.group().to_owned(),
         description: tool.line().to_owned(),
+        topic: None,
     };
     ListedTool { line, shown: tool.marked_line() }
 }

@@ -143,6 +143,7 @@ mod tests {
                 domain: domain.to_owned(),
                 group: "general".to_owned(),
                 description: description.to_owned(),
+                topic: None,
             },
             shown: description.to_owned(),
         };

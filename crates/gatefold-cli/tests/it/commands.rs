@@ -322,7 +322,7 @@ fn what_is_wrong_with_the_command_line_or_the_configuration_exits_with_2() {
           "column": 10,
           "key": "sources.a",
           "message": "says neither what to start nor where to connect",
-          "hint": "give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down"
+          "hint": "give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills"
         },
         {
           "file": "wrong.toml",
@@ -345,18 +345,18 @@ fn a_status_without_a_running_gateway_tells_what_is_on_record() {
     let status = run(&scratch, &args);
     assert_eq!(status.code, Some(0));
     let text = status.stdout.replace(&scratch.path().display().to_string(), "HOME");
-    insta::assert_snapshot!(steady(&text), @r#"
+    insta::assert_snapshot!(steady(&text), @r"
     not running: no gateway runs on 127.0.0.1:1
 
     domain state protocol tools in flight waiting
     issues known 2026-07-28 14 0 0
     units known 2026-07-28 10 0 0
 
-    a model is given 496 tokens; all definitions: not counted yet
+    a model is given 512 tokens; all definitions: not counted yet
     calls on record: 1 done
     discoveries on record: 0
     state directory: HOME/.local/state/gatefold
-    "#);
+    ");
     let status = run(&scratch, &[&args[..], &["--json"]].concat()).json();
     assert_eq!(status["running"], Value::Null);
     assert_eq!(status["state"]["calls"]["outcomes"][0]["calls"], json!(1));

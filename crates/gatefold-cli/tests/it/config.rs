@@ -35,21 +35,22 @@ fn a_file_to_begin_with_is_written_once() {
     scratch.load(&inputs).unwrap();
 }
 
+/// What is printed about a key.
+fn explained(key: &str) -> String {
+    let shown = run(&Scratch::new(), &["config", "explain", key]);
+    assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""), "{key}");
+    shown.stdout
+}
+
 #[test]
 fn a_key_is_explained() {
-    let scratch = Scratch::new();
-    let explained = |key: &str| {
-        let shown = run(&scratch, &["config", "explain", key]);
-        assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""), "{key}");
-        shown.stdout
-    };
     insta::assert_snapshot!(explained("sources.github.url"), @r#"
     sources.NAME.url
     The address of a server over HTTP. The server speaks streamable HTTP there. Parts that may be secret are never shown.
 
       type       URL
                  with `http` or `https`, and a host
-                 not together with `command` or `openapi` or `actions`
+                 not together with `command` or `openapi` or `actions` or `database` or `builtin` or `skills`
       default    none
       example    url = "https://host.example/mcp"
       variables  `${VAR}` and `${VAR:-default}` are replaced
@@ -69,9 +70,12 @@ fn a_key_is_explained() {
     [disclosure]
     How tools are shown to a model.
 
-    key               type              default  what it is
-    pinned            list of patterns  []       Tools to show at the top level too, beside Gatefold's three.
-    discovery_tokens  whole number      2000     The most o200k tokens of one discovery answer.
+    key               type              default    what it is
+    pinned            list of patterns  []         Tools to show at the top level too, beside Gatefold's three.
+    discovery_tokens  whole number      2000       The most o200k tokens of one discovery answer.
+    default           string            "gateway"  How tools are shown to whoever asks for nothing else.
+    auto_share        number            0.1        The share of the context up to which `auto` shows all definitions in full.
+    context_tokens    whole number      200000     How many tokens a model's context has.
     "#);
     insta::assert_snapshot!(explained("limits.calls_in_flight"), @r#"
     limits.calls_in_flight
@@ -91,7 +95,7 @@ fn a_key_is_explained() {
     ] {
         assert_eq!(explained(path), explained(same), "{path}");
     }
-    let json = run(&scratch, &["config", "explain", "server.listen", "--json"]).json();
+    let json = run(&Scratch::new(), &["config", "explain", "server.listen", "--json"]).json();
     insta::assert_snapshot!(format!("{json:#}"), @r#"
     {
       "key": "server.listen",
@@ -108,12 +112,16 @@ fn a_key_is_explained() {
       "takes_effect": "restart"
     }
     "#);
-    let all = run(&scratch, &["config", "explain", "--json"]).json();
-    assert_eq!(all["sections"].as_array().unwrap().len(), sections(&Kinds::default()).len());
 }
 
 #[test]
-fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
+fn all_sections_are_explained_as_json() {
+    let all = run(&Scratch::new(), &["config", "explain", "--json"]).json();
+    assert_eq!(all["sections"].as_array().unwrap().len(), sections(&Kinds::default()).len());
+}
+
+/// A folder with two files of configuration, with secrets and a default in use.
+fn two_files() -> Scratch {
     let scratch = Scratch::new();
     scratch.write(
         "gatefold.toml",
@@ -123,6 +131,12 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
          [state]\ndir = '/state'\n",
     );
     scratch.write("mcp.json", r#"{"mcpServers": {"c": {"command": "y", "disabled": true}}}"#);
+    scratch
+}
+
+#[test]
+fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
+    let scratch = two_files();
     let args = ["config", "show", "--config", "gatefold.toml", "--mcp-config", "mcp.json"];
     let shown = run(&scratch, &args);
     assert_eq!(shown.code, Some(0), "{}", shown.stderr);
@@ -143,6 +157,9 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     policy.deny                  gatefold.toml:5   ["*__drop_*","prompt:*"]
     disclosure.pinned            default           []
     disclosure.discovery_tokens  default           2000
+    disclosure.default           default           "gateway"
+    disclosure.auto_share        default           0.1
+    disclosure.context_tokens    default           200000
     search.learn                 default           true
     search.encoder               default           tools are ranked without an encoder
     limits.call_deadline         gatefold.toml:2   "90s"
@@ -151,7 +168,10 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     limits.starts                default           the number of processor cores, and two more
     limits.installs              default           4
     limits.idle_stop             gatefold.toml:3   "${IDLE:-5m}"
-    limits.result_size           default           "1MiB"
+    limits.result_preview        default           4000
+    limits.stored_result         default           "16MiB"
+    limits.stored_result_expiry  default           "1h"
+    limits.stored_results        default           100
     limits.request_size          default           "4MiB"
     limits.requests_size         default           "32MiB"
     limits.body_deadline         default           "30s"
@@ -168,6 +188,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     limits.approval              default           "24h"
     limits.drain                 default           "60s"
     limits.shutdown              default           "10s"
+    results.format               default           "json"
     server.listen                default           "127.0.0.1:8420"
     server.allowed_hosts         default           []
     server.allowed_origins       default           []

@@ -21,6 +21,9 @@ fn the_walk_is_printed_within_seconds_and_adds_up() {
         "contacts",
         "files",
         "issues",
+        "shop",
+        "skills",
+        "staff",
         "text",
         "units",
         "1. What is there?",
@@ -28,6 +31,16 @@ fn the_walk_is_printed_within_seconds_and_adds_up() {
         "get_tool_schema {\"tool_name\":\"issues__create_issue\"}",
         "\"tool\":\"issues__create_issue\",\"result\":{\"id\":",
         "The coffee machine makes tea",
+        "6 MCP servers, each a process of its own, 1 HTTP API, 1 database, 1 folder of skills and built-in tools behind \
+         one gateway",
+        "{\"tool\":\"builtin__calculate\",\"result\":800}",
+        "\"tool\":\"skills__read_skill\",\"result\":\"# Report a fault",
+        "\"match\":\"table: main.employees\"",
+        "\"rows\":[[\"Aisha Rahman\",\"Amara Okafor\"",
+        "\"read_with\":\"results__read_result\"",
+        "results__read_result",
+        "[\"2026-07-06\",1]",
+        "\"tool\":\"shop__list_products\",\"result\":{\"products\":[{\"sku\":\"descaler\"",
     ] {
         assert!(shown.stdout.contains(part), "no `{part}` in {}", shown.stdout);
     }
@@ -39,7 +52,7 @@ fn the_walk_is_printed_within_seconds_and_adds_up() {
     let (flat, first) = (tokens("Shown to a model"), tokens("Through Gatefold"));
     assert!(flat > 10_000, "{flat}");
     assert!((100..900).contains(&first), "{first}");
-    assert!(tokens("The whole walk") < flat / 4);
+    assert!(tokens("The whole walk") < flat / 3);
 }
 
 #[test]
@@ -94,6 +107,26 @@ impl Drop for RunningDemo {
 }
 
 #[test]
+fn the_demonstrations_api_is_added_to_a_configuration_as_it_says() {
+    let scratch = Scratch::new();
+    let demo = RunningDemo::start(&scratch);
+    let line = demo.1.lines().find(|line| line.contains("gatefold add shop --openapi"));
+    let description = line.unwrap_or_else(|| panic!("{}", demo.1)).rsplit(' ').next().unwrap();
+    scratch.write("gatefold.toml", "");
+    let added = run(&scratch, &["add", "shop", "--openapi", description]);
+    assert_eq!(added.code, Some(0), "{}", added.stderr);
+    let state = scratch.path().join("own");
+    let state = ["--state-dir", state.to_str().unwrap()];
+    let order = r#"{"customer": "Noor", "address": "1 Quay", "items": [{"sku": "tea-mint", "quantity": 2}]}"#;
+    let args = ["tools", "call", "shop__place_order", "--arguments", order];
+    let placed = run(&scratch, &[&args[..], &state].concat());
+    assert!(placed.stdout.contains("14.3"), "{}{}", placed.stdout, placed.stderr);
+    let wrong = ["tools", "call", "shop__get_order", "--arguments", r#"{"order": 1}"#];
+    let refused = run(&scratch, &[&wrong[..], &state].concat());
+    assert!(refused.stderr.contains("order_id"), "{}{}", refused.stdout, refused.stderr);
+}
+
+#[test]
 fn the_demonstration_can_be_looked_at_from_another_shell() {
     let scratch = Scratch::new();
     let demo = RunningDemo::start(&scratch);
@@ -106,6 +139,13 @@ fn the_demonstration_can_be_looked_at_from_another_shell() {
     assert_eq!(status["running"]["process"], demo.0.id());
     let calls = run(&scratch, &["calls", "--json"]).json();
     assert_eq!(calls["calls"][0]["tool"], "issues__create_issue", "the walk's own");
+    // An operation of the API that needs a person.
+    let cancelled = ["tools", "call", "shop__cancel_order", "--arg", "order_id=3"];
+    let refused = run(&scratch, &cancelled);
+    assert_eq!(refused.code, Some(1), "{}", refused.stdout);
+    assert!(refused.stderr.contains("needs a person's approval"), "{}", refused.stderr);
+    let order = run(&scratch, &["tools", "call", "shop__get_order", "--arg", "order_id=3"]);
+    assert!(order.stdout.contains("placed"), "{}{}", order.stdout, order.stderr);
     // The printed command works even where there is another configuration.
     scratch.write("gatefold.toml", "");
     let printed = demo.1.lines().find(|line| line.contains("gatefold tools list"));

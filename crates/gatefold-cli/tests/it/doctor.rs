@@ -84,7 +84,7 @@ fn a_healthy_setup_has_no_fault() {
     assert!(found(&scratch, &again, "units: ").starts_with("ok"));
     let connected = found(&scratch, &again, "tools over");
     assert!(connected.starts_with("ok: "), "{connected}");
-    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 6 => -"));
+    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 8 => -"));
 }
 
 #[test]
@@ -382,6 +382,18 @@ async fn a_server_that_answers_and_fails_all_the_same_is_named_with_its_status()
          handshake"
     );
     assert!(line.ends_with(&fix), "{line}");
+}
+
+#[test]
+fn a_description_that_cannot_be_had_is_named_with_its_cause() {
+    let (scratch, url) = (Scratch::new(), format!("http://127.0.0.1:{}/openapi.json", dead_port()));
+    configure(&scratch, &format!("[sources.a]\nopenapi = '{url}'\n"));
+    let line = found(&scratch, &diagnosed(&scratch), "a: no connection");
+    let what = format!(
+        "the description could not be had: `{url}` could not be reached: Connection refused"
+    );
+    assert!(line.contains(&what), "{line}");
+    assert!(line.ends_with(" => correct that, then: gatefold check"), "{line}");
 }
 
 #[test]

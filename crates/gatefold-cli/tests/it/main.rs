@@ -2,15 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
+mod apis;
 mod approvals;
 mod calls;
 mod commands;
 mod completions;
 mod config;
 mod connect;
+mod databases;
 mod demo;
 mod doctor;
 mod eval;
+mod example_api;
 mod floods;
 mod import;
 mod json;
@@ -29,8 +32,10 @@ mod scratch;
 mod secrets;
 mod serving;
 mod setup;
+mod skills;
 mod source_logs;
 mod sources;
+mod surface;
 mod takeover;
 mod terminal;
 mod what_is_wrong;

@@ -54,8 +54,11 @@ async fn a_signal_ends_the_gateway_and_every_process_it_started() {
     for signal in ["-INT", "-TERM"] {
         let scratch = scratch_with_sources();
         let mut gateway = serve_both(&scratch).await;
+        // The child that counts tokens comes and goes.
+        let are_two = || children_of(gateway.pid()).len() == 2;
+        let are_started = gatefold_testkit::wait_until(LIMIT, are_two).await;
+        assert!(are_started, "sources that are not known yet are started");
         let children = children_of(gateway.pid());
-        assert_eq!(children.len(), 2, "sources that are not known yet are started");
         gateway.signal(signal);
         assert_eq!(gateway.ended().await, Some(0), "{}", gateway.log());
         await_gone(&children).await;

@@ -97,6 +97,28 @@ paths:
 ";
 
 #[test]
+fn built_in_tools_are_added_by_their_names_and_tried() {
+    let scratch = Scratch::new();
+    let shown = succeeded(run(&scratch, &["add", "own", "--builtin", "calculate,datetime"]));
+    assert!(shown.contains("[sources.own]\nbuiltin = [\"calculate\", \"datetime\"]\n"), "{shown}");
+    assert!(shown.contains("found 2 tools, "), "{shown}");
+    let all = run(&scratch, &["add", "more", "--builtin", "all", "--dry-run", "--json"]).json();
+    assert_eq!(all["text"], "[sources.more]\nbuiltin = \"all\"\n");
+    for (arguments, error) in [
+        (&["--builtin", "calculator"][..], "is not a built-in tool: \"calculator\""),
+        (&["--builtin", "files"], "has `files`, which needs `folder`"),
+        (
+            &["--builtin", "all", "-H", "A: b"],
+            "`--builtin` says what the source is, and so does the rest",
+        ),
+    ] {
+        let refused = run(&scratch, &[&["add", "wrong"][..], arguments].concat());
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        assert!(refused.stderr.contains(error), "{}", refused.stderr);
+    }
+}
+
+#[test]
 fn an_api_is_added_by_its_description_and_tried() {
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", "# Mine.\n").write("pets.yaml", PETS);

@@ -3,11 +3,13 @@
 mod de;
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 
 use super::{Document, References};
 use crate::key_paths::{joined, unknown_key_hint};
+use crate::notation::{Part, SECRET, parts};
 use crate::{Dialect, Entry, ExpandedText, Node, Value};
 
 /// A table whose keys are checked. A key that nobody read is unknown.
@@ -63,9 +65,42 @@ impl<'a> Table<'a> {
         read
     }
 
+    /// The secrets from the keyring to which anything in the table refers. One that is missing is left out;
+    /// reading the value notes it.
+    pub fn keyring_secrets(&self) -> Vec<String> {
+        let mut secrets = Vec::new();
+        if self.field.document.dialect() == Dialect::Gatefold && !self.field.is_as_written() {
+            collect_secrets(self.field.node, self.field.document, &mut secrets);
+        }
+        secrets
+    }
+
     /// Notes every key that is not known.
     pub fn finish(self) {
         self.field.note_unknown_keys(self.entries, &self.known);
+    }
+}
+
+fn collect_secrets(node: &Node, document: &Document<'_>, secrets: &mut Vec<String>) {
+    match &node.value {
+        Value::Text(text) => {
+            let names = parts(text).filter_map(|part| match part {
+                Part::Reference(inner) => inner.strip_prefix(SECRET),
+                Part::Plain(_) | Part::Unclosed(_) => None,
+            });
+            secrets.extend(names.filter_map(|name| document.surroundings().secret(name).ok()));
+        }
+        Value::List(items) => {
+            for item in items {
+                collect_secrets(item, document, secrets);
+            }
+        }
+        Value::Table(entries) => {
+            for entry in entries {
+                collect_secrets(&entry.node, document, secrets);
+            }
+        }
+        Value::Number(_) | Value::Flag(_) | Value::Date | Value::Null => {}
     }
 }
 
@@ -135,6 +170,16 @@ impl<'a> Field<'a> {
     pub fn expanded(&self, text: &str) -> Option<ExpandedText> {
         let note = |why| self.document.unresolved(&self.node.span, &self.key, why);
         self.document.expanded(text).map_err(note).ok()
+    }
+
+    /// A path within this field's value: relative to the document's directory; `~/` is the home
+    /// directory.
+    pub fn path_of(&self, text: &str) -> PathBuf {
+        let surroundings = self.document.surroundings();
+        let rest = if text == "~" { Some("") } else { text.strip_prefix("~/") };
+        let at_home = rest.and_then(|rest| Some(surroundings.home()?.join(rest)));
+        let base = self.document.path().parent().unwrap_or(self.document.path());
+        at_home.unwrap_or_else(|| surroundings.directory().join(base).join(text))
     }
 
     /// The items of a list, each with its index in the key: `allow[0]`.

@@ -8,6 +8,7 @@ use gatefold_egress::{EgressError, HttpClient, HttpRequest};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, StatusCode};
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
@@ -64,7 +65,8 @@ pub enum TokenError {
 struct TokenAnswer {
     access_token: Secret,
     token_type: Option<String>,
-    expires_in: Option<serde_json::Number>,
+    /// A number, which some endpoints write as a text.
+    expires_in: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +83,12 @@ impl ClientCredentials {
         scopes: Vec<String>,
     ) -> Self {
         Self { token_url, client_id, client_secret, scopes, token: Mutex::default() }
+    }
+
+    /// The secret as the header of a request has it, where the parts are form-encoded first (RFC 6749,
+    /// section 2.3.1).
+    pub(super) fn encoded_secret(&self) -> Secret {
+        Secret::new(form_encoded(self.client_secret.expose()))
     }
 
     /// The current token. Fetches one if there is none.
@@ -134,7 +142,10 @@ impl ClientCredentials {
         if !is_bearer || answer.access_token.expose().is_empty() {
             return Err(TokenError::NoToken);
         }
-        let seconds = answer.expires_in.and_then(|number| number.as_u64());
+        let seconds = answer.expires_in.as_ref().and_then(|value| match value {
+            Value::String(text) => text.trim().parse().ok(),
+            other => other.as_u64(),
+        });
         let lifetime = seconds.map_or(USUAL_LIFETIME, Duration::from_secs);
         let renew_in = lifetime.saturating_sub(MARGIN.min(lifetime / 2));
         let now = Instant::now();
@@ -152,12 +163,7 @@ impl ClientCredentials {
             .header(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"))
             .header(ACCEPT, HeaderValue::from_static("application/json"));
         if !wants_body {
-            // The parts are form-encoded first (RFC 6749, section 2.3.1).
-            let encoded = |text: &str| -> String {
-                url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
-            };
-            let secret = Secret::new(encoded(self.client_secret.expose()));
-            let pair = basic(&encoded(&self.client_id), &secret);
+            let pair = basic(&form_encoded(&self.client_id), &self.encoded_secret());
             insert(&mut request.credentials, AUTHORIZATION, &format!("Basic {pair}"))
                 .expect("Base64 is legal in a header");
         }
@@ -167,6 +173,11 @@ impl ClientCredentials {
         let body = answer.read_capped(ANSWER_LIMIT).await.map_err(TokenError::Egress)?;
         Ok((status, body))
     }
+}
+
+/// A text as a form or a query has it.
+pub(super) fn form_encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 fn form_of(account: &ClientCredentials, wants_body: bool) -> String {

@@ -145,7 +145,7 @@ fn text_schema<'a>(schemas: &mut Schemas<'a>, source: &MediaSource<'a>) -> Value
     match is_text.filter(|schema| schema.text("type") == Some("string")) {
         Some(schema) => schemas.translate(schema, Direction::Request),
         None => {
-            json!({ "type": "string", "description": format!("Text of type {}.", source.media_type) })
+            json!({ "type": "string", "description": format!("Text of type {}.", source.sent_as(false)) })
         }
     }
 }

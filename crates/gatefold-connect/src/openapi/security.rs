@@ -36,14 +36,18 @@ impl SecuritySchemes {
         self.by_name.values().cloned().collect()
     }
 
-    /// The ways for one operation: its own, else the description's. None if the description names no way.
+    /// The ways for one operation: its own, else the description's, else all that are declared, since many
+    /// descriptions declare a key and forget to say which operations want it. None if there is no way.
     pub(super) fn of_operation(
         &self,
         root: Node<'_>,
         operation: Node<'_>,
     ) -> Option<Vec<SecurityScheme>> {
         let wanted = operation.get("security").or_else(|| root.get("security"));
-        let wanted = wanted.filter(|wanted| wanted.value.is_array())?;
+        let Some(wanted) = wanted.filter(|wanted| wanted.value.is_array()) else {
+            let declared: Vec<_> = self.by_name.values().take(SCHEMES_LIMIT).cloned().collect();
+            return Some(declared).filter(|declared| !declared.is_empty());
+        };
         let mut schemes: Vec<SecurityScheme> = Vec::new();
         let names = wanted.items().flat_map(Node::members);
         for scheme in names.filter_map(|(name, _)| self.by_name.get(name)) {

@@ -56,7 +56,7 @@ pub(super) fn swagger_base(
 /// OpenAPI 3: without servers there is one at the root of where the description is.
 fn document_base(library: &Library) -> Option<String> {
     let own = library.url();
-    is_web(own).then(|| own[..url::Position::AfterPort].to_owned())
+    usable(&own[..url::Position::AfterPort])
 }
 
 fn server_url<'a>(
@@ -93,6 +93,9 @@ fn usable(url: &str) -> Option<String> {
     let mut url = Url::parse(url).ok().filter(is_web)?;
     url.set_fragment(None);
     url.set_query(None);
+    // Tools show it, so what signs in at the description stays out. Both fail only for URLs without a host.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
     Some(url.as_str().trim_end_matches('/').to_owned())
 }
 

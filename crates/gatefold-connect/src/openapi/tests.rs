@@ -148,7 +148,7 @@ fn parameters_keep_their_places_styles_and_names() {
     });
     insta::assert_snapshot!(printed(&document), @r#"
         a
-          {"method":"GET","base":"https://x.example","path":"/a/{id}/{rest}/{deep}/{v}","parameters":[{"name":"id","in":"path","style":"label"},{"name":"deep","in":"path","allow_reserved":true},{"name":"v","in":"path","default":"v1"},{"name":"rest","in":"path"},{"name":"id","argument":"query_id","in":"query"},{"name":"filter","in":"query","style":"deepObject","explode":true},{"name":"json","in":"query","content":"application/json"},{"name":"id","argument":"header_id","in":"header"},{"name":"id","argument":"cookie_id","in":"cookie"}]}
+          {"method":"GET","base":"https://x.example","path":"/a/{id}/{rest}/{deep}/{v}","parameters":[{"name":"id","in":"path","style":"label"},{"name":"deep","in":"path","allow_reserved":true},{"name":"v","in":"path","default":"v1"},{"name":"rest","in":"path"},{"name":"id","argument":"query_id","in":"query"},{"name":"filter","in":"query","style":"deepObject","explode":true},{"name":"json","in":"query","content":"application/json"},{"name":"id","argument":"header_id","in":"header"},{"name":"id","argument":"cookie_id","in":"cookie"}],"security":[{"key":{"in":"query","name":"key"}}]}
           {"type":"object","properties":{"id":{"description":"d"},"deep":{"type":"string"},"v":{"default":"v1"},"rest":{"type":"string"},"query_id":{"type":"string"},"filter":{"type":"object","examples":[{"a":1}]},"json":{"type":"object"},"header_id":{"deprecated":true},"cookie_id":{"type":"string"}},"required":["id","deep","rest","query_id"],"additionalProperties":false}
         note: a: a parameter was left out: `#/nowhere` leads nowhere
         note: a: parameter `gone` was left out: the path has no place for it
@@ -207,7 +207,7 @@ fn bodies_of_every_kind_are_offered() {
         json!({ "image/*": { "schema": file } }),
         json!({ "text/plain": { "schema": { "type": "string" } } }),
         json!({ "application/xml": { "schema": object }, "application/json": { "schema": object } }),
-        json!({ "application/xml": { "schema": object } }),
+        json!({ "application/*+xml": { "schema": object } }),
         json!({ "application/octet-stream": { "schema": file }, "application/json": { "schema": { "type": "array" } } }),
         json!({ "*/*": { "schema": { "type": "integer" } } }),
     ];
@@ -221,13 +221,13 @@ fn bodies_of_every_kind_are_offered() {
         .collect();
     insta::assert_snapshot!(text.join("\n"), @r#"
         {"arguments":{"members":{"names":["a","f","list","b"],"required":true}},"media":[{"type":"multipart/form-data","encoding":{"a":{"content_type":"text/csv"}},"files":["f","list"]}]}
-          {"type":"object","properties":{"a":{"type":"string"},"f":{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false},"list":{"type":"array","items":{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false}},"b":{"type":"string","format":"byte"}},"additionalProperties":false}
+          {"type":"object","properties":{"a":{"type":"string"},"f":{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string","pattern":"^[\\w.+-]+/[\\w.+-]+(; ?[\\w-]+=[\\w.+-]+)*$"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false},"list":{"type":"array","items":{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string","pattern":"^[\\w.+-]+/[\\w.+-]+(; ?[\\w-]+=[\\w.+-]+)*$"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false}},"b":{"type":"string","format":"byte"}},"additionalProperties":false}
         {"arguments":{"members":{"names":["a","f","list","b"],"required":true}},"media":[{"type":"application/x-www-form-urlencoded"}]}
           {"type":"object","properties":{"a":{"type":"string"},"f":{"type":"string","format":"binary"},"list":{"type":"array","items":{"type":"string","format":"binary"}},"b":{"type":"string","format":"byte"}},"additionalProperties":false}
         {"arguments":{"whole":"body"},"media":[{"type":"application/octet-stream","files":["*"]}]}
-          {"type":"object","properties":{"body":{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false}},"required":["body"],"additionalProperties":false}
+          {"type":"object","properties":{"body":{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string","pattern":"^[\\w.+-]+/[\\w.+-]+(; ?[\\w-]+=[\\w.+-]+)*$"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false}},"required":["body"],"additionalProperties":false}
         {"arguments":{"whole":"body"},"media":[{"type":"image/*","files":["*"]}]}
-          {"type":"object","properties":{"body":{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false}},"required":["body"],"additionalProperties":false}
+          {"type":"object","properties":{"body":{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string","pattern":"^[\\w.+-]+/[\\w.+-]+(; ?[\\w-]+=[\\w.+-]+)*$"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false}},"required":["body"],"additionalProperties":false}
         {"arguments":{"whole":"body"},"media":[{"type":"text/plain"}]}
           {"type":"object","properties":{"body":{"type":"string"}},"required":["body"],"additionalProperties":false}
         {"arguments":{"members":{"names":["a","f","list","b"],"required":true}},"media":[{"type":"application/json"}]}
@@ -235,10 +235,29 @@ fn bodies_of_every_kind_are_offered() {
         {"arguments":{"whole":"body"},"media":[{"type":"application/xml"}]}
           {"type":"object","properties":{"body":{"type":"string","description":"Text of type application/xml."}},"required":["body"],"additionalProperties":false}
         {"arguments":{"whole":"body"},"media":[{"type":"application/json"},{"type":"application/octet-stream","files":["*"]}],"choice":"content_type"}
-          {"type":"object","properties":{"body":{"anyOf":[{"type":"array"},{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false}]},"content_type":{"type":"string","enum":["application/json","application/octet-stream"],"default":"application/json","description":"The media type of `body`."}},"required":["body"],"additionalProperties":false}
+          {"type":"object","properties":{"body":{"anyOf":[{"type":"array"},{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string","pattern":"^[\\w.+-]+/[\\w.+-]+(; ?[\\w-]+=[\\w.+-]+)*$"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false}]},"content_type":{"type":"string","enum":["application/json","application/octet-stream"],"default":"application/json","description":"The media type of `body`."}},"required":["body"],"additionalProperties":false}
         {"arguments":{"whole":"body"},"media":[{"type":"application/json"}]}
           {"type":"object","properties":{"body":{"type":"integer"}},"required":["body"],"additionalProperties":false}
         "#);
+}
+
+#[test]
+fn what_is_no_media_type_is_refused_before_it_is_sent() {
+    let content = json!({ "application/octet-stream": {} });
+    let document = with_post(&json!({ "requestBody": { "content": content } }));
+    let tool = described(&document).unwrap().tools.remove(0);
+    let check = crate::ArgumentCheck::new(&tool.input_schema).unwrap();
+    for (media_type, is_one) in [
+        ("image/png", true),
+        ("text/plain; charset=utf-8", true),
+        ("png", false),
+        ("image/", false),
+        ("image/png\r\nX: y", false),
+        ("image/√", false),
+    ] {
+        let file = json!({ "body": { "base64": "AAAA", "media_type": media_type } });
+        assert_eq!(check.check(&file).is_ok(), is_one, "{media_type}");
+    }
 }
 
 #[test]
@@ -266,7 +285,7 @@ fn forms_of_swagger_2_are_made_of_parameters() {
           {"type":"object","properties":{"a":{"type":"string"},"b":{"type":"array","items":{"type":"string"}}},"required":["a"],"additionalProperties":false}
         upload
           {"method":"PUT","base":"https://x.example","path":"/do","body":{"arguments":{"members":{"names":["f"]}},"media":[{"type":"multipart/form-data","files":["f"]}]}}
-          {"type":"object","properties":{"f":{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false,"description":"A file."}},"additionalProperties":false}
+          {"type":"object","properties":{"f":{"type":"object","properties":{"filename":{"type":"string"},"media_type":{"type":"string","pattern":"^[\\w.+-]+/[\\w.+-]+(; ?[\\w-]+=[\\w.+-]+)*$"},"base64":{"type":"string","contentEncoding":"base64"}},"required":["base64"],"additionalProperties":false,"description":"A file."}},"additionalProperties":false}
         json
           {"method":"PATCH","base":"https://x.example","path":"/do","body":{"arguments":{"whole":"body"},"media":[{"type":"application/json"}]}}
           {"type":"object","properties":{"body":{"type":"array","items":{},"description":"A body."}},"required":["body"],"additionalProperties":false}
@@ -439,6 +458,19 @@ fn an_operation_names_its_ways_to_sign_in() {
         unknown null
         "#);
     assert_eq!(description.token_urls, ["https://api.example/token"]);
+}
+
+#[test]
+fn a_key_goes_where_it_is_declared_though_no_operation_asks_for_it() {
+    let document = json!({
+        "openapi": "3.1.0",
+        "paths": { "/a": { "get": { "operationId": "silent" }, "put": { "operationId": "free", "security": [] } } },
+        "components": { "securitySchemes": { "k": { "type": "apiKey", "in": "header", "name": "X-Key" } } },
+    });
+    let tools = described(&document).unwrap().tools;
+    let security = tools.iter().map(|tool| serde_json::to_string(&tool.action.security).unwrap());
+    let expected = [r#"[{"key":{"in":"header","name":"X-Key"}}]"#, "[]"];
+    assert_eq!(security.collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -121,10 +121,13 @@ fn file(
     value: &Value,
 ) -> Result<EncodedBody, RequestError> {
     let file = FileContent::new(argument, value)?;
-    let is_general = class == MediaClass::Any || media.media_type == OCTETS;
+    // `image/*` says what an API takes. A file has one type.
+    let is_range = class == MediaClass::Any || media.media_type.contains('*');
     match file.media_type {
-        Some(content_type) if is_general => Ok(EncodedBody { content_type, bytes: file.bytes }),
-        _ if class == MediaClass::Any => EncodedBody::new(argument, OCTETS, file.bytes),
+        Some(content_type) if is_range || media.media_type == OCTETS => {
+            Ok(EncodedBody { content_type, bytes: file.bytes })
+        }
+        _ if is_range => EncodedBody::new(argument, OCTETS, file.bytes),
         _ => EncodedBody::new(argument, &media.media_type, file.bytes),
     }
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod arrival;
+mod described;
 mod fixture;
 mod properties;
 mod requests;

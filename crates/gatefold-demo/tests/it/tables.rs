@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use gatefold_demo::{Server, servers};
+use gatefold_demo::{DemoServer, Server, apis, servers};
 use serde_json::{Value, json};
 
-use crate::{calendar, claims::fresh, contacts, files, issues, text, units};
+use crate::{calendar, claims::fresh, contacts, files, issues, shop, text, units};
 
 #[tokio::test]
 async fn every_listed_tool_is_exercised() {
@@ -18,8 +18,9 @@ async fn every_listed_tool_is_exercised() {
         (calendar::SERVER, of_calendar),
         (text::SERVER, text::exercised()),
         (units::SERVER, units::exercised()),
+        (shop::SERVER, shop::exercised()),
     ];
-    let names: Vec<_> = servers().iter().map(|server| server.name).collect();
+    let names: Vec<_> = every().map(|server| server.name).collect();
     assert_eq!(names, exercised.each_ref().map(|(name, _)| *name));
     for (name, exercised) in exercised {
         let (server, _scratch) = fresh(name).await;
@@ -30,7 +31,7 @@ async fn every_listed_tool_is_exercised() {
 
 #[tokio::test]
 async fn every_server_has_eight_to_fifteen_tools() {
-    for about in servers() {
+    for about in every() {
         let (server, _scratch) = fresh(about.name).await;
         let count = tool_names(&server).len();
         assert!((8..=15).contains(&count), "`{}` has {count} tools", about.name);
@@ -39,7 +40,7 @@ async fn every_server_has_eight_to_fifteen_tools() {
 
 #[tokio::test]
 async fn every_tool_and_argument_is_described_and_bounded() {
-    for about in servers() {
+    for about in every() {
         let (server, _scratch) = fresh(about.name).await;
         for tool in server.tools().as_array().unwrap() {
             let name = &tool["name"];
@@ -145,12 +146,20 @@ fn tool_names(server: &Server) -> BTreeSet<String> {
     tools.map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
 }
 
+fn every() -> impl Iterator<Item = &'static DemoServer> {
+    servers().iter().chain(apis())
+}
+
 fn is_bounded(schema: &Value) -> bool {
     match schema["type"].as_str() {
         Some("string") => schema["maxLength"].is_number() || schema["enum"].is_array(),
         Some("integer") => schema["minimum"].is_number() && schema["maximum"].is_number(),
         Some("array") => schema["maxItems"].is_number() && is_bounded(&schema["items"]),
         Some("boolean" | "number") => true,
+        Some("object") => {
+            let mut members = schema["properties"].as_object().unwrap().values();
+            schema["additionalProperties"] == false && members.all(is_bounded)
+        }
         other => panic!("the schema type {other:?} is not expected in an argument"),
     }
 }

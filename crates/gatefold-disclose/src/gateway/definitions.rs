@@ -1,8 +1,9 @@
-use gatefold_catalog::{DomainEntry, Tool, View, object_fields, one_line, token_bound};
+use gatefold_catalog::{DomainEntry, View, one_line, token_bound};
 use serde_json::value::RawValue;
 
 use super::{DISCOVER, EXECUTE, SCHEMA};
-use crate::arguments::{json_text, object};
+use crate::arguments::json_text;
+use crate::pinned::{PinnedTools, by_alias};
 use crate::surface::{ClientLimits, Surface, ToolSurface};
 use crate::wording::{described, listed};
 
@@ -32,26 +33,19 @@ const SCHEMA_DEFINITION: &str = r#"{"name":"get_tool_schema","description":"Get 
 
 const EXECUTE_DEFINITION: &str = r#"{"name":"execute_tool","description":"Execute a tool by name. Use discover_tools to find it.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the schema from get_tool_schema."}},"required":["tool_name"]},"annotations":{"readOnlyHint":false,"idempotentHint":false,"openWorldHint":true}}"#;
 
-pub(super) fn surface<'a>(
-    view: &View,
-    limits: ClientLimits,
-    pinned: impl Iterator<Item = &'a Tool>,
-) -> Surface {
+pub(super) fn surface(view: &View, limits: ClientLimits, pinned: PinnedTools<'_>) -> Surface {
     let gateway = [
         (DISCOVER, discover(view)),
         (SCHEMA, definition(SCHEMA_DEFINITION.to_owned())),
         (EXECUTE, definition(EXECUTE_DEFINITION.to_owned())),
     ];
-    let mut tools: Vec<_> = pinned.map(top_level).collect();
-    tools.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut tools = by_alias(pinned.of(view));
     let gateway = gateway
         .into_iter()
         .map(|(name, definition)| ToolSurface { name: name.to_owned(), definition });
     tools.splice(..0, gateway);
     let instructions = instructions(view, limits);
-    let definitions: usize = tools.iter().map(|tool| token_bound(tool.definition.get())).sum();
-    let tokens = definitions + token_bound(&instructions);
-    Surface { tools, instructions, tokens }
+    Surface::new(tools, instructions)
 }
 
 fn definition(json: String) -> Box<RawValue> {
@@ -59,38 +53,19 @@ fn definition(json: String) -> Box<RawValue> {
 }
 
 fn discover(view: &View) -> Box<RawValue> {
-    let mut description = DISCOVER_DESCRIPTION.to_owned();
-    let names: Vec<_> = view.domains().map(|entry| entry.domain().as_str()).collect();
-    if !names.is_empty() {
-        description.push_str(&domain_names(&names));
-    }
-    let description = json_text(&description);
+    let description = json_text(&format!("{DISCOVER_DESCRIPTION}{}", domain_names(view)));
     definition(format!(r#"{{"name":"{DISCOVER}","description":{description},{DISCOVER_REST}}}"#))
 }
 
-fn domain_names(names: &[&str]) -> String {
+/// Which domains a search tool searches, for its description. Empty if there are none.
+pub(crate) fn domain_names(view: &View) -> String {
+    let names: Vec<_> = view.domains().map(|entry| entry.domain().as_str()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
     let sentence = |names: &str| format!("\n\nDomains: {names}");
     let cost = |names: &str| token_bound(&json_text(&sentence(names)));
-    sentence(&listed(names.iter().copied(), DOMAIN_TOKENS, cost))
-}
-
-/// A tool as its source defines it, under its alias. A schema without a type gets `object`, the
-/// only legal one: clients that check would refuse it along with all other tools.
-fn top_level(tool: &Tool) -> ToolSurface {
-    let name = json_text(tool.alias());
-    let fields = object_fields(tool.definition().raw()).unwrap_or_default();
-    let schema = object_fields(tool.definition().input_schema()).unwrap_or_default();
-    let typed = schema.iter().any(|(key, _)| key == "type");
-    let with_type = [("type", r#""object""#)];
-    let schema = object(
-        with_type.into_iter().chain(schema.iter().map(|(key, value)| (key.as_ref(), *value))),
-    );
-    let fields = fields.iter().map(|(key, value)| match key.as_ref() {
-        "name" => ("name", name.as_str()),
-        "inputSchema" if !typed => ("inputSchema", schema.get()),
-        key => (key, *value),
-    });
-    ToolSurface { name: tool.alias().to_owned(), definition: object(fields) }
+    sentence(&listed(names, DOMAIN_TOKENS, cost))
 }
 
 /// The seed's text, then the domains with their descriptions: shorter ones if room runs out, then

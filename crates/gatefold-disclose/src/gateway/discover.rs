@@ -1,3 +1,7 @@
+mod answers;
+
+use std::borrow::Cow;
+
 use gatefold_catalog::{
     DomainEntry, GroupCount, Hit, Scope, SearchMode, Tool, View, call_signature, compact_signature,
     one_line, search, token_bound,
@@ -11,6 +15,7 @@ use crate::arguments::Arguments;
 use crate::cursor::Pages;
 use crate::surface::{Reply, SearchAnswer, Step, UsageError, raw};
 use crate::wording::{described, listed, nothing_fits, nothing_known, quoted, unlisted};
+use answers::{DomainLine, DomainTools, GroupLine, Page, Summary, ToolLine};
 
 /// How much of a query an answer repeats, in characters.
 const REPEATED_QUERY: usize = 100;
@@ -23,6 +28,9 @@ const REACHED_RESULTS: usize = 100;
 /// are on the next page: a model that has to read ten tools pays for eight that it does not want.
 const FIRST_RESULTS: usize = 5;
 const CLEAR_RESULTS: usize = 3;
+
+/// A list of at most so many items is written whole before anything else is tried: it mostly fits.
+const SHORT_PAGE: usize = 20;
 
 /// A tool is far behind the best with less than this share of its score.
 const FAR_BEHIND: f32 = 0.6;
@@ -85,6 +93,16 @@ pub(super) fn answer(
         (None, None, _) => browsing.summary(),
     };
     text.map(|text| Step::Reply(Reply::text(&text)))
+}
+
+/// A page of a domain's tools.
+pub(crate) fn domain_page(
+    view: &View,
+    entry: &DomainEntry,
+    budget: usize,
+    cursor: Option<&str>,
+) -> Result<String, UsageError> {
+    BrowseRequest { view, budget, cursor }.domain(entry)
 }
 
 /// A parsed search request.
@@ -151,93 +169,6 @@ fn without_domain(view: &View, group: &str) -> UsageError {
     UsageError::new(format!("Parameter 'group' requires 'domain'. {what}: {names}"))
 }
 
-#[derive(Serialize)]
-struct Summary<'a> {
-    domains: &'a [DomainLine<'a>],
-    total_tools: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-    /// Sources that never listed their tools.
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    not_known_yet: &'a [String],
-}
-
-#[derive(Serialize)]
-struct DomainLine<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
-    tool_count: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    groups: Option<Vec<&'a str>>,
-}
-
-#[derive(Serialize)]
-struct DomainTools<'a> {
-    domain: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<&'a str>,
-    tools: &'a [ToolLine<'a>],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    groups: Option<Vec<GroupLine<'a>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    more_groups: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-}
-
-#[derive(Serialize)]
-struct GroupLine<'a> {
-    name: &'a str,
-    tool_count: usize,
-}
-
-#[derive(Serialize)]
-struct Page<'a> {
-    query: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
-    #[serde(rename = "nearest_domains", skip_serializing_if = "Option::is_none")]
-    nearest: Option<&'a [DomainLine<'a>]>,
-    results: &'a [ToolLine<'a>],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    more: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-    /// Sources that never listed their tools, which may be what was looked for.
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    not_known_yet: &'a [String],
-}
-
-#[derive(Serialize)]
-struct ToolLine<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    domain: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<&'a str>,
-    description: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signature: Option<String>,
-}
-
-impl<'a> ToolLine<'a> {
-    fn of(tool: &'a Tool) -> Self {
-        let name = tool.id().as_str();
-        Self { name, domain: None, group: None, description: tool.line(), signature: None }
-    }
-
-    fn grouped(tool: &'a Tool) -> Self {
-        Self { group: Some(tool.group()), ..Self::of(tool) }
-    }
-
-    fn placed(tool: &'a Tool) -> Self {
-        Self { domain: Some(tool.domain().as_str()), ..Self::grouped(tool) }
-    }
-}
-
 struct BrowseRequest<'a> {
     view: &'a View,
     budget: usize,
@@ -246,7 +177,8 @@ struct BrowseRequest<'a> {
 
 impl<'a> BrowseRequest<'a> {
     fn fits(&self, text: &str) -> bool {
-        token_bound(text) <= self.budget
+        // No token is shorter than a byte.
+        text.len() <= self.budget || token_bound(text) <= self.budget
     }
 
     /// The longest page from `start` within the budget, with at least one item.
@@ -267,6 +199,12 @@ impl<'a> BrowseRequest<'a> {
         write: impl Fn(usize) -> String,
     ) -> (String, usize) {
         let (least, all) = ((start + 1).min(items.len()), items.len());
+        if all - start <= SHORT_PAGE {
+            let whole = write(all);
+            if self.fits(&whole) {
+                return (whole, all);
+            }
+        }
         let mut cost = token_bound(&write(start));
         let within = |item: &&_| {
             cost += token_bound(&json(item));
@@ -415,7 +353,7 @@ impl<'a> BrowseRequest<'a> {
             let lines = self.nearest(&hits);
             nearest = Some(lines).filter(|lines| entry.is_none() && !lines.is_empty());
         }
-        let mut results: Vec<_> = hits.iter().map(|hit| ToolLine::placed(hit.tool)).collect();
+        let mut results: Vec<_> = hits.iter().map(ToolLine::found).collect();
         let mode_name = MODES.iter().find(|(_, known)| *known == mode).map_or("", |(name, _)| name);
         let (domain, group) = (domain.unwrap_or_default(), group.unwrap_or_default());
         let request = ["query", query, domain, group, mode_name];
@@ -489,10 +427,10 @@ fn signed(page: &[Hit<'_>]) -> usize {
     page.iter().take(SIGNED_RESULTS).take_while(likely).count()
 }
 
-fn signature(tool: &Tool, with_output: bool) -> String {
+fn signature(tool: &Tool, with_output: bool) -> Cow<'_, str> {
     if with_output { compact_signature(tool) } else { call_signature(tool) }
 }
 
 fn json(body: &impl Serialize) -> String {
-    raw(body).get().to_owned()
+    Box::<str>::from(raw(body)).into()
 }

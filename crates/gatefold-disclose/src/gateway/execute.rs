@@ -5,10 +5,10 @@ use std::sync::Arc;
 use gatefold_catalog::{
     ParameterKind, Request, Tool, View, call_signature, declared, object_fields,
 };
-use gatefold_core::{Operation, ToolName};
+use gatefold_core::{Domain, Operation, ToolName};
 use serde_json::value::RawValue;
 
-use super::{DISCOVER, EXECUTE, SCHEMA};
+use super::{EXECUTE, OWN};
 use crate::arguments::{Arguments, object, unquoted};
 use crate::surface::UsageError;
 use crate::wording::{BROWSE, quoted, unknown_tool};
@@ -17,31 +17,64 @@ use crate::wording::{BROWSE, quoted, unknown_tool};
 const WRAPPERS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
 
 /// The call of a pinned tool, with unchanged arguments.
-pub(super) fn untouched(view: &View, tool: &Tool, arguments: &RawValue) -> Request {
+pub(crate) fn untouched(view: &View, tool: &Tool, arguments: &RawValue) -> Request {
     let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
     let name = ToolName::of(tool.id());
     let operation = Arc::new(Operation::Tool { name, arguments });
     Request { operation, entry: Some(view.resolved(tool)) }
 }
 
-pub(super) fn request(view: &View, arguments: &RawValue) -> Result<Request, UsageError> {
-    let arguments = Arguments::parse(EXECUTE, arguments)?;
+/// A tool at the top level that calls others by their names.
+pub(crate) struct ExecutingTool<'a> {
+    pub(crate) name: &'a str,
+    /// The tools beside it, which are called directly.
+    pub(crate) own: &'a [&'a str],
+    /// How to find a tool's name, as a sentence.
+    pub(crate) hint: &'a str,
+    /// The domain that it stays in, if it does.
+    pub(crate) domain: Option<&'a Domain>,
+}
+
+/// `execute_tool` of the gateway.
+pub(crate) const GATEWAY: ExecutingTool<'static> =
+    ExecutingTool { name: EXECUTE, own: &OWN, hint: BROWSE, domain: None };
+
+impl ExecutingTool<'_> {
+    fn find<'v>(&self, view: &'v View, name: &str) -> Option<&'v Tool> {
+        let Some(domain) = self.domain else { return view.find(name) };
+        let by_id = || view.find(name).filter(|tool| tool.domain() == domain);
+        view.tool_named(domain, name).or_else(by_id)
+    }
+
+    /// What the dispatcher takes an unknown name for. It stays in the domain, too.
+    fn unknown(&self, name: ToolName) -> ToolName {
+        let Some(domain) = self.domain else { return name };
+        ToolName::parse(&format!("{domain}__{name}")).unwrap_or(name)
+    }
+}
+
+pub(crate) fn request(
+    view: &View,
+    through: &ExecutingTool<'_>,
+    arguments: &RawValue,
+) -> Result<Request, UsageError> {
+    let ExecutingTool { name: meta, own, hint, .. } = *through;
+    let arguments = Arguments::parse(meta, arguments)?;
     let name = arguments.text("tool_name")?.ok_or_else(|| {
-        UsageError::new(format!("Missing parameter 'tool_name' of {EXECUTE}. {BROWSE}"))
+        UsageError::new(format!("Missing parameter 'tool_name' of {meta}. {hint}"))
     })?;
     let name = ToolName::parse(name.trim())
-        .map_err(|_| UsageError::new(format!("{} {BROWSE}", unknown_tool(view, &name, &[]))))?;
-    let Some(tool) = view.find(name.as_str()) else {
-        if let Some(own) = [DISCOVER, SCHEMA, EXECUTE].into_iter().find(|own| *own == name.as_str())
-        {
+        .map_err(|_| UsageError::new(format!("{} {hint}", unknown_tool(view, &name, &[]))))?;
+    let Some(tool) = through.find(view, name.as_str()) else {
+        if let Some(own) = own.iter().find(|own| **own == name.as_str()) {
             return Err(UsageError::new(format!(
-                "'{own}' is a tool of its own. Call {own} directly, not through {EXECUTE}."
+                "'{own}' is a tool of its own. Call {own} directly, not through {meta}."
             )));
         }
         // An unknown tool is called anyway: the record then shows the attempt.
         let given = arguments.get("arguments").and_then(as_object);
         let arguments = given.unwrap_or_else(|| object([]));
-        return Ok(Operation::Tool { name, arguments }.into());
+        return Ok(Operation::Tool { name: through.unknown(name), arguments }.into());
     };
     let others = arguments.others(&["tool_name", "arguments"]);
     let nothing = |given: &&str| object_fields(given).is_some_and(|fields| fields.is_empty());
@@ -52,24 +85,25 @@ pub(super) fn request(view: &View, arguments: &RawValue) -> Result<Request, Usag
             let given = as_object(given).ok_or_else(|| {
                 let signature = call_signature(tool);
                 UsageError::new(format!(
-                    "Parameter 'arguments' of {EXECUTE} must be an object for {signature}"
+                    "Parameter 'arguments' of {meta} must be an object for {signature}"
                 ))
             })?;
             unwrapped(tool, &given).unwrap_or(given)
         }
-        (None, others) => flattened(tool, others).ok_or_else(|| misplaced(tool, others))?,
-        (Some(_), others) => return Err(misplaced(tool, others)),
+        (None, others) => flattened(tool, others).ok_or_else(|| misplaced(meta, tool, others))?,
+        (Some(_), others) => return Err(misplaced(meta, tool, others)),
     };
     let arguments = destringified(tool, &arguments).unwrap_or(arguments);
+    let name = if through.domain.is_some() { ToolName::of(tool.id()) } else { name };
     let operation = Arc::new(Operation::Tool { name, arguments });
     Ok(Request { operation, entry: Some(view.resolved(tool)) })
 }
 
-fn misplaced(tool: &Tool, others: &[(&str, &str)]) -> UsageError {
+fn misplaced(meta: &str, tool: &Tool, others: &[(&str, &str)]) -> UsageError {
     let names: Vec<_> = others.iter().take(5).map(|(name, _)| quoted(name)).collect();
     let (names, signature) = (names.join(", "), call_signature(tool));
     UsageError::new(format!(
-        "Unknown parameters of {EXECUTE}: {names}. Put the tool's own into 'arguments': {signature}"
+        "Unknown parameters of {meta}: {names}. Put the tool's own into 'arguments': {signature}"
     ))
 }
 

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use gatefold_catalog::{Request, Tool, View, call_signature, differences, object_fields};
 use gatefold_core::{CallError, Operation, Outcome, Payload};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::GatewayLimits;
 use crate::arguments::{json_text, object, object_text, unquoted};
+use crate::blocks::{Block, ResultParts};
 use crate::surface::{Reply, UsageError, text_block};
 use crate::wording::{BROWSE, listed, unknown_tool};
 
@@ -18,7 +18,7 @@ const MISSING_CAPABILITY: i64 = -32021;
 /// How much is said about the kinds of blocks that come instead of a text, in bytes.
 const KINDS_LENGTH: usize = 80;
 
-pub(super) struct Rendering<'a> {
+pub(crate) struct Rendering<'a> {
     view: &'a View,
     operation: &'a Operation,
     /// The tool, if the name refers to one.
@@ -26,38 +26,33 @@ pub(super) struct Rendering<'a> {
     /// What the client called it, if that is not its id.
     called: Option<&'a str>,
     limits: &'a GatewayLimits,
-}
-
-/// The parts of a `tools/call` result.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Parts<'a> {
-    #[serde(borrow, default)]
-    content: Vec<&'a RawValue>,
-    #[serde(borrow)]
-    structured_content: Option<&'a RawValue>,
-    #[serde(borrow, rename = "_meta")]
-    meta: Option<&'a RawValue>,
+    /// How to find a tool's name, as a sentence.
+    hint: &'a str,
 }
 
 impl<'a> Rendering<'a> {
-    pub(super) fn new(view: &'a View, request: &'a Request, limits: &'a GatewayLimits) -> Self {
+    pub(crate) fn new(view: &'a View, request: &'a Request, limits: &'a GatewayLimits) -> Self {
         let tool = request.entry.as_ref().and_then(|entry| view.tool_of(entry));
-        Self { view, operation: &request.operation, tool, called: None, limits }
+        Self { view, operation: &request.operation, tool, called: None, limits, hint: BROWSE }
     }
 
     /// The same for a client that lists the tool under another name.
-    pub(super) fn called(self, name: &'a str) -> Self {
+    pub(crate) fn called(self, name: &'a str) -> Self {
         Self { called: Some(name), ..self }
     }
 
+    /// The same with another way to find a tool's name.
+    pub(crate) fn hinting(self, hint: &'a str) -> Self {
+        Self { hint, ..self }
+    }
+
     /// The unchanged result, for a tool at the top level.
-    pub(super) fn untouched(&self, result: Result<Outcome, CallError>) -> Reply {
+    pub(crate) fn untouched(&self, result: Result<Outcome, CallError>) -> Reply {
         let payload = match self.payload(result) {
             Ok(payload) => payload,
             Err(reply) => return reply,
         };
-        match serde_json::from_str::<Parts<'_>>(payload.json.get()) {
+        match serde_json::from_str::<ResultParts<'_>>(payload.json.get()) {
             Ok(parts) => Reply {
                 content: parts.content.into_iter().map(ToOwned::to_owned).collect(),
                 structured: parts.structured_content.map(ToOwned::to_owned),
@@ -70,13 +65,13 @@ impl<'a> Rendering<'a> {
 
     /// `{"tool": id, "result": ...}` in place of the first texts. All other blocks stay where they
     /// are, because a text may refer to the image before it.
-    pub(super) fn envelope(&self, result: Result<Outcome, CallError>) -> Reply {
+    pub(crate) fn envelope(&self, result: Result<Outcome, CallError>) -> Reply {
         let payload = match self.payload(result) {
             Ok(payload) => payload,
             Err(reply) => return reply,
         };
         let is_error = payload.is_error;
-        let Ok(parts) = serde_json::from_str::<Parts<'_>>(payload.json.get()) else {
+        let Ok(parts) = serde_json::from_str::<ResultParts<'_>>(payload.json.get()) else {
             let text = if is_error {
                 self.source_error(payload.json.get(), Signature::WhenArgumentsDiffer, None)
             } else {
@@ -162,7 +157,7 @@ impl<'a> Rendering<'a> {
         let name = self.name();
         let text = match error {
             CallError::UnknownTool { name, nearest } if nearest.is_empty() => {
-                format!("{} {BROWSE}", unknown_tool(self.view, name.as_str(), nearest))
+                format!("{} {}", unknown_tool(self.view, name.as_str(), nearest), self.hint)
             }
             CallError::UnknownTool { name, nearest } => {
                 unknown_tool(self.view, name.as_str(), nearest)
@@ -245,39 +240,6 @@ fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
     format!("{first}{}.", chars.as_str())
-}
-
-/// A content block, its fields raw.
-struct Block<'a> {
-    raw: &'a RawValue,
-    fields: Vec<(Cow<'a, str>, &'a str)>,
-    /// The text of a text block, as JSON.
-    text: Option<&'a str>,
-}
-
-impl<'a> Block<'a> {
-    fn of(raw: &'a RawValue) -> Self {
-        let fields = object_fields(raw.get()).unwrap_or_default();
-        let get = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
-        let is_text = get("type").and_then(unquoted).as_deref() == Some("text");
-        let text = get("text").filter(|text| is_text && text.starts_with('"'));
-        Self { raw, fields, text }
-    }
-
-    fn kind(&self) -> String {
-        let kind = self.fields.iter().find(|(key, _)| key == "type");
-        kind.and_then(|(_, kind)| unquoted(kind)).unwrap_or_else(|| "unknown".to_owned())
-    }
-
-    /// The JSON in its text, unchanged, otherwise the text.
-    fn json(&self) -> Cow<'a, str> {
-        let raw = self.text.unwrap_or(r#""""#);
-        let Some(text) = unquoted(raw) else { return raw.into() };
-        match serde_json::from_str::<&RawValue>(text.trim()) {
-            Ok(json) => json.get().to_owned().into(),
-            Err(_) => raw.into(),
-        }
-    }
 }
 
 /// The blocks before the first texts, these texts, and the blocks after them. Texts that have more

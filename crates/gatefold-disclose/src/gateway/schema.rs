@@ -71,7 +71,7 @@ fn find<'a>(view: &'a View, name: &str, suggesting: SuggestionMode) -> Result<&'
     Err(format!("{} {BROWSE}", unknown_tool(view, name, &nearest)))
 }
 
-fn described(tool: &Tool) -> String {
+pub(crate) fn described(tool: &Tool) -> String {
     let definition = tool.definition();
     let (name, domain) = (json_text(tool.id().as_str()), json_text(tool.domain().as_str()));
     let group = json_text(tool.group());

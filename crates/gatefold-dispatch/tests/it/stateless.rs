@@ -1,5 +1,6 @@
 //! A source without sessions, behind the adapter.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scop
 use tokio::sync::{Notify, watch};
 
 use crate::source::raw;
-use crate::world::World;
+use crate::world::{RESULT_BYTES, World};
 
 /// Offers what it is told to, and does what the names of its tools say.
 struct ScriptedSource {
@@ -124,7 +125,7 @@ impl Bench {
         let world = World::new(&[]);
         world.dispatcher.install(Setup {
             policy: Policy::new(denied.iter().map(deny).collect()),
-            limits: Limits::default(),
+            limits: Limits { result_bytes: RESULT_BYTES, ..Limits::default() },
             learns: false,
             encoder: None,
             sources: vec![SourceSetup {
@@ -221,4 +222,95 @@ async fn closing_ends_calls_and_refuses_further_ones() {
         assert_eq!(error.to_string(), removed);
     }
     assert_eq!(bench.calls().len(), 1, "only the first call reached the source");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_has_an_old_description_read_again_and_waits_for_nothing() {
+    let bench = Bench::new(&[]).await;
+    let mut manifests = bench.source.manifests();
+    manifests.mark_unchanged();
+    *bench.plain.tools.lock().unwrap() = Ok(vec!["echo", "other"]);
+    bench.answer("plain__echo", "{}").await.unwrap();
+    tokio::time::advance(Duration::from_mins(59)).await;
+    bench.answer("plain__echo", "{}").await.unwrap();
+    assert!(!manifests.has_changed().unwrap(), "it is not old yet");
+    tokio::time::advance(Duration::from_mins(2)).await;
+    bench.answer("plain__echo", "{}").await.unwrap();
+    manifests.changed().await.unwrap();
+    let tools = manifests.borrow_and_update().clone().unwrap();
+    assert_eq!(tools.tools().len(), 2);
+
+    *bench.plain.tools.lock().unwrap() = Err("the description is gone");
+    tokio::time::advance(Duration::from_hours(2)).await;
+    bench.answer("plain__echo", "{}").await.unwrap();
+    while bench.source.status().state != SourceState::Failing {
+        tokio::task::yield_now().await;
+    }
+    bench.answer("plain__echo", "{}").await.unwrap();
+    // Not at every call, but long before another hour has passed.
+    *bench.plain.tools.lock().unwrap() = Ok(vec!["echo"]);
+    bench.answer("plain__echo", "{}").await.unwrap();
+    assert_eq!(bench.source.status().state, SourceState::Failing);
+    tokio::time::advance(Duration::from_mins(2)).await;
+    bench.answer("plain__echo", "{}").await.unwrap();
+    manifests.changed().await.unwrap();
+    assert_eq!(bench.source.status().state, SourceState::Running);
+}
+
+/// Offers one tool, whose name counts how often it was asked what it offers.
+#[derive(Default)]
+struct ChangingSource {
+    described: AtomicUsize,
+    change: Notify,
+}
+
+impl StatelessSource for ChangingSource {
+    fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
+        let name = format!("tool_{}", self.described.fetch_add(1, Ordering::SeqCst) + 1);
+        let manifest = Manifest::builder(Timestamp::from_millis(0)).tool(ToolSpec::new(name));
+        async { Ok(manifest.build()) }.boxed()
+    }
+
+    fn call(
+        &self,
+        call: AdmittedCall,
+        _: CallContext,
+    ) -> BoxFuture<'_, Result<Payload, CallError>> {
+        async move { Ok(Payload::text(&call.target().name)) }.boxed()
+    }
+
+    fn tells_changes(&self) -> bool {
+        true
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        self.change.notified().boxed()
+    }
+}
+
+#[tokio::test]
+async fn a_source_that_tells_changes_is_asked_at_once_and_after_each() {
+    let plain = Arc::<ChangingSource>::default();
+    let settings = StatelessSettings {
+        domain: Domain::parse("plain").unwrap(),
+        config_digest: Digest::new([1; 32]),
+        describe_deadline: Duration::from_secs(5),
+        known: None,
+    };
+    let clock = Arc::new(ManualClock::at(Timestamp::from_millis(0)));
+    let kept = Arc::<KeptDigests>::default();
+    let source = StatelessAdapter::new(plain.clone(), settings, kept, clock);
+    let mut manifests = source.manifests();
+    let mut offers = async |name: &str| {
+        let offers = |manifest: &Option<Arc<Manifest>>| {
+            manifest.as_ref().is_some_and(|manifest| manifest.tools()[0].name() == name)
+        };
+        manifests.wait_for(offers).await.unwrap();
+    };
+    offers("tool_1").await;
+    plain.change.notify_one();
+    offers("tool_2").await;
+    drop(source);
+    tokio::task::yield_now().await;
+    assert_eq!(Arc::strong_count(&plain), 1, "nothing follows a source that is gone");
 }

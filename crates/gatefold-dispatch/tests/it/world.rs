@@ -23,6 +23,9 @@ use crate::source::{FakeSource, raw};
 
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
 
+/// The largest result, smaller than usual.
+pub(crate) const RESULT_BYTES: u64 = 1024 * 1024;
+
 pub(crate) struct World {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) log: Arc<MemoryLog>,
@@ -36,7 +39,8 @@ pub(crate) struct World {
 impl World {
     /// A world with these sources, the default limits and no rules.
     pub(crate) fn new(sources: &[&Arc<FakeSource>]) -> Self {
-        Self::with_limits(sources, Limits::default())
+        let limits = Limits { result_bytes: RESULT_BYTES, ..Limits::default() };
+        Self::with_limits(sources, limits)
     }
 
     pub(crate) fn with_limits(sources: &[&Arc<FakeSource>], limits: Limits) -> Self {

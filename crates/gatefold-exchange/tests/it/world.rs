@@ -16,7 +16,7 @@ use gatefold_policy::{Permit, Policy};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
-const START: Timestamp = Timestamp::from_millis(1_000_000);
+pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
 
 /// A start that takes so long downloads, and has for a while.
 pub(crate) const DOWNLOAD: Duration = Duration::from_mins(3);
@@ -52,22 +52,33 @@ impl World {
             clock: Arc::new(ManualClock::at(START)),
             seal: SealKey::new([7; 32]),
         });
-        let source = SourceSetup {
-            source: Arc::new(source),
+        let world = Self { dispatcher, log };
+        world.install(vec![Arc::new(source)]);
+        world
+    }
+
+    /// The world with these sources besides `up`.
+    pub(crate) fn and(self, others: Vec<Arc<dyn Source>>) -> Self {
+        self.install([vec![Arc::new(Echo::new(0)) as Arc<dyn Source>], others].concat());
+        self
+    }
+
+    fn install(&self, sources: Vec<Arc<dyn Source>>) {
+        let setup = |source| SourceSetup {
+            source,
             kind: KindName::new("mcp"),
             description: None,
             groups: GroupRules::default(),
             identity: IdentityScope::Shared,
             call_deadline: None,
         };
-        dispatcher.install(Setup {
+        self.dispatcher.install(Setup {
             policy: Policy::default(),
             limits: Limits::default(),
             learns: false,
             encoder: None,
-            sources: vec![source],
+            sources: sources.into_iter().map(setup).collect(),
         });
-        Self { dispatcher, log }
     }
 
     /// Calls that were sent.

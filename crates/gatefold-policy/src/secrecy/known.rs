@@ -198,11 +198,12 @@ fn forms(value: &str) -> Vec<String> {
     if value.len() > LONGEST_ENCODED {
         return forms;
     }
-    let percent = percent_encoded(value);
-    if percent != value {
-        forms.push(percent.to_lowercase());
-        forms.push(percent);
+    let percent = percent_encoded(value, is_unreserved);
+    if percent[0] != value {
+        forms.extend(percent);
     }
+    // Some encode every byte.
+    forms.extend(percent_encoded(value, |_| false));
     // In a log or in lines of JSON, which are not read as JSON. PHP escapes slashes.
     for form in json_escaped(value) {
         forms.push(form.replace('/', "\\/"));
@@ -226,15 +227,18 @@ fn base64_at(value: &str, offset: usize, engine: &GeneralPurpose) -> String {
     encoded[(offset * 8).div_ceil(6)..end].to_owned()
 }
 
-/// Encodes everything that RFC 3986 does not allow unencoded everywhere (section 2.3).
-fn percent_encoded(value: &str) -> String {
-    let encoded = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-            char::from(byte).to_string()
-        }
-        _ => format!("%{byte:02X}"),
+/// Encodes the bytes that are not kept, in capitals and in small letters.
+fn percent_encoded(value: &str, is_kept: fn(u8) -> bool) -> [String; 2] {
+    let encoded = |digits: fn(u8) -> String| {
+        let one = |byte| if is_kept(byte) { char::from(byte).to_string() } else { digits(byte) };
+        value.bytes().map(one).collect()
     };
-    value.bytes().map(encoded).collect()
+    [encoded(|byte| format!("%{byte:02X}")), encoded(|byte| format!("%{byte:02x}"))]
+}
+
+/// What RFC 3986 allows unencoded everywhere (section 2.3).
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 /// What every JSON text with this value contains: letters and digits, which nobody escapes. A value
@@ -275,12 +279,15 @@ mod tests {
 
     #[test]
     fn a_value_is_masked_in_every_usual_form() {
-        let secrets = known(&[("API_KEY", "hunter/two+three")]);
-        let encoded = |before: &str| STANDARD.encode(format!("{before}hunter/two+three!"));
+        let secrets = known(&[("API_KEY", "hunter/Two+three")]);
+        let encoded = |before: &str| STANDARD.encode(format!("{before}hunter/Two+three!"));
+        let whole = percent_encoded("hunter/Two+three", |_| false);
         for text in [
-            "key hunter/two+three was refused".to_owned(),
-            "GET /?key=hunter%2Ftwo%2Bthree".to_owned(),
-            "GET /?key=hunter%2ftwo%2bthree".to_owned(),
+            "key hunter/Two+three was refused".to_owned(),
+            "GET /?key=hunter%2FTwo%2Bthree".to_owned(),
+            "GET /?key=hunter%2fTwo%2bthree".to_owned(),
+            whole[0].clone(),
+            whole[1].clone(),
             format!("basic {}", encoded("")),
             format!("basic {}", encoded("a")),
             format!("basic {}", encoded("a:")),

@@ -282,3 +282,24 @@ fn an_approval_holds_for_its_own_call_until_it_expires() {
         assert_eq!(matches!(admission, Admission::Granted(_)), granted);
     }
 }
+
+#[test]
+fn what_everybody_sees_is_hidden_from_nobody() {
+    let somebody = || PrincipalFilter::user(UserId::new("ada"));
+    let check = |rules: &[Rule], seen: bool| {
+        let policy = Policy::new(rules.to_vec());
+        assert_eq!(policy.is_seen_by_all(&target("skills", "resource:skill://a/SKILL.md")), seen);
+    };
+    let own = |effect, pattern| rule(effect, "skills", pattern);
+    check(&[], true);
+    check(&[own(Effect::Deny, "resource:skill://b/*")], true);
+    check(&[own(Effect::Deny, "resource:skill://a/*")], false);
+    check(&[rule(Effect::Deny, "mail", "*")], true);
+    check(&[own(Effect::Deny, "tool:*")], true);
+    check(&[own(Effect::Ask, "*")], true);
+    check(&[Rule { who: somebody(), ..own(Effect::Deny, "*") }], false);
+    check(&[own(Effect::Allow, "resource:skill://a/*")], true);
+    check(&[own(Effect::Allow, "resource:skill://b/*")], false);
+    check(&[Rule { who: somebody(), ..own(Effect::Allow, "*") }], false);
+    check(&[own(Effect::Allow, "tool:read_skill")], true);
+}

@@ -206,7 +206,8 @@ async fn failed(source: &SourceConfig, error: &str, environment: &Environment) -
         (_, Some((host, status))) => {
             format!("see that server's log: `{host}` answered {status} to a single handshake")
         }
-        _ => "see that server's log".to_owned(),
+        (Some(Need::Server(_)), None) => "see that server's log".to_owned(),
+        (None, None) => "correct that, then: gatefold check".to_owned(),
     };
     found(source, Level::Fault, format!("no connection: {why}")).fix(fix)
 }
@@ -219,8 +220,8 @@ fn healthy(source: &SourceConfig, report: &SourceReport, took: Option<Duration>)
     let what = format!("{} tools{protocol}{}", report.tools, within.unwrap_or_default());
     findings.push(found(source, Level::Ok, what));
     if !report.alterations.is_empty() {
-        let what = format!("{} definitions were repaired or left out", report.alterations.len());
-        findings.push(found(source, Level::Note, what).fix("see which: gatefold check"));
+        let what = format!("{} notes on what it offers", report.alterations.len());
+        findings.push(found(source, Level::Note, what).fix("read them: gatefold check"));
     }
     if report.tools + report.prompts + report.resources == 0 {
         let what = "it offers nothing that is allowed";

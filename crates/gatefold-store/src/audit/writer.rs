@@ -19,6 +19,10 @@ use crate::owner::Owner;
 /// commit.
 pub const LINGER: Duration = Duration::from_millis(5);
 
+/// The same where all of them are discoveries: nothing depends on when those are written, and the longer
+/// they wait, the more of them share a commit.
+const DISCOVERIES_LINGER: Duration = Duration::from_millis(100);
+
 /// How long the writer pauses before it retries a failed write.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
@@ -55,6 +59,8 @@ struct Batch {
     closers: Vec<oneshot::Sender<WriteResult>>,
     /// The latest time to write the batch.
     due: Option<Instant>,
+    /// The same for discoveries alone.
+    discoveries_due: Option<Instant>,
 }
 
 impl Writer {
@@ -109,7 +115,7 @@ impl Writer {
         let (mut entries, mut endings) = (Vec::new(), Vec::new());
         let mut entries_come = true;
         loop {
-            let due: OptionFuture<_> = self.batch.due.map(sleep_until).into();
+            let due: OptionFuture<_> = self.batch.due().map(sleep_until).into();
             tokio::select! {
                 biased;
                 count = self.intake.entries.recv_many(&mut entries, ENTRIES_WAITING),
@@ -136,7 +142,7 @@ impl Writer {
     }
 
     async fn write(&mut self) -> WriteResult {
-        self.batch.due = None;
+        (self.batch.due, self.batch.discoveries_due) = (None, None);
         self.rows_since_checkpoint += self.batch.rows();
         let calls = self.write_calls().await;
         let discoveries = self.write_discoveries().await;
@@ -217,6 +223,10 @@ impl Writer {
 }
 
 impl Batch {
+    fn due(&self) -> Option<Instant> {
+        self.due.into_iter().chain(self.discoveries_due).min()
+    }
+
     fn rows(&self) -> usize {
         self.ended.len() + self.opened.len() + self.discoveries.len()
     }
@@ -244,9 +254,11 @@ impl Batch {
         {
             return true;
         }
-        let waits = !self.ended.is_empty() || !self.discoveries.is_empty();
-        if waits && self.due.is_none() {
+        // A time that is set already stays: it may be the pause before a retry.
+        if self.due.is_none() && !self.ended.is_empty() {
             self.due = Some(Instant::now() + LINGER);
+        } else if self.due().is_none() && !self.discoveries.is_empty() {
+            self.discoveries_due = Some(Instant::now() + DISCOVERIES_LINGER);
         }
         self.ended.len() + self.discoveries.len() >= KEPT_LIMIT + ENTRIES_WAITING
     }

@@ -5,12 +5,13 @@ use arc_swap::ArcSwap;
 use gatefold_core::{Clock, Principal, SystemClock};
 use gatefold_disclose::{Disclosure, Names};
 use gatefold_dispatch::{Approvals, Credentials, Dispatcher, NoCredentials, Ports};
-use gatefold_exchange::{Disclosures, Exchange, NamingScheme};
+use gatefold_exchange::{Exchange, NamingScheme};
 use gatefold_mcp::{Authenticator, Server, SoleUser};
 use gatefold_store::{Store, StoreOptions};
 
 use super::costs::TokenCounts;
-use super::disclosure::ReloadableGateway;
+use super::disclosure::ConfiguredDisclosures;
+use super::results::KeptResults;
 use super::sources::SourceFactory;
 use super::{App, AppError, AppliedConfig};
 use crate::config::Config;
@@ -107,18 +108,18 @@ impl AppBuilder {
             seal: store.seal_key(),
         });
         let factory = SourceFactory::new(store.clone(), clock.clone(), credentials)?;
-        let disclosure = Arc::new(ReloadableGateway::new(&config));
-        let gateway: Arc<dyn Disclosure> = disclosure.clone();
-        let disclosures =
-            disclosures.into_iter().fold(Disclosures::standard(&gateway), |all, added| {
-                all.with(&added.name, added.naming, added.make)
-            });
-        let exchange = Exchange::new(dispatcher.clone(), disclosures);
+        let own = ConfiguredDisclosures::new(&config);
+        let disclosures = disclosures
+            .into_iter()
+            .fold(own.registered(), |all, added| all.with(&added.name, added.naming, added.make));
+        let results = KeptResults::new(&store, clock.clone(), &config);
+        let exchange = Exchange::keeping(results.keeper().clone(), dispatcher.clone(), disclosures);
         let server = Server::new(exchange.clone());
         let app = App {
             dispatcher,
             exchange,
-            disclosure,
+            disclosures: own,
+            results,
             server,
             store,
             factory,

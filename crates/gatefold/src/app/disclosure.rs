@@ -1,43 +1,121 @@
+use std::sync::Arc;
+
 use arc_swap::ArcSwap;
 use gatefold_catalog::{Request, View};
-use gatefold_core::{CallError, Outcome, ToolName};
+use gatefold_core::{CallError, Outcome, Principal, ToolName};
 use gatefold_disclose::{
-    ClientLimits, Disclosure, Gateway, GatewayLimits, Reply, Step, Surface, UsageError,
+    AutoDisclosure, ClientLimits, Disclosure, Gateway, GatewayLimits, IntentDisclosure,
+    NamespaceDisclosure, Reply, Step, Surface, UsageError,
 };
+use gatefold_exchange::{Audience, Disclosures, NamingScheme, Scope, UnknownDisclosure};
 use serde_json::value::RawValue;
 
+use super::App;
 use crate::config::Config;
 
-/// The gateway disclosure under the configuration in force.
+/// The disclosures that depend on the configuration.
 ///
-/// It is replaced before the runtime is, because the runtime's new epoch makes servers ask for
+/// They are replaced before the runtime is, because the runtime's new epoch makes servers ask for
 /// their surface again.
-pub(super) struct ReloadableGateway(ArcSwap<Gateway>);
+pub(super) struct ConfiguredDisclosures {
+    gateway: Arc<ReloadableDisclosure<Gateway>>,
+    namespace: Arc<ReloadableDisclosure<NamespaceDisclosure>>,
+    intent: Arc<ReloadableDisclosure<IntentDisclosure>>,
+    auto: Arc<ReloadableDisclosure<AutoDisclosure>>,
+}
 
-impl ReloadableGateway {
+impl ConfiguredDisclosures {
     pub(super) fn new(config: &Config) -> Self {
-        Self(ArcSwap::from_pointee(gateway(config)))
+        Self {
+            gateway: ReloadableDisclosure::new(gateway, config),
+            namespace: ReloadableDisclosure::new(namespace, config),
+            intent: ReloadableDisclosure::new(intent, config),
+            auto: ReloadableDisclosure::new(auto, config),
+        }
     }
 
     pub(super) fn replace(&self, config: &Config) {
-        self.0.store(gateway(config).into());
+        self.gateway.replace(config);
+        self.namespace.replace(config);
+        self.intent.replace(config);
+        self.auto.replace(config);
+    }
+
+    /// All disclosures that Gatefold has.
+    pub(super) fn registered(&self) -> Disclosures {
+        let gateway: Arc<dyn Disclosure> = self.gateway.clone();
+        let (namespace, intent, auto) =
+            (self.namespace.clone(), self.intent.clone(), self.auto.clone());
+        Disclosures::standard(&gateway)
+            .with(Disclosures::NAMESPACE, NamingScheme::Public, move |_| namespace.clone())
+            .with(Disclosures::INTENT, NamingScheme::Public, move |_| intent.clone())
+            .with(Disclosures::AUTO, NamingScheme::Public, move |_| auto.clone())
+    }
+}
+
+impl App {
+    /// What a model sees first under the default disclosure.
+    pub fn surface(&self) -> Surface {
+        let usual = self.exchange.audience(Scope::Everything, None);
+        self.surface_for(&usual.expect("the default disclosure is registered"))
+    }
+
+    /// What a model sees first under the disclosure of this name.
+    pub fn surface_of(&self, disclosure: &str) -> Result<Surface, UnknownDisclosure> {
+        let audience = self.exchange.audience(Scope::Everything, Some(disclosure))?;
+        Ok(self.surface_for(&audience))
+    }
+
+    fn surface_for(&self, audience: &Audience) -> Surface {
+        let turn = self.exchange.turn(audience, Arc::new(Principal::local()));
+        turn.expect("everything is in scope").lists().surface().clone()
+    }
+}
+
+/// A disclosure under the configuration in force.
+struct ReloadableDisclosure<D> {
+    current: ArcSwap<D>,
+    make: fn(&Config) -> D,
+}
+
+impl<D> ReloadableDisclosure<D> {
+    fn new(make: fn(&Config) -> D, config: &Config) -> Arc<Self> {
+        Arc::new(Self { current: ArcSwap::from_pointee(make(config)), make })
+    }
+
+    fn replace(&self, config: &Config) {
+        self.current.store(Arc::new((self.make)(config)));
+    }
+}
+
+fn limits(config: &Config) -> GatewayLimits {
+    GatewayLimits {
+        discovery_tokens: config.disclosure.discovery_tokens,
+        result_bytes: usize::try_from(config.limits.result_bytes).unwrap_or(usize::MAX),
+        ..GatewayLimits::default()
     }
 }
 
 fn gateway(config: &Config) -> Gateway {
-    Gateway {
-        limits: GatewayLimits {
-            discovery_tokens: config.disclosure.discovery_tokens,
-            result_bytes: usize::try_from(config.limits.result_bytes).unwrap_or(usize::MAX),
-            ..GatewayLimits::default()
-        },
-        pinned: config.disclosure.pinned.clone(),
-    }
+    Gateway { limits: limits(config), pinned: config.disclosure.pinned.clone() }
 }
 
-impl Disclosure for ReloadableGateway {
+fn namespace(config: &Config) -> NamespaceDisclosure {
+    NamespaceDisclosure { limits: limits(config), pinned: config.disclosure.pinned.clone() }
+}
+
+fn intent(config: &Config) -> IntentDisclosure {
+    IntentDisclosure { limits: limits(config), pinned: config.disclosure.pinned.clone() }
+}
+
+fn auto(config: &Config) -> AutoDisclosure {
+    let flat_tokens = config.disclosure.auto_share.of(config.disclosure.context_tokens);
+    AutoDisclosure { gateway: gateway(config), flat_tokens }
+}
+
+impl<D: Disclosure> Disclosure for ReloadableDisclosure<D> {
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
-        self.0.load().surface(view, limits)
+        self.current.load().surface(view, limits)
     }
 
     fn interpret(
@@ -46,11 +124,11 @@ impl Disclosure for ReloadableGateway {
         name: &ToolName,
         arguments: &RawValue,
     ) -> Result<Step, UsageError> {
-        self.0.load().interpret(view, name, arguments)
+        self.current.load().interpret(view, name, arguments)
     }
 
     fn searches(&self, name: &ToolName) -> bool {
-        self.0.load().searches(name)
+        self.current.load().searches(name)
     }
 
     fn render(
@@ -60,6 +138,10 @@ impl Disclosure for ReloadableGateway {
         request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {
-        self.0.load().render(view, name, request, result)
+        self.current.load().render(view, name, request, result)
+    }
+
+    fn is_transparent(&self) -> bool {
+        self.current.load().is_transparent()
     }
 }

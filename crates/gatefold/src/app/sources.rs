@@ -8,6 +8,7 @@ use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Source, SourceSetup};
 use gatefold_egress::{Egress, Settings};
 use gatefold_mcp::{StartLimits, StartPlaces};
+use gatefold_policy::Policy;
 use gatefold_store::{SourceKey, Store};
 
 use super::AppError;
@@ -75,8 +76,17 @@ impl SourceFactory {
         let settings = Settings { read_timeout: None, ..Settings::default() };
         let egress = Egress::new(settings)?;
         let manifests = Arc::new(StoredManifests(store.clone()));
+        let notes = Arc::new(store.clone());
         let starts = Arc::new(StartPlaces::new(StartLimits::default()));
-        Ok(Self { store, ports: SourcePorts { egress, manifests, credentials, clock, starts } })
+        Ok(Self {
+            store,
+            ports: SourcePorts { egress, manifests, credentials, clock, notes, starts },
+        })
+    }
+
+    /// Where sources keep what they offer.
+    pub(super) fn manifests(&self) -> Arc<dyn Manifests> {
+        self.ports.manifests.clone()
     }
 
     /// Sets new limits for starts.
@@ -88,6 +98,7 @@ impl SourceFactory {
     pub(super) async fn configured(
         &self,
         configs: &[SourceConfig],
+        policy: &Policy,
         old: &[ConfiguredSource],
     ) -> Result<Vec<ConfiguredSource>, AppError> {
         let kept = |config: &SourceConfig| {
@@ -101,9 +112,10 @@ impl SourceFactory {
             .into_iter()
             .filter_map(|known| Some((known.key.config, Arc::new(known.manifest?))))
             .collect();
+        let policy = Arc::new(policy.clone());
         let configured = |config: &SourceConfig| {
             let known = known.remove(&config.config_digest);
-            let source = kept(config).or_else(|| self.make(config, known));
+            let source = kept(config).or_else(|| self.make(config, known, &policy));
             ConfiguredSource {
                 config: config.clone(),
                 source,
@@ -119,7 +131,12 @@ impl SourceFactory {
         given.or_else(own).unwrap_or(IdentityScope::Shared)
     }
 
-    fn make(&self, config: &SourceConfig, known: Option<Arc<Manifest>>) -> Option<Arc<dyn Source>> {
+    fn make(
+        &self,
+        config: &SourceConfig,
+        known: Option<Arc<Manifest>>,
+        policy: &Arc<Policy>,
+    ) -> Option<Arc<dyn Source>> {
         let domain = config.domain.clone();
         let section = match &config.section {
             SourceSection::Usable(section) => section,
@@ -136,6 +153,7 @@ impl SourceFactory {
             idle_stop: config.idle_stop,
             config_digest: config.config_digest,
             known,
+            policy: policy.clone(),
         };
         Some(section.build(identity, &self.ports))
     }

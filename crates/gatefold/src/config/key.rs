@@ -50,6 +50,8 @@ pub enum Kind {
     Count {
         max: u64,
     },
+    /// A number above 0, up to 1.
+    Share,
     Duration,
     Size,
     Choice(&'static [&'static str]),
@@ -74,6 +76,10 @@ pub enum Kind {
     Auth,
     /// Operations of an HTTP API, in tables.
     Actions,
+    /// What is said about tables, by their names.
+    TableNotes,
+    /// Names of tools of our own, or "all".
+    BuiltinTools,
 }
 
 /// Whether a list may be empty.
@@ -126,6 +132,7 @@ impl Kind {
             Self::PathOrUrl => "path or URL",
             Self::Address => "address and port",
             Self::Domain => "domain",
+            Self::Share => "number",
             Self::Flag => "boolean",
             Self::FlagOrNetworks => "boolean or list of networks",
             Self::Count { .. } => "whole number",
@@ -144,6 +151,8 @@ impl Kind {
             Self::Auth => "table with a way to sign in",
             Self::Rate => "rate",
             Self::Actions => "list of tables",
+            Self::TableNotes => "table of tables",
+            Self::BuiltinTools => "\"all\" or list of tools",
         };
         name.to_owned()
     }
@@ -151,13 +160,14 @@ impl Kind {
     /// How to write such a value, if its name does not say everything.
     pub fn constraint(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Text | Self::Choice(_) | Self::Flag => return None,
+            Self::Text | Self::Choice(_) | Self::Flag | Self::BuiltinTools => return None,
             Self::Path => "relative to the file that names it; `~/` is the home directory",
             Self::Url => "with `http` or `https`, and a host",
             Self::PathOrUrl => "a path is relative to the file that names it",
             Self::Address => "such as \"127.0.0.1:8420\", \"[::1]:8420\" or \"localhost:8420\"",
             Self::Domain => "1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end",
             Self::Count { .. } => "above zero",
+            Self::Share => "above zero, at most 1",
             Self::FlagOrNetworks => "a network is an address and the length of its prefix",
             Self::Duration => "a number and `ms`, `s`, `m`, `h` or `d`, above zero",
             Self::Size => "a number and `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, above zero",
@@ -179,23 +189,34 @@ impl Kind {
             Self::Auth => {
                 "`bearer`, `basic = { username, password }`, `api_key` with `in` (\"header\", \"query\" or \
                  \"cookie\") and `name`, or `client_credentials = { token_url, client_id, client_secret, \
-                 scopes }`"
+                 scopes }`; alone or beside each, `tls = { cert, key }`, with files or PEM text"
             }
             Self::Actions => {
                 "`name`, `method` and `path`, and as needed `title`, `description`, `parameters`, `in`, \
                  `body`, `extract`, `group` and `confirm`"
+            }
+            Self::TableNotes => {
+                "each with `name`, `description`, `columns` and `personal`, as needed"
             }
         })
     }
 
     /// Whether references (`${VAR}`) are replaced in it: true for every kind that contains strings.
     pub fn takes_variables(&self) -> bool {
-        !matches!(self, Self::Flag | Self::Count { .. })
+        !matches!(self, Self::Flag | Self::Count { .. } | Self::Share)
     }
 
     /// Whether the value is a table with keys of the user's choice.
     pub fn is_table(&self) -> bool {
-        matches!(self, Self::Variables | Self::Headers | Self::Groups | Self::Auth | Self::Actions)
+        matches!(
+            self,
+            Self::Variables
+                | Self::Headers
+                | Self::Groups
+                | Self::Auth
+                | Self::Actions
+                | Self::TableNotes
+        )
     }
 }
 

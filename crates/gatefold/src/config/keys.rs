@@ -5,7 +5,9 @@
 //! every described key is read, and every key that is read is described.
 
 mod audit;
+mod disclosure;
 mod find;
+mod results;
 mod sections;
 mod sources;
 
@@ -32,10 +34,11 @@ pub fn sections(kinds: &Kinds) -> Vec<Section> {
 /// Every section except that of the sources.
 pub(super) const FIXED: &[FixedSection] = &[
     sections::POLICY,
-    sections::DISCLOSURE,
-    sections::CLIENTS,
+    disclosure::DISCLOSURE,
+    disclosure::CLIENTS,
     sections::SEARCH,
     sections::LIMITS,
+    results::RESULTS,
     sections::SERVER,
     sections::SECRETS,
     sections::STATE,

@@ -5,29 +5,37 @@
 //! and [`KindSection`]. Embedders add kinds of their own with [`Kinds::with`].
 
 pub(crate) mod allow_private;
+pub(crate) mod builtin;
+mod database;
 mod http_api;
 pub mod mcp;
 mod needs;
 mod parts;
+mod skills;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_catalog::{KindName, Manifest};
 use gatefold_config::{ForeignKey, Table};
 use gatefold_core::{Clock, Digest, Domain};
-use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Source};
+use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Notes, Source};
 use gatefold_egress::Egress;
 use gatefold_mcp::StartPlaces;
+use gatefold_policy::Policy;
 use serde_json::Value as Json;
 
 use super::key::Key;
 
 pub use allow_private::AllowPrivate;
+pub use builtin::BuiltinKind;
+pub use database::{DatabaseKind, DatabaseRules};
 pub use http_api::{ActionsKind, OpenApiKind};
 pub use needs::{Need, ProgramNeed, ServerNeed};
 pub use parts::DigestParts;
+pub use skills::SkillsKind;
 
 /// A kind of source, such as MCP servers.
 pub trait SourceKind: Send + Sync + 'static {
@@ -102,6 +110,18 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The folder of skills that the source is.
+    fn skill_folder(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Whether its tools' definitions name its resources. Definitions are the same for everybody, so
+    /// such a source names only what everybody may see, and is built anew when rules about its
+    /// resources change.
+    fn names_resources(&self) -> bool {
+        false
+    }
+
     /// Whose sessions the source keeps apart, unless a port gives its credentials.
     fn identity(&self) -> IdentityScope {
         IdentityScope::Shared
@@ -124,6 +144,8 @@ pub struct SourceIdentity {
     pub config_digest: Digest,
     /// What it offered when it was last reached.
     pub known: Option<Arc<Manifest>>,
+    /// The rules in force.
+    pub policy: Arc<Policy>,
 }
 
 /// What a source needs from outside.
@@ -134,6 +156,8 @@ pub struct SourcePorts {
     /// The port that is asked for credentials at each request. See [`SourcePorts::credentials_at`].
     pub credentials: Arc<dyn Credentials>,
     pub clock: Arc<dyn Clock>,
+    /// Where notes of principals are kept.
+    pub notes: Arc<dyn Notes>,
     /// Where programs get a place for their start.
     pub starts: Arc<StartPlaces>,
 }
@@ -152,7 +176,14 @@ pub struct Kinds(Vec<Arc<dyn SourceKind>>);
 impl Default for Kinds {
     /// Every kind that Gatefold has.
     fn default() -> Self {
-        Self(vec![Arc::new(mcp::McpKind), Arc::new(OpenApiKind), Arc::new(ActionsKind)])
+        Self(vec![
+            Arc::new(mcp::McpKind),
+            Arc::new(OpenApiKind),
+            Arc::new(ActionsKind),
+            Arc::new(DatabaseKind),
+            Arc::new(BuiltinKind),
+            Arc::new(SkillsKind),
+        ])
     }
 }
 

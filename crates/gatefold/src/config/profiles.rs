@@ -15,7 +15,7 @@ pub struct DisclosureNames(Vec<String>);
 impl Default for DisclosureNames {
     /// Those that Gatefold has.
     fn default() -> Self {
-        Self([Disclosures::GATEWAY, Disclosures::FLAT].map(str::to_owned).to_vec())
+        Self(Disclosures::OURS.map(str::to_owned).to_vec())
     }
 }
 
@@ -25,6 +25,16 @@ impl DisclosureNames {
     pub fn with(mut self, name: impl Into<String>) -> Self {
         self.0.push(name.into());
         self
+    }
+
+    /// Notes a fault unless there is a disclosure of this name.
+    pub(super) fn check(&self, name: &str, field: &Field<'_>) {
+        if self.0.iter().any(|known| known == name) {
+            return;
+        }
+        let known: Vec<_> = self.0.iter().map(|name| format!("`{name}`")).collect();
+        let message = format!("is not a disclosure: {name}");
+        field.fault(message, format!("use one of {}", known.join(", ")));
     }
 }
 
@@ -46,11 +56,8 @@ pub(super) fn read(
         let Some(mut table) = field.table() else { continue };
         let keys: ProfileKeys = table.read().unwrap_or_default();
         let disclosure = keys.disclosure.map(|name| name.0);
-        let unknown = disclosure.as_ref().filter(|name| !disclosures.0.contains(name));
-        if let Some((name, field)) = unknown.zip(table.peek("disclosure")) {
-            let known: Vec<_> = disclosures.0.iter().map(|name| format!("`{name}`")).collect();
-            let message = format!("is not a disclosure: {name}");
-            field.fault(message, format!("use one of {}", known.join(", ")));
+        if let Some((name, field)) = disclosure.as_ref().zip(table.peek("disclosure")) {
+            disclosures.check(name, &field);
         }
         table.finish();
         let mut limits = ClientLimits::default();

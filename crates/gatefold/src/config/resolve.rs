@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
-use gatefold_core::{Digest, Domain, RuleId};
+use gatefold_core::{Digest, Domain, EntryKind, RuleId};
 use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 
 use super::ClientServer;
 use super::common_keys::{EntrySelection, WRITES};
-use super::kinds::DigestParts;
+use super::kinds::{DigestParts, KindSection};
 use super::sections::Draft;
 use super::sources::{DraftDomain, SourceDraft};
 use super::{Config, SourceConfig, SourceSection};
@@ -18,7 +18,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
     let domains = domains(&draft.sources);
     let everywhere = |effect| rule("policy", &Scope::Everywhere, effect);
     let mut rules: Vec<_> = draft.effects.iter().map(everywhere).collect();
-    let sources: Vec<_> = draft
+    let mut sources: Vec<_> = draft
         .sources
         .into_iter()
         .zip(domains)
@@ -27,14 +27,17 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
             settle(source, domain)
         })
         .collect();
+    let policy = Policy::new(rules);
+    bind_rules(&mut sources, &policy);
     Config {
         files,
         sources,
-        policy: Policy::new(rules),
+        policy,
         disclosure: draft.disclosure,
         clients: draft.clients,
         search: draft.search,
         limits: draft.limits,
+        results: draft.results,
         source_limits: draft.source_limits,
         starts: draft.starts,
         server: draft.server,
@@ -71,6 +74,19 @@ fn domains(sources: &[SourceDraft]) -> Vec<Domain> {
 }
 
 impl Config {
+    /// Sources that are configured in code, with the rules that they bring. Their domains must be
+    /// unique.
+    pub fn of(sources: Vec<SourceConfig>) -> Self {
+        let rules = sources.iter().flat_map(|source| {
+            let asks = source.section.usable().map(KindSection::asks).unwrap_or_default();
+            let asks = asks.into_iter().map(|name| (Effect::Ask, EntrySelection::Pattern(name)));
+            rules_of(&source.domain, &asks.collect::<Vec<_>>()).collect::<Vec<_>>()
+        });
+        let (policy, mut sources) = (Policy::new(rules.collect()), sources);
+        bind_rules(&mut sources, &policy);
+        Self { sources, policy, ..Self::default() }
+    }
+
     /// Whether a source allows and denies the same tools as a client does for a server of its own.
     /// Its ask rules do not count: no client's file has any.
     pub fn limits_as(&self, source: &SourceConfig, server: &ClientServer) -> bool {
@@ -83,6 +99,29 @@ impl Config {
             .map(|(effect, pattern)| (*effect, EntrySelection::Pattern(pattern.clone())))
             .collect();
         own == rules_of(&source.domain, &effects).map(|rule| rule.id.to_string()).collect()
+    }
+}
+
+/// Makes the rules about a source's resources part of its digest, where its definitions depend on them.
+fn bind_rules(sources: &mut [SourceConfig], policy: &Policy) {
+    let names_resources = |source: &&mut SourceConfig| {
+        source.section.usable().is_some_and(KindSection::names_resources)
+    };
+    for source in sources.iter_mut().filter(names_resources) {
+        let is_about_it = |rule: &&Rule| {
+            let is_in_scope = match &rule.scope {
+                Scope::Everywhere => true,
+                Scope::Domain(own) => *own == source.domain,
+            };
+            let is_about_resources =
+                matches!(rule.entries, Entries::Every | Entries::Only(EntryKind::Resource));
+            is_in_scope && is_about_resources && rule.effect != Effect::Ask
+        };
+        let rules: Vec<_> = policy.rules().iter().filter(is_about_it).collect();
+        let mut parts = DigestParts::new();
+        parts.add(source.config_digest.as_bytes());
+        parts.add_list(&rules, |parts, rule| parts.add(format!("{rule:?}")));
+        source.config_digest = parts.finish();
     }
 }
 

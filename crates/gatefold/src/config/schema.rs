@@ -6,11 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use gatefold_builtin::BuiltinName;
 use gatefold_config::ITEM_LIMIT;
 use serde_json::{Map, Value, json};
 
 use super::keys::{ApplyMode, Emptiness, Key, Kind, Section};
 use super::kinds::allow_private::NETWORK_LIMIT;
+use super::kinds::builtin::ALL as ALL_BUILTIN;
 
 /// Where the schema is published, for users who have nothing but their `gatefold.toml`.
 pub(super) const ADDRESS: &str =
@@ -160,6 +162,8 @@ fn kind(kind: &Kind) -> Value {
             json!({ "anyOf": [{ "type": "boolean" }, networks] })
         }
         Kind::Count { max } => json!({ "type": "integer", "minimum": 1, "maximum": max }),
+        // Draft 4 and draft 7 write an exclusive minimum in different ways.
+        Kind::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
         Kind::Duration => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(ms|s|m|min|h|d)\s*$"),
         Kind::Size => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(B|KiB|K|MiB|M|GiB|G|kB|KB|MB|GB)\s*$"),
         Kind::Choice(words) => any_of(&json!({ "enum": words })),
@@ -188,8 +192,31 @@ fn kind(kind: &Kind) -> Value {
         Kind::Rate => pattern(r"^[1-9][0-9]*/[smh]$"),
         Kind::Auth => auth(),
         Kind::Actions => list(&action()),
+        Kind::BuiltinTools => builtin_tools(),
+        Kind::TableNotes => names(r"\S", &table_note()),
         Kind::Groups => names(r"^[\p{L}\p{N}_ /-]{1,64}$", &list(&filled())),
     }
+}
+
+fn builtin_tools() -> Value {
+    let names = BuiltinName::ALL.map(BuiltinName::as_str);
+    let mut tools = list(&any_of(&json!({ "enum": names })));
+    tools["minItems"] = 1.into();
+    json!({ "anyOf": [tools, any_of(&json!({ "enum": [ALL_BUILTIN] }))] })
+}
+
+fn table_note() -> Value {
+    let text = || json!({ "type": "string", "pattern": r"\S" });
+    json!({
+        "type": "object",
+        "properties": {
+            "name": text(),
+            "description": text(),
+            "columns": names(r"\S", &text()),
+            "personal": list(&text()),
+        },
+        "additionalProperties": false,
+    })
 }
 
 fn auth() -> Value {
@@ -224,10 +251,14 @@ fn auth() -> Value {
             ("in", any_of(&json!({ "enum": ["header", "query", "cookie"] }))),
             ("name", text()),
             ("client_credentials", client_credentials),
+            ("tls", members(&[("cert", text()), ("key", text())], &["cert", "key"])),
         ],
         &[],
     );
-    auth["oneOf"] = ways.map(|way| json!({ "required": [way] })).to_vec().into();
+    let with = |way: &str| json!({ "required": [way] });
+    let alone = json!({ "required": ["tls"], "not": { "anyOf": ways.map(with) } });
+    let allowed = ways.map(with).into_iter().chain([alone]);
+    auth["oneOf"] = allowed.collect();
     auth["dependencies"] = json!({ "in": ["api_key", "name"], "name": ["api_key", "in"] });
     auth
 }

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use gatefold_catalog::Pattern;
 use gatefold_config::{
-    Count, Document, FilePath, ForeignKey, Node, Size, Table, Text, Time, parsed,
+    Count, Document, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, parsed,
 };
 use gatefold_core::ClientName;
 use gatefold_dispatch::Limits;
-use gatefold_exchange::ClientProfile;
+use gatefold_exchange::{ClientProfile, ResultFormat};
 use gatefold_mcp::StartLimits;
 use gatefold_policy::Effect;
 use gatefold_store::Durability;
@@ -20,7 +20,7 @@ use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
 use super::kinds::Kinds;
 use super::profiles::{self, DisclosureNames};
 use super::sources::{self, SourceDraft};
-use super::{AuditConfig, DisclosureConfig, SearchConfig, ServerConfig};
+use super::{AuditConfig, DisclosureConfig, ResultsConfig, SearchConfig, ServerConfig};
 
 /// The content of one `gatefold.toml`.
 #[derive(Default)]
@@ -32,6 +32,7 @@ pub(super) struct Draft {
     pub(super) clients: BTreeMap<ClientName, ClientProfile>,
     pub(super) search: SearchConfig,
     pub(super) limits: Limits,
+    pub(super) results: ResultsConfig,
     pub(super) source_limits: SourceLimits,
     pub(super) starts: StartLimits,
     pub(super) server: ServerConfig,
@@ -83,7 +84,9 @@ pub(super) fn read<'a>(
     let sources = root.field("sources");
     section(&mut root, "limits", |table| limits(table, &mut draft));
     section(&mut root, "policy", |table| draft.effects = effects(table));
-    section(&mut root, "disclosure", |table| disclosure(table, &mut draft.disclosure));
+    section(&mut root, "disclosure", |table| {
+        disclosure(table, known.disclosures, &mut draft.disclosure);
+    });
     if let Some(field) = root.field("clients") {
         draft.clients = profiles::read(&field, known.disclosures);
     }
@@ -96,6 +99,10 @@ pub(super) fn read<'a>(
     section(&mut root, "secrets", |table| {
         let keys: SecretsKeys = table.read().unwrap_or_default();
         draft.secrets_file = keys.file.map(|path| path.0);
+    });
+    section(&mut root, "results", |table| {
+        let keys: ResultsKeys = table.read().unwrap_or_default();
+        set(&mut draft.results.format, keys.format);
     });
     section(&mut root, "audit", |table| {
         let keys: AuditKeys = table.read().unwrap_or_default();
@@ -126,7 +133,10 @@ fn section<'a>(root: &mut Table<'a>, key: &'static str, read: impl FnOnce(&mut T
 
 #[derive(Deserialize, Default)]
 struct LimitsKeys {
-    result_size: Option<Size>,
+    result_preview: Option<Count<usize>>,
+    stored_result: Option<Size>,
+    stored_result_expiry: Option<Time>,
+    stored_results: Option<Count<u32>>,
     request_size: Option<Size>,
     requests_size: Option<Size>,
     body_deadline: Option<Time>,
@@ -153,7 +163,11 @@ fn limits(table: &mut Table<'_>, draft: &mut Draft) {
     let keys: LimitsKeys = table.read().unwrap_or_default();
     let limits = &mut draft.limits;
     set(&mut limits.call_deadline, calls.call_deadline);
-    set(&mut limits.result_bytes, keys.result_size.map(|size| size.0));
+    set(&mut limits.result_bytes, keys.stored_result.map(|size| size.0));
+    let results = &mut draft.results;
+    set(&mut results.preview_tokens, keys.result_preview.map(|count| count.0));
+    set(&mut results.expiry, keys.stored_result_expiry);
+    set(&mut results.kept_each, keys.stored_results.map(|count| count.0));
     let server = &mut draft.server;
     set(&mut server.request_bytes, keys.request_size.map(|size| size.0));
     set(&mut server.requests_bytes, keys.requests_size.map(|size| size.0));
@@ -178,14 +192,23 @@ fn limits(table: &mut Table<'_>, draft: &mut Draft) {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct DisclosureKeys {
+    default: Option<Text>,
     pinned: Vec<Text>,
     discovery_tokens: Option<Count<usize>>,
+    auto_share: Option<Share>,
+    context_tokens: Option<Count<usize>>,
 }
 
-fn disclosure(table: &mut Table<'_>, disclosure: &mut DisclosureConfig) {
+fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut DisclosureConfig) {
     let keys: DisclosureKeys = table.read().unwrap_or_default();
     disclosure.pinned = keys.pinned.iter().map(|text| Pattern::new(&text.0)).collect();
     set(&mut disclosure.discovery_tokens, keys.discovery_tokens.map(|count| count.0));
+    set(&mut disclosure.auto_share, keys.auto_share);
+    set(&mut disclosure.context_tokens, keys.context_tokens.map(|count| count.0));
+    if let Some((Text(name), field)) = keys.default.zip(table.peek("default")) {
+        known.check(&name, &field);
+        disclosure.default = name;
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -262,6 +285,27 @@ struct AuditKeys {
     durability: Option<DurabilityWord>,
     retention: Option<Time>,
     records: Option<Count<u32>>,
+}
+
+#[derive(Deserialize, Default)]
+struct ResultsKeys {
+    format: Option<FormatWord>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum FormatWord {
+    Json,
+    Compact,
+}
+
+impl From<FormatWord> for ResultFormat {
+    fn from(word: FormatWord) -> Self {
+        match word {
+            FormatWord::Json => Self::Json,
+            FormatWord::Compact => Self::Compact,
+        }
+    }
 }
 
 #[derive(Deserialize, Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -269,6 +270,37 @@ async fn an_api_is_called_while_its_description_is_gone() {
     call(&second, "crm__getContact", json!({ "id": 7 })).await.unwrap();
     assert_eq!(api.take(), ["GET /v1/contacts/7"]);
     second.close().await;
+}
+
+#[tokio::test]
+async fn a_changed_description_is_taken_up_when_it_is_read_again() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    scratch.write("crm.json", DESCRIPTION);
+    let file = scratch.path().join("crm.json");
+    let text =
+        format!("[sources.crm]\nopenapi = {file:?}\nbase_url = '{}'\ndeny = ['put*']\n", api.url);
+    let app = app(&scratch, &text).await;
+    let unknown = "unknown tool `crm__getPerson`";
+    assert_eq!(call(&app, "crm__getPerson", json!({ "id": 7 })).await.unwrap_err(), unknown);
+    // What is denied looks as if it were not there.
+    let denied = call(&app, "crm__putContact", json!({ "id": 7 })).await.unwrap_err();
+    assert_eq!(denied, "unknown tool `crm__putContact`");
+    scratch.write("crm.json", DESCRIPTION.replace("getContact", "getPerson"));
+    app.connect(&()).await;
+    // The catalogue follows a moment later.
+    let taken_up = async {
+        while call(&app, "crm__getPerson", json!({ "id": 7 })).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), taken_up).await.unwrap();
+    assert_eq!(api.take(), ["GET /v1/contacts/7"]);
+    // A broken one changes nothing.
+    scratch.write("crm.json", "{");
+    app.connect(&()).await;
+    call(&app, "crm__getPerson", json!({ "id": 8 })).await.unwrap();
+    assert_eq!(api.take(), ["GET /v1/contacts/8"]);
+    app.close().await;
 }
 
 #[tokio::test]

@@ -16,48 +16,53 @@ fn an_empty_file_has_the_documented_defaults() {
     let config = toml("").unwrap();
     insta::assert_debug_snapshot!(
         (config.limits, config.server, config.disclosure, config.audit, config.state_dir),
-        @r"
-    (
-        Limits {
-            call_deadline: 60s,
-            result_bytes: 1048576,
-            calls_in_flight: 128,
-            calls_waiting: 512,
-            breaker_failures: 5,
-            breaker_pause: 10s,
-            nesting: 8,
-            question: 300s,
-            suspension: 600s,
-            approval: 86400s,
-            drain: 60s,
-        },
-        ServerConfig {
-            listen: 127.0.0.1:8420,
-            allowed_hosts: [],
-            allowed_origins: [],
-            request_bytes: 4194304,
-            requests_bytes: 33554432,
-            body_deadline: 30s,
-            connections: 2000,
-            head_deadline: 10s,
-            connection_idle: 90s,
-            session_idle: 1800s,
-            shutdown: 10s,
-        },
-        DisclosureConfig {
-            pinned: [],
-            discovery_tokens: 2000,
-        },
-        AuditConfig {
-            durability: Process,
-            retention: Retention {
-                age: 2592000s,
-                rows: 1000000,
+        @r#"
+        (
+            Limits {
+                call_deadline: 60s,
+                result_bytes: 16777216,
+                calls_in_flight: 128,
+                calls_waiting: 512,
+                breaker_failures: 5,
+                breaker_pause: 10s,
+                nesting: 8,
+                question: 300s,
+                suspension: 600s,
+                approval: 86400s,
+                drain: 60s,
             },
-        },
-        None,
-    )
-    "
+            ServerConfig {
+                listen: 127.0.0.1:8420,
+                allowed_hosts: [],
+                allowed_origins: [],
+                request_bytes: 4194304,
+                requests_bytes: 33554432,
+                body_deadline: 30s,
+                connections: 2000,
+                head_deadline: 10s,
+                connection_idle: 90s,
+                session_idle: 1800s,
+                shutdown: 10s,
+            },
+            DisclosureConfig {
+                pinned: [],
+                discovery_tokens: 2000,
+                default: "gateway",
+                auto_share: Share {
+                    millionths: 100000,
+                },
+                context_tokens: 200000,
+            },
+            AuditConfig {
+                durability: Process,
+                retention: Retention {
+                    age: 2592000s,
+                    rows: 1000000,
+                },
+            },
+            None,
+        )
+        "#
     );
 }
 
@@ -198,6 +203,11 @@ fn every_key_is_taken() {
                 ),
             ],
             discovery_tokens: 1500,
+            default: "gateway",
+            auto_share: Share {
+                millionths: 100000,
+            },
+            context_tokens: 200000,
         },
         Limits {
             call_deadline: 90s,
@@ -347,7 +357,7 @@ discovery_tokens = 1500
 call_deadline = "90s"
 connect_deadline = "5s"
 idle_stop = "2m"
-result_size = "2MiB"
+stored_result = "2MiB"
 request_size = "512KiB"
 calls_in_flight = 4
 calls_waiting = 5

@@ -121,7 +121,7 @@ fn a_wrong_type_is_named_with_the_right_one() {
         "[sources.a]\ncommand = 'x'\nenabled = 'yes'",
         "[sources.a]\ncommand = 'x'\nenv = ['A=b']",
         "[limits]\ncall_deadline = 60",
-        "[limits]\nresult_size = 1048576",
+        "[limits]\nstored_result = 1048576",
         "[limits]\nnesting = '8'",
         "[limits]\nidle_stop = 2026-01-01",
         "[disclosure]\npinned = 'a__b'",
@@ -170,8 +170,8 @@ fn a_wrong_type_is_named_with_the_right_one() {
       help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
 
     [limits]
-    result_size = 1048576
-    gatefold.toml:2:15: `limits.result_size` is a number, not a size
+    stored_result = 1048576
+    gatefold.toml:2:17: `limits.stored_result` is a number, not a size
       help: write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as "4MiB"
 
     [limits]
@@ -224,7 +224,7 @@ fn a_bad_value_is_named_with_a_good_one() {
     insta::assert_snapshot!(messages(&[
         "[limits]\ncall_deadline = '60'",
         "[limits]\ncall_deadline = '0s'",
-        "[limits]\nresult_size = '1 megabyte'",
+        "[limits]\nstored_result = '1 megabyte'",
         "[limits]\ncalls_in_flight = 0",
         "[limits]\nbreaker_failures = 4294967296",
         "[limits]\nnesting = -0x1",
@@ -256,8 +256,8 @@ fn a_bad_value_is_named_with_a_good_one() {
       help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
 
     [limits]
-    result_size = '1 megabyte'
-    gatefold.toml:2:15: `limits.result_size` is not a size: "1 megabyte"
+    stored_result = '1 megabyte'
+    gatefold.toml:2:17: `limits.stored_result` is not a size: "1 megabyte"
       help: write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as "4MiB"
 
     [limits]
@@ -376,7 +376,7 @@ fn a_source_is_reached_in_one_way() {
     [sources.a]
     description = 'x'
     gatefold.toml:1:10: `sources.a` says neither what to start nor where to connect
-      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down
+      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills
 
     [sources.a]
     command = 'x'

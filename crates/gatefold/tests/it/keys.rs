@@ -35,6 +35,9 @@ fn with_example(section: &Section, key: &Key) -> String {
         (true, [] | ["command", ..]) => "command = \"x\"\n",
         (true, ["url", ..]) => "url = \"http://host.example\"\n",
         (true, ["openapi", ..]) => "openapi = \"openapi.json\"\n",
+        (true, ["builtin", ..]) => "builtin = \"all\"\n",
+        (true, ["database", ..]) => "database = \"sqlite:hr.db\"\n",
+        (true, ["skills", ..]) => "skills = \"skills\"\n",
         (true, ["actions", ..]) if key.name == "base_url" => ACTIONS,
         (true, ["actions", ..]) => &format!("base_url = \"http://host.example\"\n{ACTIONS}"),
         _ => "",
@@ -76,6 +79,9 @@ fn every_key_that_is_read_is_described() {
         let beside = [
             "command = 'x'\n",
             "openapi = 'openapi.json'\n",
+            "database = 'sqlite:hr.db'\n",
+            "builtin = 'all'\n",
+            "skills = 'skills'\n",
             &format!("base_url = 'http://host.example'\n{ACTIONS}"),
         ];
         let beside = if section.path == "sources.NAME" { &beside[..] } else { &[""] };
@@ -118,7 +124,7 @@ fn the_schema_takes_what_the_reader_takes() {
     texts.extend(
         [
             "",
-            "[limits]\ncall_deadline = ' 1.5 h '\nresult_size = '${SIZE}'",
+            "[limits]\ncall_deadline = ' 1.5 h '\nstored_result = '${SIZE}'",
             "[audit]\ndurability = '${X:-disk}'",
             "[server]\nlisten = '[::1]:1'",
             "[sources.a]\nurl = '${URL}'\ndomain = '_a_b_1'",

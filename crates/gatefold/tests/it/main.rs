@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
+mod api_tokens;
 mod apis;
 mod app;
+mod builtin;
 mod client_configs;
 mod config;
 mod examples;
@@ -14,4 +16,5 @@ mod kinds;
 mod retries;
 mod scratch;
 mod secrets;
+mod skills;
 mod wrong_inputs;

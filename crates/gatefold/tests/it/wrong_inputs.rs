@@ -149,7 +149,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("a boolean for a duration", "[limits]\ndrain = true"),
     ("a duration below zero", "[limits]\ndrain = '-1s'"),
     ("a duration in no unit", "[limits]\nbreaker_pause = '5 weeks'"),
-    ("a size of nothing", "[limits]\nresult_size = '0MiB'"),
+    ("a size of nothing", "[limits]\nstored_result = '0MiB'"),
     ("a size without a unit", "[limits]\nrequest_size = '1024'"),
     ("a name to listen on", "[server]\nlisten = 'gatefold.example:80'"),
     ("a list of addresses", "[server]\nlisten = ['127.0.0.1:80']"),
@@ -255,7 +255,7 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
       help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
 
     # a size of nothing
-    gatefold.toml:2:15: `limits.result_size` is not a size: "0MiB"
+    gatefold.toml:2:17: `limits.stored_result` is not a size: "0MiB"
       help: write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as "4MiB"
 
     # a size without a unit
@@ -300,7 +300,7 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
 
     # a section like no other
     gatefold.toml:1:2: `frobnicate` is not a known key
-      help: use one of `sources`, `limits`, `policy`, `disclosure`, `clients`, `search`, `server`, `state`, `secrets`, `audit`
+      help: use one of `sources`, `limits`, `policy`, `disclosure`, `clients`, `search`, `server`, `state`, `secrets`, `results`, `audit`
 
     # no tools at all
     gatefold.toml:2:9: `policy.allow` is empty, which would hide everything
@@ -332,7 +332,7 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
 
     # neither program nor address
     gatefold.toml:1:10: `sources.a` says neither what to start nor where to connect
-      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down
+      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills
 
     # both program and address
     gatefold.toml:2:1: `sources.a.url` is set beside `command`
@@ -354,7 +354,7 @@ fn what_no_schema_can_know_has_a_place_and_a_fix() {
         ("an address without a host", "[sources.a]\nurl = 'http:///mcp'"),
         ("a port that does not exist", "[server]\nlisten = '127.0.0.1:99999'"),
         ("an age for a duration", "[limits]\ndrain = '99999999999999999999999d'"),
-        ("a size beyond all bounds", "[limits]\nresult_size = '99999999999GB'"),
+        ("a size beyond all bounds", "[limits]\nstored_result = '99999999999GB'"),
         ("a count beyond all bounds", "[limits]\nnesting = 99999999999999999999"),
         ("a NUL in a program", "[sources.a]\ncommand = \"x\\u0000\""),
         ("a NUL in an argument", "[sources.a]\ncommand = 'x'\nargs = ['a', \"\\u0000\"]"),
@@ -408,7 +408,7 @@ fn what_no_schema_can_know_has_a_place_and_a_fix() {
       help: write a number and a unit: `ms`, `s`, `m`, `h` or `d`, such as "60s"
 
     # a size beyond all bounds
-    gatefold.toml:2:15: `limits.result_size` is not a size: "99999999999GB"
+    gatefold.toml:2:17: `limits.stored_result` is not a size: "99999999999GB"
       help: write a number and a unit: `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, such as "4MiB"
 
     # a count beyond all bounds

@@ -25,8 +25,8 @@ async fn a_claim_changes_the_disclosure_and_not_the_rights() {
     let world = World::of(CONFIG).await;
     let usual = shown(|| world.ann(), "somebody").await;
     assert_eq!(usual, ["discover_tools", "get_tool_schema", "execute_tool"]);
-    assert_eq!(shown(|| world.ann(), "plain-client").await, ["bye__greet"]);
-    assert_eq!(shown(|| world.ann(), "menu-client").await, ["bye"]);
+    assert_eq!(shown(|| world.ann(), "plain-client").await, ["bye__greet", "results__read_result"]);
+    assert_eq!(shown(|| world.ann(), "menu-client").await, ["bye", "results"]);
 
     let hidden = world.ann().with_name("plain-client");
     let called = hidden.call("hello__greet", r#"{"name":"Bea"}"#).await.unwrap();

@@ -11,7 +11,7 @@ async fn the_disclosure_that_is_asked_for_decides_what_is_listed() {
     assert_eq!(usual.tool_names(), ["discover_tools", "get_tool_schema", "execute_tool"]);
     let menu = world.client("?disclosure=menu").with_bearer("token-of-ann");
     let listed = menu.list().await.unwrap();
-    assert_eq!(listed.tool_names(), ["bye", "hello"]);
+    assert_eq!(listed.tool_names(), ["bye", "hello", "results"]);
     let description = listed.result()["tools"][1]["description"].take();
     assert!(description.as_str().unwrap().ends_with("- greet: Greets somebody by name."));
 }
@@ -36,5 +36,8 @@ async fn a_disclosure_that_nobody_added_is_refused() {
     let world = World::of(CONFIG).await;
     let client = world.client("?disclosure=loud").with_bearer("token-of-ann");
     let refused = client.list().await.unwrap_err().to_string();
-    assert!(refused.contains("use `gateway`, `flat` or `menu`"), "{refused}");
+    assert!(
+        refused.contains("use `gateway`, `flat`, `namespace`, `intent`, `auto` or `menu`"),
+        "{refused}"
+    );
 }

@@ -16,8 +16,13 @@ const ANSWER_LINES: usize = 7;
 
 pub(super) fn tour(tour: &Tour, address: SocketAddr, output: &Output) {
     let style = output.style();
-    let processes = tour.domains.len();
-    let title = format!("{processes} MCP servers, each a process of its own behind one gateway");
+    let (servers, apis) = (gatefold_demo::servers().len(), gatefold_demo::apis().len());
+    let databases = gatefold_demo::databases().len();
+    let folders = gatefold_demo::skill_folders().len();
+    let title = format!(
+        "{servers} MCP servers, each a process of its own, {apis} HTTP API, {databases} database, {folders} \
+         folder of skills and built-in tools behind one gateway"
+    );
     output.line(&style.strong(&title));
     output.line("");
     let mut table = Table::new(&["domain", "tools", "tokens", "about"]).numbers(&[1, 2]);
@@ -101,8 +106,15 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// How to use the gateway that keeps running. `state` is its state directory as a shell takes it.
-pub(super) fn invitation(address: SocketAddr, scratch: &Path, state: &str, output: &Output) {
+/// How to use the gateway that keeps running. `description` is the address of its API's, `state` its
+/// state directory as a shell takes it.
+pub(super) fn invitation(
+    address: SocketAddr,
+    description: &str,
+    scratch: &Path,
+    state: &str,
+    output: &Output,
+) {
     let style = output.style();
     let url = url(address);
     let add = format!("claude mcp add --transport http gatefold {url}");
@@ -116,6 +128,9 @@ pub(super) fn invitation(address: SocketAddr, scratch: &Path, state: &str, outpu
         let line = format!("gatefold {command} --state-dir {state}");
         output.line(&format!("   {}", style.accent(&line)));
     }
+    output.line("Add its API to a configuration of your own:");
+    let add = format!("gatefold add shop --openapi {description}");
+    output.line(&format!("   {}", style.accent(&add)));
     output.line("");
     let data = format!("Its data is in {}; `--fresh` starts over.", scratch.display());
     output.line(&style.faint(&data));

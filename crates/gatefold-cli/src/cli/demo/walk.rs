@@ -55,8 +55,11 @@ pub(super) async fn take(app: &App, address: SocketAddr) -> anyhow::Result<Tour>
         let answer = endpoint.call(tool, &arguments).await?;
         steps.push(Step { title, tool, arguments, answer, request_tokens: 0, answer_tokens: 0 });
     }
+    let (title, tool, arguments) = reading_on(steps.last().context("the walk has no steps")?)?;
+    let answer = endpoint.call(tool, &arguments).await?;
+    steps.push(Step { title, tool, arguments, answer, request_tokens: 0, answer_tokens: 0 });
     let pinned = app.pin();
-    let given = first.iter().map(Value::to_string).chain([app.surface(&pinned).instructions]);
+    let given = first.iter().map(Value::to_string).chain([app.surface().instructions]);
     let requests = steps.iter().map(Step::request);
     let answers = steps.iter().map(|step| step.answer.clone());
     let texts: Vec<_> = requests.chain(answers).chain(given).collect();
@@ -82,10 +85,42 @@ pub(super) async fn take(app: &App, address: SocketAddr) -> anyhow::Result<Tour>
     })
 }
 
+/// Who reports to whom.
+const REPORTS: &str = "SELECT e.name, m.name AS manager, e.email FROM employees e \
+                       JOIN employees m ON m.id = e.reports_to ORDER BY m.name, e.name LIMIT 3";
+
+/// How many people are away on each day of a year, which is a large result.
+const AWAY: &str = "WITH RECURSIVE days(day) AS (SELECT '2026-01-01' UNION ALL SELECT date(day, '+1 day') \
+                    FROM days WHERE day < '2026-12-31') SELECT day, count(l.id) AS away FROM days \
+                    LEFT JOIN leave_requests l ON day BETWEEN l.first_day AND l.last_day GROUP BY day";
+
+/// Which of these days have somebody away.
+const AWAY_DAYS: &str =
+    "SELECT day, away FROM result WHERE away > 0 ORDER BY away DESC, day LIMIT 5";
+
+/// A step of the walk: what it is for, the tool and its arguments.
+type WalkStep = (&'static str, &'static str, Value);
+
+/// Reads on in the result of the last step by the handle that it gave.
+fn reading_on(last: &Step) -> anyhow::Result<WalkStep> {
+    let envelope = last.answer.lines().next().unwrap_or_default();
+    let envelope: Value = serde_json::from_str(envelope).context("the envelope is not JSON")?;
+    let handle = envelope["result"]["handle"].as_str().context("a large result has no handle")?;
+    let arguments = json!({
+        "tool_name": "results__read_result",
+        "arguments": { "handle": handle, "sql": AWAY_DAYS },
+    });
+    Ok(("The result is kept. Its handle reads any part of it.", "execute_tool", arguments))
+}
+
 /// A model that is asked to note a problem.
-fn script() -> [(&'static str, &'static str, Value); 5] {
+fn script() -> [WalkStep; 11] {
     const CREATE: &str = "issues__create_issue";
     const SEARCH: &str = "issues__search_issues";
+    const PRODUCTS: &str = "shop__list_products";
+    const QUERY: &str = "staff__query";
+    const CALCULATE: &str = "builtin__calculate";
+    const SKILL: &str = "skills__read_skill";
     [
         ("What is there?", "discover_tools", json!({})),
         ("Which tool reports a bug?", "discover_tools", json!({ "query": "report a bug" })),
@@ -104,6 +139,36 @@ fn script() -> [(&'static str, &'static str, Value); 5] {
             "execute_tool",
             json!({ "tool_name": SEARCH, "arguments": { "query": "coffee", "limit": 1 } }),
         ),
+        (
+            "Is there a remedy? An HTTP API is called the same way.",
+            "execute_tool",
+            json!({ "tool_name": PRODUCTS, "arguments": { "query": "coffee", "in_stock": true } }),
+        ),
+        (
+            "Who can approve it? A search finds tables too.",
+            "discover_tools",
+            json!({ "query": "who reports to whom" }),
+        ),
+        (
+            "A database is only read, and what is hidden does not exist.",
+            "execute_tool",
+            json!({ "tool_name": QUERY, "arguments": { "sql": REPORTS } }),
+        ),
+        (
+            "How should it have been done? A skill says so, with the tools that it names.",
+            "execute_tool",
+            json!({ "tool_name": SKILL, "arguments": { "name": "report-a-fault" } }),
+        ),
+        (
+            "How many cups are in a sack? Some tools need no server.",
+            "execute_tool",
+            json!({ "tool_name": CALCULATE, "arguments": { "expression": "12 kg / (15 g)" } }),
+        ),
+        (
+            "What is large is shown in part.",
+            "execute_tool",
+            json!({ "tool_name": QUERY, "arguments": { "sql": AWAY } }),
+        ),
     ]
 }
 
@@ -117,11 +182,13 @@ impl Endpoint {
     async fn call(&self, tool: &str, arguments: &Value) -> anyhow::Result<String> {
         let params = json!({ "name": tool, "arguments": arguments });
         let result = self.ask("tools/call", Some(tool), params).await?;
-        let text = result["content"][0]["text"].as_str().context("a result has no text")?;
+        let blocks = result["content"].as_array().context("a result has no content")?;
+        let texts: Vec<_> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+        let text = texts.join("\n");
         if result["isError"] == true {
             bail!("`{tool}` failed: {text}");
         }
-        Ok(text.to_owned())
+        Ok(text)
     }
 
     async fn ask(

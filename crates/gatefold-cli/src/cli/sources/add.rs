@@ -52,7 +52,7 @@ pub(super) async fn run(
     }
     let trial = if add.dry_run || findings.absent.is_some() {
         None
-    } else if let NewConnection::Api(_) = &source.connection {
+    } else if !matches!(source.connection, NewConnection::Mcp(_)) {
         Some(trial::of_source(&source.name, &target.path, shared, environment).await?)
     } else {
         None
@@ -149,7 +149,9 @@ impl AddReport<'_> {
             output.paragraph("", text);
         }
         if let Some(trial) = self.trial {
-            trial.lines().iter().for_each(|line| output.paragraph("", line));
+            let is_api = matches!(source.connection, NewConnection::Api(_));
+            let noun = if is_api { "operation" } else { "tool" };
+            trial.lines(noun).iter().for_each(|line| output.paragraph("", line));
         }
         if self.is_dry {
             return;

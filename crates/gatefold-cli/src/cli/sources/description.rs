@@ -1,12 +1,14 @@
 //! A source as the command line describes it.
 
+mod local;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use gatefold::Environment;
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold_core::Secret;
-use gatefold_setup::{self as setup, NewApi, NewAuth, NewConnection, NewSource};
+use gatefold_setup::{self as setup, NewApi, NewAuth, NewConnection, NewDatabase, NewSource};
 
 use crate::cli::failure;
 
@@ -25,11 +27,25 @@ pub(super) struct SourceDescription {
     /// The OpenAPI description of an HTTP API: a file or a URL
     #[arg(long, value_name = "FILE|URL")]
     openapi: Option<String>,
+    /// The address of a database: `postgres://USER@HOST/DATABASE`, `mysql://...`, `mariadb://...` or `sqlite:PATH`
+    #[arg(long, value_name = "URL", conflicts_with = "openapi")]
+    database: Option<String>,
+    /// Built-in tools by their names, or `all`
+    #[arg(
+        long,
+        value_name = "TOOL",
+        value_delimiter = ',',
+        conflicts_with_all = ["openapi", "database"],
+    )]
+    builtin: Vec<String>,
+    /// A folder of skills in the open Agent Skills format
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["openapi", "database", "builtin"])]
+    skills: Option<String>,
     /// Where the API is, if not where its description says
     #[arg(long, value_name = "URL", requires = "openapi")]
     base_url: Option<String>,
     /// Credentials for a URL or an API, in single quotes: `bearer:${secret:NAME}` or `header:NAME=VALUE`; for an
-    /// API also `key:VALUE` and `basic:USER:PASSWORD`
+    /// API also `key:VALUE` and `basic:USER:PASSWORD`; for a database `password:${secret:NAME}`
     #[arg(long, value_name = "AUTH")]
     auth: Vec<String>,
     /// A header for a URL; may be given more than once
@@ -81,9 +97,16 @@ impl SourceDescription {
         config: &Path,
         environment: &Environment,
     ) -> anyhow::Result<NewSource> {
-        let connection = match &self.openapi {
-            Some(openapi) => NewConnection::Api(self.api(openapi, config, environment)?),
-            None => NewConnection::Mcp(self.server(environment)?),
+        let connection = if !self.builtin.is_empty() {
+            NewConnection::Builtin(self.builtin()?)
+        } else if let Some(openapi) = &self.openapi {
+            NewConnection::Api(self.api(openapi, config, environment)?)
+        } else if let Some(database) = &self.database {
+            NewConnection::Database(self.database(database, config, environment)?)
+        } else if let Some(folder) = &self.skills {
+            NewConnection::Skills(self.skills(folder, config, environment)?)
+        } else {
+            NewConnection::Mcp(self.server(environment)?)
         };
         Ok(NewSource {
             name: self.name.clone(),
@@ -105,8 +128,10 @@ impl SourceDescription {
             ))),
             (None, None) => Err(failure::usage(format!(
                 "nothing says what `{name}` is\n  help: give an address, `gatefold add {name} \
-                 https://host.example/mcp`, a command, `gatefold add {name} -- npx -y some-server`, or the \
-                 description of an HTTP API, `gatefold add {name} --openapi FILE`",
+                 https://host.example/mcp`, a command, `gatefold add {name} -- npx -y some-server`, the \
+                 description of an HTTP API, `gatefold add {name} --openapi FILE`, a database, `gatefold \
+                 add {name} --database postgres://USER@HOST/DATABASE`, built-in tools, `gatefold add \
+                 {name} --builtin all`, or a folder of skills, `gatefold add {name} --skills DIR`",
                 name = self.name
             ))),
         }
@@ -152,6 +177,39 @@ impl SourceDescription {
         }
         let openapi = described_at(openapi, config, environment)?;
         Ok(NewApi { openapi, base_url: self.base_url.clone(), auth, headers })
+    }
+
+    fn database(
+        &self,
+        database: &str,
+        config: &Path,
+        environment: &Environment,
+    ) -> anyhow::Result<NewDatabase> {
+        let url = self.url.as_ref().or(self.url_option.as_ref());
+        if url.is_some() || !self.command.is_empty() || self.transport.is_some() {
+            return Err(failure::usage(
+                "`--database` says what the source is, and so does the rest\n  help: leave the address or \
+                 the command out",
+            ));
+        }
+        let is_for_others = !self.env.is_empty()
+            || self.cwd.is_some()
+            || !self.header.is_empty()
+            || self.bearer_token_env_var.is_some();
+        if is_for_others || self.auth.len() > 1 {
+            return Err(failure::usage(format!(
+                "a database has only a password\n  help: {PASSWORD}"
+            )));
+        }
+        let password = self.auth.first().map(|given| password(given)).transpose()?;
+        let database = match database.strip_prefix("sqlite:") {
+            Some(path) => {
+                let path = path.strip_prefix("//").unwrap_or(path);
+                format!("sqlite:{}", database_at(path, config, environment)?)
+            }
+            None => database.to_owned(),
+        };
+        Ok(NewDatabase { database, password })
     }
 
     fn remote(&self, url: &str) -> anyhow::Result<McpConnection> {
@@ -276,17 +334,50 @@ fn described_at(openapi: &str, config: &Path, environment: &Environment) -> anyh
     if openapi.contains("://") || openapi.starts_with(['$', '~']) {
         return Ok(openapi.to_owned());
     }
-    let path = environment.directory().join(openapi);
-    if !path.is_file() {
-        return Err(failure::usage(format!(
-            "there is no file `{openapi}`\n  help: check the path, or give the whole address of the \
-             description"
-        )));
+    let hint = "check the path, or give the whole address of the description";
+    file_at(openapi, hint, config, environment)
+}
+
+/// The same for the file of a database.
+fn database_at(path: &str, config: &Path, environment: &Environment) -> anyhow::Result<String> {
+    if path.starts_with(['$', '~']) {
+        return Ok(path.to_owned());
     }
+    file_at(path, "check the path; Gatefold makes no database", config, environment)
+}
+
+fn file_at(
+    file: &str,
+    hint: &str,
+    config: &Path,
+    environment: &Environment,
+) -> anyhow::Result<String> {
+    let path = environment.directory().join(file);
+    if !path.is_file() {
+        return Err(failure::usage(format!("there is no file `{file}`\n  help: {hint}")));
+    }
+    Ok(below_config(&path, config, environment))
+}
+
+fn below_config(path: &Path, config: &Path, environment: &Environment) -> String {
     let path: PathBuf = path.components().collect();
     let folder = config.parent().map(|folder| environment.directory().join(folder));
     let below = folder.as_deref().and_then(|folder| path.strip_prefix(folder).ok());
-    Ok(below.unwrap_or(&path).display().to_string())
+    let below = below.filter(|below| !below.as_os_str().is_empty());
+    below.unwrap_or(&path).display().to_string()
+}
+
+const PASSWORD: &str =
+    "write `--auth 'password:${secret:NAME}'`, in single quotes, and the rest into the address";
+
+/// `password:PASSWORD`.
+fn password(auth: &str) -> anyhow::Result<Secret> {
+    match auth.split_once(':') {
+        Some((kind, password)) if kind == "password" && !password.is_empty() => {
+            Ok(Secret::new(password))
+        }
+        _ => Err(failure::usage(format!("`--auth` holds no password\n  help: {PASSWORD}"))),
+    }
 }
 
 /// What `--auth` gives an API.

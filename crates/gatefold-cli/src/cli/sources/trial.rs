@@ -21,6 +21,12 @@ pub(super) struct SourceTrial {
     tools: usize,
     /// What all definitions would cost a model that is given every tool.
     tokens: usize,
+    /// The tables of a database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tables: Option<usize>,
+    /// The skills of a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skills: Option<usize>,
     /// The groups, with their numbers of tools.
     groups: BTreeMap<String, usize>,
     /// What was left out or changed.
@@ -40,6 +46,8 @@ pub(super) async fn of_source(
         SharedOptions { config: Some(path.to_owned()), mcp_config: Vec::new(), ..shared.clone() };
     let mut config = load(&shared.inputs().located(environment)?, environment)?;
     config.sources.retain(|source| source.origin.key == name);
+    let folder = config.sources.iter().find_map(|source| source.section.usable()?.skill_folder());
+    let is_folder = folder.is_some();
     let app = session::open_with(config, &shared, environment).await?.app;
     let connected = app.connect(&()).await;
     let failure =
@@ -53,13 +61,17 @@ pub(super) async fn of_source(
         *groups.entry(tool.group().to_owned()).or_default() += 1;
     }
     let tools = pinned.view().tool_count();
+    let manifests = pinned.view().domains().filter_map(|domain| domain.manifest());
+    let supplements = manifests.filter_map(|manifest| manifest.supplement());
+    let topics = supplements.map(|supplement| supplement.topics.len()).next();
+    let (tables, skills) = if is_folder { (None, topics) } else { (topics, None) };
     app.close().await;
-    Ok(SourceTrial { tools, tokens, groups, alterations, failure })
+    Ok(SourceTrial { tools, tokens, tables, skills, groups, alterations, failure })
 }
 
 impl SourceTrial {
-    /// What is printed for people, a paragraph each.
-    pub(super) fn lines(&self) -> Vec<String> {
+    /// What is printed for people, a paragraph each. `noun` is what to call one of its tools.
+    pub(super) fn lines(&self, noun: &str) -> Vec<String> {
         if let Some(failure) = &self.failure {
             return vec![format!("note: it could not be read yet: {failure}")];
         }
@@ -69,13 +81,24 @@ impl SourceTrial {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let mut lines = vec![format!(
-            "found {}, {} if a model is shown them all, in {}: {}{more}",
-            number_of(self.tools, "operation"),
-            number_of(self.tokens, "token"),
-            number_of(self.groups.len(), "group"),
-            groups.join(", "),
-        )];
+        let (tools, tokens) = (self.tools, number_of(self.tokens, "token"));
+        let mut lines = vec![match (self.tables, self.skills) {
+            (_, Some(skills)) => format!(
+                "found {}, and a tool to read them with, {tokens} if a model is shown it",
+                number_of(skills, "skill"),
+            ),
+            (Some(tables), None) => format!(
+                "found {}, and {} to read them with, {tokens} if a model is shown them all",
+                number_of(tables, "table"),
+                number_of(tools, "tool"),
+            ),
+            (None, None) => format!(
+                "found {}, {tokens} if a model is shown them all, in {}: {}{more}",
+                number_of(tools, noun),
+                number_of(self.groups.len(), "group"),
+                groups.join(", "),
+            ),
+        }];
         lines.extend(self.alterations.iter().take(NAMED).map(|what| format!("note: {what}")));
         if self.alterations.len() > NAMED {
             let more = self.alterations.len() - NAMED;

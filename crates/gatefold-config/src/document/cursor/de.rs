@@ -147,12 +147,7 @@ impl<'a> ValueReader<'_, 'a> {
         if !self.field.is_put_in(&text) {
             return visitor.visit_string(text);
         }
-        let document = self.field.document();
-        let surroundings = document.surroundings();
-        let rest = if text == "~" { Some("") } else { text.strip_prefix("~/") };
-        let at_home = rest.and_then(|rest| Some(surroundings.home()?.join(rest)));
-        let base = document.path().parent().unwrap_or(document.path());
-        let path = at_home.unwrap_or_else(|| surroundings.directory().join(base).join(&text));
+        let path = self.field.path_of(&text);
         visitor.visit_byte_buf(std::os::unix::ffi::OsStringExt::into_vec(path.into_os_string()))
     }
 

@@ -13,13 +13,16 @@ pub(super) enum FileUse {
     Many,
 }
 
-/// What a file is as an argument.
+/// A media type with parameters, none of them in quotes.
+const MEDIA_TYPE: &str = r"^[\w.+-]+/[\w.+-]+(; ?[\w-]+=[\w.+-]+)*$";
+
+/// What a file is as an argument. Its media type goes into a header, so the schema says what one is.
 pub(super) fn file_schema(description: Option<&str>) -> Value {
     let mut schema = json!({
         "type": "object",
         "properties": {
             "filename": { "type": "string" },
-            "media_type": { "type": "string" },
+            "media_type": { "type": "string", "pattern": MEDIA_TYPE },
             "base64": { "type": "string", "contentEncoding": "base64" },
         },
         "required": ["base64"],

@@ -68,10 +68,13 @@ impl<'a> MediaSource<'a> {
     pub(super) fn sent_as(&self, is_file: bool) -> String {
         match bare(self.media_type).as_str() {
             "*/*" | "application/*" if is_file => "application/octet-stream".to_owned(),
-            "*/*" | "application/*" | "application/*+json" => "application/json".to_owned(),
+            "*/*" | "application/*" => "application/json".to_owned(),
             "text/*" => "text/plain".to_owned(),
             "multipart/*" => "multipart/form-data".to_owned(),
-            _ => self.media_type.to_owned(),
+            other => match other.strip_prefix("application/*+") {
+                Some(suffix) => format!("application/{suffix}"),
+                None => self.media_type.to_owned(),
+            },
         }
     }
 

@@ -92,7 +92,7 @@ async fn serve_one(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
-    if !undated::is_expressible(SystemClock.now()) {
+    if !SystemClock.now().has_http_date() {
         return undated::refuse(stream).await;
     }
     let (state, peer) = (place.state.clone(), stream.peer_addr().ok());

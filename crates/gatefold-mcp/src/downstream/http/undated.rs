@@ -6,7 +6,6 @@
 use std::sync::Once;
 use std::time::Duration;
 
-use gatefold_core::Timestamp;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -17,14 +16,6 @@ const REASON: &str = "the system's date is before 1970 or after 9999, so nothing
 
 /// How long a refused client may take to read the reason.
 const READING: Duration = Duration::from_secs(1);
-
-/// The beginning of the year 10000, in milliseconds.
-const END: u64 = 253_402_300_800_000;
-
-/// Whether an answer can carry the date. Our clock reads any date before 1970 as 1970.
-pub(super) fn is_expressible(now: Timestamp) -> bool {
-    (1..END).contains(&now.as_millis())
-}
 
 /// Answers with the reason for the refusal.
 pub(super) async fn refuse(mut stream: TcpStream) {
@@ -52,15 +43,6 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-
-    #[test]
-    fn dates_from_1970_to_9999_are_expressible() {
-        for (millis, expected) in
-            [(0, false), (1, true), (END - 1, true), (END, false), (u64::MAX, false)]
-        {
-            assert_eq!(is_expressible(Timestamp::from_millis(millis)), expected, "{millis}");
-        }
-    }
 
     #[tokio::test]
     async fn a_refused_client_reads_why_whatever_it_sends() {

@@ -43,7 +43,7 @@ pub(crate) struct WorldOptions {
 impl Default for WorldOptions {
     fn default() -> Self {
         Self {
-            limits: Limits::default(),
+            limits: Limits { result_bytes: 1 << 20, ..Limits::default() },
             identity: IdentityScope::Shared,
             known: None,
             policy: Policy::default(),

@@ -41,59 +41,6 @@ pub(super) const POLICY: FixedSection = FixedSection {
     ],
 };
 
-pub(super) const DISCLOSURE: FixedSection = FixedSection {
-    path: "disclosure",
-    summary: "How tools are shown to a model.",
-    details: "",
-    keys: &[
-        Key {
-            details: "Patterns over tool ids. Each costs a model its whole definition in every \
-                      conversation, so name few.",
-            value: |config| Some(strings(&config.disclosure.pinned)),
-            example: "[\"time__get_current_time\"]",
-            ..Key::new(
-                "pinned",
-                Kind::Patterns(Emptiness::MayBeEmpty),
-                "Tools to show at the top level too, beside Gatefold's three.",
-            )
-        },
-        Key {
-            details: "Longer answers come in pages.",
-            value: |config| Some(config.disclosure.discovery_tokens.into()),
-            example: "4000",
-            ..Key::new(
-                "discovery_tokens",
-                count(),
-                "The most o200k tokens of one discovery answer.",
-            )
-        },
-    ],
-};
-
-pub(super) const CLIENTS: FixedSection = FixedSection {
-    path: "clients.NAME",
-    summary: "How one client is shown tools.",
-    details: "`NAME` is what the client calls itself when it connects, such as `claude-code`: `gatefold status` \
-              and the records have it. Any client can call itself anything, so this decides how \
-              tools are shown and never which.",
-    keys: &[
-        Key {
-            details: "A request that names a disclosure in its address, as `/mcp?disclosure=flat` does, \
-                      gets that one.",
-            unset: "`gateway`",
-            example: "\"flat\"",
-            ..Key::new("disclosure", Kind::Text, "The disclosure that it gets.")
-        },
-        Key {
-            details: "Where they would be longer, domains are described in fewer words, then by their \
-                      names alone. What the instructions say beside that stays.",
-            unset: "2 KiB, which every known client takes",
-            example: "\"8 KiB\"",
-            ..Key::new("instructions_size", Kind::Size, "The longest instructions that it takes.")
-        },
-    ],
-};
-
 pub(super) const SEARCH: FixedSection = FixedSection {
     path: "search",
     summary: "How tools are found.",
@@ -198,10 +145,43 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             )
         },
         Key {
-            details: "A larger one becomes an error that says its size.",
+            details: "A larger one is kept whole, and the model is given a preview that says how to read on \
+                      in it: with `results__read_result`, a page, a part or a search at a time. At least \
+                      500. Whoever may not use that tool, and a client that sees one source alone, are \
+                      given the whole result.",
+            value: |config| Some(config.results.preview_tokens.into()),
+            example: "8000",
+            ..Key::new(
+                "result_preview",
+                count(),
+                "How many tokens of a result a model is given at a time.",
+            )
+        },
+        Key {
+            details: "Anything larger becomes an error that says its size.",
             value: |config| Some(size(config.limits.result_bytes)),
             example: "\"4MiB\"",
-            ..Key::new("result_size", Kind::Size, "The largest result that is passed on.")
+            ..Key::new("stored_result", Kind::Size, "The largest result that is read and kept.")
+        },
+        Key {
+            details: "It is kept encrypted in the state directory.",
+            value: |config| Some(duration(config.results.expiry)),
+            example: "\"15m\"",
+            ..Key::new(
+                "stored_result_expiry",
+                Kind::Duration,
+                "How long a result that is too large to show is kept.",
+            )
+        },
+        Key {
+            details: "The oldest is dropped for a further one.",
+            value: |config| Some(config.results.kept_each.into()),
+            example: "20",
+            ..Key::new(
+                "stored_results",
+                count(),
+                "How many such results are kept for one principal.",
+            )
         },
         Key {
             value: |config| Some(size(config.server.request_bytes)),
@@ -434,7 +414,7 @@ pub(super) const STATE: FixedSection = FixedSection {
     }],
 };
 
-fn strings<T: ToString>(items: &[T]) -> Value {
+pub(super) fn strings<T: ToString>(items: &[T]) -> Value {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().into()
 }
 

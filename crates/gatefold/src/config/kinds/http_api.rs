@@ -5,26 +5,43 @@ mod auth;
 mod keys;
 mod section;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
 use gatefold_config::{Field, FilePath, LimitedItems, LooseText, Pairs, Table, Text, parsed};
-use gatefold_connect::{DescribedOperations, DescriptionPlace, Overlay};
+use gatefold_connect::{DescribedOperations, DescriptionPlace, OperationOverlay, Overlay};
+use gatefold_core::Secret;
 use gatefold_egress::Rate;
 use serde::{Deserialize, Deserializer};
 
 use super::mcp::{HeaderName, HeaderValue, ServerAddress, headers};
 use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
+use crate::config::SourceSection;
 use crate::config::key::Key;
 use crate::files;
 
-use section::{ApiConnection, ApiSection};
+use section::{ApiConnection, ApiSection, ApiSignIn};
 
 /// The kind of sources that are HTTP APIs with an OpenAPI description.
 pub struct OpenApiKind;
 
 impl OpenApiKind {
     pub const NAME: KindName = KindName::new("openapi");
+
+    /// An API whose description is at this address, for a configuration that is made in code.
+    /// [`Config::of`](crate::config::Config::of) makes a person approve each call of the tools in
+    /// `ask`. `None` if the address is no URL.
+    pub fn described_at(address: &str, ask: &[&str]) -> Option<SourceSection> {
+        let place = DescriptionPlace::Url(address.parse().ok()?);
+        let wanted = |name: &&str| {
+            ((*name).to_owned(), OperationOverlay { ask: true, ..OperationOverlay::default() })
+        };
+        let overlay = Overlay { operations: ask.iter().map(wanted).collect() };
+        let server_variables = BTreeMap::new();
+        let described = DescribedOperations { place, server_variables, overlay: Arc::new(overlay) };
+        Some(ApiSection::of_description(ApiConnection::default(), described).into())
+    }
 }
 
 impl SourceKind for OpenApiKind {
@@ -192,17 +209,20 @@ impl<'de> Deserialize<'de> for CallRate {
 /// Where the API is and what every request carries.
 fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
     let keys: ConnectionKeys = table.read()?;
-    let auth = match table.field("auth") {
-        Some(field) => Some(auth::read(&field)?),
-        None => None,
+    let sign_in = match table.field("auth") {
+        Some(field) => auth::read(&field)?,
+        None => ApiSignIn::default(),
     };
+    let key = sign_in.certificate.as_ref().map(|certificate| certificate.key.clone());
+    let secrets = table.keyring_secrets().into_iter().map(Secret::new).chain(key).collect();
     let base_url = keys.base_url.map(|address| address.0);
     let headers = headers(keys.headers.0);
     Some(ApiConnection {
         base_url,
-        auth,
+        sign_in,
         headers,
         rate: keys.rate.map(|rate| rate.0),
         private: keys.allow_private,
+        secrets,
     })
 }

@@ -1,14 +1,16 @@
 //! `auth` of an HTTP API.
 
-use gatefold_config::{Field, Table, Text, fault, parsed};
+use gatefold_config::{Field, FilePath, Table, Text, fault, parsed};
 use gatefold_connect::{KeyPart, KeyPlace};
 use gatefold_core::Secret;
+use gatefold_egress::Identity;
 use serde::{Deserialize, Deserializer};
 
 use super::super::mcp::ServerAddress;
-use super::section::ApiAuth;
+use super::section::{ApiAuth, ApiCertificate, ApiSignIn};
+use crate::files;
 
-/// The ways to sign in. Exactly one of them is set.
+/// The ways to sign in within a request. One of them is set, or `tls` is, which may stand beside each.
 const WAYS: [&str; 4] = ["bearer", "basic", "api_key", "client_credentials"];
 
 /// A secret that goes into a header.
@@ -71,13 +73,16 @@ struct ClientKeys {
     scopes: Vec<Text>,
 }
 
-pub(super) fn read(field: &Field<'_>) -> Option<ApiAuth> {
+pub(super) fn read(field: &Field<'_>) -> Option<ApiSignIn> {
     let mut table = field.table()?;
     table.know(&WAYS);
+    table.know(&["tls"]);
     let mut ways = WAYS.into_iter().filter(|way| table.peek(way).is_some());
-    let auth = match (ways.next(), ways.next()) {
+    let found = (ways.next(), ways.next());
+    let auth = match found {
+        (None, _) if table.peek("tls").is_some() => Some(None),
         (None, _) => {
-            let hint = "write one of `bearer`, `basic`, `api_key` and `client_credentials`";
+            let hint = "write one of `bearer`, `basic`, `api_key`, `client_credentials` and `tls`";
             field.fault("names no way to sign in", hint);
             None
         }
@@ -86,16 +91,67 @@ pub(super) fn read(field: &Field<'_>) -> Option<ApiAuth> {
             second.key_fault(format!("is set beside `{first}`"), "keep one of the two");
             None
         }
-        (Some("bearer"), None) => {
+        (Some(way), None) => sent(&mut table, way).map(Some),
+    };
+    let certificate = match table.field("tls") {
+        Some(field) => certificate(&field).map(Some),
+        None => Some(None),
+    };
+    table.finish();
+    Some(ApiSignIn { auth: auth?, certificate: certificate? })
+}
+
+/// What a request carries.
+fn sent(table: &mut Table<'_>, way: &str) -> Option<ApiAuth> {
+    match way {
+        "bearer" => {
             let keys: Option<BearerKeys> = table.read();
             keys.and_then(|keys| keys.bearer).map(|own| ApiAuth::Bearer(own.0))
         }
-        (Some("basic"), None) => inner(&mut table, "basic", basic),
-        (Some("api_key"), None) => api_key(&mut table),
-        (Some(_), None) => inner(&mut table, "client_credentials", client_credentials),
-    };
+        "basic" => inner(table, "basic", basic),
+        "api_key" => api_key(table),
+        _ => inner(table, "client_credentials", client_credentials),
+    }
+}
+
+/// The largest file with a certificate or a key, in bytes.
+const PEM_LIMIT: u64 = 256 * 1024;
+
+fn certificate(field: &Field<'_>) -> Option<ApiCertificate> {
+    let mut table = field.table()?;
+    table.know(&["cert", "key"]);
+    for key in ["cert", "key"] {
+        if table.peek(key).is_none() {
+            missing(field, key);
+        }
+    }
+    let cert = table.field("cert").and_then(|field| pem(&field));
+    let key = table.field("key").and_then(|field| pem(&field));
     table.finish();
-    auth
+    let (cert, key) = (cert?, key?);
+    match Identity::from_pem(&cert, &key) {
+        Ok(identity) => Some(ApiCertificate { identity, cert, key: Secret::new(key) }),
+        Err(error) => {
+            field.fault(format!("cannot be used: {error}"), "check the two files");
+            None
+        }
+    }
+}
+
+/// PEM text: what the key has, which may come from a keyring, or what is in the file that it names.
+fn pem(field: &Field<'_>) -> Option<String> {
+    let Text(text) = field.read()?;
+    if text.trim_start().starts_with("-----BEGIN") {
+        return Some(text);
+    }
+    let FilePath(path) = field.read()?;
+    match files::read_text(&path, PEM_LIMIT) {
+        Ok(text) => Some(text),
+        Err(error) => {
+            field.fault(format!("cannot be read: {error}"), "check the path");
+            None
+        }
+    }
 }
 
 fn inner<'a>(

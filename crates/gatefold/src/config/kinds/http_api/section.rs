@@ -10,20 +10,37 @@ use gatefold_connect::{
 };
 use gatefold_core::Secret;
 use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
-use gatefold_egress::{Rate, Reach};
+use gatefold_egress::{Identity, Rate, Reach};
 use serde_json::{Value as Json, json};
 
 use super::super::{AllowPrivate, DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::{ActionsKind, OpenApiKind};
 
 /// Where an API is and what every request carries.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct ApiConnection {
     pub(super) base_url: Option<String>,
-    pub(super) auth: Option<ApiAuth>,
+    pub(super) sign_in: ApiSignIn,
     pub(super) headers: Vec<(String, Secret)>,
     pub(super) rate: Option<Rate>,
     pub(super) private: AllowPrivate,
+    /// What must not be shown, whatever it is used for: all that comes from the keyring, and keys.
+    pub(super) secrets: Vec<Secret>,
+}
+
+/// Who calls it: what each request carries, and the certificate of its connections.
+#[derive(Clone, Default)]
+pub(super) struct ApiSignIn {
+    pub(super) auth: Option<ApiAuth>,
+    pub(super) certificate: Option<ApiCertificate>,
+}
+
+/// A client certificate, with the texts that it was read from.
+#[derive(Clone)]
+pub(super) struct ApiCertificate {
+    pub(super) identity: Identity,
+    pub(super) cert: String,
+    pub(super) key: Secret,
 }
 
 /// How to sign in, before there is anything that signs in.
@@ -74,7 +91,7 @@ impl ApiSection {
 impl ApiSection {
     /// The hosts that the configuration itself names or allows.
     fn reach(&self) -> Reach {
-        let token_url = match &self.connection.auth {
+        let token_url = match &self.connection.sign_in.auth {
             Some(ApiAuth::ClientCredentials { token_url, .. }) => Some(token_url),
             _ => None,
         };
@@ -88,6 +105,14 @@ impl ApiSection {
         let urls = self.connection.base_url.iter().chain(token_url);
         let urls = urls.map(String::as_str).chain(described);
         Reach::for_source(urls, self.connection.private.0.clone())
+    }
+}
+
+impl ApiSignIn {
+    /// The keys that are set in `auth`.
+    fn ways(&self) -> Vec<&'static str> {
+        let auth = self.auth.as_ref().map(ApiAuth::name);
+        auth.into_iter().chain(self.certificate.as_ref().map(|_| "tls")).collect()
     }
 }
 
@@ -145,10 +170,16 @@ impl KindSection for ApiSection {
     }
 
     fn digest(&self, parts: &mut DigestParts) {
-        let ApiConnection { base_url, auth, headers, rate, private } = &self.connection;
+        let ApiConnection { base_url, sign_in, headers, rate, private, secrets: _ } =
+            &self.connection;
         parts.add(self.kind().as_str());
         parts.add(base_url.as_deref().unwrap_or_default());
-        parts.add_list(auth.as_slice(), |parts, auth| auth.digest(parts));
+        parts.add_list(sign_in.auth.as_slice(), |parts, auth| auth.digest(parts));
+        if let Some(certificate) = &sign_in.certificate {
+            parts.add("tls");
+            parts.add(&certificate.cert);
+            parts.add(certificate.key.expose());
+        }
         parts.add_pairs(headers);
         parts.add(format!("{rate:?}"));
         private.digest(parts);
@@ -173,8 +204,8 @@ impl KindSection for ApiSection {
             ApiOperations::Written(actions) if actions.len() == 1 => "1 action".to_owned(),
             ApiOperations::Written(actions) => format!("{} actions", actions.len()),
         };
-        let auth = self.connection.auth.as_ref();
-        let auth = auth.map(|auth| format!(" {}=***", auth.name())).unwrap_or_default();
+        let ways = self.connection.sign_in.ways();
+        let auth: String = ways.into_iter().flat_map(|way| [" ", way, "=***"]).collect();
         format!("{what}{base}{auth}")
     }
 
@@ -183,9 +214,12 @@ impl KindSection for ApiSection {
         let mut shown = json!({
             "kind": self.kind().as_str(),
             "host": self.connection.base_url.as_deref().map(host_of),
-            "auth": self.connection.auth.as_ref().map(ApiAuth::name),
+            "auth": self.connection.sign_in.auth.as_ref().map(ApiAuth::name),
             "headers": headers,
         });
+        if self.connection.sign_in.certificate.is_some() {
+            shown["tls"] = true.into();
+        }
         if let Some(allowed) = self.connection.private.shown() {
             shown["allow_private"] = allowed;
         }
@@ -209,11 +243,18 @@ impl KindSection for ApiSection {
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
+        let certificate = self.connection.sign_in.certificate.as_ref();
+        let client = match certificate {
+            Some(certificate) => ports.egress.client_as(&certificate.identity, self.reach()),
+            None => ports.egress.client_for(self.reach()),
+        };
         let api = HttpApi::new(
             HttpApiSettings {
                 domain: identity.domain.clone(),
                 base: self.connection.base_url.as_deref().and_then(|url| url.parse().ok()),
-                auth: self.connection.auth.as_ref().and_then(ApiAuth::build),
+                auth: self.connection.sign_in.auth.as_ref().and_then(ApiAuth::build),
+                has_certificate: certificate.is_some(),
+                secrets: self.connection.secrets.clone(),
                 headers: self.connection.headers.clone(),
                 rate: self.connection.rate,
                 definition: match &self.operations {
@@ -223,7 +264,7 @@ impl KindSection for ApiSection {
                     ApiOperations::Written(actions) => ApiDefinition::Written(actions.clone()),
                 },
             },
-            ports.egress.client_for(self.reach()),
+            client,
             ports.credentials_at(&identity.domain),
             ports.clock.clone(),
         );

@@ -1,0 +1,90 @@
+//! Calculations that a caller's text may make long: each on a thread of its own, with a bound on their
+//! number and their time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::BuiltinError;
+
+/// How many calculations of one source run at a time. Further ones wait.
+const PLACES: usize = 4;
+
+/// How long one calculation may run.
+pub(crate) const TIME: Duration = Duration::from_secs(2);
+
+/// How long a calculation has to see its stop sign before its caller is told that it failed.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The stack of a calculation's thread. Libraries that read expressions recurse with their depth, which
+/// the length of an argument bounds.
+const STACK_BYTES: usize = 64 * 1024 * 1024;
+
+/// Places for calculations.
+#[derive(Clone)]
+pub(crate) struct ComputePlaces(Arc<Semaphore>);
+
+impl Default for ComputePlaces {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(PLACES)))
+    }
+}
+
+/// Tells a calculation that nobody waits for it any more.
+pub(crate) struct StopSign {
+    is_dropped: Arc<AtomicBool>,
+    until: Instant,
+}
+
+impl StopSign {
+    pub(crate) fn is_up(&self) -> bool {
+        self.is_dropped.load(Ordering::Relaxed) || Instant::now() >= self.until
+    }
+}
+
+/// Stops a calculation whose caller is gone.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl ComputePlaces {
+    /// Runs a calculation that looks at its stop sign often enough.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        calculation: impl FnOnce(&StopSign) -> T + Send + 'static,
+    ) -> Result<T, BuiltinError> {
+        let places = self.0.clone();
+        let place = tokio::time::timeout(TIME, places.acquire_owned()).await;
+        let Ok(Ok(place)) = place else { return Err(BuiltinError::Busy) };
+        let is_dropped = Arc::new(AtomicBool::new(false));
+        let _stop = StopOnDrop(is_dropped.clone());
+        let sign = StopSign { is_dropped, until: Instant::now() + TIME };
+        let (sender, answer) = oneshot::channel();
+        let work = move || {
+            let _place = place;
+            // Nobody listens once the call is cancelled.
+            let _ = sender.send(calculation(&sign));
+        };
+        let thread = std::thread::Builder::new().name("builtin".to_owned()).stack_size(STACK_BYTES);
+        thread.spawn(work).map_err(|error| BuiltinError::Unavailable {
+            reason: "no thread could be started".to_owned(),
+            source: Some(error.into()),
+        })?;
+        // The thread keeps its place until it has seen the sign.
+        match tokio::time::timeout(TIME + GRACE, answer).await {
+            Ok(answer) => answer.map_err(|_| BuiltinError::unavailable("the calculation failed")),
+            Err(_) => Err(too_long()),
+        }
+    }
+}
+
+/// A calculation that was stopped.
+pub(crate) fn too_long() -> BuiltinError {
+    BuiltinError::arguments(format!("it takes longer than {} s; ask for less", TIME.as_secs()))
+}

@@ -1,0 +1,111 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use gatefold_catalog::{Manifest, ServerInfo};
+use gatefold_core::{Clock, Timestamp};
+use gatefold_dispatch::Notes;
+use gatefold_egress::{Egress, PrivateNetworks, Reach};
+
+use crate::ask_user::AskUser;
+use crate::calculate::Calculate;
+use crate::compute::ComputePlaces;
+use crate::datetime::Datetime;
+use crate::json_query::JsonQuery;
+use crate::text::Text;
+use crate::todo::Todo;
+use crate::tool::BuiltinTool;
+use crate::web::{Fetch, HttpRequestTool, WebSearch};
+use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, BuiltinName, FolderSettings};
+use crate::{SearchSettings, files, memory};
+
+/// Which tools there are, and their bounds.
+#[derive(Debug, Clone, Default)]
+pub struct BuiltinSettings {
+    pub names: BTreeSet<BuiltinName>,
+    /// The folder of [`BuiltinName::Files`], without which there are no tools for files.
+    pub folder: Option<FolderSettings>,
+    /// What [`BuiltinName::WebSearch`] asks, without which there is no such tool.
+    pub search: Option<SearchSettings>,
+    /// The networks that may be reached beside the Internet.
+    pub private: PrivateNetworks,
+}
+
+/// What tools need from outside.
+#[derive(Clone)]
+pub struct BuiltinPorts {
+    pub clock: Arc<dyn Clock>,
+    pub notes: Arc<dyn Notes>,
+    pub egress: Egress,
+}
+
+/// The chosen tools.
+pub struct Toolbox {
+    /// By their own names, of which a configuration's may stand for several.
+    tools: Vec<(&'static str, Box<dyn BuiltinTool>)>,
+}
+
+impl Toolbox {
+    pub fn new(settings: &BuiltinSettings, ports: &BuiltinPorts) -> Self {
+        let places = ComputePlaces::default();
+        let web = || ports.egress.client_for(Reach::public().allowing(settings.private.clone()));
+        let mut tools: Vec<Box<dyn BuiltinTool>> = Vec::new();
+        for name in &settings.names {
+            match name {
+                BuiltinName::Calculate => tools.push(Box::new(Calculate::new(places.clone()))),
+                BuiltinName::Datetime => tools.push(Box::new(Datetime::new(ports.clock.clone()))),
+                BuiltinName::Files => {
+                    let folder = settings.folder.iter();
+                    tools.extend(folder.flat_map(|folder| files::tools(folder, &places)));
+                }
+                BuiltinName::Memory => tools.extend(memory::tools(&ports.notes, &places)),
+                BuiltinName::Todo => tools.push(Box::new(Todo::new(ports.clock.clone()))),
+                BuiltinName::AskUser => tools.push(Box::new(AskUser)),
+                BuiltinName::Fetch => tools.push(Box::new(Fetch::new(web(), places.clone()))),
+                BuiltinName::HttpRequest => tools.push(Box::new(HttpRequestTool::new(web()))),
+                BuiltinName::WebSearch => {
+                    let search = settings.search.iter().map(|search| {
+                        let reach =
+                            Reach::for_source([search.url.as_str()], settings.private.clone());
+                        let client = ports.egress.client_for(reach);
+                        Box::new(WebSearch::new(search.clone(), client)) as Box<dyn BuiltinTool>
+                    });
+                    tools.extend(search);
+                }
+                BuiltinName::JsonQuery => tools.push(Box::new(JsonQuery::new(places.clone()))),
+                BuiltinName::Text => tools.push(Box::new(Text::new(places.clone()))),
+            }
+        }
+        Self { tools: tools.into_iter().map(|tool| (tool.face().name, tool)).collect() }
+    }
+
+    /// What the tools say about themselves.
+    pub fn manifest(&self, now: Timestamp) -> Manifest {
+        let faces = self.tools.iter().map(|(_, tool)| tool.face());
+        let builder = Manifest::builder(now).server(server());
+        faces.fold(builder, |builder, face| builder.tool(face.spec())).build()
+    }
+
+    /// Answers one call of the tool with this name.
+    pub async fn answer(
+        &self,
+        name: &str,
+        call: &BuiltinCall,
+    ) -> Result<BuiltinAnswer, BuiltinError> {
+        let tool = self.tools.iter().find(|(own, _)| *own == name);
+        let (_, tool) = tool.ok_or(BuiltinError::UnknownTool)?;
+        tool.call(call).await
+    }
+}
+
+fn server() -> ServerInfo {
+    ServerInfo {
+        name: "gatefold-builtin".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        title: None,
+        description: Some("Gatefold's own tools".to_owned()),
+        instructions: None,
+        protocol: String::new(),
+        capabilities: None,
+        whole: None,
+    }
+}

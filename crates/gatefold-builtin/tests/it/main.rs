@@ -1,0 +1,13 @@
+//! The tools as a caller sees them.
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
+
+mod ask_user;
+mod calculate;
+mod datetime;
+mod files;
+mod fixture;
+mod json_query;
+mod memory;
+mod text;
+mod todo;
+mod web;

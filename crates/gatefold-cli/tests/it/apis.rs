@@ -1,0 +1,6 @@
+//! HTTP APIs behind the real binary.
+
+mod certificate;
+mod guarded;
+mod raw_api;
+mod secrets;

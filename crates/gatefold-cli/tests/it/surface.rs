@@ -1,0 +1,174 @@
+//! Every way to show tools: what is printed is what a client lists, and the same goal is reached through each.
+
+use std::time::Duration;
+
+use gatefold_testkit::RawClient;
+use serde_json::{Value, json};
+
+use crate::process::{Gateway, run, two_sources};
+use crate::scratch::Scratch;
+
+const DISCLOSURES: [&str; 5] = ["gateway", "namespace", "intent", "flat", "auto"];
+
+/// Words for a goal that one tool serves, and its arguments.
+const GOAL: &str = "count issues by state";
+const ARGUMENTS: &str = r#"{"by":"state"}"#;
+
+fn scratch_with(config: &str) -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", two_sources(&scratch) + config);
+    scratch
+}
+
+async fn gateway(scratch: &Scratch) -> Gateway {
+    let gateway = Gateway::serve(scratch).await;
+    let client = client(&gateway, "flat");
+    while tools(&client).await.len() < 10 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    gateway
+}
+
+fn client(gateway: &Gateway, disclosure: &str) -> RawClient {
+    RawClient::new(format!("{}?disclosure={disclosure}", gateway.url())).unwrap()
+}
+
+/// The definitions that a client is given.
+async fn tools(client: &RawClient) -> Vec<Value> {
+    let listed = client.list().await.unwrap().result();
+    listed["tools"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn what_is_printed_is_what_a_client_is_given() {
+    let scratch = scratch_with("");
+    let gateway = gateway(&scratch).await;
+    for disclosure in DISCLOSURES {
+        let printed = run(&scratch, &["surface", "--disclosure", disclosure, "--json"]).json();
+        let definitions = printed["tools"].as_array().unwrap().iter();
+        let definitions: Vec<_> = definitions.map(|tool| tool["definition"].clone()).collect();
+        assert_eq!(definitions, tools(&client(&gateway, disclosure)).await, "{disclosure}");
+        let counts = printed["tools"].as_array().unwrap().iter();
+        let sum: u64 = counts.map(|tool| tool["tokens"].as_u64().unwrap()).sum();
+        let instructions = printed["instructions"]["tokens"].as_u64().unwrap();
+        assert_eq!(printed["tokens"], sum + instructions, "{disclosure}");
+    }
+}
+
+#[test]
+fn all_ways_are_compared_in_a_table() {
+    let scratch = scratch_with("");
+    let table = run(&scratch, &["surface", "--table", "--json"]).json();
+    let rows = table["disclosures"].as_array().unwrap();
+    let tokens = |name: &str| {
+        let row = rows.iter().find(|row| row["disclosure"] == *name).unwrap();
+        row["tokens"].as_u64().unwrap()
+    };
+    let names: Vec<_> = rows.iter().map(|row| row["disclosure"].as_str().unwrap()).collect();
+    assert_eq!(names, DISCLOSURES);
+    assert!(tokens("gateway") < tokens("flat") && tokens("intent") < tokens("flat"), "{table}");
+    // Two small sources fit into a tenth of the context.
+    assert_eq!(tokens("auto"), tokens("flat"));
+    let printed = run(&scratch, &["surface", "--table"]);
+    assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+    assert!(printed.stdout.starts_with("disclosure"), "{}", printed.stdout);
+}
+
+#[test]
+fn an_unknown_way_is_refused_with_those_there_are() {
+    let refused = run(&scratch_with(""), &["surface", "--disclosure", "loud"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    for name in DISCLOSURES {
+        assert!(refused.stderr.contains(&format!("`{name}`")), "{}", refused.stderr);
+    }
+    let refused = run(&scratch_with("[disclosure]\ndefault = 'loud'\n"), &["surface"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("`disclosure.default` is not a disclosure: loud"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn the_configuration_chooses_the_default() {
+    let scratch =
+        scratch_with("[disclosure]\ndefault = 'auto'\nauto_share = 0.001\ncontext_tokens = 1000\n");
+    let printed = run(&scratch, &["surface", "--json"]).json();
+    assert_eq!(printed["disclosure"], "auto");
+    assert_eq!(
+        printed["tools"][0]["definition"]["name"], "discover_tools",
+        "one token holds no tool"
+    );
+}
+
+/// A client that knows its goal and no tool. It derives each call from what it was told before.
+struct Seeker {
+    client: RawClient,
+    listed: Vec<Value>,
+}
+
+impl Seeker {
+    async fn answer(&self, tool: &str, arguments: &Value) -> Value {
+        let answered = self.client.call(tool, &arguments.to_string()).await.unwrap();
+        assert!(answered.result()["isError"].is_null(), "{tool}: {}", answered.text());
+        serde_json::from_str(&answered.text()).unwrap()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.listed.iter().any(|tool| tool["name"] == *name)
+    }
+
+    /// The listed tool whose text has the first words of the goal.
+    fn telling(&self) -> Option<&Value> {
+        self.listed.iter().find(|tool| {
+            let text = tool["description"].as_str().unwrap_or_default().to_lowercase();
+            GOAL.split(' ').take(2).all(|word| text.contains(word.trim_end_matches('s')))
+        })
+    }
+
+    async fn reach(&self) -> Value {
+        let arguments: Value = serde_json::from_str(ARGUMENTS).unwrap();
+        if self.has("get_tool_schema") {
+            let found = self.answer("discover_tools", &json!({ "query": GOAL })).await;
+            let name = found["results"][0]["name"].clone();
+            let schema = self.answer("get_tool_schema", &json!({ "tool_name": name })).await;
+            let call = json!({ "tool_name": schema["name"], "arguments": arguments });
+            return self.answer("execute_tool", &call).await["result"].clone();
+        }
+        if self.has("discover_tools") {
+            let found = self.answer("discover_tools", &json!({ "intent": GOAL })).await;
+            assert!(found["tools"][0]["parameters"].is_object(), "{found}");
+            let call = json!({ "tool_name": found["tools"][0]["name"], "arguments": arguments });
+            return self.answer("execute_tool", &call).await["result"].clone();
+        }
+        let telling = self.telling().unwrap_or_else(|| panic!("nothing tells of {GOAL}"));
+        let name = telling["name"].as_str().unwrap();
+        let Some(domain) = name.strip_suffix("__get_tool_schema") else {
+            let answered = self.client.call(name, ARGUMENTS).await.unwrap();
+            return serde_json::from_str(&answered.text()).unwrap();
+        };
+        let lines = telling["description"].as_str().unwrap().lines();
+        let is_it = |line: &&str| line.to_lowercase().contains("count");
+        let line = lines.filter(|line| line.starts_with("- ")).find(is_it).unwrap();
+        let own = line[2..].split(':').next().unwrap();
+        let schema = self.answer(name, &json!({ "tool_name": own })).await;
+        assert!(schema["parameters"].is_object(), "{schema}");
+        let call = json!({ "tool_name": own, "arguments": arguments });
+        self.answer(&format!("{domain}__invoke_tool"), &call).await["result"].clone()
+    }
+}
+
+#[tokio::test]
+async fn the_same_goal_is_reached_through_each() {
+    let scratch = scratch_with("");
+    let gateway = gateway(&scratch).await;
+    let mut results = Vec::new();
+    for disclosure in DISCLOSURES {
+        let client = client(&gateway, disclosure);
+        let listed = tools(&client).await;
+        results.push(Seeker { client, listed }.reach().await);
+    }
+    assert!(results[0]["counts"].is_object() || results[0]["counts"].is_array(), "{results:?}");
+    assert!(results.iter().all(|result| *result == results[0]), "{results:?}");
+}

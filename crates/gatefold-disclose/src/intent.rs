@@ -1,0 +1,194 @@
+use gatefold_catalog::{
+    Hit, Pattern, Request, Scope, SearchMode, Tool, View, call_signature, one_line, search,
+    token_bound,
+};
+use gatefold_core::{CallError, Outcome, ToolName};
+use serde_json::value::RawValue;
+
+use crate::arguments::{Arguments, json_text, object, object_text};
+use crate::gateway::{
+    ExecutingTool, GatewayLimits, Rendering, domain_names, executing_request, schema_text,
+    untouched_request,
+};
+use crate::pinned::{PinnedTools, by_alias};
+use crate::surface::{
+    ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
+};
+use crate::wording::{nothing_fits, quoted};
+
+const DISCOVER: &str = "discover_tools";
+const EXECUTE: &str = "execute_tool";
+const OWN: [&str; 2] = [DISCOVER, EXECUTE];
+
+/// How many tools an answer has, unless the model asks for another number, and at most.
+const TOP: usize = 3;
+const MOST: usize = 5;
+
+/// How much of an intent an answer repeats, in characters.
+const REPEATED: usize = 100;
+
+const HINT: &str = "Use discover_tools to find tools.";
+
+const INSTRUCTIONS: &str = "\
+You have a catalogue of tools that are not shown here. Say what you want to do:
+
+1. discover_tools - Say your intent. It answers with the schemas of the likeliest tools, ready to call.
+2. execute_tool - Run one of them.
+
+Skip discovery for tools you've already used in this conversation.";
+
+const DISCOVER_DESCRIPTION: &str = "Search the catalogue of tools by intent. Returns the schemas of the \
+     likeliest tools, ready to call. Use it for whatever your other tools cannot do.";
+const DISCOVER_INPUT: &str = r#"{"type":"object","properties":{"intent":{"type":"string","description":"What you want to do, in which service."},"top_k":{"type":"integer","minimum":1,"maximum":5,"default":3}},"required":["intent"]}"#;
+const READING: &str = r#"{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
+const EXECUTE_DEFINITION: &str = r#"{"name":"execute_tool","description":"Run a tool that discover_tools found.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the tool's schema."}},"required":["tool_name"]},"annotations":{"readOnlyHint":false,"idempotentHint":false,"openWorldHint":true}}"#;
+
+/// Pinned tools, a tool that finds others by intent and answers with their schemas, and one that
+/// calls them.
+#[derive(Debug, Clone, Default)]
+pub struct IntentDisclosure {
+    pub limits: GatewayLimits,
+    /// Tools to show at the top level as well, by patterns over their ids.
+    pub pinned: Vec<Pattern>,
+}
+
+impl IntentDisclosure {
+    fn pinned(&self) -> PinnedTools<'_> {
+        PinnedTools { patterns: &self.pinned, own: &OWN }
+    }
+
+    fn discover(&self, view: &View, arguments: &RawValue) -> Result<Step, UsageError> {
+        let arguments = Arguments::parse(DISCOVER, arguments)?;
+        arguments.only(&["intent", "top_k"])?;
+        let intent = arguments.text("intent")?.ok_or_else(|| {
+            let text = "Missing parameter 'intent' of discover_tools. Say what you want to do.";
+            UsageError::new(text)
+        })?;
+        let top = match arguments.get("top_k") {
+            None => TOP,
+            Some(raw) => top_k(raw)?,
+        };
+        let everywhere = Scope { domain: None, group: None };
+        let hits = search(view, &intent, &everywhere, SearchMode::Hybrid, top);
+        let text = self.answer(&intent, &hits);
+        let fitting = hits.iter().filter(|hit| hit.fits());
+        let tools = fitting.map(|hit| hit.tool.id().clone()).collect();
+        Ok(Step::Found(Reply::text(&text), SearchAnswer { query: intent, tools }))
+    }
+
+    /// The first tool whole; the others whole while they fit, else with their signatures.
+    fn answer(&self, intent: &str, hits: &[Hit<'_>]) -> String {
+        let asked = json_text(&one_line(intent, REPEATED));
+        let note = (!hits.iter().any(Hit::fits)).then(|| json_text(&nothing_fits(hits.len())));
+        let write = |tools: &[String]| {
+            let tools = format!("[{}]", tools.join(","));
+            let note = note.as_deref().map(|note| ("note", note));
+            let fields = [("intent", asked.as_str())].into_iter().chain(note);
+            object_text(fields.chain([("tools", tools.as_str())]))
+        };
+        let mut shown: Vec<String> = hits.iter().map(|hit| brief(hit.tool)).collect();
+        for (at, hit) in hits.iter().enumerate() {
+            let brief = std::mem::replace(&mut shown[at], schema_text(hit.tool));
+            if at > 0 && token_bound(&write(&shown)) > self.limits.discovery_tokens {
+                shown[at] = brief;
+            }
+        }
+        write(&shown)
+    }
+}
+
+fn top_k(raw: &str) -> Result<usize, UsageError> {
+    let number = raw.trim_matches('"').trim().parse::<usize>().ok();
+    number.filter(|number| *number > 0).map(|number| number.min(MOST)).ok_or_else(|| {
+        UsageError::new(format!(
+            "Parameter 'top_k' of {DISCOVER} must be a number from 1 to {MOST}."
+        ))
+    })
+}
+
+/// A tool with its signature instead of its schema.
+fn brief(tool: &Tool) -> String {
+    let name = json_text(tool.id().as_str());
+    let (line, signature) = (json_text(tool.line()), json_text(&call_signature(tool)));
+    object_text([
+        ("name", name.as_str()),
+        ("description", line.as_str()),
+        ("signature", signature.as_str()),
+    ])
+}
+
+fn discover_definition(view: &View) -> Box<RawValue> {
+    let description = format!("{DISCOVER_DESCRIPTION}{}", domain_names(view));
+    let (name, description) = (json_text(DISCOVER), json_text(&description));
+    object([
+        ("name", name.as_str()),
+        ("description", description.as_str()),
+        ("inputSchema", DISCOVER_INPUT),
+        ("annotations", READING),
+    ])
+}
+
+impl Disclosure for IntentDisclosure {
+    fn surface(&self, view: &View, _: &ClientLimits) -> Surface {
+        let execute = RawValue::from_string(EXECUTE_DEFINITION.to_owned());
+        let own = [
+            ToolSurface { name: DISCOVER.to_owned(), definition: discover_definition(view) },
+            ToolSurface {
+                name: EXECUTE.to_owned(),
+                definition: execute.expect("the definitions are JSON"),
+            },
+        ];
+        let mut tools = by_alias(self.pinned().of(view));
+        tools.splice(..0, own);
+        Surface::new(tools, INSTRUCTIONS.to_owned())
+    }
+
+    fn interpret(
+        &self,
+        view: &View,
+        name: &ToolName,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError> {
+        match name.as_str() {
+            DISCOVER => self.discover(view, arguments),
+            EXECUTE => {
+                let through = ExecutingTool { name: EXECUTE, own: &OWN, hint: HINT, domain: None };
+                executing_request(view, &through, arguments).map(Step::Call)
+            }
+            name => match (self.pinned().named(view, name), view.find(name)) {
+                (Some(tool), _) => Ok(Step::Call(untouched_request(view, tool, arguments))),
+                (None, Some(tool)) => Err(UsageError::new(format!(
+                    "Call {} through {EXECUTE}, with the tool_name '{}'.",
+                    quoted(name),
+                    tool.id()
+                ))),
+                (None, None) => Err(UsageError::new(format!(
+                    "Unknown tool {}. Tools: {DISCOVER}, {EXECUTE}",
+                    quoted(name)
+                ))),
+            },
+        }
+    }
+
+    fn searches(&self, name: &ToolName) -> bool {
+        name.as_str() == DISCOVER
+    }
+
+    fn render(
+        &self,
+        view: &View,
+        name: &ToolName,
+        request: &Request,
+        result: Result<Outcome, CallError>,
+    ) -> Reply {
+        let rendering = Rendering::new(view, request, &self.limits).hinting(HINT);
+        if name.as_str() == EXECUTE {
+            rendering.envelope(result)
+        } else {
+            rendering.untouched(result)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,259 @@
+use gatefold_catalog::{DomainEntry, Pattern, Request, Tool, View};
+use gatefold_core::{CallError, Domain, Outcome, ToolName};
+use serde_json::value::RawValue;
+
+use crate::arguments::Arguments;
+use crate::gateway::{
+    ExecutingTool, GatewayLimits, Rendering, domain_page, executing_request, schema_text,
+    untouched_request,
+};
+use crate::pinned::{PinnedTools, by_alias};
+use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, UsageError};
+use crate::wording::{listed, quoted, unknown_tool};
+
+mod definitions;
+
+const SCHEMA: &str = "get_tool_schema";
+const INVOKE: &str = "invoke_tool";
+
+/// The domain that stands for those without tools of their own. No domain is called so: a domain
+/// has at most 40 characters and no capital letters.
+const SHARED: &str = "OTHERS";
+
+/// The most tools at the top level, which every known client can handle.
+const TOOLS_LIMIT: usize = 128;
+
+/// Two tools for each domain: `{domain}__get_tool_schema`, whose description has a line for each of
+/// the domain's tools, and `{domain}__invoke_tool`. Pinned tools stand beside them.
+#[derive(Debug, Clone, Default)]
+pub struct NamespaceDisclosure {
+    pub limits: GatewayLimits,
+    /// Tools to show at the top level as well, by patterns over their ids.
+    pub pinned: Vec<Pattern>,
+}
+
+/// The domains that one pair of tools is for.
+enum Namespace<'a> {
+    One(&'a DomainEntry),
+    /// Those that have no pair of their own.
+    Shared(Vec<&'a DomainEntry>),
+}
+
+/// Which tool of a pair is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PairTool {
+    Schema,
+    Invoke,
+}
+
+impl Namespace<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::One(entry) => entry.domain().as_str(),
+            Self::Shared(_) => SHARED,
+        }
+    }
+
+    fn tool_name(&self, tool: PairTool) -> String {
+        let own = match tool {
+            PairTool::Schema => SCHEMA,
+            PairTool::Invoke => INVOKE,
+        };
+        format!("{}__{own}", self.name())
+    }
+}
+
+impl NamespaceDisclosure {
+    fn pinned(&self) -> PinnedTools<'_> {
+        PinnedTools { patterns: &self.pinned, own: &[] }
+    }
+
+    /// The pinned tools that are shown: as many as leave room for one pair.
+    fn shown<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Tool> {
+        self.pinned().of(view).take(TOOLS_LIMIT - 2)
+    }
+
+    /// The pairs of a view, in the order of their domains' names. If there are more domains than a
+    /// client can take pairs, the last ones share one.
+    fn namespaces<'a>(&self, view: &'a View) -> Vec<Namespace<'a>> {
+        let domains: Vec<_> = view.domains().collect();
+        let room = (TOOLS_LIMIT - self.shown(view).count()) / 2;
+        let own = if domains.len() <= room { domains.len() } else { room - 1 };
+        let mut namespaces: Vec<_> =
+            domains[..own].iter().map(|entry| Namespace::One(entry)).collect();
+        if own < domains.len() {
+            namespaces.push(Namespace::Shared(domains[own..].to_vec()));
+        }
+        namespaces
+    }
+
+    /// The pair that a tool at the top level belongs to, and which of the two it is.
+    fn pair_of<'a>(&self, view: &'a View, name: &str) -> Option<(Namespace<'a>, PairTool)> {
+        let (domain, own) = name.split_once("__")?;
+        let tool = match own {
+            SCHEMA => PairTool::Schema,
+            INVOKE => PairTool::Invoke,
+            _ => return None,
+        };
+        let mut namespaces = self.namespaces(view).into_iter();
+        Some((namespaces.find(|namespace| namespace.name() == domain)?, tool))
+    }
+
+    fn not_at_the_top(&self, view: &View, name: &str) -> UsageError {
+        if let Some(tool) = view.find(name)
+            && let Some(namespace) = self.namespace_of(view, tool.domain())
+        {
+            let invoke = namespace.tool_name(PairTool::Invoke);
+            let own = name_in(&namespace, tool);
+            return UsageError::new(format!(
+                "Call {} through {invoke}, with the tool_name '{own}'.",
+                quoted(name)
+            ));
+        }
+        let pairs = self.namespaces(view);
+        let names: Vec<_> = pairs.iter().map(|pair| pair.tool_name(PairTool::Schema)).collect();
+        let names = listed(names.iter().map(String::as_str), NAMED_BYTES, str::len);
+        UsageError::new(format!("Unknown tool {}. Look tools up with: {names}", quoted(name)))
+    }
+
+    fn namespace_of<'a>(&self, view: &'a View, domain: &Domain) -> Option<Namespace<'a>> {
+        self.namespaces(view).into_iter().find(|namespace| match namespace {
+            Namespace::One(entry) => entry.domain() == domain,
+            Namespace::Shared(entries) => entries.iter().any(|entry| entry.domain() == domain),
+        })
+    }
+
+    fn schema(
+        &self,
+        view: &View,
+        namespace: &Namespace<'_>,
+        name: &str,
+        arguments: &RawValue,
+    ) -> Result<Reply, UsageError> {
+        let arguments = Arguments::parse(name, arguments)?;
+        arguments.only(&["tool_name", "cursor"])?;
+        let cursor = arguments.text("cursor")?;
+        let Some(asked) = arguments.text("tool_name")? else {
+            let Namespace::One(entry) = namespace else {
+                return Err(UsageError::new(format!(
+                    "Missing parameter 'tool_name' of {name}. {}",
+                    definitions::shared_domains(namespace)
+                )));
+            };
+            let budget = self.limits.discovery_tokens;
+            return domain_page(view, entry, budget, cursor.as_deref())
+                .map(|text| Reply::text(&text));
+        };
+        match found(view, namespace, asked.trim()) {
+            Some(tool) => Ok(Reply::text(&schema_text(tool))),
+            None => Err(unknown_in(view, namespace, asked.trim())),
+        }
+    }
+}
+
+/// How many bytes of names an error has.
+const NAMED_BYTES: usize = 2000;
+
+/// What a tool is called in its namespace.
+fn name_in<'a>(namespace: &Namespace<'_>, tool: &'a Tool) -> &'a str {
+    match namespace {
+        Namespace::One(_) => tool.definition().name(),
+        Namespace::Shared(_) => tool.id().as_str(),
+    }
+}
+
+/// A tool by its own name or its id. It never leaves the namespace.
+fn found<'a>(view: &'a View, namespace: &Namespace<'_>, name: &str) -> Option<&'a Tool> {
+    match namespace {
+        Namespace::One(entry) => {
+            let by_id = || view.find(name).filter(|tool| tool.domain() == entry.domain());
+            view.tool_named(entry.domain(), name).or_else(by_id)
+        }
+        Namespace::Shared(entries) => view
+            .find(name)
+            .filter(|tool| entries.iter().any(|entry| entry.domain() == tool.domain())),
+    }
+}
+
+fn unknown_in(view: &View, namespace: &Namespace<'_>, name: &str) -> UsageError {
+    let hint = hint(namespace);
+    let Ok(parsed) = ToolName::parse(name) else {
+        return UsageError::new(format!("{} {hint}", unknown_tool(view, name, &[])));
+    };
+    let (view, parsed) = match namespace {
+        Namespace::One(entry) => {
+            let domain = entry.domain();
+            let long = ToolName::parse(&format!("{domain}__{name}")).unwrap_or(parsed);
+            (view.within(domain), long)
+        }
+        Namespace::Shared(_) => (view.clone(), parsed),
+    };
+    let nearest = view.resolve(&parsed).err().map(|miss| miss.nearest).unwrap_or_default();
+    UsageError::new(format!("{} {hint}", unknown_tool(&view, name, &nearest)))
+}
+
+/// How to find a tool's name.
+fn hint(namespace: &Namespace<'_>) -> String {
+    format!("{} describes the tools.", namespace.tool_name(PairTool::Schema))
+}
+
+impl Disclosure for NamespaceDisclosure {
+    fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
+        let mut tools = by_alias(self.shown(view));
+        for namespace in self.namespaces(view) {
+            tools.extend(definitions::pair(view, &namespace));
+        }
+        let instructions = definitions::instructions(view, *limits);
+        Surface::new(tools, instructions)
+    }
+
+    fn interpret(
+        &self,
+        view: &View,
+        name: &ToolName,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError> {
+        let Some((namespace, tool)) = self.pair_of(view, name.as_str()) else {
+            let pinned = self.pinned().named(view, name.as_str());
+            let pinned = pinned.ok_or_else(|| self.not_at_the_top(view, name.as_str()))?;
+            return Ok(Step::Call(untouched_request(view, pinned, arguments)));
+        };
+        if tool == PairTool::Schema {
+            return self.schema(view, &namespace, name.as_str(), arguments).map(Step::Reply);
+        }
+        let through = ExecutingTool {
+            name: name.as_str(),
+            own: &[],
+            hint: &hint(&namespace),
+            domain: match &namespace {
+                Namespace::One(entry) => Some(entry.domain()),
+                Namespace::Shared(_) => None,
+            },
+        };
+        executing_request(view, &through, arguments).map(Step::Call)
+    }
+
+    fn searches(&self, name: &ToolName) -> bool {
+        name.as_str().ends_with(SCHEMA)
+    }
+
+    fn render(
+        &self,
+        view: &View,
+        name: &ToolName,
+        request: &Request,
+        result: Result<Outcome, CallError>,
+    ) -> Reply {
+        let rendering = Rendering::new(view, request, &self.limits);
+        match self.pair_of(view, name.as_str()) {
+            Some((namespace, _)) => {
+                let hint = hint(&namespace);
+                rendering.hinting(&hint).envelope(result)
+            }
+            None => rendering.untouched(result),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! The definitions of a namespace's pair of tools.
+
+use gatefold_catalog::{Tool, View, one_line};
+
+use super::{Namespace, PairTool, name_in};
+use crate::arguments::{json_text, object};
+use crate::surface::{ClientLimits, ToolSurface};
+use crate::wording::{described, listed};
+
+/// The longest description, in bytes. Every known client takes that much.
+const DESCRIPTION_BYTES: usize = 2048;
+
+/// The lengths of a tool's line, in characters, from the best to the shortest.
+const LINE_LENGTHS: [usize; 4] = [80, 50, 30, 0];
+
+/// How much of a domain's description is shown, in characters.
+const DOMAIN_LENGTH: usize = 120;
+
+const INSTRUCTIONS: &str = "\
+Tools are grouped by domain. Each domain has two tools:
+
+1. {domain}__get_tool_schema - Get the parameter schema of one of the domain's tools. Its description lists them.
+2. {domain}__invoke_tool - Run one of them.
+
+Workflow: get_tool_schema → invoke_tool. Skip the first for tools you've already used in this conversation.";
+
+const SCHEMA_INPUT: &str = r#"{"type":"object","properties":{"tool_name":{"type":"string","description":"One of the tools above. Omit to list all."},"cursor":{"type":"string","description":"The last next_cursor."}}}"#;
+const SHARED_SCHEMA_INPUT: &str = r#"{"type":"object","properties":{"tool_name":{"type":"string","description":"As DOMAIN__TOOL."}},"required":["tool_name"]}"#;
+const INVOKE_INPUT: &str = r#"{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the schema of the tool."}},"required":["tool_name"]}"#;
+const READING: &str = r#"{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
+
+pub(super) fn pair(view: &View, namespace: &Namespace<'_>) -> [ToolSurface; 2] {
+    let tools = tools_of(view, namespace);
+    let input = match namespace {
+        Namespace::One(_) => SCHEMA_INPUT,
+        Namespace::Shared(_) => SHARED_SCHEMA_INPUT,
+    };
+    let schema = named(
+        namespace.tool_name(PairTool::Schema),
+        &schema_description(view, namespace, &tools),
+        input,
+        READING,
+    );
+    let what = match namespace {
+        Namespace::One(entry) => {
+            format!("Run one of the tools of {}, by its name.", entry.domain())
+        }
+        Namespace::Shared(_) => "Run a tool of another domain, by its id.".to_owned(),
+    };
+    let annotations = annotations(&tools);
+    let invoke = named(namespace.tool_name(PairTool::Invoke), &what, INVOKE_INPUT, &annotations);
+    [schema, invoke]
+}
+
+fn tools_of<'a>(view: &'a View, namespace: &Namespace<'_>) -> Vec<&'a Tool> {
+    match namespace {
+        Namespace::One(entry) => view.tools_in(entry).collect(),
+        Namespace::Shared(entries) => {
+            entries.iter().flat_map(|entry| view.tools_in(entry)).collect()
+        }
+    }
+}
+
+fn named(name: String, description: &str, input: &str, annotations: &str) -> ToolSurface {
+    let (quoted, description) = (json_text(&name), json_text(description));
+    let definition = object([
+        ("name", quoted.as_str()),
+        ("description", description.as_str()),
+        ("inputSchema", input),
+        ("annotations", annotations),
+    ]);
+    ToolSurface { name, definition }
+}
+
+/// What calling any of these tools may do. A hint that one of them lacks counts as the worse.
+fn annotations(tools: &[&Tool]) -> String {
+    let hints = |tool: &&&Tool| tool.definition().hints();
+    let all =
+        |is_so: fn(&gatefold_core::Hints) -> bool| tools.iter().all(|tool| is_so(&hints(&tool)));
+    let reads = all(|hints| hints.read_only == Some(true));
+    let spares =
+        reads || all(|hints| hints.destructive == Some(false) || hints.read_only == Some(true));
+    let is_closed = all(|hints| hints.open_world == Some(false));
+    format!(
+        r#"{{"readOnlyHint":{reads},"destructiveHint":{},"openWorldHint":{}}}"#,
+        !spares, !is_closed
+    )
+}
+
+/// A line for each tool: shorter ones if room runs out, then names alone, then as many as fit.
+fn schema_description(view: &View, namespace: &Namespace<'_>, tools: &[&Tool]) -> String {
+    let start = match namespace {
+        Namespace::One(entry) => {
+            let about = one_line(&described(view, entry), DOMAIN_LENGTH);
+            let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
+            format!("Get the parameter schema of a tool of {}{about}. Tools:", entry.domain())
+        }
+        Namespace::Shared(_) => {
+            format!("Get the parameter schema of a tool. {} Tools:", shared_domains(namespace))
+        }
+    };
+    let with_lines = |length: usize| {
+        let lines = tools.iter().map(|tool| line(name_in(namespace, tool), tool.line(), length));
+        format!("{start}{}", lines.collect::<String>())
+    };
+    let mut wholes = LINE_LENGTHS.into_iter().map(with_lines);
+    if let Some(whole) = wholes.find(|text| text.len() <= DESCRIPTION_BYTES) {
+        return whole;
+    }
+    let rest = match namespace {
+        Namespace::One(_) => "\nCall it without tool_name to list all.",
+        Namespace::Shared(_) => "",
+    };
+    let room = DESCRIPTION_BYTES.saturating_sub(start.len() + rest.len() + 1);
+    let names = tools.iter().map(|tool| name_in(namespace, tool));
+    format!("{start} {}{rest}", listed(names, room, str::len))
+}
+
+fn line(name: &str, about: &str, length: usize) -> String {
+    match one_line(about, length) {
+        about if length == 0 || about.is_empty() => format!("\n- {name}"),
+        about => format!("\n- {name}: {about}"),
+    }
+}
+
+/// The bytes of domain names in the description of a shared pair.
+const SHARED_BYTES: usize = 600;
+
+/// Which domains share a pair, as a sentence.
+pub(super) fn shared_domains(namespace: &Namespace<'_>) -> String {
+    let Namespace::Shared(entries) = namespace else { return String::new() };
+    let names = entries.iter().map(|entry| entry.domain().as_str());
+    format!("Domains without tools of their own: {}.", listed(names, SHARED_BYTES, str::len))
+}
+
+pub(super) fn instructions(view: &View, limits: ClientLimits) -> String {
+    let start = format!("{INSTRUCTIONS}\n\nDomains: ");
+    let names = view.domains().map(|entry| entry.domain().as_str());
+    let room = limits.instructions_bytes.saturating_sub(start.len());
+    match listed(names, room, str::len) {
+        names if names.is_empty() => INSTRUCTIONS.to_owned(),
+        names => format!("{start}{names}"),
+    }
+}

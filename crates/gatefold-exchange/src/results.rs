@@ -1,0 +1,8 @@
+//! Results that are too large for a model: kept whole, shown as a preview, and read on by handle.
+
+mod keeper;
+mod source;
+
+pub(crate) use keeper::Showing;
+pub use keeper::{ResultFormat, ResultKeeper, ResultLimits};
+pub use source::{ResultSource, read_result_id};

@@ -1,0 +1,470 @@
+//! Queries over the rows of a table, in a SQLite database in memory.
+//!
+//! The database holds nothing but the rows. Its authorizer lets a statement read them and call
+//! functions, so nothing can be attached, written or loaded; a statement that runs too long is
+//! interrupted, and what it gathers is bounded.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::types::{Value as SqlValue, ValueRef};
+use rusqlite::{Connection, params_from_iter};
+use serde::de::IgnoredAny;
+
+use crate::ReadingError;
+use crate::json::{items, members, unescaped};
+
+/// The table's name.
+pub(crate) const TABLE: &str = "result";
+
+/// How long a statement may run.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// How many steps of SQLite's machine lie between two looks at the clock.
+const STEPS: i32 = 10_000;
+
+/// The most rows, columns and bytes of a text. What SQLite does with a text within one step cannot be
+/// interrupted, and some of its functions take time that grows with the square.
+const MAX_ROWS: usize = 200_000;
+const MAX_COLUMNS: usize = 200;
+const MAX_TEXT: usize = 64 * 1024;
+
+/// The most bytes of an outcome.
+const MAX_OUTCOME: usize = 16 * 1024 * 1024;
+
+/// The longest statement, in bytes.
+const MAX_STATEMENT: usize = 20_000;
+
+/// What a query gave.
+pub(crate) struct SqlOutcome {
+    /// `{"columns":[...],"rows":[[...]]}`
+    pub(crate) text: String,
+    pub(crate) rows: usize,
+    /// What was left out of the table, as a sentence; empty if nothing was.
+    pub(crate) note: String,
+}
+
+/// Runs one statement over the rows of a text.
+pub(crate) fn run(text: &str, statement: &str) -> Result<SqlOutcome, ReadingError> {
+    if statement.len() > MAX_STATEMENT {
+        let message = format!("the statement is longer than {MAX_STATEMENT} bytes");
+        return Err(ReadingError::TooMuch(message));
+    }
+    let rows = TableRows::of(text)?;
+    let (database, note) = rows.loaded().map_err(|error| internal(&error))?;
+    confine(&database).map_err(|error| internal(&error))?;
+    query(&database, &rows, statement).map(|outcome| SqlOutcome { note, ..outcome })
+}
+
+/// The rows of a text, still raw.
+struct TableRows<'a> {
+    columns: Vec<String>,
+    rows: RowsShape<'a>,
+}
+
+enum RowsShape<'a> {
+    /// A list of objects.
+    Objects(&'a str),
+    /// A list of lists, in the order of the columns.
+    Lists(&'a str),
+}
+
+impl<'a> TableRows<'a> {
+    fn of(text: &'a str) -> Result<Self, ReadingError> {
+        let text = text.trim();
+        let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+        let text = if is_json { text } else { "" };
+        if let Some(table) = Self::with_header(text) {
+            return Ok(table);
+        }
+        let list = list_of_objects(text).ok_or_else(|| {
+            ReadingError::Unsuitable(
+                "`sql` reads a list of JSON objects, alone or as a member, or `columns` and `rows`; \
+                 this result has none: use `jq`, `path`, `grep` or `lines`"
+                    .to_owned(),
+            )
+        })?;
+        let (mut columns, mut known) = (Vec::new(), HashSet::new());
+        for object in items(list).take(MAX_ROWS) {
+            for (name, _) in members(object) {
+                let name = unescaped(name);
+                // SQLite's names differ in more than case.
+                if known.insert(name.to_lowercase()) {
+                    columns.push(name.into_owned());
+                }
+            }
+            if columns.len() > MAX_COLUMNS {
+                let message = format!("its objects have more than {MAX_COLUMNS} members: use `jq`");
+                return Err(ReadingError::TooMuch(message));
+            }
+        }
+        Ok(Self { columns, rows: RowsShape::Objects(list) })
+    }
+
+    /// `columns`, as names or objects with a `name`, and `rows` as lists.
+    fn with_header(text: &'a str) -> Option<Self> {
+        let member = |wanted: &str| {
+            members(text).find(|(name, _)| unescaped(name) == wanted).map(|(_, value)| value)
+        };
+        let (header, rows) = (member("columns")?, member("rows")?);
+        items(rows).next()?.starts_with('[').then_some(())?;
+        let name_of = |column: &str| {
+            if let Some(text) = column.strip_prefix('"') {
+                return Some(unescaped(text.strip_suffix('"')?).into_owned());
+            }
+            let (_, name) = members(column).find(|(key, _)| unescaped(key) == "name")?;
+            Some(unescaped(name.strip_prefix('"')?.strip_suffix('"')?).into_owned())
+        };
+        let names: Vec<String> = items(header).map(name_of).collect::<Option<_>>()?;
+        let is_table = !names.is_empty() && names.len() <= MAX_COLUMNS;
+        is_table.then(|| Self { columns: distinct(names), rows: RowsShape::Lists(rows) })
+    }
+
+    /// A database with the rows, and what of them was left out.
+    fn loaded(&self) -> rusqlite::Result<(Connection, String)> {
+        let mut database = Connection::open_in_memory()?;
+        let names: Vec<_> = self.columns.iter().map(|name| quoted(name)).collect();
+        database.execute_batch(&format!("CREATE TABLE {TABLE} ({})", names.join(", ")))?;
+        let places = vec!["?"; names.len()].join(", ");
+        let lower: Vec<_> = self.columns.iter().map(|name| name.to_lowercase()).collect();
+        let (mut count, mut cut, mut beyond) = (0, 0, 0);
+        let transaction = database.transaction()?;
+        {
+            let mut insert =
+                transaction.prepare(&format!("INSERT INTO {TABLE} VALUES ({places})"))?;
+            let list = match &self.rows {
+                RowsShape::Objects(list) | RowsShape::Lists(list) => list,
+            };
+            for row in items(list) {
+                if count == MAX_ROWS {
+                    beyond += 1;
+                    continue;
+                }
+                let mut values = vec![SqlValue::Null; names.len()];
+                match &self.rows {
+                    RowsShape::Objects(_) => {
+                        for (name, raw) in members(row) {
+                            let name = unescaped(name).to_lowercase();
+                            if let Some(at) = lower.iter().position(|known| *known == name) {
+                                values[at] = value(raw, &mut cut);
+                            }
+                        }
+                    }
+                    RowsShape::Lists(_) => {
+                        for (at, raw) in items(row).take(names.len()).enumerate() {
+                            values[at] = value(raw, &mut cut);
+                        }
+                    }
+                }
+                insert.execute(params_from_iter(values))?;
+                count += 1;
+            }
+        }
+        transaction.commit()?;
+        Ok((database, left_out(cut, beyond)))
+    }
+}
+
+fn left_out(cut: usize, beyond: usize) -> String {
+    let mut note = String::new();
+    if cut > 0 {
+        let _ =
+            write!(note, " {cut} texts are cut at {MAX_TEXT} bytes here; `path` reads them whole.");
+    }
+    if beyond > 0 {
+        let _ = write!(note, " The last {beyond} rows are left out; `jq` reads them.");
+    }
+    note
+}
+
+/// The text itself if it is a list of objects, else the longest of its members that is one.
+fn list_of_objects(text: &str) -> Option<&str> {
+    let is_one = |list: &&str| {
+        let mut first = items(list).take(2).peekable();
+        first.peek().is_some() && first.all(|item| item.starts_with('{'))
+    };
+    let members = || members(text).map(|(_, value)| value);
+    Some(text).filter(is_one).or_else(|| members().filter(is_one).max_by_key(|list| list.len()))
+}
+
+/// Names with a number behind those that are there already, whatever their case.
+fn distinct(names: Vec<String>) -> Vec<String> {
+    let mut known = HashSet::new();
+    let distinct = |name: String| {
+        let mut own = name.clone();
+        let mut number = 2;
+        while !known.insert(own.to_lowercase()) {
+            own = format!("{name}_{number}");
+            number += 1;
+        }
+        own
+    };
+    names.into_iter().map(distinct).collect()
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\"").replace('\0', ""))
+}
+
+/// A JSON value as SQLite has it: whole numbers of 64 bits and decimal numbers as numbers where they
+/// stay the same, everything else as the text that it is.
+fn value(raw: &str, cut: &mut usize) -> SqlValue {
+    let mut text = |text: &str| {
+        let end = text.floor_char_boundary(MAX_TEXT);
+        *cut += usize::from(end < text.len());
+        SqlValue::Text(text[..end].to_owned())
+    };
+    match raw.as_bytes().first() {
+        Some(b'"') => text(&unescaped(&raw[1..raw.len() - 1])),
+        Some(b'n') | None => SqlValue::Null,
+        Some(b't') => SqlValue::Integer(1),
+        Some(b'f') => SqlValue::Integer(0),
+        Some(b'{' | b'[') => text(raw),
+        Some(_) => number(raw).unwrap_or_else(|| text(raw)),
+    }
+}
+
+fn number(raw: &str) -> Option<SqlValue> {
+    if let Ok(whole) = raw.parse::<i64>() {
+        return Some(SqlValue::Integer(whole));
+    }
+    let number: f64 = raw.parse().ok()?;
+    // A longer number would lose digits.
+    let digits = raw.bytes().filter(u8::is_ascii_digit).count();
+    (number.is_finite() && digits <= 15).then_some(SqlValue::Real(number))
+}
+
+/// Lets statements read the rows and nothing else, and ends those that take too long or too much.
+fn confine(database: &Connection) -> rusqlite::Result<()> {
+    let limit = |limit: Limit, most: usize| {
+        database.set_limit(limit, i32::try_from(most).unwrap_or(i32::MAX)).map(drop)
+    };
+    limit(Limit::SQLITE_LIMIT_LENGTH, 16 * MAX_TEXT)?;
+    limit(Limit::SQLITE_LIMIT_SQL_LENGTH, MAX_STATEMENT)?;
+    limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    limit(Limit::SQLITE_LIMIT_EXPR_DEPTH, 200)?;
+    limit(Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50)?;
+    limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200)?;
+    let until = Instant::now() + DEADLINE;
+    database.progress_handler(STEPS, Some(move || Instant::now() > until))?;
+    database.authorizer(Some(|context: AuthContext<'_>| match context.action {
+        AuthAction::Select | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Read { table_name, .. } if !table_name.starts_with("sqlite_") => {
+            Authorization::Allow
+        }
+        AuthAction::Function { function_name } if is_harmless(function_name) => {
+            Authorization::Allow
+        }
+        _ => Authorization::Deny,
+    }))
+}
+
+/// Functions that cost little or can be interrupted. Searching in a text takes time that grows with
+/// the square of its length, which is why texts are short here.
+fn is_harmless(name: &str) -> bool {
+    const REFUSED: [&str; 8] = [
+        "load_extension",
+        "readfile",
+        "writefile",
+        "edit",
+        "fts3_tokenizer",
+        "randomblob",
+        "zeroblob",
+        "sqlite_log",
+    ];
+    !REFUSED.iter().any(|refused| refused.eq_ignore_ascii_case(name))
+}
+
+fn query(
+    database: &Connection,
+    table: &TableRows<'_>,
+    statement: &str,
+) -> Result<SqlOutcome, ReadingError> {
+    let failed = |error: rusqlite::Error| refused(&error, &table.columns);
+    let mut prepared = database.prepare(statement.trim()).map_err(failed)?;
+    let names: Vec<_> = prepared.column_names().iter().map(|name| json_text(name)).collect();
+    let mut text = format!("{{\"columns\":[{}],\"rows\":[", names.join(","));
+    let mut rows = prepared.query([]).map_err(failed)?;
+    let mut count = 0;
+    while let Some(row) = rows.next().map_err(failed)? {
+        text.push_str(if count > 0 { ",[" } else { "[" });
+        for at in 0..names.len() {
+            text.extend((at > 0).then_some(','));
+            text.push_str(&written(row.get_ref(at).map_err(failed)?));
+        }
+        text.push(']');
+        count += 1;
+        if text.len() > MAX_OUTCOME {
+            let message = "the query gives more than 16 MiB: add a LIMIT or fewer columns";
+            return Err(ReadingError::TooMuch(message.to_owned()));
+        }
+    }
+    text.push_str("]}");
+    Ok(SqlOutcome { text, rows: count, note: String::new() })
+}
+
+fn written(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => "null".to_owned(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => {
+            serde_json::Number::from_f64(number).map_or("null".to_owned(), |n| n.to_string())
+        }
+        ValueRef::Text(text) => json_text(&String::from_utf8_lossy(text)),
+        ValueRef::Blob(bytes) => json_text(&format!("({} bytes)", bytes.len())),
+    }
+}
+
+fn json_text(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// How many columns an error names.
+const NAMED_COLUMNS: usize = 40;
+
+fn refused(error: &rusqlite::Error, columns: &[String]) -> ReadingError {
+    let text = error.to_string();
+    if text.contains("interrupted") {
+        let message = format!("the query took more than {} s: make it simpler", DEADLINE.as_secs());
+        return ReadingError::TooMuch(message);
+    }
+    if text.contains("not authorized") {
+        let message = format!("`sql` takes one SELECT over the table `{TABLE}`");
+        return ReadingError::Syntax(message);
+    }
+    if matches!(error, rusqlite::Error::MultipleStatement) {
+        return ReadingError::Syntax("`sql` takes one statement".to_owned());
+    }
+    let mut names: Vec<_> =
+        columns.iter().take(NAMED_COLUMNS).map(|name| crate::lines::head(name, 60)).collect();
+    let more = format!("+{} more", columns.len().saturating_sub(NAMED_COLUMNS));
+    if columns.len() > NAMED_COLUMNS {
+        names.push(&more);
+    }
+    let text = crate::lines::head(&text, 200);
+    ReadingError::Syntax(format!(
+        "SQLite says: {text}. The table is `{TABLE}`, its columns: {}",
+        names.join(", ")
+    ))
+}
+
+fn internal(error: &rusqlite::Error) -> ReadingError {
+    ReadingError::Unsuitable(format!("the rows cannot be loaded: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ISSUES: &str = r#"{"total":3,"items":[
+        {"id":1,"title":"Login \"fails\"","open":true,"labels":["bug"]},
+        {"id":2,"title":"Slow","open":false,"score":1.5},
+        {"ID":9007199254740993,"title":null}]}"#;
+
+    fn run_text(text: &str, statement: &str) -> Result<String, String> {
+        run(text, statement).map(|it| it.text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn lists_of_objects_are_a_table() {
+        for (statement, expected) in [
+            (
+                "SELECT id, title FROM result WHERE open",
+                r#"{"columns":["id","title"],"rows":[[1,"Login \"fails\""]]}"#,
+            ),
+            (
+                "SELECT max(id), count(*) FROM result",
+                r#"{"columns":["max(id)","count(*)"],"rows":[[9007199254740993,3]]}"#,
+            ),
+            (
+                "SELECT labels, score FROM result ORDER BY score DESC",
+                r#"{"columns":["labels","score"],"rows":[[null,1.5],["[\"bug\"]",null],[null,null]]}"#,
+            ),
+            (
+                "SELECT labels ->> 0 AS l FROM result LIMIT 1",
+                r#"{"columns":["l"],"rows":[["bug"]]}"#,
+            ),
+        ] {
+            assert_eq!(run_text(ISSUES, statement).as_deref(), Ok(expected), "{statement}");
+        }
+        let alone = r#"[{"a":1},{"a":2}]"#;
+        assert_eq!(
+            run_text(alone, "SELECT sum(a) FROM result").unwrap(),
+            r#"{"columns":["sum(a)"],"rows":[[3]]}"#
+        );
+    }
+
+    #[test]
+    fn a_header_and_rows_are_a_table() {
+        let ours = r#"{"columns":[{"name":"id","type":"int"},{"name":"x"},{"name":"X"}],"rows":[[1,"a",true],[2,null]]}"#;
+        let expected = r#"{"columns":["id","x","X_2"],"rows":[[1,"a",1],[2,null,null]]}"#;
+        assert_eq!(run_text(ours, "SELECT * FROM result").unwrap(), expected);
+        let plain = r#"{"columns":["a"],"rows":[[1]]}"#;
+        assert_eq!(run_text(plain, "SELECT a FROM result").unwrap(), plain);
+    }
+
+    #[test]
+    fn nothing_but_reading_the_rows_is_allowed() {
+        for statement in [
+            "ATTACH '/tmp/x.db' AS x",
+            "CREATE TABLE t (a)",
+            "DELETE FROM result",
+            "UPDATE result SET id = 1",
+            "INSERT INTO result (id) VALUES (1)",
+            "DROP TABLE result",
+            "PRAGMA database_list",
+            "VACUUM INTO '/tmp/x.db'",
+            "SELECT load_extension('x')",
+            "SELECT zeroblob(1000000)",
+            "SELECT * FROM sqlite_master",
+            "SELECT * FROM pragma_database_list",
+            "BEGIN",
+            "WITH d AS (SELECT 1) DELETE FROM result",
+            "SELECT 1; SELECT 2",
+            "",
+        ] {
+            let refused = run_text(ISSUES, statement);
+            assert!(refused.is_err(), "{statement}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn what_takes_too_long_or_too_much_is_ended() {
+        let started = Instant::now();
+        for statement in [
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x, hex(x) FROM n",
+        ] {
+            let refused = run_text(ISSUES, statement).unwrap_err();
+            assert!(refused.contains("took more than") || refused.contains("16 MiB"), "{refused}");
+        }
+        let doubled = "WITH RECURSIVE n(x) AS (SELECT 'a' UNION ALL SELECT x || x FROM n) SELECT max(length(x)) FROM n";
+        assert!(run_text(ISSUES, doubled).is_err());
+        assert!(started.elapsed() < 4 * DEADLINE, "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn an_error_names_the_columns() {
+        let error = run_text(ISSUES, "SELECT titel FROM result").unwrap_err();
+        assert_eq!(
+            error,
+            "SQLite says: no such column: titel. The table is `result`, its columns: id, title, open, \
+             labels, score"
+        );
+        let error = run_text(r#"{"a":1}"#, "SELECT 1").unwrap_err();
+        assert!(error.starts_with("`sql` reads a list of JSON objects"), "{error}");
+        let error = run_text("plain text", "SELECT 1").unwrap_err();
+        assert!(error.starts_with("`sql` reads a list of JSON objects"), "{error}");
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_that_is_said() {
+        let long = format!(r#"[{{"a":"{}"}}]"#, "x".repeat(MAX_TEXT + 10));
+        let outcome = run(&long, "SELECT length(a) FROM result").unwrap();
+        assert_eq!(outcome.text, format!(r#"{{"columns":["length(a)"],"rows":[[{MAX_TEXT}]]}}"#));
+        assert_eq!(outcome.note, " 1 texts are cut at 65536 bytes here; `path` reads them whole.");
+    }
+}

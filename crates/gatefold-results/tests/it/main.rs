@@ -1,0 +1,5 @@
+mod hostile;
+mod preview;
+mod reach;
+mod reading;
+mod shown;

@@ -1,0 +1,153 @@
+//! Opening what lies in a folder, and nothing else.
+//!
+//! Every name is opened relative to the descriptor of its folder, one name at a time, and a link is
+//! never followed. So whatever somebody swaps while we look, what is opened lies in the folder that was
+//! opened before. Only the configured folder itself may be reached through links: a person named it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, open, openat, statat};
+
+/// A folder, open.
+#[derive(Debug)]
+pub(crate) struct OpenFolder(OwnedFd);
+
+/// One entry of a folder.
+#[derive(Debug)]
+pub(crate) struct FolderEntry {
+    pub(crate) name: OsString,
+    pub(crate) kind: EntryShape,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EntryShape {
+    Folder,
+    File {
+        size: u64,
+    },
+    Link,
+    /// A device, a pipe or a socket.
+    Special,
+}
+
+/// Why something in a folder was not read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadError {
+    #[error("it has more than {0} entries")]
+    Crowded(usize),
+    #[error("it is a link, and links are not followed")]
+    Link,
+    #[error("it is no ordinary file")]
+    Special,
+    #[error("it has more than {0} bytes")]
+    TooLarge(u64),
+    #[error("it cannot be read: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl From<rustix::io::Errno> for ReadError {
+    fn from(error: rustix::io::Errno) -> Self {
+        match error {
+            // What `O_NOFOLLOW` answers for a link; with `O_DIRECTORY` it is the other one.
+            rustix::io::Errno::LOOP => Self::Link,
+            error => Self::Io(error.into()),
+        }
+    }
+}
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+impl OpenFolder {
+    pub(crate) fn root(path: &Path) -> io::Result<Self> {
+        Ok(Self(open(path, FOLDER, Mode::empty())?))
+    }
+
+    /// All entries by their names, without `.` and `..`, if there are at most `limit`.
+    pub(crate) fn entries(&self, limit: usize) -> Result<Vec<FolderEntry>, ReadError> {
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&self.0)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            if entries.len() == limit {
+                return Err(ReadError::Crowded(limit));
+            }
+            // One that went away meanwhile is not there.
+            if let Ok(kind) = self.shape(name) {
+                entries.push(FolderEntry { name: name.to_owned(), kind });
+            }
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    pub(crate) fn folder(&self, name: &OsStr) -> Result<Self, ReadError> {
+        if self.shape(name)? == EntryShape::Link {
+            return Err(ReadError::Link);
+        }
+        Ok(Self(openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?))
+    }
+
+    /// A file's content, if it is an ordinary file of at most `limit` bytes.
+    pub(crate) fn read(&self, name: &OsStr, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let mut content = Vec::new();
+        let mut file = self.file(name, limit)?.take(limit + 1);
+        file.read_to_end(&mut content)?;
+        if content.len() as u64 > limit {
+            // It grew while it was read.
+            return Err(ReadError::TooLarge(limit));
+        }
+        Ok(content)
+    }
+
+    /// The first bytes of an ordinary file, whatever its size.
+    pub(crate) fn start(&self, name: &OsStr, length: u64) -> Result<Vec<u8>, ReadError> {
+        let mut content = Vec::new();
+        self.file(name, u64::MAX)?.take(length).read_to_end(&mut content)?;
+        Ok(content)
+    }
+
+    fn file(&self, name: &OsStr, limit: u64) -> Result<File, ReadError> {
+        // Opening a device may do something, so it is asked about first, and again once it is open.
+        match self.shape(name)? {
+            EntryShape::File { size } if size > limit => return Err(ReadError::TooLarge(limit)),
+            EntryShape::File { .. } => {}
+            EntryShape::Link => return Err(ReadError::Link),
+            EntryShape::Folder | EntryShape::Special => return Err(ReadError::Special),
+        }
+        // Without `O_NONBLOCK` a pipe that took the file's place would hold us up.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = openat(&self.0, name, flags | OFlags::CLOEXEC, Mode::empty())?;
+        if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
+            return Err(ReadError::Special);
+        }
+        Ok(file.into())
+    }
+
+    fn shape(&self, name: &OsStr) -> Result<EntryShape, ReadError> {
+        let stat = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => EntryShape::Folder,
+            FileType::RegularFile => {
+                EntryShape::File { size: u64::try_from(stat.st_size).unwrap_or(u64::MAX) }
+            }
+            FileType::Symlink => EntryShape::Link,
+            _ => EntryShape::Special,
+        })
+    }
+
+    /// The folder that a path of plain names leads to from here.
+    pub(crate) fn descend<'n>(
+        self,
+        names: impl IntoIterator<Item = &'n OsStr>,
+    ) -> Result<Self, ReadError> {
+        names.into_iter().try_fold(self, |folder, name| folder.folder(name))
+    }
+}

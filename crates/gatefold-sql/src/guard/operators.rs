@@ -1,0 +1,136 @@
+//! Which operators may be used: all that a dialect has built in, since none of them acts or reveals.
+
+use sqlparser::ast::{BinaryOperator, UnaryOperator};
+
+use super::error::{GuardError, refused};
+use super::inspector::Inspector;
+
+/// Operators of PostgreSQL, and of extensions that search, which the parser has no name for.
+const POSTGRES_OPERATORS: [&str; 34] = [
+    "<->", "<#>", "<=>", "<+>", "<~>", "<%>", "<%", "%>", "<<%", "%>>", "<<->", "<->>", "<<<->",
+    "<->>>", "-|-", "<<=", ">>=", "~<=~", "~>=~", "~<~", "~>~", "@@@", "*=", "*<>", "*<", "*>",
+    "*<=", "*>=", "&<|", "|&>", "?-", "?#", "~==", "||/",
+];
+
+impl Inspector<'_> {
+    pub(super) fn binary_operator(&self, op: &BinaryOperator) -> Result<(), GuardError> {
+        let is_allowed = match op {
+            BinaryOperator::Spaceship
+            | BinaryOperator::Xor
+            | BinaryOperator::BitwiseXor
+            | BinaryOperator::MyIntegerDivide => self.is_mysql() || self.is_postgres(),
+            BinaryOperator::Match
+            | BinaryOperator::Regexp
+            | BinaryOperator::Glob
+            | BinaryOperator::Is
+            | BinaryOperator::IsNot => !self.is_postgres(),
+            // `OPERATOR(schema.name)`, another form, may name one that somebody has made.
+            BinaryOperator::Custom(name) => {
+                self.is_postgres() && POSTGRES_OPERATORS.contains(&name.as_str())
+            }
+            op => is_common(op) || (self.is_postgres() && is_of_postgres(op)),
+        };
+        self.judged(is_allowed, &op.to_string())
+    }
+
+    pub(super) fn unary_operator(&self, op: UnaryOperator) -> Result<(), GuardError> {
+        let is_allowed = match op {
+            UnaryOperator::Plus
+            | UnaryOperator::Minus
+            | UnaryOperator::Not
+            | UnaryOperator::BitwiseNot => true,
+            UnaryOperator::BangNot => self.is_mysql(),
+            UnaryOperator::AtDashAt
+            | UnaryOperator::DoubleAt
+            | UnaryOperator::Hash
+            | UnaryOperator::PGAbs
+            | UnaryOperator::PGCubeRoot
+            | UnaryOperator::PGSquareRoot
+            | UnaryOperator::QuestionDash
+            | UnaryOperator::QuestionPipe => self.is_postgres(),
+            // A factorial can take very long.
+            UnaryOperator::PGPostfixFactorial | UnaryOperator::PGPrefixFactorial => false,
+        };
+        self.judged(is_allowed, &op.to_string())
+    }
+
+    fn judged(&self, is_allowed: bool, op: &str) -> Result<(), GuardError> {
+        if is_allowed {
+            return Ok(());
+        }
+        let allowed = format!("only the built-in operators of {} may be used", self.dialect());
+        Err(refused(format!("the operator `{op}`"), allowed))
+    }
+}
+
+fn is_common(op: &BinaryOperator) -> bool {
+    matches!(
+        op,
+        BinaryOperator::Plus
+            | BinaryOperator::Minus
+            | BinaryOperator::Multiply
+            | BinaryOperator::Divide
+            | BinaryOperator::Modulo
+            | BinaryOperator::StringConcat
+            | BinaryOperator::Gt
+            | BinaryOperator::Lt
+            | BinaryOperator::GtEq
+            | BinaryOperator::LtEq
+            | BinaryOperator::Eq
+            | BinaryOperator::NotEq
+            | BinaryOperator::And
+            | BinaryOperator::Or
+            | BinaryOperator::BitwiseOr
+            | BinaryOperator::BitwiseAnd
+            | BinaryOperator::PGBitwiseShiftLeft
+            | BinaryOperator::PGBitwiseShiftRight
+            // `&&`: two ranges overlap, or both sides are true.
+            | BinaryOperator::PGOverlap
+            | BinaryOperator::Arrow
+            | BinaryOperator::LongArrow
+    )
+}
+
+fn is_of_postgres(op: &BinaryOperator) -> bool {
+    matches!(
+        op,
+        BinaryOperator::PGBitwiseXor
+            | BinaryOperator::PGExp
+            | BinaryOperator::PGRegexMatch
+            | BinaryOperator::PGRegexIMatch
+            | BinaryOperator::PGRegexNotMatch
+            | BinaryOperator::PGRegexNotIMatch
+            | BinaryOperator::PGLikeMatch
+            | BinaryOperator::PGILikeMatch
+            | BinaryOperator::PGNotLikeMatch
+            | BinaryOperator::PGNotILikeMatch
+            | BinaryOperator::PGStartsWith
+            | BinaryOperator::HashArrow
+            | BinaryOperator::HashLongArrow
+            | BinaryOperator::AtAt
+            | BinaryOperator::AtArrow
+            | BinaryOperator::ArrowAt
+            | BinaryOperator::HashMinus
+            | BinaryOperator::AtQuestion
+            | BinaryOperator::Question
+            | BinaryOperator::QuestionAnd
+            | BinaryOperator::QuestionPipe
+            | BinaryOperator::Overlaps
+            | BinaryOperator::DoubleHash
+            | BinaryOperator::LtDashGt
+            | BinaryOperator::AndLt
+            | BinaryOperator::AndGt
+            | BinaryOperator::LtLtPipe
+            | BinaryOperator::PipeGtGt
+            | BinaryOperator::AndLtPipe
+            | BinaryOperator::PipeAndGt
+            | BinaryOperator::LtCaret
+            | BinaryOperator::GtCaret
+            | BinaryOperator::QuestionHash
+            | BinaryOperator::QuestionDash
+            | BinaryOperator::QuestionDashPipe
+            | BinaryOperator::QuestionDoublePipe
+            | BinaryOperator::At
+            | BinaryOperator::TildeEq
+    )
+}

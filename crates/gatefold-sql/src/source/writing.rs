@@ -1,0 +1,137 @@
+//! `execute`: one statement that writes, if a person agrees to the number of rows it changed.
+
+use std::fmt;
+use std::time::Duration;
+
+use gatefold_core::Payload;
+use gatefold_dispatch::{AskError, Question, QuestionMode};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::to_raw_value;
+
+use super::querying::GuardedUse;
+use super::{DatabaseSource, ToolCall, ToolError};
+use super::{arguments, json_answer};
+use crate::{CheckedStatement, OpenWrite, StatementKind, WriteVerb};
+
+/// How long a transaction stays open while a person is asked. It holds locks that others may wait for.
+const QUESTION_TIMEOUT: Duration = Duration::from_mins(2);
+
+/// How much of a statement a person is shown, in characters.
+const SHOWN_STATEMENT: usize = 2000;
+
+/// The field of the form that agrees.
+const COMMIT: &str = "commit";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExecuteArguments {
+    sql: String,
+}
+
+#[derive(Serialize)]
+struct ExecuteAnswer {
+    committed: bool,
+    rows_changed: u64,
+}
+
+#[derive(Deserialize)]
+struct FormAnswer {
+    action: String,
+    #[serde(default)]
+    content: serde_json::Value,
+}
+
+impl DatabaseSource {
+    pub(super) async fn execute(&self, call: &ToolCall<'_>) -> Result<Payload, ToolError> {
+        let asked: ExecuteArguments = arguments::read(call.arguments)?;
+        let checked = self.checked(&asked.sql, GuardedUse::Write).await?;
+        let StatementKind::Write { verb, table } = &checked.kind else {
+            let message = "this statement only reads; use `query` for it";
+            return Err(ToolError::Arguments(message.to_owned()));
+        };
+        // Nothing is locked for a client that cannot be asked.
+        let question = |rows| question(&checked, &format!("{verb} {table}"), rows);
+        can_be_asked(call, &question(0))?;
+        let open = match call.database.write(checked.sql.clone(), call.timeout()).await {
+            Ok(open) => open,
+            Err(error) => return Err(self.mended(error, &asked.sql, &checked).await),
+        };
+        let rows_changed = open.rows_affected();
+        match agreed(call, question(rows_changed)).await {
+            Ok(()) => commit(open).await?,
+            Err(reason) => {
+                open.roll_back().await;
+                let reason = format!("{reason}, so nothing was changed");
+                return Err(ToolError::NotWritten(reason));
+            }
+        }
+        Ok(json_answer(&ExecuteAnswer { committed: true, rows_changed }))
+    }
+}
+
+async fn commit(open: Box<dyn OpenWrite>) -> Result<(), ToolError> {
+    Ok(open.commit().await?)
+}
+
+fn can_be_asked(call: &ToolCall<'_>, question: &Question) -> Result<(), ToolError> {
+    let peer = &call.context.peer;
+    let lacks = peer.capabilities().lacks(question);
+    if peer.question_mode() == QuestionMode::Live && lacks.is_none() {
+        return Ok(());
+    }
+    let reason = "a person has to agree to the number of changed rows while the transaction is open, \
+                  and this client cannot ask one during a call; nothing was run";
+    Err(ToolError::NotWritten(reason.to_owned()))
+}
+
+/// Asks the person behind the call. An `Err` is a reason to roll back.
+async fn agreed(call: &ToolCall<'_>, question: Question) -> Result<(), String> {
+    let _pause = call.context.peer.pause();
+    let asking = call.context.peer.ask(question);
+    let answer = match tokio::time::timeout(QUESTION_TIMEOUT, asking).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(AskError::Deadline)) | Err(_) => {
+            return Err("the person who was asked did not answer in time".to_owned());
+        }
+        Ok(Err(error)) => return Err(error.to_string()),
+    };
+    let answer: Option<FormAnswer> = serde_json::from_str(answer.0.get()).ok();
+    match answer {
+        Some(FormAnswer { action, content })
+            if action == "accept" && content[COMMIT] == serde_json::Value::Bool(true) =>
+        {
+            Ok(())
+        }
+        _ => Err("the person who was asked did not agree".to_owned()),
+    }
+}
+
+fn question(checked: &CheckedStatement, act: &str, rows: u64) -> Question {
+    let shown: String = checked.sql.chars().take(SHOWN_STATEMENT).collect();
+    let cut = if shown.len() < checked.sql.len() { " ..." } else { "" };
+    let noun = if rows == 1 { "row" } else { "rows" };
+    let message =
+        format!("{act}: {rows} {noun} changed. Keep the change?\n\nStatement: {shown}{cut}");
+    let params = json!({
+        "mode": "form",
+        "message": message,
+        "requestedSchema": {
+            "type": "object",
+            "properties": { COMMIT: { "type": "boolean", "title": "Keep this change" } },
+            "required": [COMMIT],
+        },
+    });
+    let params = to_raw_value(&params).expect("a JSON value is valid JSON");
+    Question { method: "elicitation/create".to_owned(), params }
+}
+
+impl fmt::Display for WriteVerb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Insert => "INSERT into",
+            Self::Update => "UPDATE of",
+            Self::Delete => "DELETE from",
+        })
+    }
+}

@@ -1,0 +1,198 @@
+//! What of a database a model may know about.
+
+use std::collections::HashMap;
+
+use crate::{Column, ColumnPattern, Dialect, Schema, Table, TableName, TablePattern};
+
+/// A person's rules about tables and columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableRules {
+    /// The tables that may be seen; all if it is empty.
+    pub allow: Vec<TablePattern>,
+    /// The tables that may not be seen, whatever `allow` says.
+    pub deny: Vec<TablePattern>,
+    /// Columns that do not exist for a model.
+    pub hide: Vec<ColumnPattern>,
+    /// Columns whose values answers do not hold.
+    pub mask: Vec<ColumnPattern>,
+}
+
+/// The tables and columns that a model may know about. Nothing else exists for it.
+#[derive(Debug, Clone)]
+pub struct VisibleSchema {
+    dialect: Dialect,
+    default_schemas: Vec<String>,
+    tables: Vec<VisibleTable>,
+    by_name: HashMap<(String, String), usize>,
+}
+
+/// A table of which something may be seen.
+#[derive(Debug, Clone)]
+pub struct VisibleTable {
+    pub table: Table,
+    /// In the order of the table; [`Table::columns`] has the same ones.
+    pub columns: Vec<VisibleColumn>,
+    /// Whether the database has more columns in it than may be seen.
+    pub has_hidden: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisibleColumn {
+    pub name: String,
+    pub is_masked: bool,
+}
+
+impl VisibleSchema {
+    /// Hidden tables and columns are gone from everything, foreign keys and indexes included.
+    pub fn new(dialect: Dialect, schema: &Schema, rules: &TableRules) -> Self {
+        let judge = TableJudge::new(schema, rules);
+        let shown = schema.tables.iter().filter(|table| judge.shows(table));
+        let mut tables: Vec<_> = shown.map(|table| visible_table(table, rules)).collect();
+        let mut visible = Self {
+            dialect,
+            default_schemas: schema.default_schemas.clone(),
+            by_name: HashMap::new(),
+            tables: Vec::new(),
+        };
+        for (at, table) in tables.iter().enumerate() {
+            visible.by_name.entry(visible.key(&table.table.name)).or_insert(at);
+        }
+        let known = |visible: &Self, target: &TableName, columns: &[String]| {
+            let at = visible.by_name.get(&visible.key(target))?;
+            let target = tables.get(*at)?;
+            columns.iter().all(|name| target.column(dialect, name).is_some()).then_some(())
+        };
+        let kept: Vec<Vec<bool>> = tables
+            .iter()
+            .map(|table| {
+                let keys = table.table.foreign_keys.iter();
+                keys.map(|key| known(&visible, &key.table, &key.references).is_some()).collect()
+            })
+            .collect();
+        for (table, kept) in tables.iter_mut().zip(kept) {
+            let mut kept = kept.into_iter();
+            table.table.foreign_keys.retain(|_| kept.next().unwrap_or(false));
+        }
+        visible.tables = tables;
+        visible
+    }
+
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    pub fn default_schemas(&self) -> &[String] {
+        &self.default_schemas
+    }
+
+    pub fn tables(&self) -> &[VisibleTable] {
+        &self.tables
+    }
+
+    /// A table by its name as the server compares names: without a schema, the first of the default
+    /// schemas that has one. `name` is without quotes and, in PostgreSQL, already folded.
+    pub fn table(&self, schema: Option<&str>, name: &str) -> Option<&VisibleTable> {
+        let look = |schema: &str| {
+            let at = self.by_name.get(&self.key(&TableName::new(schema, name)))?;
+            self.tables.get(*at)
+        };
+        match schema {
+            Some(schema) => look(schema),
+            None => self.default_schemas.iter().find_map(|schema| look(schema)),
+        }
+    }
+
+    fn key(&self, name: &TableName) -> (String, String) {
+        if self.dialect.folds_names() {
+            (name.schema.to_lowercase(), name.name.to_lowercase())
+        } else {
+            (name.schema.clone(), name.name.clone())
+        }
+    }
+}
+
+impl VisibleTable {
+    pub fn column(&self, dialect: Dialect, name: &str) -> Option<&VisibleColumn> {
+        self.columns.iter().find(|column| {
+            if dialect.folds_names() {
+                column.name.to_lowercase() == name.to_lowercase()
+            } else {
+                column.name == name
+            }
+        })
+    }
+}
+
+fn visible_table(table: &Table, rules: &TableRules) -> VisibleTable {
+    let name = &table.name;
+    let hides = |column: &str| rules.hide.iter().any(|rule| rule.matches(name, column));
+    let masks = |column: &str| rules.mask.iter().any(|rule| rule.matches(name, column));
+    let mut table = table.clone();
+    let before = table.columns.len();
+    table.columns.retain(|column| !hides(&column.name));
+    table.primary_key.retain(|column| !hides(column));
+    table.foreign_keys.retain(|key| !key.columns.iter().any(|column| hides(column)));
+    let has_hidden = table.columns.len() < before;
+    if has_hidden {
+        // An index may be over an expression, which would name a hidden column.
+        let columns = &table.columns;
+        let is_shown = |name: &String| columns.iter().any(|column| column.name == *name);
+        table.indexes.retain(|index| index.columns.iter().all(is_shown));
+        for column in table.columns.iter_mut().filter(|column| column.generated) {
+            column.default = None;
+        }
+    }
+    let shown = |column: &Column| VisibleColumn {
+        is_masked: masks(&column.name),
+        name: column.name.clone(),
+    };
+    VisibleTable { columns: table.columns.iter().map(shown).collect(), has_hidden, table }
+}
+
+/// Judges whether a table may be seen.
+struct TableJudge<'a> {
+    rules: &'a TableRules,
+    tables: HashMap<&'a TableName, &'a Table>,
+}
+
+/// How deep views may read views. A deeper one counts as one that reads something hidden.
+const MAX_VIEW_DEPTH: usize = 32;
+
+impl<'a> TableJudge<'a> {
+    fn new(schema: &'a Schema, rules: &'a TableRules) -> Self {
+        let tables = schema.tables.iter().map(|table| (&table.name, table)).collect();
+        Self { rules, tables }
+    }
+
+    fn shows(&self, table: &Table) -> bool {
+        self.allows(&table.name) && (self.is_named(&table.name) || self.reads_only_shown(table, 0))
+    }
+
+    fn allows(&self, name: &TableName) -> bool {
+        let matches = |rules: &[TablePattern]| rules.iter().any(|rule| rule.matches(name));
+        (self.rules.allow.is_empty() || matches(&self.rules.allow)) && !matches(&self.rules.deny)
+    }
+
+    /// Whether a rule names this very table, by which its owner vouches for what a view shows.
+    fn is_named(&self, name: &TableName) -> bool {
+        self.rules.allow.iter().any(|rule| rule.is_exact() && rule.matches(name))
+    }
+
+    /// Whether everything that a view reads may be seen, each column of it included: what a view
+    /// makes of a hidden or masked column cannot be told.
+    fn reads_only_shown(&self, table: &Table, depth: usize) -> bool {
+        let Some(reads) = &table.reads else { return false };
+        depth < MAX_VIEW_DEPTH
+            && reads.iter().all(|name| {
+                let Some(read) = self.tables.get(name) else { return false };
+                self.allows(name)
+                    && !self.has_ruled_columns(read)
+                    && (self.is_named(name) || self.reads_only_shown(read, depth + 1))
+            })
+    }
+
+    fn has_ruled_columns(&self, table: &Table) -> bool {
+        let mut rules = self.rules.hide.iter().chain(&self.rules.mask);
+        rules.any(|rule| table.columns.iter().any(|column| rule.matches(&table.name, &column.name)))
+    }
+}

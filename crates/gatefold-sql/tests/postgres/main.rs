@@ -1,0 +1,78 @@
+//! PostgreSQL as a source, against a real server: the one at the address that `GATEFOLD_POSTGRES`
+//! holds, as a superuser of it. Without the variable these tests are listed as ignored.
+//!
+//! One test looks at TLS, with the certificate in the file that `GATEFOLD_POSTGRES_CA` names: the one that
+//! the server's own is signed by.
+//!
+//! Each test makes a database and roles of its own, and removes them.
+
+#![expect(clippy::print_stdout, reason = "these are tests without the standard harness")]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use futures::FutureExt as _;
+use libtest_mimic::{Arguments, Trial};
+
+mod bounds;
+#[path = "../corpus/claims.rs"]
+mod claims;
+mod connecting;
+mod corpus;
+mod errors;
+mod generated;
+mod harmed;
+#[path = "../corpus/harms.rs"]
+mod harms;
+mod roles;
+mod schema;
+mod server;
+#[path = "../corpus/statements.rs"]
+mod statements;
+mod values;
+mod walls;
+mod writes;
+
+use server::{Claim, TestDatabase};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    #[expect(clippy::disallowed_methods, reason = "the address of an external server")]
+    let address = std::env::var("GATEFOLD_POSTGRES").ok();
+    let claims = [
+        bounds::ALL,
+        connecting::ALL,
+        corpus::ALL,
+        errors::ALL,
+        generated::ALL,
+        harmed::ALL,
+        roles::ALL,
+        schema::ALL,
+        values::ALL,
+        walls::ALL,
+        writes::ALL,
+    ];
+    let trial = |(name, claim): &(&str, Claim)| {
+        let (claim, address) = (*claim, address.clone());
+        let ignored = address.is_none();
+        let run = move || {
+            TestDatabase::with(&address.unwrap_or_default(), claim);
+            Ok(())
+        };
+        Trial::test(*name, run).with_ignored_flag(ignored)
+    };
+    #[expect(clippy::disallowed_methods, reason = "a file of an external server")]
+    let ca =
+        std::env::var_os("GATEFOLD_POSTGRES_CA").map(PathBuf::from).filter(|_| address.is_some());
+    let ignored = ca.is_none();
+    let tls_address = address.clone().unwrap_or_default();
+    let tls = Trial::test("a_certificate_is_verified", move || {
+        TestDatabase::with(&tls_address, |it| {
+            connecting::a_certificate_is_verified(it, ca).boxed()
+        });
+        Ok(())
+    });
+    let trials = claims.iter().flat_map(|claims| claims.iter()).map(trial);
+    let trials = trials.chain([tls.with_ignored_flag(ignored)]).collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}

@@ -1,0 +1,101 @@
+//! Results that are too large for a model, and the source that reads them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use gatefold_catalog::GroupRules;
+use gatefold_core::{Clock, Digest, Domain};
+use gatefold_dispatch::{IdentityScope, Source, SourceSetup, StatelessAdapter, StatelessSettings};
+use gatefold_exchange::{ResultKeeper, ResultLimits, ResultSource, read_result_id};
+use gatefold_results::TokenBudget;
+use gatefold_store::Store;
+
+use super::sources::SourceFactory;
+use crate::config::Config;
+
+/// What a model reads about the domain.
+const DESCRIPTION: &str = "Large results of earlier calls, to read on in";
+
+/// How long it may take to say what it offers, which it knows.
+const DESCRIBE_DEADLINE: Duration = Duration::from_secs(5);
+
+pub(super) struct KeptResults {
+    keeper: Arc<ResultKeeper>,
+    clock: Arc<dyn Clock>,
+    /// The source, under the domain that it has now.
+    source: Mutex<Option<Arc<dyn Source>>>,
+}
+
+impl KeptResults {
+    pub(super) fn new(store: &Store, clock: Arc<dyn Clock>, config: &Config) -> Self {
+        let limits = limits(config, &domain(config));
+        let keeper = ResultKeeper::new(Arc::new(store.clone()), clock.clone(), limits);
+        Self { keeper, clock, source: Mutex::default() }
+    }
+
+    pub(super) fn keeper(&self) -> &Arc<ResultKeeper> {
+        &self.keeper
+    }
+
+    /// Its domain, if it is in force.
+    pub(super) fn domain(&self) -> Option<Domain> {
+        let source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        source.as_ref().map(|source| source.domain().clone())
+    }
+
+    /// The source for a configuration, which comes into effect with it. None where nothing is
+    /// configured that could have results.
+    pub(super) fn setup(&self, config: &Config, factory: &SourceFactory) -> Option<SourceSetup> {
+        if config.sources.is_empty() {
+            return None;
+        }
+        let domain = domain(config);
+        self.keeper.set_limits(limits(config, &domain));
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = source.as_ref().filter(|source| *source.domain() == domain).cloned();
+        let current = same.unwrap_or_else(|| self.make(domain, factory));
+        *source = Some(current.clone());
+        Some(SourceSetup {
+            source: current,
+            kind: ResultSource::KIND,
+            description: Some(DESCRIPTION.to_owned()),
+            groups: GroupRules::default(),
+            identity: IdentityScope::Shared,
+            call_deadline: None,
+        })
+    }
+
+    fn make(&self, domain: Domain, factory: &SourceFactory) -> Arc<dyn Source> {
+        let source = ResultSource::new(self.keeper.clone());
+        let settings = StatelessSettings {
+            domain,
+            config_digest: Digest::new([0; 32]),
+            describe_deadline: DESCRIBE_DEADLINE,
+            known: Some(Arc::new(ResultSource::manifest(self.clock.now()))),
+        };
+        let (manifests, clock) = (factory.manifests(), self.clock.clone());
+        StatelessAdapter::new(Arc::new(source), settings, manifests, clock)
+    }
+}
+
+/// The first name for it that no configured source has.
+fn domain(config: &Config) -> Domain {
+    let is_taken = |domain: &Domain| config.sources.iter().any(|own| own.domain == *domain);
+    let first = Domain::from_key(ResultSource::DOMAIN);
+    if !is_taken(&first) {
+        return first;
+    }
+    let others = (2..).map(|number| Domain::from_key(&format!("{first}_{number}")));
+    others.into_iter().find(|domain| !is_taken(domain)).unwrap_or(first)
+}
+
+fn limits(config: &Config, domain: &Domain) -> ResultLimits {
+    let results = &config.results;
+    ResultLimits {
+        preview: TokenBudget::new(results.preview_tokens),
+        expiry: results.expiry,
+        kept_each: results.kept_each,
+        format: results.format,
+        reader: read_result_id(domain),
+    }
+}

@@ -1,0 +1,86 @@
+use super::super::key::{Emptiness, Key, Kind, count};
+use super::FixedSection;
+use super::sections::strings;
+
+pub(super) const DISCLOSURE: FixedSection = FixedSection {
+    path: "disclosure",
+    summary: "How tools are shown to a model.",
+    details: "",
+    keys: &[
+        Key {
+            details: "Patterns over tool ids. Each costs a model its whole definition in every \
+                      conversation, so name few.",
+            value: |config| Some(strings(&config.disclosure.pinned)),
+            example: "[\"time__get_current_time\"]",
+            ..Key::new(
+                "pinned",
+                Kind::Patterns(Emptiness::MayBeEmpty),
+                "Tools to show at the top level too, beside Gatefold's three.",
+            )
+        },
+        Key {
+            details: "Longer answers come in pages.",
+            value: |config| Some(config.disclosure.discovery_tokens.into()),
+            example: "4000",
+            ..Key::new(
+                "discovery_tokens",
+                count(),
+                "The most o200k tokens of one discovery answer.",
+            )
+        },
+        Key {
+            details: "`gateway` has three tools that find, describe and call all others; `namespace` two for \
+                      each domain; `intent` one that answers an intent with schemas, and one that calls; \
+                      `flat` shows every tool with its full schema; `auto` is `flat` while all definitions \
+                      are small, else `gateway`. A request names another one in its address, as \
+                      `/mcp?disclosure=flat` does, and a client has its own in `[clients.NAME]`. The address \
+                      of one source shows that source as it is.",
+            value: |config| Some(config.disclosure.default.clone().into()),
+            example: "\"auto\"",
+            ..Key::new(
+                "default",
+                Kind::Text,
+                "How tools are shown to whoever asks for nothing else.",
+            )
+        },
+        Key {
+            details: "Of `context_tokens`.",
+            value: |config| Some(config.disclosure.auto_share.as_f64().into()),
+            example: "0.05",
+            ..Key::new(
+                "auto_share",
+                Kind::Share,
+                "The share of the context up to which `auto` shows all definitions in full.",
+            )
+        },
+        Key {
+            value: |config| Some(config.disclosure.context_tokens.into()),
+            example: "128000",
+            ..Key::new("context_tokens", count(), "How many tokens a model's context has.")
+        },
+    ],
+};
+
+pub(super) const CLIENTS: FixedSection = FixedSection {
+    path: "clients.NAME",
+    summary: "How one client is shown tools.",
+    details: "`NAME` is what the client calls itself when it connects, such as `claude-code`: `gatefold status` \
+              and the records have it. Any client can call itself anything, so this decides how \
+              tools are shown and never which.",
+    keys: &[
+        Key {
+            details: "A request that names a disclosure in its address, as `/mcp?disclosure=flat` does, \
+                      gets that one.",
+            unset: "`disclosure.default`",
+            example: "\"flat\"",
+            ..Key::new("disclosure", Kind::Text, "The disclosure that it gets.")
+        },
+        Key {
+            details: "Where they would be longer, domains are described in fewer words, then by their \
+                      names alone. What the instructions say beside that stays.",
+            unset: "2 KiB, which every known client takes",
+            example: "\"8 KiB\"",
+            ..Key::new("instructions_size", Kind::Size, "The longest instructions that it takes.")
+        },
+    ],
+};

@@ -1,0 +1,168 @@
+//! Tools of our own.
+
+mod keys;
+mod names;
+mod section;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use gatefold_builtin::{
+    BuiltinName, BuiltinSettings, FolderSettings, FolderWrites, PathResolution, SearchApi,
+    SearchSettings,
+};
+use gatefold_catalog::KindName;
+use gatefold_config::{Field, FilePath, Table, parsed};
+use gatefold_core::Secret;
+use serde::{Deserialize, Deserializer};
+
+use super::mcp::ServerAddress;
+use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
+use crate::config::SourceSection;
+use crate::config::key::Key;
+
+pub(crate) use names::ALL;
+use names::ChosenTools;
+use section::BuiltinSection;
+
+/// The kind of sources that are tools of our own.
+#[derive(Debug)]
+pub struct BuiltinKind;
+
+impl BuiltinKind {
+    pub const NAME: KindName = KindName::new("builtin");
+
+    /// These tools without settings, for a configuration that is made in code. `None` if there is no
+    /// such tool.
+    pub fn tools(names: &[&str]) -> Option<SourceSection> {
+        let names = names.iter().map(|name| name.parse::<BuiltinName>().ok());
+        let settings =
+            BuiltinSettings { names: names.collect::<Option<_>>()?, ..BuiltinSettings::default() };
+        Some(BuiltinSection { settings }.into())
+    }
+}
+
+impl SourceKind for BuiltinKind {
+    fn name(&self) -> KindName {
+        Self::NAME
+    }
+
+    fn noun(&self) -> &'static str {
+        "set of built-in tools"
+    }
+
+    fn details(&self) -> &'static str {
+        "Built-in tools need no server (`builtin`)."
+    }
+
+    fn ways(&self) -> &'static [ConnectionMethod] {
+        &[ConnectionMethod {
+            key: "builtin",
+            purpose: "for built-in tools",
+            heading: "Built-in tools:",
+            example: "builtin",
+        }]
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        keys::BUILTIN
+    }
+
+    fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
+        table.know(&keys::NAMES);
+        if let Some(field) = table.peek("builtin").filter(Field::is_empty_list) {
+            field.fault("is empty", "list tools, or write \"all\"");
+            return None;
+        }
+        let keys: BuiltinKeys = table.read()?;
+        let writes = if keys.files_write { FolderWrites::Allow } else { FolderWrites::Refuse };
+        let folder = keys.folder.map(|FilePath(path)| FolderSettings {
+            path,
+            writes,
+            resolution: PathResolution::default(),
+        });
+        let search = keys.search_url.and_then(|ServerAddress(url)| {
+            let SearchApiWord(api) = keys.search_api?;
+            Some(SearchSettings {
+                url: url.parse().ok()?,
+                api,
+                key: keys.search_key.map(Secret::new),
+            })
+        });
+        let private = keys.allow_private.0;
+        let mut settings =
+            BuiltinSettings { folder, search, private, ..BuiltinSettings::default() };
+        settings.names = keys.builtin.names(&settings);
+        for (name, lacks) in needs(&settings) {
+            if settings.names.contains(&name) && lacks.is_missing {
+                let field = table.peek("builtin")?;
+                field.fault(format!("has `{name}`, which needs `{}`", lacks.key), lacks.hint);
+                return None;
+            }
+        }
+        Some(Arc::new(BuiltinSection { settings }))
+    }
+}
+
+#[derive(Deserialize)]
+struct BuiltinKeys {
+    builtin: ChosenTools,
+    folder: Option<FilePath>,
+    #[serde(default)]
+    files_write: bool,
+    search_api: Option<SearchApiWord>,
+    search_url: Option<ServerAddress>,
+    search_key: Option<String>,
+    #[serde(default)]
+    allow_private: AllowPrivate,
+}
+
+struct SearchApiWord(SearchApi);
+
+impl<'de> Deserialize<'de> for SearchApiWord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words = SearchApi::WORDS.map(|word| format!("\"{word}\"")).join(", ");
+        let hint = format!("write one of {words}");
+        parsed(deserializer, "a search API", &hint, |text| text.parse().ok()).map(Self)
+    }
+}
+
+/// A key without which a tool cannot be.
+struct NeededKey {
+    key: &'static str,
+    hint: &'static str,
+    is_missing: bool,
+}
+
+/// The tools that need a key, with the keys.
+fn needs(settings: &BuiltinSettings) -> [(BuiltinName, NeededKey); 2] {
+    let folder = NeededKey {
+        key: "folder",
+        hint: "write `folder = \"PATH\"` beside it: only files in it can be reached",
+        is_missing: settings.folder.is_none(),
+    };
+    let search = NeededKey {
+        key: "search_url",
+        hint: "write `search_url` and `search_api` beside it, and `search_key` if it takes one",
+        is_missing: settings.search.is_none(),
+    };
+    [(BuiltinName::Files, folder), (BuiltinName::WebSearch, search)]
+}
+
+impl ChosenTools {
+    /// The tools, where the word for all stands for those that reach nothing outside of Gatefold and
+    /// have what they need.
+    fn names(self, settings: &BuiltinSettings) -> BTreeSet<BuiltinName> {
+        match self {
+            Self::All => {
+                let names = BuiltinName::ALL.into_iter().filter(|name| !name.reaches_out());
+                let mut names: BTreeSet<_> = names.collect();
+                for (name, _) in needs(settings).iter().filter(|(_, needed)| needed.is_missing) {
+                    names.remove(name);
+                }
+                names
+            }
+            Self::Listed(names) => names,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The value of the key `builtin`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use gatefold_builtin::BuiltinName;
+use gatefold_config::{ExpectedValue, parsed};
+use serde::de::{Deserialize, Deserializer, Error, Expected, SeqAccess, Unexpected, Visitor};
+
+/// The word for every tool that needs nothing.
+pub(crate) const ALL: &str = "all";
+
+/// The tools that a source has.
+pub(super) enum ChosenTools {
+    All,
+    Listed(BTreeSet<BuiltinName>),
+}
+
+impl<'de> Deserialize<'de> for ChosenTools {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ChosenToolsVisitor)
+    }
+}
+
+struct ChosenToolsVisitor;
+
+const CHOSEN: ExpectedValue<'_> = ExpectedValue {
+    what: "\"all\" or a list of tools",
+    hint: "write \"all\", or list tools: [\"calculate\", \"datetime\"]",
+};
+
+impl<'de> Visitor<'de> for ChosenToolsVisitor {
+    type Value = ChosenTools;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Expected::fmt(&CHOSEN, f)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        if text == ALL {
+            return Ok(ChosenTools::All);
+        }
+        Err(E::invalid_value(Unexpected::Str(text), &CHOSEN))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut names = BTreeSet::new();
+        while let Some(ToolWord(name)) = items.next_element()? {
+            names.insert(name);
+        }
+        Ok(ChosenTools::Listed(names))
+    }
+}
+
+struct ToolWord(BuiltinName);
+
+impl<'de> Deserialize<'de> for ToolWord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words: Vec<_> = BuiltinName::ALL.iter().map(|name| format!("\"{name}\"")).collect();
+        let hint = format!("write one of {}", words.join(", "));
+        parsed(deserializer, "a built-in tool", &hint, |text| text.parse().ok()).map(Self)
+    }
+}

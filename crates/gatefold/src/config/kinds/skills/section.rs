@@ -1,0 +1,87 @@
+//! A folder of skills as it was read from a configuration.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gatefold_catalog::KindName;
+use gatefold_core::{Digest, Domain, EntryKind, Hints, Target, ToolId};
+use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
+use gatefold_policy::Policy;
+use gatefold_skills::{SkillSource, SkillSourceSettings};
+use serde_json::{Value as Json, json};
+
+use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
+use super::SkillsKind;
+
+/// One source that is a folder of skills.
+#[derive(Debug)]
+pub(super) struct SkillsSection {
+    pub(super) folder: PathBuf,
+    pub(super) domains: Vec<Domain>,
+}
+
+impl KindSection for SkillsSection {
+    fn kind(&self) -> KindName {
+        SkillsKind::NAME
+    }
+
+    fn digest(&self, parts: &mut DigestParts) {
+        parts.add(SkillsKind::NAME.as_str());
+        parts.add(self.folder.as_os_str().as_encoded_bytes());
+        parts.add_list(&self.domains, |parts, domain| parts.add(domain.as_str()));
+    }
+
+    fn summary(&self) -> String {
+        self.folder.display().to_string()
+    }
+
+    fn shown(&self) -> Json {
+        let domains: Vec<_> = self.domains.iter().map(Domain::as_str).collect();
+        json!({
+            "kind": SkillsKind::NAME.as_str(),
+            "skills": self.folder.display().to_string(),
+            "for": domains,
+        })
+    }
+
+    fn skill_folder(&self) -> Option<&Path> {
+        Some(&self.folder)
+    }
+
+    fn names_resources(&self) -> bool {
+        true
+    }
+
+    fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
+        let (domain, policy) = (identity.domain.clone(), identity.policy);
+        let source = SkillSource::new(
+            SkillSourceSettings {
+                domain: identity.domain.clone(),
+                folder: self.folder.clone(),
+                domains: self.domains.clone(),
+                seen_by_all: Arc::new(move |uri: &str| is_seen_by_all(&policy, &domain, uri)),
+            },
+            ports.clock.clone(),
+        );
+        let settings = StatelessSettings {
+            domain: identity.domain,
+            config_digest: identity.config_digest,
+            describe_deadline: identity.connect_deadline,
+            known: identity.known,
+        };
+        let (manifests, clock) = (ports.manifests.clone(), ports.clock.clone());
+        StatelessAdapter::new(Arc::new(source), settings, manifests, clock)
+    }
+}
+
+/// Whether no rule hides a resource of the domain from anybody.
+fn is_seen_by_all(policy: &Policy, domain: &Domain, uri: &str) -> bool {
+    policy.is_seen_by_all(&Target {
+        kind: EntryKind::Resource,
+        domain: domain.clone(),
+        id: ToolId::new(gatefold_catalog::address(domain, uri)),
+        name: uri.into(),
+        digest: Digest::new([0; 32]),
+        hints: Hints::default(),
+    })
+}
