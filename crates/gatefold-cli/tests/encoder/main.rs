@@ -212,8 +212,9 @@ fn past_requests_are_read(model: &Path) {
 fn a_measure_waits(model: &Path) {
     let home = home();
     write(&home, "gatefold.toml", &units(model));
-    // They share no word, and nothing in the tool's description matches either.
-    let request = r#"{"id":"1","text":"my puppy has been throwing up","relevant":["units__calculate_percentage"]}"#;
+    // They share no word, and nothing in the tool's description matches either. Of tools that do not
+    // match this one is shown last.
+    let request = r#"{"id":"1","text":"my puppy has been throwing up","relevant":["units__search_units"]}"#;
     write(&home, "own.jsonl", request);
     let rank = || {
         let measured = gatefold(&home, &["eval", "search", "--queries", "own.jsonl", "--json"]);
@@ -221,7 +222,7 @@ fn a_measure_waits(model: &Path) {
     };
     let before = rank();
     let past = ["the dog is vomiting", "our dogs vomited", "why is the dog vomiting"];
-    learn(&home, "units__calculate_percentage", &past);
+    learn(&home, "units__search_units", &past);
     let after = rank();
     assert!(after > before, "{after} after {before}");
 }
