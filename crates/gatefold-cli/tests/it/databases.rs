@@ -170,6 +170,38 @@ async fn a_person_decides_whether_a_change_is_kept() {
     check_change("{}", None, false, "cannot ask one during a call; nothing was run").await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_whose_requests_stand_alone_decides_by_another_request() {
+    let scratch = database(Some("[sources.hr]\ndatabase = 'sqlite:hr.db'\nwrites = 'ask'\n")).await;
+    assert_eq!(run(&scratch, &["check"]).code, Some(0));
+    let gateway = Gateway::serve(&scratch).await;
+    let client = RawClient::new(gateway.url()).unwrap();
+    let client = client.with_capabilities(r#"{"elicitation":{"form":{}}}"#);
+    let sql = "DELETE FROM employees WHERE id = 2";
+    let call = json!({ "tool_name": "hr__execute", "arguments": { "sql": sql } });
+    for (keeps, told, left) in
+        [(false, "did not agree, so nothing was changed", 2), (true, r#""rows_changed":1"#, 1)]
+    {
+        let asked = client.call("execute_tool", &call.to_string()).await.unwrap().result();
+        assert_eq!(asked["resultType"], "input_required", "{asked}");
+        let (key, question) = asked["inputRequests"].as_object().unwrap().iter().next().unwrap();
+        let message = question["params"]["message"].as_str().unwrap();
+        assert!(message.starts_with("DELETE from main.employees: 1 row changed"), "{message}");
+        let answer = json!({ "action": "accept", "content": { "commit": keeps } });
+        let params = json!({
+            "name": "execute_tool",
+            "arguments": call,
+            "inputResponses": { (key.clone()): answer },
+            "requestState": asked["requestState"],
+        });
+        let params = params.to_string();
+        let exchange = client.request_named("tools/call", "execute_tool", &params).await.unwrap();
+        assert!(exchange.text().contains(told), "{}", exchange.text());
+        let count = json!({ "sql": "SELECT count(*) FROM employees" });
+        assert_eq!(answer_over(&client, "hr__query", &count).await["rows"], json!([[left]]));
+    }
+}
+
 #[test]
 fn a_password_in_an_address_is_a_secret_and_a_user_is_none() {
     let scratch = Scratch::new();

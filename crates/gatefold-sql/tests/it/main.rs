@@ -4,6 +4,7 @@
 #[path = "../corpus/claims.rs"]
 mod claims;
 mod corpus;
+mod generated;
 mod sqlite;
 #[path = "../corpus/statements.rs"]
 mod statements;

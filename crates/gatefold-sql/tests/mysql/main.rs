@@ -17,7 +17,10 @@ use libtest_mimic::{Arguments, Trial};
 mod bounds;
 #[path = "../corpus/claims.rs"]
 mod claims;
+#[path = "../corpus/client.rs"]
+mod client;
 mod corpus;
+mod generated;
 mod harmed;
 #[path = "../corpus/harms.rs"]
 mod harms;
@@ -35,8 +38,16 @@ use server::{Claim, TestDatabase};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let claims =
-        [bounds::ALL, corpus::ALL, roles::ALL, schema::ALL, values::ALL, walls::ALL, writes::ALL];
+    let claims = [
+        bounds::ALL,
+        corpus::ALL,
+        generated::ALL,
+        roles::ALL,
+        schema::ALL,
+        values::ALL,
+        walls::ALL,
+        writes::ALL,
+    ];
     let mut trials = Vec::new();
     let mut add = |server: &str, address: Option<String>, claims: &[(&str, Claim)]| {
         for (name, claim) in claims {

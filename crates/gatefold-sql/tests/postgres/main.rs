@@ -17,6 +17,8 @@ use libtest_mimic::{Arguments, Trial};
 mod bounds;
 #[path = "../corpus/claims.rs"]
 mod claims;
+#[path = "../corpus/client.rs"]
+mod client;
 mod connecting;
 mod corpus;
 mod errors;
