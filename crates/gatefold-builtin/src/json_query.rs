@@ -1,11 +1,11 @@
-//! `json_query`: a jq program over a given text of JSON.
-//!
-//! Kept results have a tool of their own that runs such programs, so none is read by its handle here.
+//! `json_query`: a jq program over a given text of JSON, or over a kept result.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use gatefold_core::Clock;
+use gatefold_dispatch::{DataOwner, ResultHandle, StoredResults};
 use gatefold_results::run_jq;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -27,12 +27,18 @@ const MAX_RESULT: usize = 512 * 1024;
 
 pub(crate) struct JsonQuery {
     places: ComputePlaces,
+    results: Arc<dyn StoredResults>,
+    clock: Arc<dyn Clock>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct QueryArguments {
-    json: Box<RawValue>,
+    #[serde(default)]
+    json: Option<Box<RawValue>>,
+    /// The handle of a kept result.
+    #[serde(default)]
+    result: Option<String>,
     filter: String,
 }
 
@@ -43,26 +49,50 @@ struct QueryAnswer {
 }
 
 impl JsonQuery {
-    pub(crate) fn new(places: ComputePlaces) -> Self {
-        Self { places }
+    pub(crate) fn new(
+        places: ComputePlaces,
+        results: Arc<dyn StoredResults>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { places, results, clock }
     }
 
     async fn answer(&self, call: &BuiltinCall) -> Result<BuiltinAnswer, BuiltinError> {
-        let asked: QueryArguments = arguments::read(&call.arguments)?;
-        arguments::bounded("json", asked.json.get(), MAX_JSON)?;
-        arguments::bounded("filter", &asked.filter, MAX_FILTER)?;
-        self.places.run(move |_| queried(&asked)).await?
+        let QueryArguments { json, result, filter } = arguments::read(&call.arguments)?;
+        arguments::bounded("filter", &filter, MAX_FILTER)?;
+        let text = match (json, result) {
+            (Some(given), None) => {
+                arguments::bounded("json", given.get(), MAX_JSON)?;
+                // A string is the text of some JSON; any other value is meant itself.
+                let text = serde_json::from_str::<String>(given.get());
+                text.unwrap_or_else(|_| given.get().to_owned())
+            }
+            (None, Some(handle)) => self.kept(&handle, call).await?,
+            _ => return Err(BuiltinError::arguments("give either `json` or `result`")),
+        };
+        self.places.run(move |_| queried(&text, &filter)).await?
+    }
+
+    /// What was kept under a handle of the caller's.
+    async fn kept(&self, handle: &str, call: &BuiltinCall) -> Result<String, BuiltinError> {
+        let (owner, handle) = (DataOwner::of(&call.principal), ResultHandle::new(handle));
+        let found = self.results.find(owner, &handle, self.clock.now()).await;
+        let found = found.map_err(|source| BuiltinError::Unavailable {
+            reason: "kept results cannot be read now".to_owned(),
+            source: Some(source),
+        })?;
+        let missing = || {
+            BuiltinError::arguments(
+                "there is no such result: it has expired, or the handle is wrong; call the tool \
+                 again that gave it",
+            )
+        };
+        found.map(|found| found.text).ok_or_else(missing)
     }
 }
 
-fn queried(asked: &QueryArguments) -> Result<BuiltinAnswer, BuiltinError> {
-    let given = asked.json.get();
-    // A string is the text of some JSON; any other value is meant itself.
-    let text = match serde_json::from_str::<String>(given) {
-        Ok(text) => Cow::Owned(text),
-        Err(_) => Cow::Borrowed(given),
-    };
-    let outcome = run_jq(&text, &asked.filter);
+fn queried(text: &str, filter: &str) -> Result<BuiltinAnswer, BuiltinError> {
+    let outcome = run_jq(text, filter);
     let outcome = outcome.map_err(|error| BuiltinError::Arguments(error.to_string()))?;
     let (mut result, count) = (outcome.text, outcome.values);
     // A single string is its text, line breaks included; after anything else one more is too many.
@@ -92,9 +122,10 @@ impl BuiltinTool for JsonQuery {
             input: face::object(
                 &json!({
                     "json": { "description": "The JSON itself, or its text." },
+                    "result": face::text("In place of `json`, the handle of a large result."),
                     "filter": face::bounded_text("The jq program.", MAX_FILTER),
                 }),
-                &["json", "filter"],
+                &["filter"],
             ),
             output: face::object(
                 &json!({

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use gatefold_catalog::{Manifest, ServerInfo};
 use gatefold_core::{Clock, Timestamp};
-use gatefold_dispatch::Notes;
+use gatefold_dispatch::{Notes, StoredResults};
 use gatefold_egress::{Egress, PrivateNetworks, Reach};
 
 use crate::ask_user::AskUser;
@@ -35,6 +35,7 @@ pub struct BuiltinSettings {
 pub struct BuiltinPorts {
     pub clock: Arc<dyn Clock>,
     pub notes: Arc<dyn Notes>,
+    pub results: Arc<dyn StoredResults>,
     pub egress: Egress,
 }
 
@@ -71,7 +72,10 @@ impl Toolbox {
                     });
                     tools.extend(search);
                 }
-                BuiltinName::JsonQuery => tools.push(Box::new(JsonQuery::new(places.clone()))),
+                BuiltinName::JsonQuery => {
+                    let (results, clock) = (ports.results.clone(), ports.clock.clone());
+                    tools.push(Box::new(JsonQuery::new(places.clone(), results, clock)));
+                }
                 BuiltinName::Text => tools.push(Box::new(Text::new(places.clone()))),
             }
         }

@@ -315,7 +315,7 @@ impl Turn {
         let structured =
             if is_promised { StructuredContent::Promised } else { StructuredContent::Unpromised };
         let showing = Showing { structured, in_envelope };
-        results.shortened(payload, showing, tool.id().clone(), self.principal()).await
+        results.shortened(payload, showing, tool.target(), self.principal()).await
     }
 
     /// A source's answer about skills and folders, without those that this principal may not see.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::json::unescaped;
 use crate::paths::{joined, member_step};
 use crate::survey::JsonSurvey;
-use crate::{content, lines, shape};
+use crate::{content, lines, shape, sql};
 
 /// How many members a ready-made program picks.
 const PICKED: usize = 3;
@@ -50,6 +50,10 @@ pub(crate) fn for_json(survey: &JsonSurvey<'_>, kept: &KeptResult<'_>) -> String
 
 /// Two calls, each on a line.
 pub(crate) fn for_text(text: &str, count: usize, kept: &KeptResult<'_>) -> String {
+    if content::separator(text).is_some() {
+        let query = format!("SELECT * FROM {} LIMIT 20 OFFSET 100", sql::TABLE);
+        return call(kept, "sql", &query) + &call(kept, "grep", "error");
+    }
     if count <= 1 {
         return call(kept, "chars", "1001-5000") + &call(kept, "grep", "error");
     }

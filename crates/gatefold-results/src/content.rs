@@ -40,7 +40,7 @@ impl ContentKind {
 
     /// What a text is that is not JSON.
     pub(crate) fn of_plain(text: &str) -> Self {
-        if is_separated(text) {
+        if separator(text).is_some() {
             Self::Table
         } else if is_markdown(text) {
             Self::Markdown
@@ -90,22 +90,23 @@ fn has_rows(root: &PathSurvey<'_>, survey: &JsonSurvey<'_>) -> bool {
     columns && rows.is_some_and(|rows| rows.arrays == rows.values() && rows.least == rows.most)
 }
 
-/// Whether all lines have as many commas or tabs outside of quotes as the first, at least one.
-fn is_separated(text: &str) -> bool {
-    let is_by = |separator: u8| {
+/// What separates values, if all lines have as many commas or tabs outside of quotes as the first, at
+/// least one.
+pub(crate) fn separator(text: &str) -> Option<u8> {
+    let is_by = |separator: &u8| {
         let mut sampled = lines::of(text).take(SAMPLED_LINES).filter(|line| !line.text.is_empty());
-        let Some(columns) = sampled.next().map(|line| separators(line.text, separator)) else {
+        let Some(columns) = sampled.next().map(|line| separators(line.text, *separator)) else {
             return false;
         };
         let mut others = 0;
         columns > 0
             && sampled.all(|line| {
                 others += 1;
-                separators(line.text, separator) == columns
+                separators(line.text, *separator) == columns
             })
             && others + 1 >= TABLE_LINES
     };
-    is_by(b'\t') || is_by(b',')
+    [b'\t', b','].into_iter().find(is_by)
 }
 
 fn separators(line: &str, separator: u8) -> usize {

@@ -28,6 +28,7 @@ mod rows;
 mod shape;
 mod sql;
 mod survey;
+mod table_rows;
 
 pub use arguments::{READ_DESCRIPTION, READ_SCHEMA, ReadRequest};
 pub use budget::TokenBudget;

@@ -4,18 +4,17 @@
 //! functions, so nothing can be attached, written or loaded; a statement that runs too long is
 //! interrupted, and what it gathers is bounded.
 
-use std::collections::HashSet;
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
-use rusqlite::types::{Value as SqlValue, ValueRef};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params_from_iter};
-use serde::de::IgnoredAny;
 
 use crate::ReadingError;
-use crate::json::{items, members, unescaped};
+use crate::table_rows::{MAX_ROWS, MAX_TEXT, TableRows};
 
 /// The table's name.
 pub(crate) const TABLE: &str = "result";
@@ -25,12 +24,6 @@ const DEADLINE: Duration = Duration::from_secs(5);
 
 /// How many steps of SQLite's machine lie between two looks at the clock.
 const STEPS: i32 = 10_000;
-
-/// The most rows, columns and bytes of a text. What SQLite does with a text within one step cannot be
-/// interrupted, and some of its functions take time that grows with the square.
-const MAX_ROWS: usize = 200_000;
-const MAX_COLUMNS: usize = 200;
-const MAX_TEXT: usize = 64 * 1024;
 
 /// The most bytes of an outcome.
 const MAX_OUTCOME: usize = 16 * 1024 * 1024;
@@ -54,118 +47,31 @@ pub(crate) fn run(text: &str, statement: &str) -> Result<SqlOutcome, ReadingErro
         return Err(ReadingError::TooMuch(message));
     }
     let rows = TableRows::of(text)?;
-    let (database, note) = rows.loaded().map_err(|error| internal(&error))?;
+    let (database, note) = loaded(&rows).map_err(|error| internal(&error))?;
     confine(&database).map_err(|error| internal(&error))?;
     query(&database, &rows, statement).map(|outcome| SqlOutcome { note, ..outcome })
 }
 
-/// The rows of a text, still raw.
-struct TableRows<'a> {
-    columns: Vec<String>,
-    rows: RowsShape<'a>,
-}
-
-enum RowsShape<'a> {
-    /// A list of objects.
-    Objects(&'a str),
-    /// A list of lists, in the order of the columns.
-    Lists(&'a str),
-}
-
-impl<'a> TableRows<'a> {
-    fn of(text: &'a str) -> Result<Self, ReadingError> {
-        let text = text.trim();
-        let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
-        let text = if is_json { text } else { "" };
-        if let Some(table) = Self::with_header(text) {
-            return Ok(table);
-        }
-        let list = list_of_objects(text).ok_or_else(|| {
-            ReadingError::Unsuitable(
-                "`sql` reads a list of JSON objects, alone or as a member, or `columns` and `rows`; \
-                 this result has none: use `jq`, `path`, `grep` or `lines`"
-                    .to_owned(),
-            )
-        })?;
-        let (mut columns, mut known) = (Vec::new(), HashSet::new());
-        for object in items(list).take(MAX_ROWS) {
-            for (name, _) in members(object) {
-                let name = unescaped(name);
-                // SQLite's names differ in more than case.
-                if known.insert(name.to_lowercase()) {
-                    columns.push(name.into_owned());
-                }
-            }
-            if columns.len() > MAX_COLUMNS {
-                let message = format!("its objects have more than {MAX_COLUMNS} members: use `jq`");
-                return Err(ReadingError::TooMuch(message));
-            }
-        }
-        Ok(Self { columns, rows: RowsShape::Objects(list) })
-    }
-
-    /// `columns`, as names or objects with a `name`, and `rows` as lists.
-    fn with_header(text: &'a str) -> Option<Self> {
-        let member = |wanted: &str| {
-            members(text).find(|(name, _)| unescaped(name) == wanted).map(|(_, value)| value)
-        };
-        let (header, rows) = (member("columns")?, member("rows")?);
-        items(rows).next()?.starts_with('[').then_some(())?;
-        let name_of = |column: &str| {
-            if let Some(text) = column.strip_prefix('"') {
-                return Some(unescaped(text.strip_suffix('"')?).into_owned());
-            }
-            let (_, name) = members(column).find(|(key, _)| unescaped(key) == "name")?;
-            Some(unescaped(name.strip_prefix('"')?.strip_suffix('"')?).into_owned())
-        };
-        let names: Vec<String> = items(header).map(name_of).collect::<Option<_>>()?;
-        let is_table = !names.is_empty() && names.len() <= MAX_COLUMNS;
-        is_table.then(|| Self { columns: distinct(names), rows: RowsShape::Lists(rows) })
-    }
-
-    /// A database with the rows, and what of them was left out.
-    fn loaded(&self) -> rusqlite::Result<(Connection, String)> {
-        let mut database = Connection::open_in_memory()?;
-        let names: Vec<_> = self.columns.iter().map(|name| quoted(name)).collect();
-        database.execute_batch(&format!("CREATE TABLE {TABLE} ({})", names.join(", ")))?;
-        let places = vec!["?"; names.len()].join(", ");
-        let lower: Vec<_> = self.columns.iter().map(|name| name.to_lowercase()).collect();
-        let (mut count, mut cut, mut beyond) = (0, 0, 0);
-        let transaction = database.transaction()?;
-        {
-            let mut insert =
-                transaction.prepare(&format!("INSERT INTO {TABLE} VALUES ({places})"))?;
-            let list = match &self.rows {
-                RowsShape::Objects(list) | RowsShape::Lists(list) => list,
-            };
-            for row in items(list) {
-                if count == MAX_ROWS {
-                    beyond += 1;
-                    continue;
-                }
-                let mut values = vec![SqlValue::Null; names.len()];
-                match &self.rows {
-                    RowsShape::Objects(_) => {
-                        for (name, raw) in members(row) {
-                            let name = unescaped(name).to_lowercase();
-                            if let Some(at) = lower.iter().position(|known| *known == name) {
-                                values[at] = value(raw, &mut cut);
-                            }
-                        }
-                    }
-                    RowsShape::Lists(_) => {
-                        for (at, raw) in items(row).take(names.len()).enumerate() {
-                            values[at] = value(raw, &mut cut);
-                        }
-                    }
-                }
+/// A database with the rows, and what of them was left out.
+fn loaded(table: &TableRows<'_>) -> rusqlite::Result<(Connection, String)> {
+    let mut database = Connection::open_in_memory()?;
+    let names: Vec<_> = table.columns.iter().map(|name| quoted(name)).collect();
+    database.execute_batch(&format!("CREATE TABLE {TABLE} ({})", names.join(", ")))?;
+    let places = vec!["?"; names.len()].join(", ");
+    let (cut, mut beyond) = (Cell::new(0), 0);
+    let transaction = database.transaction()?;
+    {
+        let mut insert = transaction.prepare(&format!("INSERT INTO {TABLE} VALUES ({places})"))?;
+        for (count, values) in table.rows(&cut).enumerate() {
+            if count < MAX_ROWS {
                 insert.execute(params_from_iter(values))?;
-                count += 1;
+            } else {
+                beyond += 1;
             }
         }
-        transaction.commit()?;
-        Ok((database, left_out(cut, beyond)))
     }
+    transaction.commit()?;
+    Ok((database, left_out(cut.get(), beyond)))
 }
 
 fn left_out(cut: usize, beyond: usize) -> String {
@@ -180,61 +86,8 @@ fn left_out(cut: usize, beyond: usize) -> String {
     note
 }
 
-/// The text itself if it is a list of objects, else the longest of its members that is one.
-fn list_of_objects(text: &str) -> Option<&str> {
-    let is_one = |list: &&str| {
-        let mut first = items(list).take(2).peekable();
-        first.peek().is_some() && first.all(|item| item.starts_with('{'))
-    };
-    let members = || members(text).map(|(_, value)| value);
-    Some(text).filter(is_one).or_else(|| members().filter(is_one).max_by_key(|list| list.len()))
-}
-
-/// Names with a number behind those that are there already, whatever their case.
-fn distinct(names: Vec<String>) -> Vec<String> {
-    let mut known = HashSet::new();
-    let distinct = |name: String| {
-        let mut own = name.clone();
-        let mut number = 2;
-        while !known.insert(own.to_lowercase()) {
-            own = format!("{name}_{number}");
-            number += 1;
-        }
-        own
-    };
-    names.into_iter().map(distinct).collect()
-}
-
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\"").replace('\0', ""))
-}
-
-/// A JSON value as SQLite has it: whole numbers of 64 bits and decimal numbers as numbers where they
-/// stay the same, everything else as the text that it is.
-fn value(raw: &str, cut: &mut usize) -> SqlValue {
-    let mut text = |text: &str| {
-        let end = text.floor_char_boundary(MAX_TEXT);
-        *cut += usize::from(end < text.len());
-        SqlValue::Text(text[..end].to_owned())
-    };
-    match raw.as_bytes().first() {
-        Some(b'"') => text(&unescaped(&raw[1..raw.len() - 1])),
-        Some(b'n') | None => SqlValue::Null,
-        Some(b't') => SqlValue::Integer(1),
-        Some(b'f') => SqlValue::Integer(0),
-        Some(b'{' | b'[') => text(raw),
-        Some(_) => number(raw).unwrap_or_else(|| text(raw)),
-    }
-}
-
-fn number(raw: &str) -> Option<SqlValue> {
-    if let Ok(whole) = raw.parse::<i64>() {
-        return Some(SqlValue::Integer(whole));
-    }
-    let number: f64 = raw.parse().ok()?;
-    // A longer number would lose digits.
-    let digits = raw.bytes().filter(u8::is_ascii_digit).count();
-    (number.is_finite() && digits <= 15).then_some(SqlValue::Real(number))
 }
 
 /// Lets statements read the rows and nothing else, and ends those that take too long or too much.
@@ -407,6 +260,26 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_objects_are_a_table() {
+        let lines = "{\"a\":1,\"b\":\"x\"}\n\n{\"a\":2.5}\r\n{\"c\":null}\n";
+        let expected =
+            r#"{"columns":["a","b","c"],"rows":[[1,"x",null],[2.5,null,null],[null,null,null]]}"#;
+        assert_eq!(run_text(lines, "SELECT * FROM result").unwrap(), expected);
+    }
+
+    #[test]
+    fn values_with_commas_or_tabs_are_a_table() {
+        let commas = "id,name,Name,share\n1,\"a, \"\"b\"\"\",x,0.50\n007,,y,-2\n3,z,,1e9\n";
+        let expected = r#"{"columns":["id","name","Name_2","share"],"rows":[[1,"a, \"b\"","x",0.5],["007",null,"y",-2],[3,"z",null,"1e9"]]}"#;
+        assert_eq!(run_text(commas, "SELECT * FROM result").unwrap(), expected);
+        let tabs = "a\tb\n1\t2\n3\t4\n";
+        assert_eq!(
+            run_text(tabs, "SELECT sum(a) AS a, sum(b) AS b FROM result").unwrap(),
+            r#"{"columns":["a","b"],"rows":[[4,6]]}"#
+        );
+    }
+
+    #[test]
     fn nothing_but_reading_the_rows_is_allowed() {
         for statement in [
             "ATTACH '/tmp/x.db' AS x",
@@ -454,10 +327,10 @@ mod tests {
             "SQLite says: no such column: titel. The table is `result`, its columns: id, title, open, \
              labels, score"
         );
-        let error = run_text(r#"{"a":1}"#, "SELECT 1").unwrap_err();
-        assert!(error.starts_with("`sql` reads a list of JSON objects"), "{error}");
-        let error = run_text("plain text", "SELECT 1").unwrap_err();
-        assert!(error.starts_with("`sql` reads a list of JSON objects"), "{error}");
+        for unsuitable in [r#"{"a":1}"#, "plain text", "", "{\"a\":1}\n{\"a\":"] {
+            let error = run_text(unsuitable, "SELECT 1").unwrap_err();
+            assert!(error.starts_with("`sql` reads a list of JSON objects"), "{error}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! the tools run. Nothing outside is read or written.
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
-mod notes;
+mod nothing;
 mod paths;
 mod planted;
 mod racing;

@@ -16,7 +16,7 @@ use gatefold_egress::{Egress, Settings};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::notes::NoNotes;
+use crate::nothing::{NoNotes, NoResults};
 
 /// What no answer may hold.
 pub(crate) const SECRET: &str = "TOP-SECRET";
@@ -55,6 +55,7 @@ impl Yard {
             &BuiltinPorts {
                 clock: Arc::new(SystemClock),
                 notes: Arc::new(NoNotes),
+                results: Arc::new(NoResults),
                 egress: Egress::new(Settings::default()).unwrap(),
             },
         );

@@ -7,8 +7,10 @@ use futures::future::{BoxFuture, ready};
 use gatefold_builtin::{
     BuiltinAnswer, BuiltinCall, BuiltinError, BuiltinName, BuiltinPorts, BuiltinSettings, Toolbox,
 };
-use gatefold_core::{BoxError, ManualClock, Principal, Timestamp};
-use gatefold_dispatch::{DataOwner, NoPeer, Note, NoteText, Notes};
+use gatefold_core::{BoxError, ManualClock, Principal, Timestamp, ToolId};
+use gatefold_dispatch::{
+    DataOwner, NewResult, NoPeer, Note, NoteText, Notes, ResultHandle, StoredResult, StoredResults,
+};
 use gatefold_egress::{Egress, Settings};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -25,6 +27,7 @@ pub(crate) fn ports() -> BuiltinPorts {
     BuiltinPorts {
         clock: Arc::new(ManualClock::at(NOW)),
         notes: Arc::<KeptNotes>::default(),
+        results: Arc::new(OneResult),
         egress: egress(),
     }
 }
@@ -65,6 +68,33 @@ pub(crate) fn toolbox_with(change: impl FnOnce(&mut BuiltinSettings)) -> Toolbox
         BuiltinSettings { names: BuiltinName::ALL.into(), ..BuiltinSettings::default() };
     change(&mut settings);
     Toolbox::new(&settings, &ports())
+}
+
+/// The local principal's only kept result.
+pub(crate) const KEPT: (&str, &str) = ("kept-handle", r#"{"items":[{"price":5},{"price":12.5}]}"#);
+
+/// Has [`KEPT`] and nothing else. Those of the store have tests of their own.
+struct OneResult;
+
+impl StoredResults for OneResult {
+    fn keep(&self, _: NewResult) -> BoxFuture<'_, Result<ResultHandle, BoxError>> {
+        Box::pin(ready(Err("nothing more is kept".into())))
+    }
+
+    fn find<'a>(
+        &'a self,
+        owner: DataOwner,
+        handle: &'a ResultHandle,
+        now: Timestamp,
+    ) -> BoxFuture<'a, Result<Option<StoredResult>, BoxError>> {
+        let is_there = owner == DataOwner::of(&Principal::local()) && handle.as_str() == KEPT.0;
+        let stored = is_there.then(|| StoredResult {
+            tool: ToolId::new("shop__orders"),
+            text: KEPT.1.to_owned(),
+            expires_at: now.plus(Duration::from_mins(1)),
+        });
+        Box::pin(ready(Ok(stored)))
+    }
 }
 
 /// Notes in memory. Those of the store have tests of their own.

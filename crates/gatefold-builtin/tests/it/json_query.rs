@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::fixture::{answer, said, toolbox};
+use crate::fixture::{KEPT, answer, said, toolbox};
 
 async fn check(json: Value, filter: &str, text: &str) {
     let arguments = json!({ "json": json, "filter": filter });
@@ -21,6 +21,18 @@ async fn values_are_selected_from_json_and_its_text() {
         answer(&toolbox(), "json_query", &arguments).await.unwrap().structured,
         json!({ "result": "5\n12.5", "count": 2 })
     );
+}
+
+#[tokio::test]
+async fn values_are_selected_from_a_kept_result() {
+    let ask = async |arguments: serde_json::Value| said(&toolbox(), "json_query", &arguments).await;
+    let filter = "[.items[].price] | add";
+    assert_eq!(ask(json!({ "result": KEPT.0, "filter": filter })).await, "17.5");
+    let unknown = ask(json!({ "result": "other", "filter": filter })).await;
+    assert!(unknown.starts_with("error: there is no such result: it has expired"), "{unknown}");
+    let one = "error: give either `json` or `result`";
+    assert_eq!(ask(json!({ "filter": filter })).await, one);
+    assert_eq!(ask(json!({ "json": 1, "result": KEPT.0, "filter": filter })).await, one);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use gatefold_core::{CallError, Clock, Payload, Principal, Timestamp, ToolId};
+use gatefold_core::{CallError, Clock, Payload, Principal, Target, Timestamp, ToolId};
 use gatefold_disclose::{PreviewPlace, StructuredContent, result_text, with_preview};
 use gatefold_dispatch::{DataOwner, NewResult, ResultHandle, StoredResult, StoredResults};
 use gatefold_results::{KeptResult, ResultPreview, TokenBudget, compact, preview};
@@ -84,7 +84,7 @@ impl ResultKeeper {
         self: &Arc<Self>,
         payload: Payload,
         showing: Showing,
-        tool: ToolId,
+        target: &Target,
         principal: &Principal,
     ) -> Result<Payload, CallError> {
         let limits = self.limits();
@@ -103,7 +103,7 @@ impl ResultKeeper {
         };
         let (payload, text) = self.worked_on(bytes, weigh).await;
         let Some(text) = text else { return Ok(payload) };
-        let (handle, text) = self.keep(text, &tool, principal, &limits).await?;
+        let (handle, text) = self.keep(text, target, principal, &limits).await?;
         let shown = move || {
             let kept = KeptResult { handle: handle.as_str(), tool: limits.reader.as_str() };
             let shown = preview(&text, &kept, limits.preview);
@@ -116,14 +116,14 @@ impl ResultKeeper {
     async fn keep(
         &self,
         text: String,
-        tool: &ToolId,
+        target: &Target,
         principal: &Principal,
         limits: &ResultLimits,
     ) -> Result<(ResultHandle, String), CallError> {
         let now = self.clock.now();
         let kept = self.port.keep(NewResult {
             owner: DataOwner::of(principal),
-            tool: tool.clone(),
+            tool: target.id.clone(),
             text: text.clone(),
             at: now,
             expires_at: now.plus(limits.expiry),
@@ -133,9 +133,10 @@ impl ResultKeeper {
             Ok(handle) => Ok((handle, text)),
             Err(source) => {
                 tracing::warn!(%source, "a large result could not be kept");
-                let size = text.len() as u64;
-                let limit = limits.preview.tokens() as u64;
-                Err(CallError::TooLarge { tool: tool.clone(), size, limit })
+                let reason =
+                    "its result is too large to be shown whole, and could not be kept".to_owned();
+                let domain = target.domain.clone();
+                Err(CallError::Unavailable { domain, reason, source: Some(source) })
             }
         }
     }

@@ -77,10 +77,11 @@ impl SourceFactory {
         let egress = Egress::new(settings)?;
         let manifests = Arc::new(StoredManifests(store.clone()));
         let notes = Arc::new(store.clone());
+        let results = Arc::new(store.clone());
         let starts = Arc::new(StartPlaces::new(StartLimits::default()));
         Ok(Self {
             store,
-            ports: SourcePorts { egress, manifests, credentials, clock, notes, starts },
+            ports: SourcePorts { egress, manifests, credentials, clock, notes, results, starts },
         })
     }
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 use gatefold_catalog::{KindName, Manifest};
 use gatefold_config::{ForeignKey, Table};
 use gatefold_core::{Clock, Digest, Domain};
-use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Notes, Source};
+use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Notes, Source, StoredResults};
 use gatefold_egress::Egress;
 use gatefold_mcp::StartPlaces;
 use gatefold_policy::Policy;
@@ -158,6 +158,8 @@ pub struct SourcePorts {
     pub clock: Arc<dyn Clock>,
     /// Where notes of principals are kept.
     pub notes: Arc<dyn Notes>,
+    /// Where large results of principals are kept.
+    pub results: Arc<dyn StoredResults>,
     /// Where programs get a place for their start.
     pub starts: Arc<StartPlaces>,
 }

@@ -68,6 +68,7 @@ impl KindSection for BuiltinSection {
         let own = BuiltinPorts {
             clock: ports.clock.clone(),
             notes: ports.notes.clone(),
+            results: ports.results.clone(),
             egress: ports.egress.clone(),
         };
         let source = BuiltinSource::new(identity.domain.clone(), &self.settings, &own);
