@@ -61,7 +61,10 @@ async fn measure(root: &Path, options: &CallOptions, server: &PgConnectOptions) 
     let (host, port) = (server.get_host(), server.get_port());
     let url = format!("postgres://{ROLE}@{host}:{port}/{OWN}");
     let scratch = tempfile::tempdir()?;
-    let config = format!("[sources.bench]\ndatabase = \"{url}\"\nconnections = 32\n");
+    // The rows are given whole: previews have a measure of their own.
+    let config = format!(
+        "[limits]\nresult_preview = 100000\n[sources.bench]\ndatabase = \"{url}\"\nconnections = 32\n"
+    );
     std::fs::write(scratch.path().join("gatefold.toml"), config)?;
     let port = calls::free_port()?;
     let scenario = through_gatefold(port, "query", &json!({ "sql": SMALL }).to_string(), EXPECTED);

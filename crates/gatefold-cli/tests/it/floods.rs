@@ -1,7 +1,7 @@
 //! Clients that connect and say nothing, or send much and never finish.
 
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -131,5 +131,57 @@ async fn sixty_large_calls_to_a_source_that_stopped_reading_hold_little() {
     assert!(peak < MOST_MIB, "{peak} MiB");
     for call in calls {
         let _ = call.shutdown(Shutdown::Both);
+    }
+}
+
+/// How large an answer would be if anybody read it to its end, and the most memory that the debug build
+/// may take meanwhile.
+const ENDLESS: usize = 1 << 30;
+const MOST_OF_ENDLESS_MIB: u64 = 60;
+
+/// Sends the beginning of an answer and then the same bytes on and on, without saying how many.
+fn send_endless(stream: &mut TcpStream, begins: &str) -> std::io::Result<()> {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+    stream.write_all(format!("{head}{begins}").as_bytes())?;
+    let bytes = [b'x'; 64 * 1024];
+    for _ in 0..ENDLESS / bytes.len() {
+        stream.write_all(&bytes)?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_gigabyte_is_not_read_to_its_end_and_holds_little() {
+    let url = serve_raw(|stream| {
+        send_endless(stream, r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":""#)
+    });
+    let url = url.unwrap();
+    let api = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = api.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for mut stream in api.incoming().map_while(Result::ok) {
+            let mut head = [0; 4096];
+            let _ = stream.read(&mut head).and_then(|_| send_endless(&mut stream, "{\"log\":\""));
+        }
+    });
+    let scratch = Scratch::new();
+    scratch.write(
+        "gatefold.toml",
+        format!(
+            "[sources.up]\nurl = '{url}'\n[sources.api]\nbase_url = 'http://127.0.0.1:{port}'\n\
+             [[sources.api.actions]]\nname = 'read_log'\nmethod = 'GET'\npath = '/log'\n\
+             description = 'Read the log.'\n"
+        ),
+    );
+    let gateway = serve(&scratch).await;
+    gateway.await_log("took up a new list of tools domain=up").await;
+    for (tool, limit) in [(format!("up__{RAW_TOOL}"), "16777216"), ("api__read_log".to_owned(), "16777216")] {
+        let client = RawClient::new(gateway.url()).unwrap().with_limit(LIMIT);
+        let call = format!(r#"{{"tool_name": "{tool}", "arguments": {{}}}}"#);
+        let told = client.call("execute_tool", &call).await.unwrap().text();
+        let peak = peak_mib(gateway.pid());
+        println!("{tool}: at most {peak} MiB; {told}");
+        assert!(told.contains(limit), "{told}");
+        assert!(peak < MOST_OF_ENDLESS_MIB, "{peak} MiB");
     }
 }
