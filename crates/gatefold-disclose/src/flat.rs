@@ -5,7 +5,8 @@ use gatefold_catalog::{Request, Tool, View, address, with_fields};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
-use crate::arguments::{json_text, object};
+use crate::arguments::json_text;
+use crate::gateway::called_arguments;
 use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, ToolSurface, UsageError};
 use crate::wording::listed;
 
@@ -54,7 +55,7 @@ impl Disclosure for FlatDisclosure {
         // An unknown name is dispatched anyway: the dispatcher gives the error, and its record
         // shows the attempt.
         let name = tool.map_or_else(|| name.clone(), |tool| ToolName::of(tool.id()));
-        let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
+        let arguments = called_arguments(arguments);
         let operation = Arc::new(Operation::Tool { name, arguments });
         let entry = tool.map(|tool| view.resolved(tool));
         Ok(Step::Call(Request { operation, entry }))
@@ -87,7 +88,8 @@ impl FlatDisclosure {
         }
     }
 
-    fn top_level(self, tool: &Tool) -> ToolSurface {
+    /// A tool's complete definition.
+    pub(crate) fn top_level(self, tool: &Tool) -> ToolSurface {
         let name = self.name(tool).to_owned();
         let raw = tool.definition().raw();
         let definition = match self.names {

@@ -15,10 +15,11 @@ mod schema;
 pub(crate) use definitions::domain_names;
 pub(crate) use discover::domain_page;
 pub(crate) use execute::{
-    ExecutingTool, request as executing_request, untouched as untouched_request,
+    ArgumentPlace, ExecutingTool, called_arguments, find_in, flattened,
+    request as executing_request, unknown_in, untouched as untouched_request,
 };
 pub(crate) use result::Rendering;
-pub(crate) use schema::described as schema_text;
+pub(crate) use schema::{described as schema_text, described_after as schema_text_after};
 
 const DISCOVER: &str = "discover_tools";
 const SCHEMA: &str = "get_tool_schema";

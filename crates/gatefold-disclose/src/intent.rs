@@ -10,6 +10,7 @@ use crate::gateway::{
     ExecutingTool, GatewayLimits, Rendering, domain_names, executing_request, schema_text,
     untouched_request,
 };
+use crate::hints;
 use crate::pinned::{PinnedTools, by_alias};
 use crate::surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
@@ -40,7 +41,6 @@ Skip discovery for tools you've already used in this conversation.";
 const DISCOVER_DESCRIPTION: &str = "Search the catalogue of tools by intent. Returns the schemas of the \
      likeliest tools, ready to call. Use it for whatever your other tools cannot do.";
 const DISCOVER_INPUT: &str = r#"{"type":"object","properties":{"intent":{"type":"string","description":"What you want to do, in which service."},"top_k":{"type":"integer","minimum":1,"maximum":5,"default":3}},"required":["intent"]}"#;
-const READING: &str = r#"{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
 const EXECUTE_DEFINITION: &str = r#"{"name":"execute_tool","description":"Run a tool that discover_tools found.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the tool's schema."}},"required":["tool_name"]},"annotations":{"readOnlyHint":false,"idempotentHint":false,"openWorldHint":true}}"#;
 
 /// Pinned tools, a tool that finds others by intent and answers with their schemas, and one that
@@ -124,7 +124,7 @@ fn discover_definition(view: &View) -> Box<RawValue> {
         ("name", name.as_str()),
         ("description", description.as_str()),
         ("inputSchema", DISCOVER_INPUT),
-        ("annotations", READING),
+        ("annotations", hints::READING),
     ])
 }
 

@@ -10,11 +10,13 @@ mod blocks;
 mod cursor;
 mod flat;
 mod gateway;
+mod hints;
 mod intent;
 mod namespace;
 mod pinned;
 mod shortened;
 mod surface;
+mod typed;
 mod wording;
 
 pub use auto::AutoDisclosure;
@@ -26,3 +28,4 @@ pub use shortened::{PreviewPlace, StructuredContent, result_text, separate_text,
 pub use surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
 };
+pub use typed::{ToolMode, ToolModes, TypedDisclosure};

@@ -4,11 +4,11 @@ use serde_json::value::RawValue;
 
 use crate::arguments::Arguments;
 use crate::gateway::{
-    ExecutingTool, GatewayLimits, Rendering, domain_page, executing_request, schema_text,
+    ExecutingTool, GatewayLimits, Rendering, domain_page, executing_request, find_in, schema_text,
     untouched_request,
 };
 use crate::pinned::{PinnedTools, by_alias};
-use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, UsageError};
+use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, UsageError};
 use crate::wording::{listed, quoted, unknown_tool};
 
 mod definitions;
@@ -19,9 +19,6 @@ const INVOKE: &str = "invoke_tool";
 /// The domain that stands for those without tools of their own. No domain is called so: a domain
 /// has at most 40 characters and no capital letters.
 const SHARED: &str = "OTHERS";
-
-/// The most tools at the top level, which every known client can handle.
-const TOOLS_LIMIT: usize = 128;
 
 /// Two tools for each domain: `{domain}__get_tool_schema`, whose description has a line for each of
 /// the domain's tools, and `{domain}__invoke_tool`. Pinned tools stand beside them.
@@ -165,10 +162,7 @@ fn name_in<'a>(namespace: &Namespace<'_>, tool: &'a Tool) -> &'a str {
 /// A tool by its own name or its id. It never leaves the namespace.
 fn found<'a>(view: &'a View, namespace: &Namespace<'_>, name: &str) -> Option<&'a Tool> {
     match namespace {
-        Namespace::One(entry) => {
-            let by_id = || view.find(name).filter(|tool| tool.domain() == entry.domain());
-            view.tool_named(entry.domain(), name).or_else(by_id)
-        }
+        Namespace::One(entry) => find_in(view, entry.domain(), name),
         Namespace::Shared(entries) => view
             .find(name)
             .filter(|tool| entries.iter().any(|entry| entry.domain() == tool.domain())),

@@ -4,6 +4,12 @@ use gatefold_catalog::{Request, View, token_bound};
 use gatefold_core::{CallError, Outcome, ToolId, ToolName};
 use serde_json::value::RawValue;
 
+/// The most tools at the top level, which every known client can handle.
+pub(crate) const TOOLS_LIMIT: usize = 128;
+
+/// The longest description, in bytes. Every known client takes that much.
+pub(crate) const DESCRIPTION_BYTES: usize = 2048;
+
 /// A way to show a view to a model.
 pub trait Disclosure: Send + Sync {
     /// What the model is given at first, within its client's limits. The same view and limits give

@@ -18,10 +18,14 @@ const WRAPPERS: [&str; 5] = ["arguments", "args", "parameters", "params", "input
 
 /// The call of a pinned tool, with unchanged arguments.
 pub(crate) fn untouched(view: &View, tool: &Tool, arguments: &RawValue) -> Request {
-    let arguments = if arguments.get() == "null" { object([]) } else { arguments.to_owned() };
-    let name = ToolName::of(tool.id());
+    let (name, arguments) = (ToolName::of(tool.id()), called_arguments(arguments));
     let operation = Arc::new(Operation::Tool { name, arguments });
     Request { operation, entry: Some(view.resolved(tool)) }
+}
+
+/// The arguments of a tool at the top level, unchanged unless there are none.
+pub(crate) fn called_arguments(arguments: &RawValue) -> Box<RawValue> {
+    if arguments.get() == "null" { object([]) } else { arguments.to_owned() }
 }
 
 /// A tool at the top level that calls others by their names.
@@ -41,15 +45,89 @@ pub(crate) const GATEWAY: ExecutingTool<'static> =
 
 impl ExecutingTool<'_> {
     fn find<'v>(&self, view: &'v View, name: &str) -> Option<&'v Tool> {
-        let Some(domain) = self.domain else { return view.find(name) };
-        let by_id = || view.find(name).filter(|tool| tool.domain() == domain);
-        view.tool_named(domain, name).or_else(by_id)
+        match self.domain {
+            Some(domain) => find_in(view, domain, name),
+            None => view.find(name),
+        }
     }
 
     /// What the dispatcher takes an unknown name for. It stays in the domain, too.
     fn unknown(&self, name: ToolName) -> ToolName {
-        let Some(domain) = self.domain else { return name };
-        ToolName::parse(&format!("{domain}__{name}")).unwrap_or(name)
+        match self.domain {
+            Some(domain) => unknown_in(domain, name),
+            None => name,
+        }
+    }
+}
+
+/// A tool of a domain by its own name or its id.
+pub(crate) fn find_in<'v>(view: &'v View, domain: &Domain, name: &str) -> Option<&'v Tool> {
+    let by_id = || view.find(name).filter(|tool| tool.domain() == domain);
+    view.tool_named(domain, name).or_else(by_id)
+}
+
+/// What the dispatcher takes a name for that no tool of a domain has.
+pub(crate) fn unknown_in(domain: &Domain, name: ToolName) -> ToolName {
+    let prefix = format!("{domain}__");
+    if name.as_str().starts_with(&prefix) {
+        return name;
+    }
+    ToolName::parse(&format!("{prefix}{name}")).unwrap_or(name)
+}
+
+/// Where a tool at the top level takes the arguments of the tool that it calls.
+pub(crate) struct ArgumentPlace<'a> {
+    /// The tool at the top level.
+    pub(crate) meta: &'a str,
+    /// Its parameter for them.
+    pub(crate) parameter: &'a str,
+    /// Its other parameters.
+    pub(crate) own: &'a [&'a str],
+}
+
+impl ArgumentPlace<'_> {
+    /// What was passed for a tool that nobody knows.
+    pub(crate) fn unchecked(&self, arguments: &Arguments<'_>) -> Box<RawValue> {
+        arguments.get(self.parameter).and_then(as_object).unwrap_or_else(|| object([]))
+    }
+
+    /// The arguments of a tool, whichever way they were passed.
+    pub(crate) fn read(
+        &self,
+        tool: &Tool,
+        arguments: &Arguments<'_>,
+    ) -> Result<Box<RawValue>, UsageError> {
+        let Self { meta, parameter, own } = *self;
+        let mut others = arguments.others(own);
+        others.retain(|(name, _)| *name != parameter);
+        let nothing = |given: &&str| object_fields(given).is_some_and(|fields| fields.is_empty());
+        let given = arguments.get(parameter).filter(|given| others.is_empty() || !nothing(given));
+        let read = match (given, others.as_slice()) {
+            (None, []) => object([]),
+            (Some(given), []) => {
+                let given = as_object(given).ok_or_else(|| {
+                    let signature = call_signature(tool);
+                    UsageError::new(format!(
+                        "Parameter '{parameter}' of {meta} must be an object for {signature}"
+                    ))
+                })?;
+                unwrapped(tool, &given).unwrap_or(given)
+            }
+            (None, others) => {
+                flattened(tool, others).ok_or_else(|| self.misplaced(tool, others))?
+            }
+            (Some(_), others) => return Err(self.misplaced(tool, others)),
+        };
+        Ok(destringified(tool, &read).unwrap_or(read))
+    }
+
+    fn misplaced(&self, tool: &Tool, others: &[(&str, &str)]) -> UsageError {
+        let Self { meta, parameter, .. } = self;
+        let names: Vec<_> = others.iter().take(5).map(|(name, _)| quoted(name)).collect();
+        let (names, signature) = (names.join(", "), call_signature(tool));
+        UsageError::new(format!(
+            "Unknown parameters of {meta}: {names}. Put the tool's own into '{parameter}': {signature}"
+        ))
     }
 }
 
@@ -65,6 +143,7 @@ pub(crate) fn request(
     })?;
     let name = ToolName::parse(name.trim())
         .map_err(|_| UsageError::new(format!("{} {hint}", unknown_tool(view, &name, &[]))))?;
+    let place = ArgumentPlace { meta, parameter: "arguments", own: &["tool_name"] };
     let Some(tool) = through.find(view, name.as_str()) else {
         if let Some(own) = own.iter().find(|own| **own == name.as_str()) {
             return Err(UsageError::new(format!(
@@ -72,39 +151,13 @@ pub(crate) fn request(
             )));
         }
         // An unknown tool is called anyway: the record then shows the attempt.
-        let given = arguments.get("arguments").and_then(as_object);
-        let arguments = given.unwrap_or_else(|| object([]));
+        let arguments = place.unchecked(&arguments);
         return Ok(Operation::Tool { name: through.unknown(name), arguments }.into());
     };
-    let others = arguments.others(&["tool_name", "arguments"]);
-    let nothing = |given: &&str| object_fields(given).is_some_and(|fields| fields.is_empty());
-    let given = arguments.get("arguments").filter(|given| others.is_empty() || !nothing(given));
-    let arguments = match (given, others.as_slice()) {
-        (None, []) => object([]),
-        (Some(given), []) => {
-            let given = as_object(given).ok_or_else(|| {
-                let signature = call_signature(tool);
-                UsageError::new(format!(
-                    "Parameter 'arguments' of {meta} must be an object for {signature}"
-                ))
-            })?;
-            unwrapped(tool, &given).unwrap_or(given)
-        }
-        (None, others) => flattened(tool, others).ok_or_else(|| misplaced(meta, tool, others))?,
-        (Some(_), others) => return Err(misplaced(meta, tool, others)),
-    };
-    let arguments = destringified(tool, &arguments).unwrap_or(arguments);
+    let arguments = place.read(tool, &arguments)?;
     let name = if through.domain.is_some() { ToolName::of(tool.id()) } else { name };
     let operation = Arc::new(Operation::Tool { name, arguments });
     Ok(Request { operation, entry: Some(view.resolved(tool)) })
-}
-
-fn misplaced(meta: &str, tool: &Tool, others: &[(&str, &str)]) -> UsageError {
-    let names: Vec<_> = others.iter().take(5).map(|(name, _)| quoted(name)).collect();
-    let (names, signature) = (names.join(", "), call_signature(tool));
-    UsageError::new(format!(
-        "Unknown parameters of {meta}: {names}. Put the tool's own into 'arguments': {signature}"
-    ))
 }
 
 /// An object, or an object in a string, with its text unchanged.
@@ -115,9 +168,9 @@ fn as_object(raw: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(text.to_owned()).ok()
 }
 
-/// The tool's arguments besides `tool_name`, if all are its parameters, or if they are in one other
+/// A tool's arguments among a meta-tool's own, if all are its parameters, or if they are in one other
 /// object.
-fn flattened(tool: &Tool, others: &[(&str, &str)]) -> Option<Box<RawValue>> {
+pub(crate) fn flattened(tool: &Tool, others: &[(&str, &str)]) -> Option<Box<RawValue>> {
     let fields = object(others.iter().copied());
     let known = declared(tool, others.iter().map(|(name, _)| *name));
     if known.iter().all(|known| *known != ParameterKind::No) {

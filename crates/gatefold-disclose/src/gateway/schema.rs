@@ -72,15 +72,20 @@ fn find<'a>(view: &'a View, name: &str, suggesting: SuggestionMode) -> Result<&'
 }
 
 pub(crate) fn described(tool: &Tool) -> String {
-    let definition = tool.definition();
     let (name, domain) = (json_text(tool.id().as_str()), json_text(tool.domain().as_str()));
     let group = json_text(tool.group());
+    described_after(&[("name", &name), ("domain", &domain), ("group", &group)], tool)
+}
+
+/// A tool's description and schemas, after other fields, whose values are raw.
+pub(crate) fn described_after(first: &[(&str, &str)], tool: &Tool) -> String {
+    let definition = tool.definition();
     let description = definition.description().or(definition.title()).map(json_text);
-    let mut fields = vec![("name", name.as_str()), ("domain", &domain), ("group", &group)];
-    fields.extend(description.as_deref().map(|text| ("description", text)));
     let parameters = without_spaces(definition.input_schema());
-    fields.push(("parameters", &parameters));
     let output = definition.output_schema().map(without_spaces);
+    let mut fields = first.to_vec();
+    fields.extend(description.as_deref().map(|text| ("description", text)));
+    fields.push(("parameters", &parameters));
     fields.extend(output.as_deref().map(|schema| ("output_schema", schema)));
     object_text(fields)
 }

@@ -4,11 +4,9 @@ use gatefold_catalog::{Tool, View, one_line};
 
 use super::{Namespace, PairTool, name_in};
 use crate::arguments::{json_text, object};
-use crate::surface::{ClientLimits, ToolSurface};
+use crate::hints;
+use crate::surface::{ClientLimits, DESCRIPTION_BYTES, ToolSurface};
 use crate::wording::{described, listed};
-
-/// The longest description, in bytes. Every known client takes that much.
-const DESCRIPTION_BYTES: usize = 2048;
 
 /// The lengths of a tool's line, in characters, from the best to the shortest.
 const LINE_LENGTHS: [usize; 4] = [80, 50, 30, 0];
@@ -27,7 +25,6 @@ Workflow: get_tool_schema → invoke_tool. Skip the first for tools you've alrea
 const SCHEMA_INPUT: &str = r#"{"type":"object","properties":{"tool_name":{"type":"string","description":"One of the tools above. Omit to list all."},"cursor":{"type":"string","description":"The last next_cursor."}}}"#;
 const SHARED_SCHEMA_INPUT: &str = r#"{"type":"object","properties":{"tool_name":{"type":"string","description":"As DOMAIN__TOOL."}},"required":["tool_name"]}"#;
 const INVOKE_INPUT: &str = r#"{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the schema of the tool."}},"required":["tool_name"]}"#;
-const READING: &str = r#"{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
 
 pub(super) fn pair(view: &View, namespace: &Namespace<'_>) -> [ToolSurface; 2] {
     let tools = tools_of(view, namespace);
@@ -39,7 +36,7 @@ pub(super) fn pair(view: &View, namespace: &Namespace<'_>) -> [ToolSurface; 2] {
         namespace.tool_name(PairTool::Schema),
         &schema_description(view, namespace, &tools),
         input,
-        READING,
+        hints::READING,
     );
     let what = match namespace {
         Namespace::One(entry) => {
@@ -47,7 +44,7 @@ pub(super) fn pair(view: &View, namespace: &Namespace<'_>) -> [ToolSurface; 2] {
         }
         Namespace::Shared(_) => "Run a tool of another domain, by its id.".to_owned(),
     };
-    let annotations = annotations(&tools);
+    let annotations = hints::of_calling(&tools);
     let invoke = named(namespace.tool_name(PairTool::Invoke), &what, INVOKE_INPUT, &annotations);
     [schema, invoke]
 }
@@ -70,21 +67,6 @@ fn named(name: String, description: &str, input: &str, annotations: &str) -> Too
         ("annotations", annotations),
     ]);
     ToolSurface { name, definition }
-}
-
-/// What calling any of these tools may do. A hint that one of them lacks counts as the worse.
-fn annotations(tools: &[&Tool]) -> String {
-    let hints = |tool: &&&Tool| tool.definition().hints();
-    let all =
-        |is_so: fn(&gatefold_core::Hints) -> bool| tools.iter().all(|tool| is_so(&hints(&tool)));
-    let reads = all(|hints| hints.read_only == Some(true));
-    let spares =
-        reads || all(|hints| hints.destructive == Some(false) || hints.read_only == Some(true));
-    let is_closed = all(|hints| hints.open_world == Some(false));
-    format!(
-        r#"{{"readOnlyHint":{reads},"destructiveHint":{},"openWorldHint":{}}}"#,
-        !spares, !is_closed
-    )
 }
 
 /// A line for each tool: shorter ones if room runs out, then names alone, then as many as fit.

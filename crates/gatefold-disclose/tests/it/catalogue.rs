@@ -83,8 +83,17 @@ pub(crate) fn view(entries: Vec<SourceEntry>) -> View {
 }
 
 pub(crate) fn ask(view: &View, tool: &str, arguments: &Value) -> String {
+    ask_of(&Gateway::default(), view, tool, arguments)
+}
+
+pub(crate) fn ask_of(
+    disclosure: &dyn Disclosure,
+    view: &View,
+    tool: &str,
+    arguments: &Value,
+) -> String {
     let arguments = RawValue::from_string(arguments.to_string()).unwrap();
-    match Gateway::default().interpret(view, &ToolName::parse(tool).unwrap(), &arguments) {
+    match disclosure.interpret(view, &ToolName::parse(tool).unwrap(), &arguments) {
         Ok(Step::Reply(reply) | Step::Found(reply, _)) => text(&reply),
         Ok(Step::Call(request)) => match &*request.operation {
             Operation::Tool { name, arguments } => format!("{name} {arguments}"),

@@ -3,11 +3,11 @@ use std::sync::Arc;
 
 use gatefold_catalog::{Manifest, Scope, SearchMode, View, compact_signature, search, token_bound};
 use gatefold_core::Domain;
-use gatefold_disclose::{ClientLimits, Disclosure, Gateway};
+use gatefold_disclose::{ClientLimits, Disclosure, Gateway, TypedDisclosure};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::catalogue::{Catalogue, Source, ask, manifest, pages, view};
+use crate::catalogue::{Catalogue, Source, ask, ask_of, manifest, pages, view};
 use crate::lines::every_line_says_what_its_tool_does;
 
 pub(crate) type Claim = (&'static str, fn(&Catalogue));
@@ -20,6 +20,10 @@ pub(crate) const ALL: &[Claim] = &[
     ("every_line_and_signature_is_short", every_line_and_signature_is_short),
     ("every_line_says_what_its_tool_does", every_line_says_what_its_tool_does),
     ("the_definitions_stay_within_their_budget", the_definitions_stay_within_their_budget),
+    (
+        "the_typed_tools_stay_within_what_clients_take",
+        the_typed_tools_stay_within_what_clients_take,
+    ),
     ("a_name_finds_its_tool_first", a_name_finds_its_tool_first),
     ("no_text_is_counted_too_low", no_text_is_counted_too_low),
     ("a_shuffled_catalogue_reads_the_same", a_shuffled_catalogue_reads_the_same),
@@ -131,6 +135,35 @@ fn the_definitions_stay_within_their_budget(catalogue: &Catalogue) {
     assert!(surface.instructions.len() <= 2048, "{}", surface.instructions);
     for source in &catalogue.sources {
         assert!(surface.instructions.contains(source.domain.as_str()), "{}", source.domain);
+    }
+}
+
+fn the_typed_tools_stay_within_what_clients_take(catalogue: &Catalogue) {
+    let typed = TypedDisclosure::default();
+    let surface = typed.surface(&catalogue.view, &ClientLimits::default());
+    let [mcp] = surface.tools.as_slice() else { panic!("all sources are MCP servers") };
+    let definition: Value = serde_json::from_str(mcp.definition.get()).unwrap();
+    let description = definition["description"].as_str().unwrap();
+    assert!(description.len() <= 2048, "{description}");
+    let servers = &definition["inputSchema"]["properties"]["server"]["enum"];
+    let domains: Vec<_> = catalogue.view.domains().map(|entry| entry.domain().as_str()).collect();
+    assert_eq!(*servers, json!(domains));
+    for domain in domains {
+        let mut seen = Vec::new();
+        let mut cursor = Value::Null;
+        loop {
+            let call = json!({"subcommand": "discover", "server": domain, "cursor": cursor});
+            let page = ask_of(&typed, &catalogue.view, "mcp", &call);
+            let page: Value = serde_json::from_str(&page).unwrap();
+            seen.extend(page["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()));
+            cursor = page["next_cursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        let entry = catalogue.view.domain(domain).unwrap();
+        let all = catalogue.view.tools_in(entry).map(|tool| tool.definition().name());
+        assert_eq!(seen, all.collect::<Vec<_>>(), "{domain}");
     }
 }
 

@@ -1,0 +1,133 @@
+//! What a call of `connector` or `mcp` means: schemas to read, or a call of an action or tool.
+
+use gatefold_catalog::{DomainEntry, Request, Tool, View, object_fields, without_spaces};
+use gatefold_core::{Operation, ToolName};
+
+use super::kinds::{DISCOVER, ResourceKind};
+use super::pages::page;
+use super::request;
+use crate::arguments::{Arguments, json_text};
+use crate::gateway::{ArgumentPlace, find_in, schema_text_after, unknown_in};
+use crate::surface::UsageError;
+use crate::wording::{choice, listed, nothing_known, quoted};
+
+/// The bytes of names in an error.
+const NAMED_BYTES: usize = 2000;
+
+/// The member of a definition's `_meta` that says which HTTP request an action is.
+const HTTP: &str = "gatefold/http";
+
+/// One connector or server that a call is about.
+pub(super) struct ResourceParts<'a> {
+    pub(super) view: &'a View,
+    pub(super) kind: ResourceKind,
+    pub(super) entry: &'a DomainEntry,
+}
+
+impl ResourceParts<'_> {
+    /// The schemas of one action or tool, or of all in pages.
+    pub(super) fn discover(
+        &self,
+        arguments: &Arguments<'_>,
+        budget: usize,
+    ) -> Result<String, UsageError> {
+        arguments.only(&self.kind.parameters())?;
+        let cursor = arguments.text("cursor")?;
+        let resource = json_text(self.entry.domain().as_str());
+        let first = (self.kind.noun(), resource.as_str());
+        if let Some(name) = arguments.text(self.kind.part())? {
+            let tool = find_in(self.view, self.entry.domain(), name.trim());
+            let tool = tool.ok_or_else(|| self.unknown(name.trim()))?;
+            return Ok(described(&[first], tool));
+        }
+        if self.entry.manifest().is_none() {
+            return Err(UsageError::new(self.not_known_yet()));
+        }
+        let tools: Vec<_> = self.view.tools_in(self.entry).collect();
+        let names: Vec<_> = tools.iter().map(|tool| tool.definition().name()).collect();
+        let list = format!("{}s", self.kind.part());
+        page(&[first], &list, &names, budget, cursor.as_deref(), |at| described(&[], tools[at]))
+    }
+
+    /// The call of an action or tool.
+    pub(super) fn call(&self, arguments: &Arguments<'_>) -> Result<Request, UsageError> {
+        let (meta, part) = (self.kind.meta_tool(), self.kind.part());
+        let name = arguments.text(part)?.ok_or_else(|| {
+            let available = self.available();
+            UsageError::new(format!("Missing parameter '{part}' of {meta}. {available}"))
+        })?;
+        let parsed = ToolName::parse(name.trim()).map_err(|_| self.unknown(&name))?;
+        // An empty cursor was merely filled in; any other may be the tool's own parameter.
+        let own = self.kind.parameters();
+        let is_filled_in = arguments.text("cursor").is_ok_and(|cursor| cursor.is_none());
+        let own = if is_filled_in { &own[..] } else { &own[..own.len() - 1] };
+        let place = ArgumentPlace { meta, parameter: "parameters", own };
+        let Some(tool) = find_in(self.view, self.entry.domain(), parsed.as_str()) else {
+            // An unknown name is called anyway: the record then shows the attempt.
+            let name = unknown_in(self.entry.domain(), parsed);
+            return Ok(Operation::Tool { name, arguments: place.unchecked(arguments) }.into());
+        };
+        Ok(request(self.view, tool, place.read(tool, arguments)?))
+    }
+
+    fn available(&self) -> String {
+        if self.entry.manifest().is_none() {
+            return self.not_known_yet();
+        }
+        let names = self.view.tools_in(self.entry).map(|tool| tool.definition().name());
+        let names = listed(names, NAMED_BYTES, str::len);
+        format!("Available {}s of '{}': {names}", self.kind.part(), self.entry.domain())
+    }
+
+    fn not_known_yet(&self) -> String {
+        let domain = self.entry.domain();
+        let source = self.view.unlisted().find(|source| source.domain == *domain);
+        nothing_known(domain.as_str(), source)
+    }
+
+    fn unknown(&self, name: &str) -> UsageError {
+        let (domain, part, noun) = (self.entry.domain(), self.kind.part(), self.kind.noun());
+        let within = self.view.within(domain);
+        let long = ToolName::parse(&format!("{domain}__{name}")).ok();
+        let nearest = long.and_then(|long| within.resolve(&long).err());
+        let nearest = nearest.map(|miss| miss.nearest).unwrap_or_default();
+        let nearest: Vec<_> = nearest.iter().filter_map(|id| within.tool_with_id(id)).collect();
+        let advice = if nearest.is_empty() {
+            self.available()
+        } else {
+            let names = nearest.iter().map(|tool| tool.definition().name());
+            let (names, meta) = (choice(names), self.kind.meta_tool());
+            format!("Did you mean {names}? The subcommand '{DISCOVER}' of {meta} shows all.")
+        };
+        UsageError::new(format!("Unknown {part} {} of {noun} '{domain}'. {advice}", quoted(name)))
+    }
+}
+
+/// An action or tool under its own name, with the HTTP request that it is, after other fields.
+fn described(first: &[(&str, &str)], tool: &Tool) -> String {
+    let name = json_text(tool.definition().name());
+    let http = http_request(tool);
+    let http = http.iter().map(|(key, value)| (*key, value.as_str()));
+    let named = [("name", name.as_str())];
+    let fields: Vec<_> = first.iter().copied().chain(named).chain(http).collect();
+    schema_text_after(&fields, tool)
+}
+
+/// The method, path and body template of an HTTP action, as far as its definition has them.
+fn http_request(tool: &Tool) -> Vec<(&'static str, String)> {
+    let raw = tool.definition().raw();
+    let at = |path: &[&str]| {
+        path.iter().try_fold(raw, |object, key| {
+            let fields = object_fields(object)?;
+            fields.into_iter().find(|(own, _)| own == key).map(|(_, value)| value)
+        })
+    };
+    let template = ["_meta", HTTP, "body", "arguments", "template"];
+    let fields = [
+        ("method", at(&["_meta", HTTP, "method"])),
+        ("path", at(&["_meta", HTTP, "path"])),
+        ("body_template", at(&template)),
+    ];
+    let known = |(key, value): (&'static str, Option<&str>)| Some((key, without_spaces(value?)));
+    fields.into_iter().filter_map(known).collect()
+}

@@ -1,0 +1,166 @@
+//! The skills of a view: their stubs, and what a call of `read_skill` means.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gatefold_catalog::{DomainEntry, Request, Tool, ToolTopic, View, nearest_texts, one_line};
+use gatefold_core::{Operation, ToolName};
+use serde_json::value::RawValue;
+
+use super::did_you_mean;
+use super::kinds::{READ_SKILL, ToolPlace};
+use super::pages::page;
+use super::stubs::bounded;
+use crate::arguments::{Arguments, json_text, object, object_text};
+use crate::surface::{Reply, Step, UsageError};
+use crate::wording::quoted;
+
+/// The longest descriptions in stubs, in characters, from the best to the shortest. The last three
+/// characters of a longer description are dots.
+const LENGTHS: [usize; 4] = [120, 60, 30, 0];
+const DOTS: &str = "...";
+
+const HEADING: &str = "## Available Skills\n\
+    Call read_skill(name) to load full content before executing any of these:";
+
+/// A skill that can be read.
+struct Skill<'a> {
+    /// What models call it: its own name, with its domain if another domain has one of that name.
+    name: Cow<'a, str>,
+    topic: &'a ToolTopic,
+    /// The tool that reads it.
+    tool: &'a Tool,
+}
+
+/// All skills of a view, by name.
+pub(super) struct Skills<'a>(Vec<Skill<'a>>);
+
+impl<'a> Skills<'a> {
+    pub(super) fn of(view: &'a View) -> Self {
+        let folders =
+            view.domains().filter(|entry| ToolPlace::of(entry.kind()) == ToolPlace::Skills);
+        let mut skills: Vec<_> = folders.flat_map(|entry| skills_in(view, entry)).collect();
+        let mut namesakes: BTreeMap<&str, usize> = BTreeMap::new();
+        for skill in &skills {
+            *namesakes.entry(&skill.topic.name).or_default() += 1;
+        }
+        for skill in &mut skills {
+            if namesakes[skill.topic.name.as_str()] > 1 {
+                skill.name = long_name(skill).into();
+            }
+        }
+        skills.sort_by(|a, b| a.name.cmp(&b.name));
+        Self(skills)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|skill| &*skill.name)
+    }
+
+    /// The heading and the stubs after `start`, within a number of bytes.
+    pub(super) fn stubs(&self, start: &str, bytes: usize) -> String {
+        let lines = |length: usize| self.0.iter().map(|skill| stub(skill, length)).collect();
+        bounded(
+            LENGTHS.into_iter().map(lines),
+            bytes,
+            |lines| format!("{start}{HEADING}{lines}"),
+            |count| format!("\n+{count} more: call read_skill without a name to list all."),
+        )
+    }
+
+    fn find(&self, name: &str) -> Option<&Skill<'a>> {
+        let by_name = |skill: &&Skill<'_>| skill.name == name || long_name(skill) == name;
+        self.0.iter().find(by_name).or_else(|| {
+            let mut like = self.0.iter().filter(|skill| skill.name.eq_ignore_ascii_case(name));
+            like.next().filter(|_| like.next().is_none())
+        })
+    }
+
+    /// What a call of `read_skill` means: a call of the folder's own tool, or a list of the skills.
+    pub(super) fn read(
+        &self,
+        view: &View,
+        budget: usize,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError> {
+        let arguments = Arguments::parse(READ_SKILL, arguments)?;
+        arguments.only(&["name", "file", "cursor"])?;
+        let cursor = arguments.text("cursor")?;
+        let (name, file) = (arguments.text("name")?, arguments.text("file")?);
+        let Some(name) = name else {
+            if let Some(file) = file {
+                return Err(UsageError::new(format!(
+                    "Missing parameter 'name' of {READ_SKILL}. Name the skill that has the file {}.",
+                    quoted(&file)
+                )));
+            }
+            return self
+                .list(budget, cursor.as_deref())
+                .map(|text| Step::Reply(Reply::text(&text)));
+        };
+        let skill = self.find(name.trim()).ok_or_else(|| self.unknown(name.trim()))?;
+        let own = json_text(&skill.topic.name);
+        let file = file.as_deref().map(json_text);
+        let file = file.as_deref().map(|file| ("file", file));
+        let arguments = object([("name", own.as_str())].into_iter().chain(file));
+        let name = ToolName::of(skill.tool.id());
+        let operation = Arc::new(Operation::Tool { name, arguments });
+        Ok(Step::Call(Request { operation, entry: Some(view.resolved(skill.tool)) }))
+    }
+
+    /// `{"skills": [{"name", "description"}], "remaining", "next_cursor"}`
+    fn list(&self, budget: usize, cursor: Option<&str>) -> Result<String, UsageError> {
+        let names: Vec<_> = self.names().collect();
+        let described = |at: usize| {
+            let skill = &self.0[at];
+            let about = json_text(&shortened(&skill.topic.description, LENGTHS[0]));
+            object_text([("name", json_text(&skill.name).as_str()), ("description", &about)])
+        };
+        page(&[], "skills", &names, budget, cursor, described)
+    }
+
+    fn unknown(&self, name: &str) -> UsageError {
+        let near = did_you_mean(nearest_texts(name, self.names()));
+        UsageError::new(format!(
+            "Unknown skill {}.{near} Call {READ_SKILL} without a name to list all.",
+            quoted(name)
+        ))
+    }
+}
+
+fn skills_in<'a>(view: &'a View, entry: &'a DomainEntry) -> impl Iterator<Item = Skill<'a>> {
+    let tool = view.tool_named(entry.domain(), READ_SKILL);
+    tool.into_iter().flat_map(move |tool| {
+        let topics = view.topics_in(entry).filter(|topic| topic.tool == READ_SKILL);
+        topics.map(move |topic| Skill { name: topic.name.as_str().into(), topic, tool })
+    })
+}
+
+/// `{domain}/{name}`, which means one skill only.
+fn long_name(skill: &Skill<'_>) -> String {
+    format!("{}/{}", skill.tool.domain(), skill.topic.name)
+}
+
+/// `- **refunds**: Step-by-step refund workflow...`
+fn stub(skill: &Skill<'_>, length: usize) -> String {
+    let name = one_line(&skill.name, usize::MAX);
+    match shortened(&skill.topic.description, length) {
+        about if about.is_empty() => format!("\n- **{name}**"),
+        about => format!("\n- **{name}**: {about}"),
+    }
+}
+
+/// A description of at most so many characters.
+fn shortened(description: &str, length: usize) -> String {
+    let line = one_line(description, usize::MAX);
+    if line.chars().count() <= length {
+        return line;
+    }
+    let Some(kept) = length.checked_sub(DOTS.len()) else { return String::new() };
+    line.chars().take(kept).chain(DOTS.chars()).collect()
+}
