@@ -62,12 +62,11 @@ pub enum ToolMode {
 }
 
 impl TypedDisclosure {
-    /// Builds a surface in the order of the eight steps in which the seed assembles tools.
+    /// Builds a surface in the order of eight steps, of which four are here.
     ///
-    /// Four of the eight are not here, because nothing that they are about exists: the agent category
-    /// filter (step 2) and `call_agent` registration (step 7) need agents, KB injection (step 3) needs
-    /// knowledge bases as sources, and runtime selection (step 8) needs a way to choose tools for a
-    /// request.
+    /// Nothing that the other four are about exists: the agent category filter (step 2) and `call_agent`
+    /// registration (step 7) need agents, KB injection (step 3) needs knowledge bases as sources, and
+    /// runtime selection (step 8) needs a way to choose tools for a request.
     fn assemble(&self, view: &View, limits: ClientLimits) -> Surface {
         // Step 1, base discovery.
         let mut tools = self.base_tools(view);

@@ -58,11 +58,12 @@ impl Disclosures {
     pub const FLAT: &str = "flat";
     pub const NAMESPACE: &str = "namespace";
     pub const INTENT: &str = "intent";
+    pub const TYPED: &str = "typed";
     pub const AUTO: &str = "auto";
 
     /// The names of those that Gatefold has.
-    pub const OURS: [&str; 5] =
-        [Self::GATEWAY, Self::NAMESPACE, Self::INTENT, Self::FLAT, Self::AUTO];
+    pub const OURS: [&str; 6] =
+        [Self::GATEWAY, Self::NAMESPACE, Self::TYPED, Self::INTENT, Self::FLAT, Self::AUTO];
 
     /// The two disclosures that every gateway has. The first is the default; the second shows a
     /// single source as if there were no gateway.

@@ -25,8 +25,6 @@ mod tokens;
 mod types;
 mod writes;
 
-use std::thread::ScopedJoinHandle;
-
 use sqlparser::ast::Statement;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -44,9 +42,9 @@ const MAX_STATEMENT_BYTES: usize = 64 * 1024;
 /// How deep the parser may call itself.
 const MAX_PARSER_DEPTH: usize = 160;
 
-/// The stack on which a statement is judged, in a thread of its own: a chain of as many operators as
-/// fit in the longest statement makes a tree of that depth, which must at least be dropped. Pages that
-/// are not touched cost nothing.
+/// The stack on which a statement is judged: a chain of as many operators as fit in the longest
+/// statement makes a tree of that depth, which must at least be dropped. Pages that are not touched
+/// cost nothing. A thread of its own would cost a query more than the judgement does.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 
 /// Judges the statements that a model writes for one database.
@@ -101,14 +99,7 @@ impl<'a> Guard<'a> {
         if sql.len() > MAX_STATEMENT_BYTES {
             return Err(GuardError::TooLarge(MAX_STATEMENT_BYTES));
         }
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-            match thread.spawn_scoped(scope, || self.check_short(sql)).map(ScopedJoinHandle::join) {
-                Ok(Ok(checked)) => checked,
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                Err(_) => Err(error::refused("reading the statement just now", "try again soon")),
-            }
-        })
+        stacker::grow(STACK_BYTES, || self.check_short(sql))
     }
 
     fn check_short(&self, sql: &str) -> Result<CheckedStatement, GuardError> {

@@ -23,6 +23,7 @@ mod sections;
 mod shown;
 mod sources;
 mod texts;
+mod tool_modes;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,7 +34,7 @@ use std::time::Duration;
 
 use gatefold_catalog::{GroupRules, KindName, Pattern};
 use gatefold_core::{ClientName, Digest, Domain};
-use gatefold_disclose::GatewayLimits;
+use gatefold_disclose::{GatewayLimits, ToolModes};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
 use gatefold_mcp::StartLimits;
@@ -225,6 +226,8 @@ pub struct DisclosureConfig {
     pub auto_share: Share,
     /// How many tokens a model's context has.
     pub context_tokens: usize,
+    /// How `typed` shows each kind of source.
+    pub modes: ToolModes,
 }
 
 impl Default for DisclosureConfig {
@@ -235,6 +238,7 @@ impl Default for DisclosureConfig {
             default: Disclosures::GATEWAY.to_owned(),
             auto_share: Share::new(0.1).expect("a tenth is a share"),
             context_tokens: 200_000,
+            modes: ToolModes::default(),
         }
     }
 }

@@ -20,7 +20,7 @@ use limits::excesses;
 
 #[derive(Debug, Args)]
 pub(crate) struct SurfaceArguments {
-    /// How tools are shown: `gateway`, `namespace`, `intent`, `flat` or `auto` [default:
+    /// How tools are shown: `gateway`, `namespace`, `typed`, `intent`, `flat` or `auto` [default:
     /// `disclosure.default`]
     #[arg(long, value_name = "NAME", conflicts_with = "table")]
     disclosure: Option<String>,

@@ -214,7 +214,8 @@ fn a_measure_waits(model: &Path) {
     write(&home, "gatefold.toml", &units(model));
     // They share no word, and nothing in the tool's description matches either. Of tools that do not
     // match this one is shown last.
-    let request = r#"{"id":"1","text":"my puppy has been throwing up","relevant":["units__search_units"]}"#;
+    let request =
+        r#"{"id":"1","text":"my puppy has been throwing up","relevant":["units__search_units"]}"#;
     write(&home, "own.jsonl", request);
     let rank = || {
         let measured = gatefold(&home, &["eval", "search", "--queries", "own.jsonl", "--json"]);

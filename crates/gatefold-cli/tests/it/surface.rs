@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::process::{Gateway, run, two_sources};
 use crate::scratch::Scratch;
 
-const DISCLOSURES: [&str; 5] = ["gateway", "namespace", "intent", "flat", "auto"];
+const DISCLOSURES: [&str; 6] = ["gateway", "namespace", "typed", "intent", "flat", "auto"];
 
 /// Words for a goal that one tool serves, and its arguments.
 const GOAL: &str = "count issues by state";
@@ -127,6 +127,24 @@ impl Seeker {
         })
     }
 
+    /// Through `mcp`: the server whose tools have the goal's first word in their names.
+    async fn reach_by_server(&self, arguments: &Value) -> Value {
+        let mcp = self.listed.iter().find(|tool| tool["name"] == "mcp").unwrap();
+        let word = GOAL.split(' ').next().unwrap();
+        let mut stubs = mcp["description"].as_str().unwrap().lines();
+        let stub = stubs.find(|line| line.starts_with("  - ") && line.contains(word)).unwrap();
+        let server = stub["  - ".len()..].split(':').next().unwrap();
+        let found =
+            self.answer("mcp", &json!({ "subcommand": "discover", "server": server })).await;
+        let tools = found["tools"].as_array().unwrap().iter();
+        let is_it = |tool: &&Value| tool["description"].to_string().to_lowercase().contains(word);
+        let tool = tools.clone().find(is_it).unwrap_or_else(|| panic!("{found}"));
+        let call = json!({
+            "subcommand": "call", "server": server, "tool": tool["name"], "parameters": arguments,
+        });
+        self.answer("mcp", &call).await["result"].clone()
+    }
+
     async fn reach(&self) -> Value {
         let arguments: Value = serde_json::from_str(ARGUMENTS).unwrap();
         if self.has("get_tool_schema") {
@@ -141,6 +159,9 @@ impl Seeker {
             assert!(found["tools"][0]["parameters"].is_object(), "{found}");
             let call = json!({ "tool_name": found["tools"][0]["name"], "arguments": arguments });
             return self.answer("execute_tool", &call).await["result"].clone();
+        }
+        if self.has("mcp") {
+            return self.reach_by_server(&arguments).await;
         }
         let telling = self.telling().unwrap_or_else(|| panic!("nothing tells of {GOAL}"));
         let name = telling["name"].as_str().unwrap();

@@ -19,7 +19,9 @@ async fn random_values_come_through() {
     let mut runner = TestRunner::deterministic();
     for id in 0..ROWS {
         let value = stored_values().new_tree(&mut runner).unwrap().current();
-        theirs.execute("INSERT INTO t VALUES (?1, ?2)", (i64::try_from(id).unwrap(), value)).unwrap();
+        theirs
+            .execute("INSERT INTO t VALUES (?1, ?2)", (i64::try_from(id).unwrap(), value))
+            .unwrap();
     }
     let settings = DatabaseSettings::new(DatabaseAddress::Sqlite(path.clone()));
     let query = ReadQuery {

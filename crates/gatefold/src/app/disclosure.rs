@@ -5,7 +5,7 @@ use gatefold_catalog::{Request, View};
 use gatefold_core::{CallError, Outcome, Principal, ToolName};
 use gatefold_disclose::{
     AutoDisclosure, ClientLimits, Disclosure, Gateway, GatewayLimits, IntentDisclosure,
-    NamespaceDisclosure, Reply, Step, Surface, UsageError,
+    NamespaceDisclosure, Reply, Step, Surface, TypedDisclosure, UsageError,
 };
 use gatefold_exchange::{Audience, Disclosures, NamingScheme, Scope, UnknownDisclosure};
 use serde_json::value::RawValue;
@@ -20,6 +20,7 @@ use crate::config::Config;
 pub(super) struct ConfiguredDisclosures {
     gateway: Arc<ReloadableDisclosure<Gateway>>,
     namespace: Arc<ReloadableDisclosure<NamespaceDisclosure>>,
+    typed: Arc<ReloadableDisclosure<TypedDisclosure>>,
     intent: Arc<ReloadableDisclosure<IntentDisclosure>>,
     auto: Arc<ReloadableDisclosure<AutoDisclosure>>,
 }
@@ -29,6 +30,7 @@ impl ConfiguredDisclosures {
         Self {
             gateway: ReloadableDisclosure::new(gateway, config),
             namespace: ReloadableDisclosure::new(namespace, config),
+            typed: ReloadableDisclosure::new(typed, config),
             intent: ReloadableDisclosure::new(intent, config),
             auto: ReloadableDisclosure::new(auto, config),
         }
@@ -37,6 +39,7 @@ impl ConfiguredDisclosures {
     pub(super) fn replace(&self, config: &Config) {
         self.gateway.replace(config);
         self.namespace.replace(config);
+        self.typed.replace(config);
         self.intent.replace(config);
         self.auto.replace(config);
     }
@@ -44,10 +47,11 @@ impl ConfiguredDisclosures {
     /// All disclosures that Gatefold has.
     pub(super) fn registered(&self) -> Disclosures {
         let gateway: Arc<dyn Disclosure> = self.gateway.clone();
-        let (namespace, intent, auto) =
-            (self.namespace.clone(), self.intent.clone(), self.auto.clone());
+        let (namespace, typed) = (self.namespace.clone(), self.typed.clone());
+        let (intent, auto) = (self.intent.clone(), self.auto.clone());
         Disclosures::standard(&gateway)
             .with(Disclosures::NAMESPACE, NamingScheme::Public, move |_| namespace.clone())
+            .with(Disclosures::TYPED, NamingScheme::Public, move |_| typed.clone())
             .with(Disclosures::INTENT, NamingScheme::Public, move |_| intent.clone())
             .with(Disclosures::AUTO, NamingScheme::Public, move |_| auto.clone())
     }
@@ -102,6 +106,14 @@ fn gateway(config: &Config) -> Gateway {
 
 fn namespace(config: &Config) -> NamespaceDisclosure {
     NamespaceDisclosure { limits: limits(config), pinned: config.disclosure.pinned.clone() }
+}
+
+fn typed(config: &Config) -> TypedDisclosure {
+    TypedDisclosure {
+        limits: limits(config),
+        pinned: config.disclosure.pinned.clone(),
+        modes: config.disclosure.modes,
+    }
 }
 
 fn intent(config: &Config) -> IntentDisclosure {

@@ -6,7 +6,7 @@ use super::file_text::read;
 use super::kinds::{Kinds, SourceKind};
 use super::profiles::DisclosureNames;
 use super::sections::{Draft, FOREIGN_KEYS, RegisteredNames};
-use super::{Config, ConfigError, clients, locate, resolve, sections};
+use super::{Config, ConfigError, clients, locate, resolve, sections, tool_modes};
 use crate::Environment;
 
 /// The files that make a configuration.
@@ -55,6 +55,7 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
         files.push(environment.directory().join(path));
     }
     if faults.is_empty() {
+        draft.disclosure.modes = tool_modes::with_variables(draft.disclosure.modes, environment);
         Ok(resolve::resolve(draft, files))
     } else {
         Err(ConfigError::Invalid(Faults(faults)))

@@ -20,6 +20,7 @@ use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
 use super::kinds::Kinds;
 use super::profiles::{self, DisclosureNames};
 use super::sources::{self, SourceDraft};
+use super::tool_modes::ToolModeWord;
 use super::{AuditConfig, DisclosureConfig, ResultsConfig, SearchConfig, ServerConfig};
 
 /// The content of one `gatefold.toml`.
@@ -197,6 +198,9 @@ struct DisclosureKeys {
     discovery_tokens: Option<Count<usize>>,
     auto_share: Option<Share>,
     context_tokens: Option<Count<usize>>,
+    connector_tool_mode: Option<ToolModeWord>,
+    database_tool_mode: Option<ToolModeWord>,
+    mcp_tool_mode: Option<ToolModeWord>,
 }
 
 fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut DisclosureConfig) {
@@ -205,6 +209,9 @@ fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut D
     set(&mut disclosure.discovery_tokens, keys.discovery_tokens.map(|count| count.0));
     set(&mut disclosure.auto_share, keys.auto_share);
     set(&mut disclosure.context_tokens, keys.context_tokens.map(|count| count.0));
+    set(&mut disclosure.modes.connectors, keys.connector_tool_mode);
+    set(&mut disclosure.modes.databases, keys.database_tool_mode);
+    set(&mut disclosure.modes.mcp, keys.mcp_tool_mode);
     if let Some((Text(name), field)) = keys.default.zip(table.peek("default")) {
         known.check(&name, &field);
         disclosure.default = name;

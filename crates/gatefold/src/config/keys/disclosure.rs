@@ -1,4 +1,5 @@
 use super::super::key::{Emptiness, Key, Kind, count};
+use super::super::tool_modes;
 use super::FixedSection;
 use super::sections::strings;
 
@@ -30,7 +31,7 @@ pub(super) const DISCLOSURE: FixedSection = FixedSection {
         },
         Key {
             details: "`gateway` has three tools that find, describe and call all others; `namespace` two for \
-                      each domain; `intent` one that answers an intent with schemas, and one that calls; \
+                      each domain; `typed` one for each kind of source; `intent` one that answers an intent with schemas, and one that calls; \
                       `flat` shows every tool with its full schema; `auto` is `flat` while all definitions \
                       are small, else `gateway`. A request names another one in its address, as \
                       `/mcp?disclosure=flat` does, and a client has its own in `[clients.NAME]`. The address \
@@ -57,6 +58,37 @@ pub(super) const DISCLOSURE: FixedSection = FixedSection {
             value: |config| Some(config.disclosure.context_tokens.into()),
             example: "128000",
             ..Key::new("context_tokens", count(), "How many tokens a model's context has.")
+        },
+        Key {
+            details: "\"legacy\" shows each action as a tool of its own. The variable `CONNECTOR_TOOL_MODE` wins \
+                      over it.",
+            value: |config| Some(tool_modes::word(config.disclosure.modes.connectors).into()),
+            example: "\"legacy\"",
+            ..Key::new(
+                "connector_tool_mode",
+                Kind::Choice(&tool_modes::WORDS),
+                "How `typed` shows HTTP APIs.",
+            )
+        },
+        Key {
+            details: "\"legacy\" shows the tools of each database. The variable `DATABASE_TOOL_MODE` wins over it.",
+            value: |config| Some(tool_modes::word(config.disclosure.modes.databases).into()),
+            example: "\"legacy\"",
+            ..Key::new(
+                "database_tool_mode",
+                Kind::Choice(&tool_modes::WORDS),
+                "How `typed` shows databases.",
+            )
+        },
+        Key {
+            details: "\"legacy\" shows each tool. The variable `MCP_TOOL_MODE` wins over it.",
+            value: |config| Some(tool_modes::word(config.disclosure.modes.mcp).into()),
+            example: "\"legacy\"",
+            ..Key::new(
+                "mcp_tool_mode",
+                Kind::Choice(&tool_modes::WORDS),
+                "How `typed` shows MCP servers.",
+            )
         },
     ],
 };
