@@ -1,6 +1,7 @@
 //! Files that are generated from what the code says about its configuration.
 
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -36,15 +37,26 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// The binary's output. The binary is run rather than linked, so that xtask stays quick to build,
-/// and in the release profile, which other tasks build anyway.
+/// The binary's output. The binary is run rather than linked, so that xtask stays quick to build. It is
+/// built with all of the workspace, as tests are: alone it would have other features, and all that it
+/// is made of would be compiled once more.
 fn printed(root: &Path, command: &[&str]) -> Result<String> {
-    let output = crate::cargo()
-        .args(["run", "--quiet", "--release", "--package", "gatefold-cli", "--", "config"])
+    let built = crate::cargo()
+        .args(["build", "--quiet", "--workspace", "--all-targets"])
+        .current_dir(root)
+        .status()
+        .context("`cargo build` could not be run")?;
+    if !built.success() {
+        bail!("`cargo build --workspace --all-targets` failed");
+    }
+    // Both binaries are in the folder of the profile.
+    let own = std::env::current_exe().context("xtask does not know where it is")?;
+    let output = Command::new(own.with_file_name("gatefold"))
+        .arg("config")
         .args(command)
         .current_dir(root)
         .output()
-        .context("`cargo run` could not be run")?;
+        .context("`gatefold config` could not be run")?;
     if !output.status.success() {
         bail!("`gatefold config` failed: {}", String::from_utf8_lossy(&output.stderr));
     }
