@@ -70,12 +70,15 @@ fn a_key_is_explained() {
     [disclosure]
     How tools are shown to a model.
 
-    key               type              default    what it is
-    pinned            list of patterns  []         Tools to show at the top level too, beside Gatefold's three.
-    discovery_tokens  whole number      2000       The most o200k tokens of one discovery answer.
-    default           string            "gateway"  How tools are shown to whoever asks for nothing else.
-    auto_share        number            0.1        The share of the context up to which `auto` shows all definitions in full.
-    context_tokens    whole number      200000     How many tokens a model's context has.
+    key                  type                       default        what it is
+    pinned               list of patterns           []             Tools to show at the top level too, beside Gatefold's three.
+    discovery_tokens     whole number               2000           The most o200k tokens of one discovery answer.
+    default              string                     "gateway"      How tools are shown to whoever asks for nothing else.
+    auto_share           number                     0.1            The share of the context up to which `auto` shows all definitions in full.
+    context_tokens       whole number               200000         How many tokens a model's context has.
+    connector_tool_mode  "progressive" or "legacy"  "progressive"  How `typed` shows HTTP APIs.
+    database_tool_mode   "progressive" or "legacy"  "progressive"  How `typed` shows databases.
+    mcp_tool_mode        "progressive" or "legacy"  "progressive"  How `typed` shows MCP servers.
     "#);
     insta::assert_snapshot!(explained("limits.calls_in_flight"), @r#"
     limits.calls_in_flight
@@ -151,53 +154,56 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     b       gatefold.toml:10  https://host.example:1/... A: ***
     c       mcp.json:1        disabled
 
-    key                          from              value
-    policy.allow                 default           all of them
-    policy.ask                   default           none
-    policy.deny                  gatefold.toml:5   ["*__drop_*","prompt:*"]
-    disclosure.pinned            default           []
-    disclosure.discovery_tokens  default           2000
-    disclosure.default           default           "gateway"
-    disclosure.auto_share        default           0.1
-    disclosure.context_tokens    default           200000
-    search.learn                 default           true
-    search.encoder               default           tools are ranked without an encoder
-    limits.call_deadline         gatefold.toml:2   "90s"
-    limits.connect_deadline      default           "15s"
-    limits.install_deadline      default           "5m"
-    limits.starts                default           the number of processor cores, and two more
-    limits.installs              default           4
-    limits.idle_stop             gatefold.toml:3   "${IDLE:-5m}"
-    limits.result_preview        default           4000
-    limits.stored_result         default           "16MiB"
-    limits.stored_result_expiry  default           "1h"
-    limits.stored_results        default           100
-    limits.request_size          default           "4MiB"
-    limits.requests_size         default           "32MiB"
-    limits.body_deadline         default           "30s"
-    limits.connections           default           2000
-    limits.head_deadline         default           "10s"
-    limits.connection_idle       default           "90s"
-    limits.calls_in_flight       default           128
-    limits.calls_waiting         default           512
-    limits.breaker_failures      default           5
-    limits.breaker_pause         default           "10s"
-    limits.nesting               default           8
-    limits.question              default           "5m"
-    limits.suspension            default           "10m"
-    limits.approval              default           "24h"
-    limits.drain                 default           "60s"
-    limits.shutdown              default           "10s"
-    results.format               default           "json"
-    server.listen                default           "127.0.0.1:8420"
-    server.allowed_hosts         default           []
-    server.allowed_origins       default           []
-    server.session_idle          default           "30m"
-    secrets.file                 default           secrets are in the operating system's keyring
-    state.dir                    gatefold.toml:14  "/state"
-    audit.durability             default           "process"
-    audit.retention              default           "30d"
-    audit.records                default           1000000
+    key                             from              value
+    policy.allow                    default           all of them
+    policy.ask                      default           none
+    policy.deny                     gatefold.toml:5   ["*__drop_*","prompt:*"]
+    disclosure.pinned               default           []
+    disclosure.discovery_tokens     default           2000
+    disclosure.default              default           "gateway"
+    disclosure.auto_share           default           0.1
+    disclosure.context_tokens       default           200000
+    disclosure.connector_tool_mode  default           "progressive"
+    disclosure.database_tool_mode   default           "progressive"
+    disclosure.mcp_tool_mode        default           "progressive"
+    search.learn                    default           true
+    search.encoder                  default           tools are ranked without an encoder
+    limits.call_deadline            gatefold.toml:2   "90s"
+    limits.connect_deadline         default           "15s"
+    limits.install_deadline         default           "5m"
+    limits.starts                   default           the number of processor cores, and two more
+    limits.installs                 default           4
+    limits.idle_stop                gatefold.toml:3   "${IDLE:-5m}"
+    limits.result_preview           default           4000
+    limits.stored_result            default           "16MiB"
+    limits.stored_result_expiry     default           "1h"
+    limits.stored_results           default           100
+    limits.request_size             default           "4MiB"
+    limits.requests_size            default           "32MiB"
+    limits.body_deadline            default           "30s"
+    limits.connections              default           2000
+    limits.head_deadline            default           "10s"
+    limits.connection_idle          default           "90s"
+    limits.calls_in_flight          default           128
+    limits.calls_waiting            default           512
+    limits.breaker_failures         default           5
+    limits.breaker_pause            default           "10s"
+    limits.nesting                  default           8
+    limits.question                 default           "5m"
+    limits.suspension               default           "10m"
+    limits.approval                 default           "24h"
+    limits.drain                    default           "60s"
+    limits.shutdown                 default           "10s"
+    results.format                  default           "json"
+    server.listen                   default           "127.0.0.1:8420"
+    server.allowed_hosts            default           []
+    server.allowed_origins          default           []
+    server.session_idle             default           "30m"
+    secrets.file                    default           secrets are in the operating system's keyring
+    state.dir                       gatefold.toml:14  "/state"
+    audit.durability                default           "process"
+    audit.retention                 default           "30d"
+    audit.records                   default           1000000
     "#);
     let json = run(&scratch, &[&args[..], &["--json"]].concat());
     assert!(!json.stdout.contains("s3cret"), "{}", json.stdout);

@@ -52,6 +52,11 @@ fn an_empty_file_has_the_documented_defaults() {
                     millionths: 100000,
                 },
                 context_tokens: 200000,
+                modes: ToolModes {
+                    connectors: Progressive,
+                    databases: Progressive,
+                    mcp: Progressive,
+                },
             },
             AuditConfig {
                 durability: Process,
@@ -208,6 +213,11 @@ fn every_key_is_taken() {
                 millionths: 100000,
             },
             context_tokens: 200000,
+            modes: ToolModes {
+                connectors: Progressive,
+                databases: Progressive,
+                mcp: Progressive,
+            },
         },
         Limits {
             call_deadline: 90s,

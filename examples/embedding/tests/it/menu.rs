@@ -37,7 +37,7 @@ async fn a_disclosure_that_nobody_added_is_refused() {
     let client = world.client("?disclosure=loud").with_bearer("token-of-ann");
     let refused = client.list().await.unwrap_err().to_string();
     assert!(
-        refused.contains("use `gateway`, `flat`, `namespace`, `intent`, `auto` or `menu`"),
+        refused.contains("use `gateway`, `flat`, `namespace`, `typed`, `intent`, `auto` or `menu`"),
         "{refused}"
     );
 }
