@@ -168,8 +168,11 @@ async fn a_changed_configuration_is_taken_up_and_a_wrong_one_refused() {
     std::fs::rename(scratch.path().join("new.toml"), scratch.path().join("gatefold.toml")).unwrap();
     gateway.await_log("applied the changed configuration kept=1 added=1 removed=1").await;
     gateway.await_log("domain=maths").await;
-    let children = children_of(gateway.pid());
-    assert_eq!(before.iter().filter(|pid| children.contains(pid)).count(), 1, "issues goes on");
+    let one_is_left = || {
+        let children = children_of(gateway.pid());
+        before.iter().filter(|pid| children.contains(pid)).count() == 1
+    };
+    assert!(gatefold_testkit::wait_until(LIMIT, one_is_left).await, "issues goes on, units ends");
 
     scratch.write("gatefold.toml", renamed.clone() + "oops = 1\n");
     gateway.await_log("rejected the changed configuration").await;
