@@ -98,11 +98,11 @@ impl<'a> TableRows<'a> {
 
     fn separated(text: &'a str, separator: u8) -> Result<Self, ReadingError> {
         let header = records(text, separator).next().unwrap_or_default();
-        let named = |(at, name): (usize, &str)| match name.trim() {
+        let column = |(at, name): (usize, &str)| match name.trim() {
             "" => format!("column_{}", at + 1),
             name => name.to_owned(),
         };
-        let names: Vec<_> = header.iter().enumerate().map(named).collect();
+        let names: Vec<_> = header.iter().enumerate().map(column).collect();
         if names.len() > MAX_COLUMNS {
             return Err(too_wide("lines have more than", "values"));
         }

@@ -143,7 +143,7 @@ const MOST_GROWTH_MIB: u64 = 34;
 fn send_endless(stream: &mut TcpStream, begins: &str) -> std::io::Result<()> {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
     stream.write_all(format!("{head}{begins}").as_bytes())?;
-    let bytes = [b'x'; 64 * 1024];
+    let bytes = vec![b'x'; 64 * 1024];
     for _ in 0..ENDLESS / bytes.len() {
         stream.write_all(&bytes)?;
     }

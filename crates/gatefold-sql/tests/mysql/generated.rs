@@ -1,5 +1,6 @@
 //! Random values, written and read by the server's own client and read through the source.
 
+use std::fmt::Write as _;
 use std::process::Command;
 
 use base64::Engine as _;
@@ -35,7 +36,8 @@ fn come_through(it: &TestDatabase) -> BoxFuture<'_, ()> {
         let mut runner = TestRunner::deterministic();
         for id in 0..ROWS {
             let row = literals().new_tree(&mut runner).expect("there is one").current();
-            script += &format!("INSERT INTO t VALUES ({id}, {row});\n");
+            writeln!(script, "INSERT INTO t VALUES ({id}, {row});")
+                .expect("a String takes everything");
         }
         let theirs = client::rows(own_client(it), &(script + READ));
         let source = it.open();

@@ -1,6 +1,7 @@
 //! Random values, written and read through the driver alone or by the server's own client, and read
 //! through the source.
 
+use std::fmt::Write as _;
 use std::process::Command;
 
 use base64::Engine as _;
@@ -98,7 +99,7 @@ async fn as_psql_reads_them(it: &TestDatabase) {
     let mut runner = TestRunner::deterministic();
     for id in 0..ROWS {
         let row = literals().new_tree(&mut runner).expect("there is one").current();
-        script += &format!("INSERT INTO u VALUES ({id}, {row});\n");
+        writeln!(script, "INSERT INTO u VALUES ({id}, {row});").expect("a String takes everything");
     }
     let theirs = client::rows(psql(it), &(script + READ));
     let ours = "SELECT n, d, s, z, i, u, t, a, r, j, x, b, l FROM u ORDER BY id";

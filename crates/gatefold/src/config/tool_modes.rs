@@ -8,8 +8,11 @@ use crate::Environment;
 /// What a mode is called.
 pub(super) const WORDS: [&str; 2] = ["progressive", "legacy"];
 
+/// The mode of one kind of source.
+type ModeOfKind = fn(&mut ToolModes) -> &mut ToolMode;
+
 /// The variables, and the mode that each sets.
-const VARIABLES: [(&str, fn(&mut ToolModes) -> &mut ToolMode); 3] = [
+const VARIABLES: [(&str, ModeOfKind); 3] = [
     ("CONNECTOR_TOOL_MODE", |modes| &mut modes.connectors),
     ("DATABASE_TOOL_MODE", |modes| &mut modes.databases),
     ("MCP_TOOL_MODE", |modes| &mut modes.mcp),
