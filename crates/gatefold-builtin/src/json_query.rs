@@ -5,7 +5,9 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_core::Clock;
-use gatefold_dispatch::{DataOwner, ResultHandle, StoredResults};
+use gatefold_dispatch::{
+    DataOwner, MISSING_RESULT, ResultHandle, StoredResults, UNREADABLE_RESULTS,
+};
 use gatefold_results::run_jq;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -78,16 +80,10 @@ impl JsonQuery {
         let (owner, handle) = (DataOwner::of(&call.principal), ResultHandle::new(handle));
         let found = self.results.find(owner, &handle, self.clock.now()).await;
         let found = found.map_err(|source| BuiltinError::Unavailable {
-            reason: "kept results cannot be read now".to_owned(),
+            reason: UNREADABLE_RESULTS.to_owned(),
             source: Some(source),
         })?;
-        let missing = || {
-            BuiltinError::arguments(
-                "there is no such result: it has expired, or the handle is wrong; call the tool \
-                 again that gave it",
-            )
-        };
-        found.map(|found| found.text).ok_or_else(missing)
+        found.map(|found| found.text).ok_or_else(|| BuiltinError::arguments(MISSING_RESULT))
     }
 }
 

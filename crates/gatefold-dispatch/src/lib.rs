@@ -66,7 +66,9 @@ pub use notes::{Note, NoteText, Notes};
 pub use owner::DataOwner;
 pub use past::{KeptQuery, NoPastQueries, PastQueries, PastUse};
 pub use pinned::PinnedTurn;
-pub use results::{NewResult, ResultHandle, StoredResult, StoredResults};
+pub use results::{
+    MISSING_RESULT, NewResult, ResultHandle, StoredResult, StoredResults, UNREADABLE_RESULTS,
+};
 pub use runtime::{IdentityScope, Runtime, Setup, SourceReport, SourceSetup};
 pub use seal::SealKey;
 pub use source::{

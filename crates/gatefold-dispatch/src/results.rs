@@ -69,6 +69,13 @@ impl fmt::Debug for StoredResult {
     }
 }
 
+/// What a caller is told whose handle leads to nothing that is its own.
+pub const MISSING_RESULT: &str = "there is no such result: it has expired, or the handle is wrong; \
+                                  call the tool again that gave it";
+
+/// What a caller is told while the port fails.
+pub const UNREADABLE_RESULTS: &str = "kept results cannot be read now";
+
 /// Keeps results that are too large to show.
 pub trait StoredResults: Send + Sync + 'static {
     /// Keeps a result until it expires.

@@ -28,4 +28,4 @@ pub use limits::{
 };
 pub use reading::{SkillFolderError, SkillSet};
 pub use skill::{Skill, SkillFile, SkillText};
-pub use source::{READ_SKILL, SeenByAll, SkillSource, SkillSourceSettings, stub};
+pub use source::{READ_SKILL, SeenByAll, SkillSource, SkillSourceSettings};

@@ -23,7 +23,6 @@ use serde_json::value::RawValue;
 use crate::watch::FolderWatch;
 use crate::{Skill, SkillFile, SkillFolderError, SkillSet};
 use access::Access;
-pub use answers::stub;
 pub use manifest::READ_SKILL;
 
 /// Whether everybody may see the resource with this URI of the source.

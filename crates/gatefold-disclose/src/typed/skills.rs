@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gatefold_catalog::{DomainEntry, Request, Tool, ToolTopic, View, nearest_texts, one_line};
+use gatefold_catalog::{
+    DomainEntry, Request, SKILL_STUB_LENGTH, SKILLS_HEADING, Tool, ToolTopic, View, nearest_texts,
+    short_description, skill_stub,
+};
 use gatefold_core::{Operation, ToolName};
 use serde_json::value::RawValue;
 
@@ -16,13 +19,8 @@ use crate::arguments::{Arguments, json_text, object, object_text};
 use crate::surface::{Reply, Step, UsageError};
 use crate::wording::quoted;
 
-/// The longest descriptions in stubs, in characters, from the best to the shortest. The last three
-/// characters of a longer description are dots.
-const LENGTHS: [usize; 4] = [120, 60, 30, 0];
-const DOTS: &str = "...";
-
-const HEADING: &str = "## Available Skills\n\
-    Call read_skill(name) to load full content before executing any of these:";
+/// The longest descriptions in stubs, in characters, from the best to the shortest.
+const LENGTHS: [usize; 4] = [SKILL_STUB_LENGTH, 60, 30, 0];
 
 /// A skill that can be read.
 struct Skill<'a> {
@@ -68,7 +66,7 @@ impl<'a> Skills<'a> {
         bounded(
             LENGTHS.into_iter().map(lines),
             bytes,
-            |lines| format!("{start}{HEADING}{lines}"),
+            |lines| format!("{start}{SKILLS_HEADING}{lines}"),
             |count| format!("\n+{count} more: call read_skill without a name to list all."),
         )
     }
@@ -118,7 +116,7 @@ impl<'a> Skills<'a> {
         let names: Vec<_> = self.names().collect();
         let described = |at: usize| {
             let skill = &self.0[at];
-            let about = json_text(&shortened(&skill.topic.description, LENGTHS[0]));
+            let about = json_text(&short_description(&skill.topic.description, SKILL_STUB_LENGTH));
             object_text([("name", json_text(&skill.name).as_str()), ("description", &about)])
         };
         page(&[], "skills", &names, budget, cursor, described)
@@ -146,21 +144,6 @@ fn long_name(skill: &Skill<'_>) -> String {
     format!("{}/{}", skill.tool.domain(), skill.topic.name)
 }
 
-/// `- **refunds**: Step-by-step refund workflow...`
 fn stub(skill: &Skill<'_>, length: usize) -> String {
-    let name = one_line(&skill.name, usize::MAX);
-    match shortened(&skill.topic.description, length) {
-        about if about.is_empty() => format!("\n- **{name}**"),
-        about => format!("\n- **{name}**: {about}"),
-    }
-}
-
-/// A description of at most so many characters.
-fn shortened(description: &str, length: usize) -> String {
-    let line = one_line(description, usize::MAX);
-    if line.chars().count() <= length {
-        return line;
-    }
-    let Some(kept) = length.checked_sub(DOTS.len()) else { return String::new() };
-    line.chars().take(kept).chain(DOTS.chars()).collect()
+    format!("\n{}", skill_stub(&skill.name, &skill.topic.description, length))
 }

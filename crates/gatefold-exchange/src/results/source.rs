@@ -7,7 +7,9 @@ use futures::future::BoxFuture;
 use gatefold_catalog::{KindName, Manifest, ToolSpec};
 use gatefold_core::{BoxError, CallError, Domain, Hints, Payload, Timestamp, ToolId};
 use gatefold_disclose::separate_text;
-use gatefold_dispatch::{AdmittedCall, CallContext, ResultHandle, StatelessSource};
+use gatefold_dispatch::{
+    AdmittedCall, CallContext, MISSING_RESULT, ResultHandle, StatelessSource, UNREADABLE_RESULTS,
+};
 use gatefold_results::{
     KeptResult, READ_DESCRIPTION, READ_SCHEMA, ReadAnswer, ReadRequest, ReadingError, read,
 };
@@ -68,15 +70,11 @@ impl ResultSource {
         let stored = self.0.find(call.principal(), &handle).await;
         let stored = stored.map_err(|source| CallError::Unavailable {
             domain: call.target().domain.clone(),
-            reason: "kept results cannot be read now".to_owned(),
+            reason: UNREADABLE_RESULTS.to_owned(),
             source: Some(source),
         })?;
         let Some(stored) = stored else {
-            return Err(invalid(
-                "there is no such result: it has expired, or the handle is wrong; call the tool \
-                 again that gave it"
-                    .to_owned(),
-            ));
+            return Err(invalid(MISSING_RESULT.to_owned()));
         };
         let limits = self.0.limits();
         let reading = self.0.read(move || {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use gatefold_catalog::marked;
+use gatefold_catalog::{SKILL_STUB_LENGTH, SKILLS_HEADING, marked, skill_stub};
 use gatefold_core::Payload;
 use serde_json::{Map, Value, json};
 
@@ -14,37 +14,22 @@ use super::payload;
 use crate::uris::{self, MAIN};
 use crate::{Skill, SkillFile, language, media_type};
 
-/// The longest description of a skill in a list, in characters, of which the last three are dots.
-const STUB_LENGTH: usize = 120;
-const DOTS: &str = "...";
-
 /// The most skills that one list names.
 const LISTED: usize = 200;
 
-pub(super) const HEADING: &str = "## Available Skills\n\
-    Call read_skill(name) to load full content before executing any of these:";
-
-/// A skill in one line: `- **refunds**: Step-by-step refund workflow...`
-pub fn stub(name: &str, description: &str) -> String {
-    let words: Vec<_> = description.split_whitespace().collect();
-    let line = words.join(" ");
-    let line = if line.chars().count() > STUB_LENGTH {
-        let kept: String = line.chars().take(STUB_LENGTH - DOTS.len()).collect();
-        format!("{kept}{DOTS}")
-    } else {
-        line
-    };
-    format!("- **{name}**: {line}")
+/// A skill in one line.
+pub(super) fn stub(skill: &Skill) -> String {
+    skill_stub(&skill.name, &skill.description, SKILL_STUB_LENGTH)
 }
 
 /// The skills that a caller may see.
 pub(super) fn list<'a>(skills: impl Iterator<Item = &'a Skill>) -> Payload {
     let skills: Vec<_> = skills.collect();
     let listed = &skills[..skills.len().min(LISTED)];
-    let lines: Vec<_> = listed.iter().map(|skill| stub(&skill.name, &skill.description)).collect();
+    let lines: Vec<_> = listed.iter().map(|skill| stub(skill)).collect();
     let mut text = match lines.as_slice() {
         [] => "No skills are available.".to_owned(),
-        lines => format!("{HEADING}\n{}", lines.join("\n")),
+        lines => format!("{SKILLS_HEADING}\n{}", lines.join("\n")),
     };
     if skills.len() > LISTED {
         let _ = write!(text, "\n+{} more: search for one", skills.len() - LISTED);
@@ -147,15 +132,6 @@ fn size(file: &SkillFile) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_stub_is_as_the_seed_has_it() {
-        assert_eq!(stub("refunds", "Pay\n  back."), "- **refunds**: Pay back.");
-        let exact = "x".repeat(120);
-        assert_eq!(stub("a", &exact), format!("- **a**: {exact}"));
-        let cut = format!("- **a**: {}...", "é".repeat(117));
-        assert_eq!(stub("a", &"é".repeat(121)), cut);
-    }
 
     #[test]
     fn a_size_is_short() {

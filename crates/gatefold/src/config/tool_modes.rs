@@ -2,6 +2,7 @@
 
 use gatefold_disclose::{ToolMode, ToolModes};
 use serde::Deserialize;
+use serde::de::{IntoDeserializer as _, value};
 
 use crate::Environment;
 
@@ -44,19 +45,20 @@ pub(super) fn word(mode: ToolMode) -> &'static str {
 /// The modes under the variables of an environment. One with another value is reported and ignored.
 pub(super) fn with_variables(mut modes: ToolModes, environment: &Environment) -> ToolModes {
     for (name, mode) in VARIABLES {
-        let Some(value) = environment.get_filled(name) else { continue };
-        match value.trim().to_ascii_lowercase().as_str() {
-            "progressive" => *mode(&mut modes) = ToolMode::Progressive,
-            "legacy" => *mode(&mut modes) = ToolMode::Legacy,
-            _ => {
-                let shown: String = value.chars().take(40).collect();
-                tracing::warn!(
-                    "the variable `{name}` is `{shown}` and is ignored: set it to `{}` or `{}`",
-                    WORDS[0],
-                    WORDS[1]
-                );
-            }
+        let Some(given) = environment.get_filled(name) else { continue };
+        let lower = given.trim().to_ascii_lowercase();
+        let word: Result<ToolModeWord, value::Error> =
+            ToolModeWord::deserialize(lower.as_str().into_deserializer());
+        if let Ok(word) = word {
+            *mode(&mut modes) = word.into();
+            continue;
         }
+        let shown: String = given.chars().take(40).collect();
+        tracing::warn!(
+            "the variable `{name}` is `{shown}` and is ignored: set it to `{}` or `{}`",
+            WORDS[0],
+            WORDS[1]
+        );
     }
     modes
 }
