@@ -18,6 +18,9 @@ pub enum ToolCategory {
 }
 
 impl ToolCategory {
+    pub const ALL: [Self; 5] =
+        [Self::Computation, Self::Web, Self::Filesystem, Self::Knowledge, Self::General];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Computation => "computation",

@@ -1,6 +1,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::ToolCategory;
+
 /// What a configuration may choose: one tool, or a few that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BuiltinName {
@@ -38,6 +40,43 @@ impl BuiltinName {
     /// Whether it reaches out to whatever a caller names. Such a tool has to be asked for by its name.
     pub const fn reaches_out(self) -> bool {
         matches!(self, Self::Fetch | Self::HttpRequest)
+    }
+
+    /// The category of its tools.
+    pub const fn category(self) -> ToolCategory {
+        match self {
+            Self::Calculate | Self::Datetime | Self::JsonQuery | Self::Text => {
+                ToolCategory::Computation
+            }
+            Self::Memory => ToolCategory::Knowledge,
+            Self::Todo | Self::AskUser => ToolCategory::General,
+            Self::Files => ToolCategory::Filesystem,
+            Self::Fetch | Self::HttpRequest | Self::WebSearch => ToolCategory::Web,
+        }
+    }
+
+    /// The names of its tools.
+    pub const fn tools(self) -> &'static [&'static str] {
+        match self {
+            Self::Calculate => &["calculate"],
+            Self::Datetime => &["datetime"],
+            Self::JsonQuery => &["json_query"],
+            Self::Text => &["text"],
+            Self::Memory => &["recall", "remember"],
+            Self::Todo => &["todo"],
+            Self::AskUser => &["ask_user"],
+            Self::Files => &[
+                "read_file",
+                "list_files",
+                "find_files",
+                "search_files",
+                "write_file",
+                "patch_file",
+            ],
+            Self::Fetch => &["fetch"],
+            Self::HttpRequest => &["http_request"],
+            Self::WebSearch => &["web_search"],
+        }
     }
 
     pub const fn as_str(self) -> &'static str {

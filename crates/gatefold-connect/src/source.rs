@@ -175,7 +175,8 @@ impl HttpApi {
         let has_program = prepared.extract.is_some();
         let (status, headers) = (response.status(), response.headers().clone());
         let (url, limit) = (response.url().clone(), context.result_bytes);
-        let body = response.read_capped(limit).await;
+        let room = &context.room;
+        let body = response.read_admitted(limit, |bytes| room.admit(bytes)).await;
         let body = body.map_err(|error| self.failed(error, &target, limit))?;
         let answer = ReceivedAnswer { status, headers, body };
         let secrets = self.secrets_with(signed_with);

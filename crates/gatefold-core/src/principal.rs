@@ -110,6 +110,12 @@ impl Principal {
         Self { user, organisation: None, rights: Rights::none(), agent: None }
     }
 
+    /// The same, acting through an agent. `None` if it acts through another one already.
+    pub fn acting_as(&self, agent: &AgentId) -> Option<Self> {
+        let is_free = self.agent.as_ref().is_none_or(|own| own == agent);
+        is_free.then(|| Self { agent: Some(agent.clone()), ..self.clone() })
+    }
+
     /// The active organisation, otherwise the user: `organisation:acme`, `user:ann`.
     pub fn tenant(&self) -> Tenant {
         Tenant::new(match &self.organisation {

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::room::ResultPlace;
 use crate::timer::{Timer, TimerPause};
 use crate::{ClientCapabilities, Question};
 
@@ -29,6 +30,8 @@ pub struct Caller {
     /// The request's share of the memory that its entrance has for all requests. It is given back
     /// when nothing of the request is left, which may be after its answer.
     pub memory: Option<Arc<dyn MemoryShare>>,
+    /// The place of a large result, for whoever works on it after the call.
+    pub result_place: ResultPlace,
 }
 
 /// A request's part of a limited amount of memory. Dropping it gives the part back.
@@ -69,6 +72,7 @@ impl Caller {
             lineage: Lineage::default(),
             label: SharedLabel::default(),
             memory: None,
+            result_place: ResultPlace::default(),
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::conversation::unanswered;
 use crate::nesting::NestedTurn;
 use crate::parking::{ParkingRefusal, RunningCall, RunningStep};
 use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS};
+use crate::room::ResultRoom;
 use crate::run::Bound;
 use crate::runtime::Slot;
 use crate::seal::{SealedCall, SealedState, principal_digest};
@@ -93,7 +94,7 @@ impl PinnedTurn {
 
     /// Starts a call in a task of its own, so that it can outlive its request.
     fn start(&self, permit: Permit, chain: &Chain, caller: Caller) -> RunningCall {
-        let Caller { events, peer, cancel, meta, lineage, label, memory } = caller;
+        let Caller { events, peer, cancel, meta, lineage, label, memory, result_place } = caller;
         let (sender, questions) = mpsc::channel(OPEN_QUESTIONS);
         let limits = &self.runtime.limits;
         let waits =
@@ -116,7 +117,16 @@ impl PinnedTurn {
         let peer =
             Arc::new(ClientQuestions { peer, timer, place, limit, failed: failed.clone(), parked });
         let kept = memory.clone();
-        let caller = Caller { events: events.clone(), peer, cancel, meta, lineage, label, memory };
+        let caller = Caller {
+            events: events.clone(),
+            peer,
+            cancel,
+            meta,
+            lineage,
+            label,
+            memory,
+            result_place,
+        };
         let pinned = self.clone();
         let call = async move {
             let target = permit.target().clone();
@@ -260,6 +270,7 @@ impl PinnedTurn {
             memory: caller.memory,
             nested: NestedCaller::new(NestedTurn { pinned: self.clone(), chain }),
             result_bytes: self.result_limit(permit),
+            room: ResultRoom::new(slot.places.clone(), caller.result_place),
         }
     }
 

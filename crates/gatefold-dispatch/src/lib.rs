@@ -31,6 +31,7 @@ mod pinned;
 mod questions;
 mod resolution;
 mod results;
+mod room;
 mod run;
 mod runtime;
 mod seal;
@@ -69,6 +70,7 @@ pub use pinned::PinnedTurn;
 pub use results::{
     MISSING_RESULT, NewResult, ResultHandle, StoredResult, StoredResults, UNREADABLE_RESULTS,
 };
+pub use room::{ResultPlace, ResultRoom};
 pub use runtime::{IdentityScope, Runtime, Setup, SourceReport, SourceSetup};
 pub use seal::SealKey;
 pub use source::{

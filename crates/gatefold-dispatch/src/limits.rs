@@ -7,6 +7,9 @@ pub struct Limits {
     pub call_deadline: Duration,
     /// The largest result to read, in bytes.
     pub result_bytes: u64,
+    /// How much all large results that are being read may take together, in bytes, each counted as
+    /// the largest.
+    pub result_memory: u64,
     /// The most calls that one source works on at a time.
     pub calls_in_flight: usize,
     /// The most calls that wait for a place at one source. Further ones are refused as busy.
@@ -33,6 +36,7 @@ impl Default for Limits {
         Self {
             call_deadline: Duration::from_mins(1),
             result_bytes: 16 * 1024 * 1024,
+            result_memory: 256 * 1024 * 1024,
             calls_in_flight: 128,
             calls_waiting: 512,
             breaker_failures: 5,

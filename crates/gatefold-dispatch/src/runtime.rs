@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use crate::bulkhead::Bulkhead;
 use crate::catalogues::{Catalogue, Catalogues};
 use crate::circuit_breaker::{BreakerState, CircuitBreaker};
+use crate::room::{ResultPlaces, SourcePlaces};
 use crate::traffic::Traffic;
 use crate::{Limits, Offer, Source, SourceStatus, TrafficReport};
 
@@ -54,6 +55,7 @@ pub struct Runtime {
     /// The sources that may offer different things to different users.
     personal: Vec<Arc<Slot>>,
     pub(crate) limits: Limits,
+    places: Arc<ResultPlaces>,
     pub(crate) learns: bool,
 }
 
@@ -65,6 +67,7 @@ pub(crate) struct Slot {
     pub(crate) setup: SourceSetup,
     pub(crate) bulkhead: Arc<Bulkhead>,
     pub(crate) breaker: Arc<CircuitBreaker>,
+    pub(crate) places: SourcePlaces,
     pub(crate) traffic: Arc<Traffic>,
     /// When a turn first asked for the source's first list.
     pub(crate) first_asked: OnceLock<Instant>,
@@ -114,6 +117,7 @@ impl Runtime {
             slots: Arc::default(),
             personal: Vec::new(),
             limits: Limits::default(),
+            places: Arc::new(ResultPlaces::new(&Limits::default())),
             learns: false,
         }
     }
@@ -122,6 +126,10 @@ impl Runtime {
     pub(crate) fn next(&self, setup: Setup) -> Self {
         let limits = setup.limits;
         let keeps_limits = limits == self.limits;
+        let places = match keeps_limits {
+            true => self.places.clone(),
+            false => Arc::new(ResultPlaces::new(&limits)),
+        };
         let slots = setup.sources.into_iter().map(|source| {
             let domain = source.source.domain().clone();
             let same = self.slots.get(&domain);
@@ -129,14 +137,18 @@ impl Runtime {
             let traffic = same.map(|old| old.traffic.clone()).unwrap_or_default();
             let first_asked = same.map(|old| old.first_asked.clone()).unwrap_or_default();
             let old = same.filter(|_| keeps_limits);
-            let (bulkhead, breaker) = match old {
-                Some(old) => (old.bulkhead.clone(), old.breaker.clone()),
+            let (bulkhead, breaker, places) = match old {
+                Some(old) => (old.bulkhead.clone(), old.breaker.clone(), old.places.clone()),
                 None => (
                     Arc::new(Bulkhead::new(limits.calls_in_flight, limits.calls_waiting)),
                     Arc::new(CircuitBreaker::new(limits.breaker_failures, limits.breaker_pause)),
+                    places.for_source(),
                 ),
             };
-            (domain, Arc::new(Slot { setup: source, bulkhead, breaker, traffic, first_asked }))
+            (
+                domain,
+                Arc::new(Slot { setup: source, bulkhead, breaker, places, traffic, first_asked }),
+            )
         });
         let slots = Arc::new(slots.collect::<Slots>());
         Self {
@@ -149,6 +161,7 @@ impl Runtime {
             personal: slots.values().filter(|slot| slot.is_personal()).cloned().collect(),
             slots,
             limits,
+            places,
             learns: setup.learns,
         }
     }
@@ -165,6 +178,7 @@ impl Runtime {
             slots: self.slots.clone(),
             personal: self.personal.clone(),
             limits: self.limits,
+            places: self.places.clone(),
             learns: self.learns,
         })
     }

@@ -11,7 +11,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::{EventSink, MemoryShare, NestedCaller, Peer, RequestMeta};
+use crate::{EventSink, MemoryShare, NestedCaller, Peer, RequestMeta, ResultRoom};
 
 /// Something that offers tools.
 ///
@@ -207,4 +207,6 @@ pub struct CallContext {
     pub nested: NestedCaller,
     /// The largest result to read, in bytes.
     pub result_bytes: u64,
+    /// Where to ask before reading on in a result that turns out to be large.
+    pub room: ResultRoom,
 }

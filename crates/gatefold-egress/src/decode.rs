@@ -113,6 +113,16 @@ impl BodyDecoder {
         written.map_err(|error| fault(&error))
     }
 
+    /// How many decoded bytes there are so far.
+    pub(crate) fn decoded(&self) -> usize {
+        let body = match &self.stage {
+            DecoderStage::Plain(body) => body,
+            DecoderStage::Gzip(decoder) => decoder.get_ref(),
+            DecoderStage::Brotli(decoder) => decoder.get_ref(),
+        };
+        body.bytes.len()
+    }
+
     pub(crate) fn finish(self) -> Result<Bytes, DecodeFault> {
         // An answer to HEAD, for one, names a coding and has no body.
         if self.taken == 0 {

@@ -9,6 +9,10 @@ use tokio::time::{Instant, timeout_at};
 use crate::EgressError;
 use crate::decode::{BodyDecoder, Coding, DecodeFault};
 
+/// The most of a body that is decoded at a time, in bytes: a compressed one may become a thousand
+/// times as long.
+const PART_BYTES: usize = 4096;
+
 /// The head of an answer, and its body to be read. The head of a compressed one says neither its
 /// coding nor its length.
 #[derive(Debug)]
@@ -50,7 +54,17 @@ impl HttpResponse {
     ///
     /// A longer one is an error: at once if the server announces its size, otherwise as soon as the
     /// limit is passed. At most the limit and one chunk are held.
-    pub async fn read_capped(mut self, limit: u64) -> Result<Bytes, EgressError> {
+    pub async fn read_capped(self, limit: u64) -> Result<Bytes, EgressError> {
+        self.read_admitted(limit, |_| std::future::ready(())).await
+    }
+
+    /// The same, but after each part it waits for `admit`, which is told how many decoded bytes
+    /// there are so far.
+    pub async fn read_admitted<F: Future<Output = ()>>(
+        mut self,
+        limit: u64,
+        admit: impl Fn(usize) -> F,
+    ) -> Result<Bytes, EgressError> {
         let size = self.response.content_length();
         if size.is_some_and(|size| size > limit) {
             return Err(EgressError::TooLarge { size, limit });
@@ -60,7 +74,10 @@ impl HttpResponse {
         while let Some(chunk) = self.chunk().await? {
             // A body in chunks of one byte must not keep its thread from others.
             tokio::task::consume_budget().await;
-            decoder.push(&chunk).map_err(|fault| self.fault(fault, limit))?;
+            for part in chunk.chunks(PART_BYTES) {
+                decoder.push(part).map_err(|fault| self.fault(fault, limit))?;
+                admit(decoder.decoded()).await;
+            }
         }
         decoder.finish().map_err(|fault| self.fault(fault, limit))
     }

@@ -2,7 +2,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use gatefold_core::Domain;
+use gatefold_core::{AgentId, Domain};
 use gatefold_disclose::{ClientLimits, Disclosure, Names};
 
 /// Which part of the catalogue a turn is about.
@@ -45,6 +45,14 @@ pub struct Audience {
     disclosure: Arc<dyn Disclosure>,
     limits: ClientLimits,
     choice: Choice,
+    agent: Option<AudienceAgent>,
+}
+
+/// The agent that an audience is for.
+#[derive(Debug, Clone)]
+pub(crate) struct AudienceAgent {
+    pub(crate) id: AgentId,
+    pub(crate) instructions: Arc<str>,
 }
 
 /// How the disclosure of an audience was chosen.
@@ -52,7 +60,11 @@ pub struct Audience {
 pub(crate) enum Choice {
     /// The request asked for it by name.
     Named,
-    /// The request named none.
+    /// The request named none, and its agent has one.
+    Agents,
+    /// The client has one.
+    Clients,
+    /// Nobody named one.
     Usual,
 }
 
@@ -64,7 +76,8 @@ impl Audience {
         disclosure: Arc<dyn Disclosure>,
         choice: Choice,
     ) -> Self {
-        Self { scope, name, names, disclosure, limits: ClientLimits::default(), choice }
+        let limits = ClientLimits::default();
+        Self { scope, name, names, disclosure, limits, choice, agent: None }
     }
 
     /// The same, for a client with such limits.
@@ -72,8 +85,36 @@ impl Audience {
         Self { limits, ..self }
     }
 
+    /// The same, for an agent.
+    pub(crate) fn of_agent(self, agent: AudienceAgent, choice: Choice) -> Self {
+        Self { agent: Some(agent), choice, ..self }
+    }
+
+    /// The same, chosen in another way.
+    pub(crate) fn chosen_by(self, choice: Choice) -> Self {
+        Self { choice, ..self }
+    }
+
+    pub(crate) fn agent(&self) -> Option<&AudienceAgent> {
+        self.agent.as_ref()
+    }
+
+    /// The agent whose requests these are.
+    pub fn agent_id(&self) -> Option<&AgentId> {
+        self.agent.as_ref().map(|agent| &agent.id)
+    }
+
     pub fn scope(&self) -> &Scope {
         &self.scope
+    }
+
+    /// Whether both were asked for in the same way. What nobody named may have changed between them,
+    /// by a reload.
+    pub fn is_asked_for_as(&self, other: &Self) -> bool {
+        let named = |one: &Self| (one.choice == Choice::Named).then(|| one.name.clone());
+        self.scope == other.scope
+            && self.agent_id() == other.agent_id()
+            && named(self) == named(other)
     }
 
     /// The name of the disclosure.
@@ -106,11 +147,14 @@ impl Audience {
     }
 }
 
-/// Two audiences of one registry are equal if they were requested by the same names, for clients
-/// with the same limits.
+/// Two audiences of one registry are equal if they were requested by the same names, for the same
+/// agent and for clients with the same limits.
 impl PartialEq for Audience {
     fn eq(&self, other: &Self) -> bool {
-        self.scope == other.scope && self.name == other.name && self.limits == other.limits
+        self.scope == other.scope
+            && self.name == other.name
+            && self.limits == other.limits
+            && self.agent_id() == other.agent_id()
     }
 }
 
@@ -121,6 +165,7 @@ impl Hash for Audience {
         self.scope.hash(state);
         self.name.hash(state);
         self.limits.hash(state);
+        self.agent_id().hash(state);
     }
 }
 

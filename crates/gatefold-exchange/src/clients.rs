@@ -17,7 +17,6 @@ pub struct ClientProfile {
 }
 
 /// The profiles of clients, by the names that they give themselves.
-/// The profiles of clients, by the names that they give themselves.
 ///
 /// Anybody can claim a name. So a profile decides how tools are shown but never which: views depend
 /// only on the principal.
@@ -40,13 +39,13 @@ impl ClientProfiles {
         Ok(Self { profiles })
     }
 
-    /// The audience for a client of this name. A single source under its own names is shown as it
-    /// is to every client.
+    /// The audience for a client of this name, whose disclosure `named` looks up. A single source
+    /// under its own names is shown as it is to every client.
     pub(crate) fn audience(
         &self,
         audience: &Audience,
         client: Option<&ClientName>,
-        disclosures: &Disclosures,
+        named: impl FnOnce(&str) -> Option<Audience>,
     ) -> Audience {
         let Some(profile) = client.and_then(|client| self.profiles.get(client)) else {
             return audience.clone();
@@ -55,8 +54,7 @@ impl ClientProfiles {
         let chosen = chosen.filter(|_| {
             audience.choice() == Choice::Usual && *audience.scope() == Scope::Everything
         });
-        let chosen =
-            chosen.and_then(|name| disclosures.audience(Scope::Everything, Some(name)).ok());
+        let chosen = chosen.and_then(named).map(|chosen| chosen.chosen_by(Choice::Clients));
         chosen.unwrap_or_else(|| audience.clone()).within(profile.limits)
     }
 }

@@ -39,6 +39,7 @@ pub struct Disclosures {
     usual_for_source: DisclosureName,
 }
 
+#[derive(Clone)]
 struct Registration {
     name: DisclosureName,
     public: Arc<dyn Disclosure>,
@@ -50,6 +51,15 @@ impl Registration {
     fn new(name: &str, naming: NamingScheme, make: impl Fn(Names) -> Arc<dyn Disclosure>) -> Self {
         let own = (naming == NamingScheme::OwnForOneSource).then(|| make(Names::Own));
         Self { name: DisclosureName::new(name), public: make(Names::Public), own }
+    }
+}
+
+impl Clone for Disclosures {
+    /// A registry of its own, with the same disclosures.
+    fn clone(&self) -> Self {
+        let Self { registered, usual, usual_for_source } = self;
+        let (registered, usual) = (registered.clone(), ArcSwap::new(usual.load_full()));
+        Self { registered, usual, usual_for_source: usual_for_source.clone() }
     }
 }
 
@@ -98,6 +108,23 @@ impl Disclosures {
         match self.registered.iter_mut().find(|other| other.name == added.name) {
             Some(same) => *same = added,
             None => self.registered.push(added),
+        }
+        self
+    }
+
+    /// The same, with another disclosure wherever this one is.
+    #[must_use]
+    pub fn with_in_place_of(
+        mut self,
+        old: &Arc<dyn Disclosure>,
+        new: &Arc<dyn Disclosure>,
+    ) -> Self {
+        for Registration { public, own, .. } in &mut self.registered {
+            for place in std::iter::once(public).chain(own) {
+                if Arc::ptr_eq(place, old) {
+                    *place = new.clone();
+                }
+            }
         }
         self
     }

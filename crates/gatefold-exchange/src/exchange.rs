@@ -2,12 +2,13 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use gatefold_catalog::address;
-use gatefold_core::{ClientName, Domain, Principal};
+use gatefold_core::{AgentId, ClientName, Domain, Principal};
 use gatefold_dispatch::Dispatcher;
 
+use crate::audience::Choice;
 use crate::surfaces::Surfaces;
 use crate::{
-    Audience, ClientProfiles, Disclosures, ListDigests, ResultKeeper, Scope, Turn,
+    AgentProfiles, Audience, ClientProfiles, Disclosures, ListDigests, ResultKeeper, Scope, Turn,
     UnknownDisclosure,
 };
 
@@ -17,6 +18,7 @@ pub struct Exchange {
     disclosures: Disclosures,
     surfaces: Arc<Surfaces>,
     clients: ArcSwap<ClientProfiles>,
+    agents: ArcSwap<AgentProfiles>,
     /// What keeps results that are too large for a model. Without it they are given whole.
     results: Option<Arc<ResultKeeper>>,
 }
@@ -40,8 +42,14 @@ impl Exchange {
         disclosures: Disclosures,
         results: Option<Arc<ResultKeeper>>,
     ) -> Self {
-        let (surfaces, clients) = (Arc::default(), ArcSwap::default());
-        Self { dispatcher, disclosures, surfaces, clients, results }
+        Self {
+            dispatcher,
+            disclosures,
+            surfaces: Arc::default(),
+            clients: ArcSwap::default(),
+            agents: ArcSwap::default(),
+            results,
+        }
     }
 
     pub fn dispatcher(&self) -> &Arc<Dispatcher> {
@@ -69,18 +77,56 @@ impl Exchange {
     /// The audience for a client that gives itself this name. The claim may choose a disclosure if
     /// the request named none. What can be seen depends only on the principal.
     pub fn for_client(&self, audience: &Audience, client: Option<&ClientName>) -> Audience {
-        self.clients.load().audience(audience, client, &self.disclosures)
+        let named = |name: &str| match audience.agent_id() {
+            Some(agent) => self.agent_audience(agent, Some(name))?.ok(),
+            None => self.audience(Scope::Everything, Some(name)).ok(),
+        };
+        self.clients.load().audience(audience, client, named)
+    }
+
+    /// Replaces the agents.
+    pub fn set_agents(&self, profiles: AgentProfiles) {
+        self.agents.store(Arc::new(profiles));
+    }
+
+    /// An audience for an agent, and for the disclosure of this name or its own. `None` if there is
+    /// no such agent.
+    pub fn agent_audience(
+        &self,
+        agent: &AgentId,
+        disclosure: Option<&str>,
+    ) -> Option<Result<Audience, UnknownDisclosure>> {
+        self.agents.load().audience(agent, disclosure)
+    }
+
+    /// The audience as it is since the last reload, which may have changed its agent, or the
+    /// disclosure for whoever names none. `None` if the agent is gone.
+    fn current(&self, audience: &Audience) -> Option<Audience> {
+        let Some(agent) = audience.agent_id() else {
+            let usual = (audience.choice() == Choice::Usual)
+                .then(|| self.audience(audience.scope().clone(), None).ok())
+                .flatten();
+            let usual = usual.map(|usual| usual.within(*audience.limits()));
+            return Some(usual.unwrap_or_else(|| audience.clone()));
+        };
+        let named = match audience.choice() {
+            Choice::Named | Choice::Clients => Some(audience.disclosure_name().as_str()),
+            Choice::Agents | Choice::Usual => None,
+        };
+        let current = self.agent_audience(agent, named)?.ok()?;
+        Some(current.chosen_by(audience.choice()).within(*audience.limits()))
     }
 
     /// Begins a turn. `None` if the principal sees nothing of the audience's part.
     pub fn turn(&self, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
+        let audience = self.current(audience)?;
         let pinned = self.dispatcher.pin(principal);
         let pinned = match audience.scope() {
             Scope::Everything => pinned,
             Scope::Source(domain) => pinned.within(domain)?,
         };
         let results = self.results.clone();
-        Some(Turn::new(self.surfaces.clone(), audience.clone(), pinned, results))
+        Some(Turn::new(self.surfaces.clone(), audience, pinned, results))
     }
 
     /// Begins a turn like [`Exchange::turn`]. A turn about one unknown source waits until the

@@ -6,6 +6,7 @@
 //! surfaces, operations, replies and outcomes.
 
 mod addresses;
+mod agents;
 mod audience;
 mod clients;
 mod disclosures;
@@ -14,6 +15,7 @@ mod results;
 mod surfaces;
 mod turn;
 
+pub use agents::{AgentProfile, AgentProfiles};
 pub use audience::{Audience, DisclosureName, Scope};
 pub use clients::{ClientProfile, ClientProfiles};
 pub use disclosures::{Disclosures, NamingScheme, UnknownDisclosure};

@@ -4,8 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gatefold_catalog::{Entry, View, ViewKey, address, with_fields};
-use gatefold_core::BoundedCache;
+use gatefold_catalog::{Entry, View, ViewKey, address, token_bound, with_fields};
+use gatefold_core::{AgentId, BoundedCache};
 use gatefold_disclose::{ClientLimits, Names, Surface};
 
 use crate::addresses::to_text;
@@ -48,7 +48,7 @@ pub struct ListDigests {
 impl Lists {
     fn new(view: &View, audience: &Audience) -> Self {
         let names = audience.names();
-        let surface = audience.disclosure().surface(view, audience.limits());
+        let surface = surface(view, audience);
         let tools = array(surface.tools.iter().map(|tool| tool.definition.get()));
         let prompts = entries(view.prompts(), "name", names);
         let resources = entries(view.resources(), "uri", names);
@@ -78,6 +78,21 @@ impl Lists {
     pub fn digests(&self) -> ListDigests {
         self.digests
     }
+}
+
+/// What a model is given at first, behind what its agent is told.
+fn surface(view: &View, audience: &Audience) -> Surface {
+    let told = audience.agent().map(|agent| &*agent.instructions).unwrap_or_default();
+    if told.is_empty() {
+        return audience.disclosure().surface(view, audience.limits());
+    }
+    let told = format!("{told}\n\n");
+    let left = audience.limits().instructions_bytes.saturating_sub(told.len());
+    let limits = ClientLimits { instructions_bytes: left };
+    let mut surface = audience.disclosure().surface(view, &limits);
+    surface.tokens += token_bound(&told);
+    surface.instructions.insert_str(0, &told);
+    surface
 }
 
 /// A list of entries: in the source's own order if it is shown as itself, otherwise sorted.
@@ -133,6 +148,7 @@ struct SurfaceKey {
     disclosure: DisclosureName,
     names: Names,
     limits: ClientLimits,
+    agent: Option<AgentId>,
 }
 
 impl Default for Surfaces {
@@ -148,6 +164,7 @@ impl Surfaces {
             disclosure: audience.disclosure_name().clone(),
             names: audience.names(),
             limits: *audience.limits(),
+            agent: audience.agent_id().cloned(),
         };
         let make = || Arc::new(Lists::new(view, audience));
         let epoch = view.snapshot().epoch();

@@ -181,6 +181,8 @@ impl Turn {
         let ToolCall { name, arguments, resume, tasks } = call;
         // The operation has what it needs of them, and a call may take long.
         drop(arguments);
+        // Until the result is worded, which is when little of a large one is left.
+        let _place = caller.result_place.clone();
         let result = self.pinned.call(request.clone(), resume, caller).await;
         let result = result.inspect_err(log_failure).map_err(without_owner);
         let result = result.map_err(|error| self.under_asked_name(error));
@@ -216,6 +218,7 @@ impl Turn {
         caller: Caller,
     ) -> Result<Outcome, CallError> {
         let request = self.pinned.resolve(operation);
+        let _place = caller.result_place.clone();
         let result = self.pinned.call(request.clone(), resume, caller).await;
         let result = result.inspect_err(log_failure).map_err(without_owner);
         match result.map_err(|error| self.under_asked_name(error))? {

@@ -40,7 +40,7 @@ impl PrincipalFilter {
         Self { users: vec![user], ..Self::default() }
     }
 
-    fn is_everybody(&self) -> bool {
+    pub fn is_everybody(&self) -> bool {
         let Self { users, organisations, agents, rights } = self;
         users.is_empty() && organisations.is_empty() && agents.is_empty() && rights.is_empty()
     }

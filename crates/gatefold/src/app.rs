@@ -400,7 +400,9 @@ impl App {
         self.factory.set_starts(config.starts);
         self.exchange.disclosures().set_default(&config.disclosure.default)?;
         self.disclosures.replace(&config);
+        let agents = self.disclosures.agents(&config, self.exchange.disclosures())?;
         self.exchange.set_clients(clients);
+        self.exchange.set_agents(agents);
         self.dispatcher.install(setup);
         self.applied.store(Arc::new(AppliedConfig {
             config,

@@ -6,6 +6,7 @@
 //! One run finds every fault of every file. `keys` says what the keys mean; `schema` and `texts`
 //! turn that into what editors and people read.
 
+mod agents;
 mod clients;
 mod common_keys;
 mod error;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_catalog::{GroupRules, KindName, Pattern};
-use gatefold_core::{ClientName, Digest, Domain};
+use gatefold_core::{AgentId, ClientName, Digest, Domain};
 use gatefold_disclose::{GatewayLimits, ToolModes};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
@@ -44,6 +45,7 @@ use kinds::{KindSection, Need};
 
 pub use gatefold_store::{Durability, Retention};
 
+pub use agents::{AgentCategory, AgentConfig, AgentModes, SourceRole};
 pub use clients::{ClientServer, folder_of, servers_as_written, servers_put_in};
 pub use common_keys::SourceLimits;
 pub use error::ConfigError;
@@ -72,6 +74,8 @@ pub struct Config {
     pub disclosure: DisclosureConfig,
     /// How clients are shown tools, by the names that they give themselves.
     pub clients: BTreeMap<ClientName, ClientProfile>,
+    /// The agents, by their names.
+    pub agents: BTreeMap<AgentId, AgentConfig>,
     pub search: SearchConfig,
     pub limits: Limits,
     pub results: ResultsConfig,

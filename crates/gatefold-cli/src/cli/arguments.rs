@@ -59,17 +59,13 @@ pub(crate) struct Stdio {
     /// Show only this source, as if there were no gateway: its own tools, under their own names
     #[arg(long, value_name = "DOMAIN")]
     pub(crate) source: Option<String>,
-    /// How tools are shown
-    #[arg(long, value_enum)]
-    pub(crate) disclosure: Option<DisclosureName>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum DisclosureName {
-    /// Three tools to find, look up and call all others
-    Gateway,
-    /// Every tool with its full definition
-    Flat,
+    /// Act through this agent of the configuration
+    #[arg(long, value_name = "NAME", conflicts_with = "source")]
+    pub(crate) agent: Option<String>,
+    /// How tools are shown: `gateway`, `namespace`, `typed`, `intent`, `flat` or `auto` [default: the
+    /// agent's, the client's or the configuration's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) disclosure: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use gatefold::{App, Environment};
-use gatefold_core::{Domain, Principal};
-use gatefold_exchange::{Audience, Disclosures, Scope};
+use gatefold_core::{AgentId, Domain, Principal};
+use gatefold_exchange::{Audience, Scope};
 use gatefold_mcp::{end_children, serve_stdio};
 
-use super::arguments::{DisclosureName, SharedOptions, Stdio};
+use super::arguments::{SharedOptions, Stdio};
 use super::control::{ControlSocket, GatewayRole};
 use super::tokens::ChildCounter;
 use super::{descriptors, reload, session, stop};
@@ -33,7 +33,7 @@ pub(super) async fn run(
     descriptors::raise();
     let session = session::open(shared, environment).await?;
     let app = session.app;
-    let audience = audience(arguments, &app)?;
+    let (principal, audience) = audience(arguments, &app)?;
     let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
     session::warn_of_unusable(&app);
@@ -44,7 +44,6 @@ pub(super) async fn run(
         () = tokio::time::sleep(FIRST_TOOLS_WAIT) => {}
         () = stop.cancelled() => {}
     }
-    let principal = Arc::new(Principal::local());
     let drain = app.endpoint().drain;
     let served = serve_stdio(app.server(), principal, audience, drain, stop.clone()).await;
     drop(socket);
@@ -60,15 +59,31 @@ pub(super) async fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the client should see. An unknown source is an error now, not later.
-fn audience(arguments: &Stdio, app: &App) -> anyhow::Result<Audience> {
-    let disclosure = arguments.disclosure.as_ref().map(|disclosure| match disclosure {
-        DisclosureName::Gateway => Disclosures::GATEWAY,
-        DisclosureName::Flat => Disclosures::FLAT,
-    });
-    let Some(name) = &arguments.source else {
-        return Ok(app.server().audience(Scope::Everything, disclosure)?);
-    };
+/// Who the client is, and what it should see. An unknown source or agent is an error now, not later.
+fn audience(arguments: &Stdio, app: &App) -> anyhow::Result<(Arc<Principal>, Audience)> {
+    let disclosure = arguments.disclosure.as_deref();
+    let principal = Principal::local();
+    if let Some(name) = &arguments.agent {
+        let agent = AgentId::new(name.as_str());
+        let audience = app.server().agent_audience(&agent, disclosure);
+        let audience = audience.ok_or_else(|| unknown_agent(name, app))??;
+        return Ok((Arc::new(Principal { agent: Some(agent), ..principal }), audience));
+    }
+    let scope = scope(arguments, app)?;
+    Ok((Arc::new(principal), app.server().audience(scope, disclosure)?))
+}
+
+pub(super) fn unknown_agent(name: &str, app: &App) -> anyhow::Error {
+    let config = app.config();
+    let known: Vec<_> = config.agents.keys().map(AgentId::as_str).collect();
+    match known.as_slice() {
+        [] => anyhow!("there is no agent `{name}`: write `[agents.{name}]` in gatefold.toml"),
+        known => anyhow!("there is no agent `{name}`; the agents are: {}", known.join(", ")),
+    }
+}
+
+fn scope(arguments: &Stdio, app: &App) -> anyhow::Result<Scope> {
+    let Some(name) = &arguments.source else { return Ok(Scope::Everything) };
     let config = app.config();
     let domains = || config.sources.iter().map(|source| source.domain.as_str());
     let domain = Domain::parse(name).ok().filter(|domain| domains().any(|d| d == domain.as_str()));
@@ -76,5 +91,5 @@ fn audience(arguments: &Stdio, app: &App) -> anyhow::Result<Audience> {
         let known: Vec<_> = domains().collect();
         anyhow!("there is no source `{name}`; the sources are: {}", known.join(", "))
     })?;
-    Ok(app.server().audience(Scope::Source(domain), disclosure)?)
+    Ok(Scope::Source(domain))
 }

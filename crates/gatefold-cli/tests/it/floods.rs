@@ -191,3 +191,45 @@ async fn a_gigabyte_is_not_read_to_its_end_and_holds_little() {
         assert!(peak - idle < MOST_GROWTH_MIB, "{idle} MiB, then {peak} MiB");
     }
 }
+
+/// The length of each of many results that are read at once. They arrive in halves, with a pause
+/// between, so that all are under way together.
+const MANY_BYTES: usize = 4 * 1024 * 1024;
+const MANY_RESULTS: usize = 40;
+/// By how much memory may grow for all of them: a few times two of them, where all are 160 MiB.
+const MANY_GROWTH_MIB: u64 = 150;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forty_large_results_at_once_wait_for_one_another() {
+    let url = serve_raw(|stream| {
+        let request = stream.read(&mut [0; 4096])?;
+        assert!(request > 0);
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+        let begins = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":""#;
+        let half = "x".repeat(MANY_BYTES / 2);
+        stream.write_all(format!("{head}{begins}{half}").as_bytes())?;
+        thread::sleep(Duration::from_millis(200));
+        stream.write_all(format!("{half}\"}}]}}}}").as_bytes())
+    });
+    let scratch = Scratch::new();
+    let limits = "[limits]\nstored_result = '5MiB'\nresults_size = '10MiB'\ncall_deadline = '5m'\n";
+    scratch.write("gatefold.toml", format!("{limits}[sources.up]\nurl = '{}'\n", url.unwrap()));
+    let gateway = serve(&scratch).await;
+    gateway.await_log("took up a new list of tools domain=up").await;
+    let idle = peak_mib(gateway.pid());
+    let call = format!(r#"{{"tool_name": "up__{RAW_TOOL}", "arguments": {{}}}}"#);
+    let calls = (0..MANY_RESULTS).map(|_| {
+        let client = RawClient::new(gateway.url()).unwrap().with_limit(Duration::from_mins(5));
+        let call = call.clone();
+        tokio::spawn(async move { client.call("execute_tool", &call).await.unwrap().text() })
+    });
+    let calls: Vec<_> = calls.collect();
+    let searched = discovers(&gateway).await;
+    for call in calls {
+        let told = call.await.unwrap();
+        assert!(told.contains("results__read_result"), "{told}");
+    }
+    let grown = peak_mib(gateway.pid()) - idle;
+    println!("{MANY_RESULTS} results took {grown} MiB; a search beside them {searched:?}");
+    assert!(grown < MANY_GROWTH_MIB, "{grown} MiB");
+}

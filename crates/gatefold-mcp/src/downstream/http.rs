@@ -9,8 +9,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Path, State};
 use futures::stream::unfold;
-use gatefold_core::{Domain, Principal};
-use gatefold_exchange::{Audience, Scope};
+use gatefold_core::{AgentId, Domain, Principal};
+use gatefold_exchange::{Audience, Scope, UnknownDisclosure};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -44,6 +44,12 @@ const EXPIRY_INTERVAL: Duration = Duration::from_secs(30);
 /// How long connections may take to end after their calls.
 const CLOSING: Duration = Duration::from_secs(2);
 
+/// What a request's address is for.
+enum Entrance {
+    Scope(Scope),
+    Agent(AgentId),
+}
+
 /// Who makes a request, and which part of the gateway it is for.
 struct Access {
     principal: Arc<Principal>,
@@ -67,7 +73,7 @@ struct EndpointState {
     end: CancellationToken,
 }
 
-/// Serves `/mcp`, `/mcp/source/{domain}` and the additional routes until `shutdown` fires; then
+/// Serves `/mcp`, `/mcp/source/{domain}`, `/mcp/agent/{agent}` and the additional routes until `shutdown` fires; then
 /// lets running calls finish.
 pub async fn serve_http(
     server: Arc<Server>,
@@ -90,6 +96,8 @@ pub async fn serve_http(
         .route("/mcp/", axum::routing::any(of_everything))
         .route("/mcp/source/{domain}", axum::routing::any(of_one_source))
         .route("/mcp/source/{domain}/", axum::routing::any(of_one_source))
+        .route("/mcp/agent/{agent}", axum::routing::any(of_one_agent))
+        .route("/mcp/agent/{agent}/", axum::routing::any(of_one_agent))
         .with_state(Endpoint(inner.clone()));
     let guard = Arc::new(Guard::new(endpoint.clone()));
     let app = app.merge(routes).layer(axum::middleware::from_fn_with_state(guard, guard::check));
@@ -125,7 +133,7 @@ async fn expire(sessions: Arc<Sessions>, idle: Duration) {
 }
 
 async fn of_everything(State(endpoint): State<Endpoint>, request: Request<Body>) -> Response<Body> {
-    endpoint.0.handle(Scope::Everything, request).await
+    endpoint.0.handle(Entrance::Scope(Scope::Everything), request).await
 }
 
 async fn of_one_source(
@@ -134,27 +142,34 @@ async fn of_one_source(
     request: Request<Body>,
 ) -> Response<Body> {
     match Domain::parse(&domain) {
-        Ok(domain) => endpoint.0.handle(Scope::Source(domain), request).await,
+        Ok(domain) => endpoint.0.handle(Entrance::Scope(Scope::Source(domain)), request).await,
         Err(_) => no_such_source(),
     }
 }
 
+async fn of_one_agent(
+    State(endpoint): State<Endpoint>,
+    Path(agent): Path<String>,
+    request: Request<Body>,
+) -> Response<Body> {
+    endpoint.0.handle(Entrance::Agent(AgentId::new(agent)), request).await
+}
+
 impl EndpointState {
-    async fn handle(self: &Arc<Self>, scope: Scope, request: Request<Body>) -> Response<Body> {
+    async fn handle(
+        self: &Arc<Self>,
+        entrance: Entrance,
+        request: Request<Body>,
+    ) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let principal = match self.authenticator.authenticate(&parts).await {
             Ok(principal) => principal,
             Err(unauthenticated) => return unauthenticated.response(),
         };
-        // A source that this principal may not see must look like one that does not exist.
-        if let Scope::Source(domain) = &scope
-            && !self.server.shows(&principal, domain)
-        {
-            return no_such_source();
-        }
-        let audience = match self.server.audience(scope, disclosure_name(parts.uri.query())) {
-            Ok(audience) => audience,
-            Err(unknown) => return turned_away(StatusCode::BAD_REQUEST, unknown.to_string()),
+        let named = disclosure_name(parts.uri.query());
+        let (principal, audience) = match self.entered(entrance, principal, named) {
+            Ok(entered) => entered,
+            Err(response) => return response,
         };
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
         let address = peer.map(|ConnectInfo(peer)| peer.ip().to_canonical());
@@ -164,6 +179,33 @@ impl EndpointState {
             Method::GET => self.get(access, &parts.headers),
             Method::DELETE => self.delete(&access, &parts.headers),
             _ => not_allowed(),
+        }
+    }
+
+    /// Who asks, and for which part of the gateway.
+    fn entered(
+        &self,
+        entrance: Entrance,
+        principal: Arc<Principal>,
+        disclosure: Option<&str>,
+    ) -> Result<(Arc<Principal>, Audience), Response<Body>> {
+        let unknown =
+            |error: UnknownDisclosure| turned_away(StatusCode::BAD_REQUEST, error.to_string());
+        match entrance {
+            // A source that this principal may not see must look like one that does not exist.
+            Entrance::Scope(Scope::Source(domain)) if !self.server.shows(&principal, &domain) => {
+                Err(no_such_source())
+            }
+            Entrance::Scope(scope) => {
+                Ok((principal, self.server.audience(scope, disclosure).map_err(unknown)?))
+            }
+            Entrance::Agent(agent) => {
+                // Whoever is an agent already does not become another one.
+                let acting = principal.acting_as(&agent).ok_or_else(no_such_agent)?;
+                let audience = self.server.agent_audience(&agent, disclosure);
+                let audience = audience.ok_or_else(no_such_agent)?.map_err(unknown)?;
+                Ok((Arc::new(acting), audience))
+            }
         }
     }
 
@@ -258,7 +300,7 @@ impl EndpointState {
             return Err(Box::new(refused(None, &error, Era::Handshake)));
         };
         let is_own = |session: &ClientSession| {
-            session.audience == access.audience
+            session.audience.is_asked_for_as(&access.audience)
                 && is_same_caller(&session.principal, &access.principal)
         };
         let session = self.sessions.get(id, is_own);
@@ -272,6 +314,10 @@ impl EndpointState {
 
 fn no_such_source() -> Response<Body> {
     turned_away(StatusCode::NOT_FOUND, "there is no such source")
+}
+
+fn no_such_agent() -> Response<Body> {
+    turned_away(StatusCode::NOT_FOUND, "there is no such agent")
 }
 
 /// The disclosure in the query of a request's address, such as `disclosure=flat`.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use gatefold_core::{
-    CallError, ClientName, Domain, Operation, Outcome, Principal, Resume, Suspension, ToolName,
+    AgentId, CallError, ClientName, Domain, Operation, Outcome, Principal, Resume, Suspension,
+    ToolName,
 };
 use gatefold_disclose::Reply;
 use gatefold_dispatch::{Caller, Peer, ResourceUpdate};
@@ -67,6 +68,15 @@ impl Server {
         disclosure: Option<&str>,
     ) -> Result<Audience, UnknownDisclosure> {
         self.exchange.audience(scope, disclosure)
+    }
+
+    /// An audience for an agent. `None` if there is no such agent.
+    pub fn agent_audience(
+        &self,
+        agent: &AgentId,
+        disclosure: Option<&str>,
+    ) -> Option<Result<Audience, UnknownDisclosure>> {
+        self.exchange.agent_audience(agent, disclosure)
     }
 
     /// The audience for a client that gives itself this name.

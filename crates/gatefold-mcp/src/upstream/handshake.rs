@@ -145,6 +145,7 @@ async fn ask(
         memory: None,
         back_channel: Arc::default(),
         limit: GREETING_BYTES,
+        room: None,
     };
     match wire.request(request).await.map_err(GreetingError::Wire)? {
         Reply::Result(result) => Ok(result),

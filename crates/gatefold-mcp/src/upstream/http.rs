@@ -233,7 +233,8 @@ impl HttpWire {
         if !status.is_success() {
             return refused(response, &self.secrets).await;
         }
-        let body = read_capped(response, request.limit.saturating_add(ENVELOPE_BYTES)).await?;
+        let limit = request.limit.saturating_add(ENVELOPE_BYTES);
+        let body = read_capped(response, limit, request.room.as_ref()).await?;
         let broken = || WireError::Broken(NOT_JSON_RPC.to_owned());
         let body = without_secrets(&body, &self.secrets);
         let message = ServerMessage::read(&body).ok_or_else(broken)?;

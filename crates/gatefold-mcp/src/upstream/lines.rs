@@ -1,5 +1,8 @@
 //! Lines of bounded length from a stream that may send anything.
 
+use std::future::ready;
+
+use gatefold_dispatch::ResultRoom;
 use serde::de::IgnoredAny;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
@@ -13,6 +16,9 @@ pub(crate) enum Line {
     /// Its length, and the message's id as JSON, if one was found.
     TooLong { bytes: u64, id: Option<String> },
 }
+
+/// The length from which a line has to be admitted, in bytes.
+const LARGE_LINE: usize = ResultRoom::SMALL;
 
 /// Reads lines, keeping at most `limit` bytes of each. The rest of a longer line is read and thrown
 /// away, to find the next one.
@@ -28,6 +34,15 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
 
     /// The next line, or `None` when the stream ends or fails.
     pub(crate) async fn next(&mut self) -> Option<Line> {
+        self.next_admitted(|_| ready(())).await
+    }
+
+    /// The same, where a line that turns out to be large waits for `admit` before more of it is
+    /// read. It is asked once a line, with what was read so far.
+    pub(crate) async fn next_admitted<F: Future<Output = ()>>(
+        &mut self,
+        admit: impl Fn(&[u8]) -> F,
+    ) -> Option<Line> {
         let mut line = Vec::new();
         let mut dropped: Option<LineScan> = None;
         loop {
@@ -49,7 +64,11 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
                 None => line.extend_from_slice(part),
             }
             let is_whole = end.is_some();
+            let was_small = line.len().saturating_sub(part.len()) <= LARGE_LINE;
             self.reader.consume(used);
+            if was_small && line.len() > LARGE_LINE {
+                admit(&line).await;
+            }
             if is_whole {
                 return Some(match dropped {
                     Some(dropped) => Line::TooLong { bytes: dropped.bytes, id: dropped.id() },

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::http::header::{HeaderName, HeaderValue};
 
-use gatefold_dispatch::MemoryShare;
+use gatefold_dispatch::{MemoryShare, ResultRoom};
 
 use super::back_channel::BackChannel;
 
@@ -26,6 +26,8 @@ pub(crate) struct WireRequest {
     pub(crate) back_channel: Arc<BackChannel>,
     /// The largest answer to read, in bytes.
     pub(crate) limit: u64,
+    /// Where to ask before reading on in a large one. Only results of calls have to.
+    pub(crate) room: Option<ResultRoom>,
 }
 
 /// What happens to a request when nobody waits for its answer any more.

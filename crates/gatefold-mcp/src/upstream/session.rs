@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ::http::header::{HeaderName, HeaderValue};
-use gatefold_dispatch::{MemoryShare, RequestMeta as CallerMeta};
+use gatefold_dispatch::{MemoryShare, RequestMeta as CallerMeta, ResultRoom};
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
@@ -79,6 +79,7 @@ pub(crate) struct SessionCall<'a> {
     pub(crate) back_channel: Arc<BackChannel>,
     pub(crate) is_heard: bool,
     pub(crate) limit: u64,
+    pub(crate) room: ResultRoom,
 }
 
 /// Why something could not be set at the server.
@@ -141,8 +142,17 @@ impl UpstreamSession {
     pub(crate) async fn call(&self, call: SessionCall<'_>) -> Result<Reply, WireError> {
         let _using = self.using();
         self.raise_log_level(call.caller).await;
-        let SessionCall { method, name, headers, mut params, back_channel, memory, limit, .. } =
-            call;
+        let SessionCall {
+            method,
+            name,
+            headers,
+            mut params,
+            back_channel,
+            memory,
+            limit,
+            room,
+            ..
+        } = call;
         let id = self.wire.next_id();
         let capabilities = Some(call.capabilities);
         params.meta = OutgoingMeta {
@@ -155,9 +165,19 @@ impl UpstreamSession {
                 .map(|greeting| RequestSender { greeting, capabilities }),
         };
         let text = rpc::request(id, method, &params);
-        let kind = RequestKind::Ordinary;
-        let request =
-            WireRequest { id, kind, method, name, headers, text, memory, back_channel, limit };
+        let (kind, room) = (RequestKind::Ordinary, Some(room));
+        let request = WireRequest {
+            id,
+            kind,
+            method,
+            name,
+            headers,
+            text,
+            memory,
+            back_channel,
+            limit,
+            room,
+        };
         self.wire.request(request).await
     }
 
@@ -176,9 +196,19 @@ impl UpstreamSession {
         params.meta = OutgoingMeta { client, ..OutgoingMeta::default() };
         let text = rpc::request(id, method, &params);
         let (headers, back_channel) = (Vec::new(), Arc::default());
-        let (kind, memory) = (RequestKind::Ordinary, None);
-        let request =
-            WireRequest { id, kind, method, name, headers, text, memory, back_channel, limit };
+        let (kind, memory, room) = (RequestKind::Ordinary, None, None);
+        let request = WireRequest {
+            id,
+            kind,
+            method,
+            name,
+            headers,
+            text,
+            memory,
+            back_channel,
+            limit,
+            room,
+        };
         self.wire.request(request).await
     }
 

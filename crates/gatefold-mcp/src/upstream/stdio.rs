@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gatefold_catalog::{LINE_LIMIT, one_line};
 use gatefold_core::Domain;
+use gatefold_dispatch::ResultRoom;
 use gatefold_policy::secrecy::KnownSecrets;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
@@ -17,6 +18,7 @@ use super::back_channel::{
     BackChannel, OpenQuestions, QuestionRouter, QuestionStep, question, unsupported,
 };
 use super::last_words::LastWords;
+use super::lines::id_of;
 use super::log_budget::LogBudget;
 use super::message::{FIRST_OWN_ID, NEITHER, Reply, ServerMessage, cancelled};
 use super::notices::ServerNotices;
@@ -61,6 +63,8 @@ struct StdioConnection {
     end: CancellationToken,
     /// Fires when the child has ended.
     ended: CancellationToken,
+    /// Whether an answer waits for room. Until it has some, nothing of the server is read.
+    waits_for_room: AtomicBool,
 }
 
 #[derive(Default)]
@@ -79,6 +83,7 @@ struct PendingRequest {
     kind: RequestKind,
     answer: oneshot::Sender<Result<Reply, WireError>>,
     back_channel: Arc<BackChannel>,
+    room: Option<ResultRoom>,
 }
 
 impl StdioWire {
@@ -103,6 +108,7 @@ impl StdioWire {
             answers: writer.downgrade(),
             end: CancellationToken::new(),
             ended: CancellationToken::new(),
+            waits_for_room: AtomicBool::new(false),
         });
         let end = shared.end.clone();
         tokio::spawn(end.clone().run_until_cancelled_owned(write(stdin, texts)));
@@ -128,7 +134,7 @@ impl StdioWire {
     }
 
     pub(crate) async fn request(&self, request: WireRequest) -> Result<Reply, WireError> {
-        let WireRequest { id, kind, back_channel, text, memory, limit, .. } = request;
+        let WireRequest { id, kind, back_channel, text, memory, limit, room, .. } = request;
         let _turn = self.shared.router.wait(&back_channel).await;
         let (answer, answered) = oneshot::channel();
         {
@@ -142,9 +148,8 @@ impl StdioWire {
             if state.waiting.len() >= PENDING_REQUESTS {
                 return Err(WireError::Full);
             }
-            state
-                .waiting
-                .insert(id, PendingRequest { kind, answer, back_channel: back_channel.clone() });
+            let back_channel = back_channel.clone();
+            state.waiting.insert(id, PendingRequest { kind, answer, back_channel, room });
         }
         let line = OutgoingLine::counted(text, memory);
         let mut guard = StdioRequestGuard { wire: self, id, line: line.clone(), is_sent: false };
@@ -204,6 +209,11 @@ impl StdioWire {
         self.shared.lock().noise.clone()
     }
 
+    /// Whether it is we who do not read.
+    pub(crate) fn waits_for_room(&self) -> bool {
+        self.shared.waits_for_room.load(Ordering::Relaxed)
+    }
+
     pub(crate) async fn when_ended(&self) {
         self.shared.ended.cancelled().await;
     }
@@ -239,6 +249,25 @@ impl StdioConnection {
         };
         for (_, waiting) in waiting {
             let _ = waiting.answer.send(Err(WireError::Lost(reason.to_owned())));
+        }
+    }
+
+    /// Waits for room for a line that turns out to be large: as the call that it answers, or as any
+    /// that waits while the line has not said which.
+    fn admitted(self: &Arc<Self>, begun: &[u8]) -> impl Future<Output = ()> + use<> {
+        let room = {
+            let waiting = &self.lock().waiting;
+            match id_of(begun).and_then(|id| waiting.get(&id)) {
+                Some(own) => own.room.clone(),
+                None => waiting.values().find_map(|other| other.room.clone()),
+            }
+        };
+        let (connection, bytes) = (self.clone(), begun.len());
+        async move {
+            let Some(room) = room else { return };
+            connection.waits_for_room.store(true, Ordering::Relaxed);
+            connection.end.run_until_cancelled(room.admit(bytes)).await;
+            connection.waits_for_room.store(false, Ordering::Relaxed);
         }
     }
 

@@ -71,6 +71,14 @@ impl Wire {
         }
     }
 
+    /// Whether it is we who read nothing of the server for now.
+    pub(crate) fn waits_for_room(&self) -> bool {
+        match self {
+            Self::Stdio(wire) => wire.waits_for_room(),
+            Self::Http(_) => false,
+        }
+    }
+
     /// Whether arguments are mirrored in headers.
     pub(crate) fn has_headers(&self) -> bool {
         matches!(self, Self::Http(_))

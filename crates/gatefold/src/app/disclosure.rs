@@ -7,11 +7,13 @@ use gatefold_disclose::{
     AutoDisclosure, ClientLimits, Disclosure, Gateway, GatewayLimits, IntentDisclosure,
     NamespaceDisclosure, Reply, Step, Surface, TypedDisclosure, UsageError,
 };
-use gatefold_exchange::{Audience, Disclosures, NamingScheme, Scope, UnknownDisclosure};
+use gatefold_exchange::{
+    AgentProfile, AgentProfiles, Audience, Disclosures, NamingScheme, Scope, UnknownDisclosure,
+};
 use serde_json::value::RawValue;
 
 use super::App;
-use crate::config::Config;
+use crate::config::{AgentConfig, Config, DisclosureConfig};
 
 /// The disclosures that depend on the configuration.
 ///
@@ -25,8 +27,36 @@ pub(super) struct ConfiguredDisclosures {
     auto: Arc<ReloadableDisclosure<AutoDisclosure>>,
 }
 
+/// What the disclosures are made of.
+struct DisclosureSettings {
+    disclosure: DisclosureConfig,
+    result_bytes: usize,
+}
+
+impl DisclosureSettings {
+    fn of(config: &Config) -> Self {
+        let result_bytes = usize::try_from(config.limits.result_bytes).unwrap_or(usize::MAX);
+        Self { disclosure: config.disclosure.clone(), result_bytes }
+    }
+
+    /// The same, with what an agent has of its own.
+    fn for_agent(config: &Config, agent: &AgentConfig) -> Self {
+        let mut settings = Self::of(config);
+        let disclosure = &mut settings.disclosure;
+        disclosure.modes = agent.modes.over(disclosure.modes);
+        if let Some(pinned) = &agent.pinned {
+            disclosure.pinned.clone_from(pinned);
+        }
+        settings
+    }
+}
+
 impl ConfiguredDisclosures {
     pub(super) fn new(config: &Config) -> Self {
+        Self::with(&DisclosureSettings::of(config))
+    }
+
+    fn with(config: &DisclosureSettings) -> Self {
         Self {
             gateway: ReloadableDisclosure::new(gateway, config),
             namespace: ReloadableDisclosure::new(namespace, config),
@@ -37,11 +67,36 @@ impl ConfiguredDisclosures {
     }
 
     pub(super) fn replace(&self, config: &Config) {
+        let config = &DisclosureSettings::of(config);
         self.gateway.replace(config);
         self.namespace.replace(config);
         self.typed.replace(config);
         self.intent.replace(config);
         self.auto.replace(config);
+    }
+
+    fn all(&self) -> [Arc<dyn Disclosure>; 5] {
+        let Self { gateway, namespace, typed, intent, auto } = self;
+        [gateway.clone(), namespace.clone(), typed.clone(), intent.clone(), auto.clone()]
+    }
+
+    /// The agents of a configuration. Each has all disclosures of the app, ours with its settings.
+    pub(super) fn agents(
+        &self,
+        config: &Config,
+        disclosures: &Disclosures,
+    ) -> Result<AgentProfiles, UnknownDisclosure> {
+        let profiles = config.agents.iter().map(|(id, agent)| {
+            let own = Self::with(&DisclosureSettings::for_agent(config, agent)).all();
+            let disclosures = std::iter::zip(self.all(), own)
+                .fold(disclosures.clone(), |all, (shared, own)| {
+                    all.with_in_place_of(&shared, &own)
+                });
+            let instructions = agent.instructions.as_str().into();
+            let disclosure = agent.disclosure.clone();
+            (id.clone(), AgentProfile { instructions, disclosure, disclosures })
+        });
+        AgentProfiles::new(profiles)
     }
 
     /// All disclosures that Gatefold has.
@@ -79,36 +134,36 @@ impl App {
 /// A disclosure under the configuration in force.
 struct ReloadableDisclosure<D> {
     current: ArcSwap<D>,
-    make: fn(&Config) -> D,
+    make: fn(&DisclosureSettings) -> D,
 }
 
 impl<D> ReloadableDisclosure<D> {
-    fn new(make: fn(&Config) -> D, config: &Config) -> Arc<Self> {
+    fn new(make: fn(&DisclosureSettings) -> D, config: &DisclosureSettings) -> Arc<Self> {
         Arc::new(Self { current: ArcSwap::from_pointee(make(config)), make })
     }
 
-    fn replace(&self, config: &Config) {
+    fn replace(&self, config: &DisclosureSettings) {
         self.current.store(Arc::new((self.make)(config)));
     }
 }
 
-fn limits(config: &Config) -> GatewayLimits {
+fn limits(config: &DisclosureSettings) -> GatewayLimits {
     GatewayLimits {
         discovery_tokens: config.disclosure.discovery_tokens,
-        result_bytes: usize::try_from(config.limits.result_bytes).unwrap_or(usize::MAX),
+        result_bytes: config.result_bytes,
         ..GatewayLimits::default()
     }
 }
 
-fn gateway(config: &Config) -> Gateway {
+fn gateway(config: &DisclosureSettings) -> Gateway {
     Gateway { limits: limits(config), pinned: config.disclosure.pinned.clone() }
 }
 
-fn namespace(config: &Config) -> NamespaceDisclosure {
+fn namespace(config: &DisclosureSettings) -> NamespaceDisclosure {
     NamespaceDisclosure { limits: limits(config), pinned: config.disclosure.pinned.clone() }
 }
 
-fn typed(config: &Config) -> TypedDisclosure {
+fn typed(config: &DisclosureSettings) -> TypedDisclosure {
     TypedDisclosure {
         limits: limits(config),
         pinned: config.disclosure.pinned.clone(),
@@ -116,11 +171,11 @@ fn typed(config: &Config) -> TypedDisclosure {
     }
 }
 
-fn intent(config: &Config) -> IntentDisclosure {
+fn intent(config: &DisclosureSettings) -> IntentDisclosure {
     IntentDisclosure { limits: limits(config), pinned: config.disclosure.pinned.clone() }
 }
 
-fn auto(config: &Config) -> AutoDisclosure {
+fn auto(config: &DisclosureSettings) -> AutoDisclosure {
     let flat_tokens = config.disclosure.auto_share.of(config.disclosure.context_tokens);
     AutoDisclosure { gateway: gateway(config), flat_tokens }
 }

@@ -80,6 +80,10 @@ pub enum Kind {
     TableNotes,
     /// Names of tools of our own, or "all".
     BuiltinTools,
+    /// Categories of tools.
+    Categories,
+    /// Modes of kinds of sources, in a table or a JSON text.
+    AgentModes,
 }
 
 /// Whether a list may be empty.
@@ -153,6 +157,8 @@ impl Kind {
             Self::Actions => "list of tables",
             Self::TableNotes => "table of tables",
             Self::BuiltinTools => "\"all\" or list of tools",
+            Self::Categories => "list of categories",
+            Self::AgentModes => "table of modes, or a JSON text of it",
         };
         name.to_owned()
     }
@@ -195,6 +201,11 @@ impl Kind {
                 "`name`, `method` and `path`, and as needed `title`, `description`, `parameters`, `in`, \
                  `body`, `extract`, `group` and `confirm`"
             }
+            Self::Categories => {
+                "`computation`, `web`, `filesystem`, `knowledge` and `general` are those of built-in tools; \
+                 `connector`, `database` and `mcp` are kinds of sources"
+            }
+            Self::AgentModes => "other members of a JSON text are left alone",
             Self::TableNotes => {
                 "each with `name`, `description`, `columns` and `personal`, as needed"
             }

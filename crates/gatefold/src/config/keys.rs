@@ -4,6 +4,7 @@
 //! generated from this. Defaults come from the code, and tests compare the rest with the reader:
 //! every described key is read, and every key that is read is described.
 
+mod agents;
 mod audit;
 mod disclosure;
 mod find;
@@ -36,6 +37,7 @@ pub(super) const FIXED: &[FixedSection] = &[
     sections::POLICY,
     disclosure::DISCLOSURE,
     disclosure::CLIENTS,
+    agents::AGENTS,
     sections::SEARCH,
     sections::LIMITS,
     results::RESULTS,

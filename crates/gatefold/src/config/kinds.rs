@@ -27,6 +27,7 @@ use gatefold_mcp::StartPlaces;
 use gatefold_policy::Policy;
 use serde_json::Value as Json;
 
+use super::SourceRole;
 use super::key::Key;
 
 pub use allow_private::AllowPrivate;
@@ -108,6 +109,11 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
     /// The tools whose calls need a person's approval, whatever the source's `ask` says.
     fn asks(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What the source is to an agent.
+    fn role(&self) -> SourceRole {
+        SourceRole::Connector
     }
 
     /// The folder of skills that the source is.

@@ -7,6 +7,7 @@ use gatefold_core::{Digest, Domain, EntryKind, RuleId};
 use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 
 use super::ClientServer;
+use super::agents;
 use super::common_keys::{EntrySelection, WRITES};
 use super::kinds::{DigestParts, KindSection};
 use super::sections::Draft;
@@ -27,6 +28,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
             settle(source, domain)
         })
         .collect();
+    rules.extend(agents::rules(&draft.agents, &sources));
     let policy = Policy::new(rules);
     bind_rules(&mut sources, &policy);
     Config {
@@ -35,6 +37,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
         policy,
         disclosure: draft.disclosure,
         clients: draft.clients,
+        agents: draft.agents,
         search: draft.search,
         limits: draft.limits,
         results: draft.results,
@@ -92,7 +95,9 @@ impl Config {
     pub fn limits_as(&self, source: &SourceConfig, server: &ClientServer) -> bool {
         let scope = Scope::Domain(source.domain.clone());
         let own = self.policy.rules().iter();
-        let own = own.filter(|rule| rule.scope == scope && rule.effect != Effect::Ask);
+        let own = own.filter(|rule| {
+            rule.scope == scope && rule.effect != Effect::Ask && rule.who.is_everybody()
+        });
         let own: BTreeSet<_> = own.map(|rule| rule.id.to_string()).collect();
         let effects = server.effects.iter();
         let effects: Vec<_> = effects

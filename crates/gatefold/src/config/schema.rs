@@ -10,9 +10,11 @@ use gatefold_builtin::BuiltinName;
 use gatefold_config::ITEM_LIMIT;
 use serde_json::{Map, Value, json};
 
+use super::agents::CATEGORIES;
 use super::keys::{ApplyMode, Emptiness, Key, Kind, Section};
 use super::kinds::allow_private::NETWORK_LIMIT;
 use super::kinds::builtin::ALL as ALL_BUILTIN;
+use super::tool_modes;
 
 /// Where the schema is published, for users who have nothing but their `gatefold.toml`.
 pub(super) const ADDRESS: &str =
@@ -193,6 +195,8 @@ fn kind(kind: &Kind) -> Value {
         Kind::Auth => auth(),
         Kind::Actions => list(&action()),
         Kind::BuiltinTools => builtin_tools(),
+        Kind::Categories => list(&json!({ "enum": CATEGORIES })),
+        Kind::AgentModes => agent_modes(),
         Kind::TableNotes => names(r"\S", &table_note()),
         Kind::Groups => names(r"^[\p{L}\p{N}_ /-]{1,64}$", &list(&filled())),
     }
@@ -203,6 +207,20 @@ fn builtin_tools() -> Value {
     let mut tools = list(&any_of(&json!({ "enum": names })));
     tools["minItems"] = 1.into();
     json!({ "anyOf": [tools, any_of(&json!({ "enum": [ALL_BUILTIN] }))] })
+}
+
+/// The modes in a table, or a JSON text of them.
+fn agent_modes() -> Value {
+    let mode = || json!({ "enum": tool_modes::WORDS });
+    any_of(&json!({
+        "type": "object",
+        "properties": {
+            "connector_tool_mode": mode(),
+            "database_tool_mode": mode(),
+            "mcp_tool_mode": mode(),
+        },
+        "additionalProperties": false,
+    }))
 }
 
 fn table_note() -> Value {

@@ -8,7 +8,7 @@ use gatefold_catalog::Pattern;
 use gatefold_config::{
     Count, Document, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, parsed,
 };
-use gatefold_core::ClientName;
+use gatefold_core::{AgentId, ClientName};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, ResultFormat};
 use gatefold_mcp::StartLimits;
@@ -16,12 +16,15 @@ use gatefold_policy::Effect;
 use gatefold_store::Durability;
 use serde::{Deserialize, Deserializer};
 
+use super::agents;
 use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
 use super::kinds::Kinds;
 use super::profiles::{self, DisclosureNames};
 use super::sources::{self, SourceDraft};
 use super::tool_modes::ToolModeWord;
-use super::{AuditConfig, DisclosureConfig, ResultsConfig, SearchConfig, ServerConfig};
+use super::{
+    AgentConfig, AuditConfig, DisclosureConfig, ResultsConfig, SearchConfig, ServerConfig,
+};
 
 /// The content of one `gatefold.toml`.
 #[derive(Default)]
@@ -31,6 +34,7 @@ pub(super) struct Draft {
     pub(super) effects: Vec<(Effect, EntrySelection)>,
     pub(super) disclosure: DisclosureConfig,
     pub(super) clients: BTreeMap<ClientName, ClientProfile>,
+    pub(super) agents: BTreeMap<AgentId, AgentConfig>,
     pub(super) search: SearchConfig,
     pub(super) limits: Limits,
     pub(super) results: ResultsConfig,
@@ -111,9 +115,13 @@ pub(super) fn read<'a>(
         set(&mut draft.audit.retention.age, keys.retention);
         set(&mut draft.audit.retention.rows, keys.records.map(|count| count.0));
     });
+    let agents = root.field("agents");
     root.finish();
     if let Some(sources) = sources {
         draft.sources = sources::read(&sources, draft.source_limits, known.kinds);
+    }
+    if let Some(agents) = agents {
+        draft.agents = agents::read(&agents, known.disclosures, &draft.sources);
     }
     draft
 }
@@ -136,6 +144,7 @@ fn section<'a>(root: &mut Table<'a>, key: &'static str, read: impl FnOnce(&mut T
 struct LimitsKeys {
     result_preview: Option<Count<usize>>,
     stored_result: Option<Size>,
+    results_size: Option<Size>,
     stored_result_expiry: Option<Time>,
     stored_results: Option<Count<u32>>,
     request_size: Option<Size>,
@@ -165,6 +174,7 @@ fn limits(table: &mut Table<'_>, draft: &mut Draft) {
     let limits = &mut draft.limits;
     set(&mut limits.call_deadline, calls.call_deadline);
     set(&mut limits.result_bytes, keys.stored_result.map(|size| size.0));
+    set(&mut limits.result_memory, keys.results_size.map(|size| size.0));
     let results = &mut draft.results;
     set(&mut results.preview_tokens, keys.result_preview.map(|count| count.0));
     set(&mut results.expiry, keys.stored_result_expiry);

@@ -34,6 +34,14 @@ pub(super) enum DraftDomain {
     Made(Domain),
 }
 
+impl DraftDomain {
+    /// As written, before any number.
+    pub(super) fn domain(&self) -> &Domain {
+        let (Self::Given(domain) | Self::Made(domain)) = self;
+        domain
+    }
+}
+
 /// The keys that sources of every kind have.
 #[derive(Deserialize, Default)]
 #[serde(default)]

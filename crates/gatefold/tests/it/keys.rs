@@ -42,7 +42,11 @@ fn with_example(section: &Section, key: &Key) -> String {
         (true, ["actions", ..]) => &format!("base_url = \"http://host.example\"\n{ACTIONS}"),
         _ => "",
     };
-    format!("[{header}]\n{beside}{} = {}\n", key.name, key.example)
+    let named = match key.name {
+        "connector_ids" => "[sources.crm]\ndatabase = \"sqlite:crm.db\"\n",
+        _ => "",
+    };
+    format!("[{header}]\n{beside}{} = {}\n{named}", key.name, key.example)
 }
 
 /// A TOML text as the JSON that an editor checks.

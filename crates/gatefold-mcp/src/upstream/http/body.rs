@@ -4,6 +4,7 @@ use ::http::StatusCode;
 use ::http::header::CONTENT_LENGTH;
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
+use gatefold_dispatch::ResultRoom;
 use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::Response;
 use sse_stream::Error as SseError;
@@ -31,7 +32,7 @@ pub(super) async fn refused(
     secrets: &KnownSecrets,
 ) -> Result<Reply, WireError> {
     let status = response.status();
-    let body = read_capped(response, ERROR_BODY_BYTES as u64).await.unwrap_or_default();
+    let body = read_capped(response, ERROR_BODY_BYTES as u64, None).await.unwrap_or_default();
     if let Some(message) = ServerMessage::read(&without_secrets(&body, secrets))
         && let Some(Reply::Error(mut error)) = message.reply()
     {
@@ -58,7 +59,11 @@ pub(super) fn describe_status(status: StatusCode) -> String {
     format!("it answered with HTTP status {status}{hint}")
 }
 
-pub(super) async fn read_capped(response: Response, limit: u64) -> Result<Bytes, WireError> {
+pub(super) async fn read_capped(
+    response: Response,
+    limit: u64,
+    room: Option<&ResultRoom>,
+) -> Result<Bytes, WireError> {
     let announced = response.headers().get(CONTENT_LENGTH);
     let announced = announced.and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
     if let Some(size) = announced.filter(|size| *size > limit) {
@@ -75,8 +80,16 @@ pub(super) async fn read_capped(response: Response, limit: u64) -> Result<Bytes,
             return Err(WireError::TooLarge(size));
         }
         body.extend_from_slice(&chunk);
+        admit(room, body.len()).await;
     }
     Ok(body.freeze())
+}
+
+/// Waits for room for an answer of which so many bytes have been read.
+pub(super) async fn admit(room: Option<&ResultRoom>, bytes: usize) {
+    if let Some(room) = room {
+        room.admit(bytes).await;
+    }
 }
 
 pub(super) fn stream_error(error: &SseError, limit: u64) -> WireError {

@@ -9,6 +9,7 @@ use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
+use gatefold_dispatch::ResultRoom;
 use reqwest::Response;
 use sse_stream::{Error as SseError, Sse, SseStream};
 use tokio::task::consume_budget;
@@ -17,7 +18,7 @@ use tokio::time::sleep;
 use super::super::message::{NEITHER, Reply, ServerMessage, without_secrets};
 use super::super::request::{WireError, WireRequest};
 use super::body::describe;
-use super::body::{checked, stream_error};
+use super::body::{admit, checked, stream_error};
 use super::{ENVELOPE_BYTES, HttpWire, insert};
 use crate::protocol::headers::{EVENT_STREAM, LAST_EVENT_ID};
 
@@ -105,7 +106,7 @@ impl HttpWire {
         place: &mut StreamPosition,
     ) -> Result<Option<Reply>, WireError> {
         let limit = request.limit.saturating_add(ENVELOPE_BYTES);
-        let mut events = EventReader::new(response, limit);
+        let mut events = EventReader::new(response, limit, request.room.clone());
         while let Some(event) = events.next().await {
             let event = event?;
             if let Some(id) = event.id.filter(|id| !id.is_empty()) {
@@ -142,7 +143,7 @@ pub(super) struct EventReader {
 
 impl EventReader {
     /// A reader of events of at most `limit` bytes each.
-    pub(super) fn new(response: Response, limit: u64) -> Self {
+    pub(super) fn new(response: Response, limit: u64, room: Option<ResultRoom>) -> Self {
         let unread = Arc::new(AtomicU64::new(0));
         let counted = unread.clone();
         let chunks = response.bytes_stream().then(async |chunk| {
@@ -152,13 +153,18 @@ impl EventReader {
             }
             chunk
         });
-        let bytes = chunks.map(move |chunk| {
-            let chunk = chunk.map_err(|error| std::io::Error::other(describe(&error)))?;
-            let size = chunk.len() as u64;
-            if counted.fetch_add(size, Ordering::Relaxed) + size > limit {
-                return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
+        let bytes = chunks.then(move |chunk| {
+            let (counted, room) = (counted.clone(), room.clone());
+            async move {
+                let chunk = chunk.map_err(|error| std::io::Error::other(describe(&error)))?;
+                let size = chunk.len() as u64;
+                let unread = counted.fetch_add(size, Ordering::Relaxed) + size;
+                if unread > limit {
+                    return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
+                }
+                admit(room.as_ref(), usize::try_from(unread).unwrap_or(usize::MAX)).await;
+                Ok::<Bytes, std::io::Error>(chunk)
             }
-            Ok::<Bytes, std::io::Error>(chunk)
         });
         Self { events: SseStream::from_bytes_stream(bytes).boxed(), limit, unread }
     }
@@ -186,7 +192,7 @@ mod tests {
             [("events", "data: 1\n\n".repeat(small)), ("comments", ":\n".repeat(large))]
         {
             let response = ::http::Response::new(reqwest::Body::from(body));
-            let mut events = EventReader::new(response.into(), STREAM_EVENT_BYTES);
+            let mut events = EventReader::new(response.into(), STREAM_EVENT_BYTES, None);
             let mut reading = std::pin::pin!(async { while events.next().await.is_some() {} });
             assert!(poll!(&mut reading).is_pending(), "{what} were read at one go");
             reading.await;

@@ -130,7 +130,7 @@ impl SessionStream {
 
     /// Reads the stream to its end. Returns whether anything came.
     async fn read(&mut self, response: Response) -> bool {
-        let mut events = EventReader::new(response, STREAM_EVENT_BYTES);
+        let mut events = EventReader::new(response, STREAM_EVENT_BYTES, None);
         let mut has_told = false;
         while let Some(Ok(event)) = events.next().await {
             if let Some(id) = event.id.filter(|id| !id.is_empty()) {

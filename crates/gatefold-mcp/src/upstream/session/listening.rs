@@ -260,6 +260,7 @@ impl SubscriptionTask {
             memory: None,
             back_channel: Arc::new(BackChannel::of_subscription(log.clone())),
             limit: STREAM_EVENT_BYTES,
+            room: None,
         };
         let wire = self.wire.clone();
         let request = tokio::spawn(async move { wire.request(request).await });

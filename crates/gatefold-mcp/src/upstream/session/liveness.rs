@@ -62,9 +62,10 @@ impl Drop for LivenessWatch<'_> {
 
 impl UpstreamSession {
     /// Whether the server answers anything: one that works on long calls does, one that hangs does
-    /// not. A remote server has no process that we could replace, so it is never doubted.
+    /// not. A remote server has no process that we could replace, so it is never doubted; neither
+    /// is one that we do not read.
     pub(crate) async fn shows_life(&self) -> bool {
-        if self.wire.has_headers() {
+        if self.wire.has_headers() || self.wire.waits_for_room() {
             return true;
         }
         let method = match self.era() {

@@ -114,6 +114,7 @@ impl McpSource {
             back_channel: Arc::new(BackChannel::new(context.events.clone(), peer, log_level)),
             is_heard: context.events.hears_progress(),
             limit: context.result_bytes,
+            room: context.room.clone(),
         };
         let watch = session.liveness.watch(context.deadline);
         let error = match session.call(request).await {

@@ -18,7 +18,7 @@ const LINE_BYTES: usize = 16 * 1024 * 1024;
 pub(super) async fn read(shared: Arc<StdioConnection>, stdout: ChildStdout) {
     let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, stdout), LINE_BYTES);
     let mut pace = ReadingPace::new();
-    while let Some(line) = lines.next().await {
+    while let Some(line) = lines.next_admitted(|begun| shared.admitted(begun)).await {
         match line {
             Line::Whole(line) => {
                 if !shared.take_line(&without_secrets(&line, &shared.secrets)) {

@@ -18,6 +18,7 @@ fn request(id: u64) -> WireRequest {
         memory: None,
         back_channel: Arc::default(),
         limit: 1024,
+        room: None,
     }
 }
 

@@ -164,6 +164,20 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             ..Key::new("stored_result", Kind::Size, "The largest result that is read and kept.")
         },
         Key {
+            details: "A result of at most 256 KiB does not count. A larger one counts as \
+                      `stored_result`, from when it has become so large until its call has ended, and \
+                      waits for room before more of it is read. The results of one source have at \
+                      most half of it. At least two of `stored_result` always fit. While a result is \
+                      worked on it may take three times its size.",
+            value: |config| Some(size(config.limits.result_memory)),
+            example: "\"64MiB\"",
+            ..Key::new(
+                "results_size",
+                Kind::Size,
+                "How much all large results that are being read may take together.",
+            )
+        },
+        Key {
             details: "It is kept encrypted in the state directory.",
             value: |config| Some(duration(config.results.expiry)),
             example: "\"15m\"",

@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::{AllowPrivate, DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::BuiltinKind;
+use crate::config::SourceRole;
 
 /// One source that is tools of our own.
 #[derive(Debug)]
@@ -29,6 +30,10 @@ impl BuiltinSection {
 impl KindSection for BuiltinSection {
     fn kind(&self) -> KindName {
         BuiltinKind::NAME
+    }
+
+    fn role(&self) -> SourceRole {
+        SourceRole::Builtin
     }
 
     fn digest(&self, parts: &mut DigestParts) {

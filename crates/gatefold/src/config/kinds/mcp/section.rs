@@ -13,6 +13,7 @@ use gatefold_mcp::{
 use serde_json::{Value as Json, json};
 
 use super::McpKind;
+use crate::config::SourceRole;
 use crate::config::kinds::{
     AllowPrivate, DigestParts, KindSection, Need, ProgramNeed, ServerNeed, SourceIdentity,
     SourcePorts,
@@ -140,6 +141,10 @@ impl KindSection for McpSection {
         self.connection.kind()
     }
 
+    fn role(&self) -> SourceRole {
+        self.connection.role()
+    }
+
     fn digest(&self, parts: &mut DigestParts) {
         self.connection.digest(parts);
         self.private.digest(parts);
@@ -210,6 +215,10 @@ fn chosen_era(era: EraChoice) -> Option<&'static str> {
 impl KindSection for McpConnection {
     fn kind(&self) -> KindName {
         McpKind::NAME
+    }
+
+    fn role(&self) -> SourceRole {
+        SourceRole::Mcp
     }
 
     // The parts must stay those of the first release, so that the data that it kept on disk is

@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::SkillsKind;
+use crate::config::SourceRole;
 
 /// One source that is a folder of skills.
 #[derive(Debug)]
@@ -23,6 +24,10 @@ pub(super) struct SkillsSection {
 impl KindSection for SkillsSection {
     fn kind(&self) -> KindName {
         SkillsKind::NAME
+    }
+
+    fn role(&self) -> SourceRole {
+        SourceRole::Common
     }
 
     fn digest(&self, parts: &mut DigestParts) {

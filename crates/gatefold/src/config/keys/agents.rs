@@ -1,0 +1,65 @@
+use super::super::key::{Emptiness, Key, Kind};
+use super::FixedSection;
+
+pub(super) const AGENTS: FixedSection = FixedSection {
+    path: "agents.NAME",
+    summary: "One agent: what its model is told, and which tools it has.",
+    details: "A client that connects to `/mcp/agent/NAME`, or runs `gatefold stdio --agent NAME`, acts through it. \
+              It has what its user has, or less, never more. `NAME` has up to 64 letters, digits, \
+              `-` and `_`.",
+    keys: &[
+        Key {
+            details: "Up to 32 KiB. They stand before Gatefold's own.",
+            unset: "nothing but Gatefold's own",
+            example: "\"You answer questions about orders. Never promise a date.\"",
+            ..Key::new("instructions", Kind::Text, "What its model is told before anything else.")
+        },
+        Key {
+            details: "MCP servers and skills are everybody's.",
+            unset: "all of them",
+            example: "[\"crm\"]",
+            ..Key::new(
+                "connector_ids",
+                Kind::Texts,
+                "The HTTP APIs and databases that it has, by their names.",
+            )
+        },
+        Key {
+            details: "Where one of `connector`, `database` and `mcp` is among them, the agent has no other of \
+                      these three kinds of sources.",
+            unset: "all of them",
+            example: "[\"computation\", \"web\", \"mcp\"]",
+            ..Key::new(
+                "tool_categories",
+                Kind::Categories,
+                "The categories of built-in tools that it has.",
+            )
+        },
+        Key {
+            details: "A request that names a disclosure in its address gets that one.",
+            unset: "its client's, or `disclosure.default`",
+            example: "\"typed\"",
+            ..Key::new("disclosure", Kind::Text, "The disclosure that it gets.")
+        },
+        Key {
+            unset: "`disclosure.pinned`",
+            example: "[\"crm__find_customer\"]",
+            ..Key::new(
+                "pinned",
+                Kind::Patterns(Emptiness::MayBeEmpty),
+                "Tools to show at the top level too, by patterns over their ids.",
+            )
+        },
+        Key {
+            details: "A table of `connector_tool_mode`, `database_tool_mode` and `mcp_tool_mode`, each \
+                      \"progressive\" or \"legacy\", or a JSON text of it. They win over the variables.",
+            unset: "the modes in `[disclosure]`",
+            example: "{ mcp_tool_mode = \"legacy\" }",
+            ..Key::new(
+                "model_config_json",
+                Kind::AgentModes,
+                "How `typed` shows each kind of source to it.",
+            )
+        },
+    ],
+};
