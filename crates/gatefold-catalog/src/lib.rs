@@ -44,7 +44,7 @@ pub use kind::KindName;
 pub use manifest::{
     Alteration, Change, EntryDefinition, Listing, Manifest, ManifestBuilder, ManifestError,
     Necessity, PromptSpec, ResourceSpec, ServerInfo, Supplement, TemplateSpec, ToolDefinition,
-    ToolSpec, ToolTopic,
+    ToolSpec, ToolTopic, TopicText,
 };
 pub use pattern::Pattern;
 pub use raw::{object_fields, with_fields, without_spaces};

@@ -21,7 +21,7 @@ pub use alteration::{Alteration, Change};
 pub use builder::{ManifestBuilder, Necessity, PromptSpec, ResourceSpec, TemplateSpec, ToolSpec};
 pub use entry::EntryDefinition;
 use entry::EntryPlaces;
-pub use supplement::{Supplement, ToolTopic};
+pub use supplement::{Supplement, ToolTopic, TopicText};
 pub use tool::ToolDefinition;
 use tool::ToolPlaces;
 

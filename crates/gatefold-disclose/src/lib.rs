@@ -28,4 +28,4 @@ pub use shortened::{PreviewPlace, StructuredContent, result_text, separate_text,
 pub use surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
 };
-pub use typed::{ToolMode, ToolModes, TypedDisclosure};
+pub use typed::{SkillMode, ToolMode, ToolModes, TypedDisclosure};

@@ -49,6 +49,17 @@ pub struct ToolModes {
     pub databases: ToolMode,
     /// Of MCP servers.
     pub mcp: ToolMode,
+    pub skills: SkillMode,
+}
+
+/// How skills are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum SkillMode {
+    /// By their stubs, to be read when they are needed.
+    #[default]
+    Progressive,
+    /// By their texts in the instructions. What does not fit there is shown by stubs.
+    Inline,
 }
 
 /// How the tools of one kind of source are shown.
@@ -75,13 +86,17 @@ impl TypedDisclosure {
         tools.extend(self.loaded(view, ResourceKind::Database));
         // Step 5, MCP loading.
         tools.extend(self.loaded(view, ResourceKind::Server));
-        // Step 6, skills injection: the tool, and stubs in the instructions.
+        // Step 6, skills injection: the tool, and stubs or whole texts in the instructions.
         let skills = Skills::of(view);
-        if !skills.is_empty() {
+        let usage = definitions::usage(&self.meta_tools(view));
+        let shown = match self.modes.skills {
+            SkillMode::Progressive => skills.by_stubs(&usage, limits.instructions_bytes),
+            SkillMode::Inline => skills.inline(&usage, limits.instructions_bytes),
+        };
+        if !shown.is_all {
             tools.push(definitions::read_skill(&skills));
         }
-        let instructions = definitions::instructions(&self.meta_tools(view), &skills, limits);
-        Surface::new(tools, instructions)
+        Surface::new(tools, shown.text)
     }
 
     /// The built-in tools, and as many pinned ones as clients take beside them and the meta-tools.

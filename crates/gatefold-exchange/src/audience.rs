@@ -82,7 +82,18 @@ impl Audience {
 
     /// The same, for a client with such limits.
     pub(crate) fn within(self, limits: ClientLimits) -> Self {
+        let limits = if self.is_told_all() { self.limits } else { limits };
         Self { limits, ..self }
+    }
+
+    /// The same, for a client that takes instructions of any length.
+    #[must_use]
+    pub fn told_all(self) -> Self {
+        Self { limits: ClientLimits { instructions_bytes: usize::MAX }, ..self }
+    }
+
+    fn is_told_all(&self) -> bool {
+        self.limits.instructions_bytes == usize::MAX
     }
 
     /// The same, for an agent.

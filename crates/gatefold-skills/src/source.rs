@@ -205,7 +205,9 @@ impl StatelessSource for SkillSource {
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
         async move {
             let set = self.read().await?;
-            Ok(manifest::of(&self.settings, &set, self.clock.now()))
+            let read = set.clone();
+            let texts = on_disk(move || manifest::texts(&read)).await;
+            Ok(manifest::of(&self.settings, &set, texts, self.clock.now()))
         }
         .boxed()
     }

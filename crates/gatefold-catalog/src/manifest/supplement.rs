@@ -30,6 +30,17 @@ pub struct ToolTopic {
     /// The domains that it is for, such as those of the tools that a skill is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<String>,
+    /// The whole of it, where it is short enough to be shown instead of a call. Searches do not read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<TopicText>,
+}
+
+/// The text of a topic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TopicText {
+    pub text: String,
+    /// Whether there is nothing more that the tool would give, such as files.
+    pub is_all: bool,
 }
 
 impl Supplement {
@@ -41,9 +52,13 @@ impl Supplement {
         };
         add(&self.attachment);
         for topic in &self.topics {
-            let ToolTopic { tool, line, name, description, parts, resource, domains } = topic;
+            let ToolTopic { tool, line, name, description, parts, resource, domains, text } = topic;
             let texts = [tool, line, name, description].into_iter().chain(parts);
             texts.chain(resource).chain(domains).for_each(|text| add(text));
+            if let Some(TopicText { text, is_all }) = text {
+                add(text);
+                add(if *is_all { "all" } else { "more" });
+            }
         }
         Digest::new(hash.finalize().into())
     }

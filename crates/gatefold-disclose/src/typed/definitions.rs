@@ -8,7 +8,7 @@ use super::skills::Skills;
 use super::stubs::{bounded, forms};
 use crate::arguments::{json_text, object, object_text};
 use crate::hints;
-use crate::surface::{ClientLimits, DESCRIPTION_BYTES, ToolSurface};
+use crate::surface::{DESCRIPTION_BYTES, ToolSurface};
 use crate::wording::listed;
 
 /// The member of a definition's `_meta` that has the category, as the built-in tools have it.
@@ -146,25 +146,15 @@ pub(super) fn read_skill(skills: &Skills<'_>) -> ToolSurface {
     ToolSurface { name: READ_SKILL.to_owned(), definition }
 }
 
-/// How the meta-tools are used, then the skills' stubs.
-pub(super) fn instructions(
-    kinds: &[ResourceKind],
-    skills: &Skills<'_>,
-    limits: ClientLimits,
-) -> String {
+/// How the meta-tools are used. Nothing without any.
+pub(super) fn usage(kinds: &[ResourceKind]) -> String {
     let names = kinds.iter().map(|kind| kind.meta_tool());
     let names = listed(names, usize::MAX, str::len);
-    let usage = if kinds.is_empty() {
-        String::new()
-    } else {
-        format!(
-            "Before you first use something behind one of these tools, look it up with the subcommand \
-             '{DISCOVER}': {names}. Skip that for what you've already used in this conversation."
-        )
-    };
-    if skills.is_empty() {
-        return usage;
+    if kinds.is_empty() {
+        return String::new();
     }
-    let start = if usage.is_empty() { usage } else { format!("{usage}\n\n") };
-    skills.stubs(&start, limits.instructions_bytes)
+    format!(
+        "Before you first use something behind one of these tools, look it up with the subcommand \
+         '{DISCOVER}': {names}. Skip that for what you've already used in this conversation."
+    )
 }

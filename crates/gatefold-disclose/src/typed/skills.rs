@@ -31,6 +31,16 @@ struct Skill<'a> {
     tool: &'a Tool,
 }
 
+/// What stands before skills that are given whole.
+const INLINE_HEADING: &str = "## Skills\nFollow these procedures where they apply.";
+
+/// The instructions of a surface with skills.
+pub(super) struct SkillInstructions {
+    pub(super) text: String,
+    /// Whether nothing is left that `read_skill` would give.
+    pub(super) is_all: bool,
+}
+
 /// All skills of a view, by name.
 pub(super) struct Skills<'a>(Vec<Skill<'a>>);
 
@@ -62,13 +72,49 @@ impl<'a> Skills<'a> {
 
     /// The heading and the stubs after `start`, within a number of bytes.
     pub(super) fn stubs(&self, start: &str, bytes: usize) -> String {
-        let lines = |length: usize| self.0.iter().map(|skill| stub(skill, length)).collect();
-        bounded(
-            LENGTHS.into_iter().map(lines),
-            bytes,
-            |lines| format!("{start}{SKILLS_HEADING}{lines}"),
-            |count| format!("\n+{count} more: call read_skill without a name to list all."),
-        )
+        stubs_of(&self.0.iter().collect::<Vec<_>>(), start, bytes)
+    }
+
+    /// The instructions with the skills' stubs.
+    pub(super) fn by_stubs(&self, usage: &str, bytes: usize) -> SkillInstructions {
+        if self.is_empty() {
+            return SkillInstructions { text: usage.to_owned(), is_all: true };
+        }
+        SkillInstructions { text: self.stubs(&opened(usage), bytes), is_all: false }
+    }
+
+    /// The instructions with the skills' whole texts, as many as fit from the shortest on, and the
+    /// stubs of the others.
+    pub(super) fn inline(&self, usage: &str, bytes: usize) -> SkillInstructions {
+        let mut whole: Vec<_> = self.0.iter().filter(|skill| skill.topic.text.is_some()).collect();
+        whole.sort_by_key(|skill| text_of(skill).len());
+        let mut length = usage.len();
+        let fit = whole.iter().take_while(|skill| {
+            length += text_of(skill).len();
+            length <= bytes
+        });
+        // Headings and the others' stubs need room as well.
+        for count in (1..=fit.count()).rev() {
+            let shown = self.with_whole(&whole[..count], usage, bytes);
+            if shown.text.len() <= bytes {
+                return shown;
+            }
+        }
+        self.by_stubs(usage, bytes)
+    }
+
+    /// The instructions with these skills whole, in the order of their names.
+    fn with_whole(&self, whole: &[&Skill<'a>], usage: &str, bytes: usize) -> SkillInstructions {
+        let is_whole = |skill: &Skill<'_>| whole.iter().any(|other| other.name == skill.name);
+        let (shown, rest): (Vec<_>, Vec<_>) = self.0.iter().partition(|skill| is_whole(skill));
+        let texts = shown.iter().map(|skill| format!("\n\n### {}\n{}", skill.name, text_of(skill)));
+        let start = format!("{}{INLINE_HEADING}{}", opened(usage), texts.collect::<String>());
+        let is_told_whole =
+            |skill: &&Skill<'_>| skill.topic.text.as_ref().is_some_and(|text| text.is_all);
+        let is_all = rest.is_empty() && shown.iter().all(is_told_whole);
+        let text =
+            if rest.is_empty() { start } else { stubs_of(&rest, &format!("{start}\n\n"), bytes) };
+        SkillInstructions { text, is_all }
     }
 
     fn find(&self, name: &str) -> Option<&Skill<'a>> {
@@ -129,6 +175,25 @@ impl<'a> Skills<'a> {
             quoted(name)
         ))
     }
+}
+
+fn stubs_of(skills: &[&Skill<'_>], start: &str, bytes: usize) -> String {
+    let lines = |length: usize| skills.iter().map(|skill| stub(skill, length)).collect();
+    bounded(
+        LENGTHS.into_iter().map(lines),
+        bytes,
+        |lines| format!("{start}{SKILLS_HEADING}{lines}"),
+        |count| format!("\n+{count} more: call read_skill without a name to list all."),
+    )
+}
+
+/// What stands before the skills.
+fn opened(usage: &str) -> String {
+    if usage.is_empty() { String::new() } else { format!("{usage}\n\n") }
+}
+
+fn text_of<'a>(skill: &Skill<'a>) -> &'a str {
+    skill.topic.text.as_ref().map(|text| text.text.as_str()).unwrap_or_default()
 }
 
 fn skills_in<'a>(view: &'a View, entry: &'a DomainEntry) -> impl Iterator<Item = Skill<'a>> {

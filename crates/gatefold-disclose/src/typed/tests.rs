@@ -2,7 +2,7 @@
 
 use gatefold_catalog::{
     GroupRules, KindName, Manifest, ManifestBuilder, ResourceSpec, Snapshot, SourceEntry,
-    Supplement, ToolSpec, ToolTopic, UnlistedSource, UnlistedState,
+    Supplement, ToolSpec, ToolTopic, TopicText, UnlistedSource, UnlistedState,
 };
 use gatefold_core::{Hints, Payload, Timestamp};
 use insta::assert_snapshot;
@@ -99,6 +99,27 @@ fn skills(domain: &str, skills: &[(&str, &str)]) -> SourceEntry {
     source(domain, "skills", "", Some(skills.iter().fold(start, with)))
 }
 
+/// Skills with their texts, of which those with a `+` have files too.
+fn texts(skills: &[(&str, &str)]) -> SourceEntry {
+    let topic = |(name, text): &(&str, &str)| ToolTopic {
+        tool: READ_SKILL.to_owned(),
+        name: name.trim_end_matches('+').to_owned(),
+        description: format!("How to do {name}."),
+        text: Some(TopicText { text: (*text).to_owned(), is_all: !name.ends_with('+') }),
+        ..ToolTopic::default()
+    };
+    let supplement =
+        Supplement { topics: skills.iter().map(topic).collect(), attachment: String::new() };
+    let start = manifest().tool(ToolSpec::new(READ_SKILL).hints(reading()));
+    source("sops", "skills", "", Some(start.supplement(supplement)))
+}
+
+fn inline(view: &View, bytes: usize) -> Surface {
+    let modes = ToolModes { skills: SkillMode::Inline, ..ToolModes::default() };
+    let limits = ClientLimits { instructions_bytes: bytes };
+    TypedDisclosure { modes, ..TypedDisclosure::default() }.surface(view, &limits)
+}
+
 fn server(domain: &str, description: &str, tools: &[&str]) -> SourceEntry {
     let one = |all: ManifestBuilder, name: &&str| {
         all.tool(ToolSpec::new(*name).description("Does what its name says."))
@@ -141,6 +162,7 @@ fn every_kind() -> Vec<SourceEntry> {
 
 fn legacy() -> TypedDisclosure {
     let modes = ToolModes {
+        skills: SkillMode::Progressive,
         connectors: ToolMode::Legacy,
         databases: ToolMode::Legacy,
         mcp: ToolMode::Legacy,
@@ -555,7 +577,11 @@ fn the_legacy_mode_of_a_kind_shows_its_tools_one_by_one() {
 #[test]
 fn each_kind_has_a_mode_of_its_own() {
     let view = view_of(every_kind());
-    let modes = ToolModes { databases: ToolMode::Legacy, ..ToolModes::default() };
+    let modes = ToolModes {
+        skills: SkillMode::Progressive,
+        databases: ToolMode::Legacy,
+        ..ToolModes::default()
+    };
     let disclosure = TypedDisclosure { modes, ..TypedDisclosure::default() };
     let surface = disclosure.surface(&view, &ClientLimits::default());
     assert_eq!(
@@ -641,6 +667,64 @@ fn skills_of_one_name_are_told_apart_by_their_folders() {
     assert_eq!(told, r#"call eu__read_skill {"name":"tax"}"#);
     let told = answer(&view, READ_SKILL, r#"{"name":"refunds"}"#);
     assert!(told.starts_with("Unknown skill 'refunds'. Did you mean 'eu/refunds' or"), "{told}");
+}
+
+#[test]
+fn inline_skills_stand_in_the_instructions_and_need_no_tool() {
+    let view = view_of(vec![texts(&[("refunds", "1. Ask for the order."), ("tax", "Add 19 %.")])]);
+    let surface = inline(&view, 2048);
+    assert_snapshot!(surface.instructions, @r"
+    ## Skills
+    Follow these procedures where they apply.
+
+    ### refunds
+    1. Ask for the order.
+
+    ### tax
+    Add 19 %.
+    ");
+    assert_eq!(names(&surface), [] as [&str; 0]);
+    let told = answer(&view, READ_SKILL, r#"{"name":"tax"}"#);
+    assert_eq!(
+        told, r#"call sops__read_skill {"name":"tax"}"#,
+        "a name from elsewhere is no error"
+    );
+}
+
+#[test]
+fn a_skill_with_files_keeps_the_tool_that_reads_them() {
+    let view = view_of(vec![texts(&[("refunds+", "Run the script.")])]);
+    let surface = inline(&view, 2048);
+    assert!(surface.instructions.ends_with("### refunds\nRun the script."));
+    assert_eq!(names(&surface), [READ_SKILL]);
+}
+
+#[test]
+fn inline_skills_that_do_not_fit_are_shown_by_their_stubs() {
+    let long = "A long step. ".repeat(100);
+    let view = view_of(vec![texts(&[("audit", &long), ("refunds", "Ask."), ("tax", "Add it.")])]);
+    let surface = inline(&view, 600);
+    assert_snapshot!(surface.instructions, @r"
+    ## Skills
+    Follow these procedures where they apply.
+
+    ### refunds
+    Ask.
+
+    ### tax
+    Add it.
+
+    ## Available Skills
+    Call read_skill(name) to load full content before executing any of these:
+    - **audit**: How to do audit.
+    ");
+    assert_eq!(names(&surface), [READ_SKILL]);
+    assert_eq!(inline(&view, usize::MAX).instructions.matches("A long step.").count(), 100);
+    for bytes in 200..2000 {
+        let shown = inline(&view, bytes).instructions;
+        assert!(shown.len() <= bytes, "{} of {bytes} bytes", shown.len());
+        assert!(["audit", "refunds", "tax"].iter().all(|name| shown.contains(name)), "{shown}");
+    }
 }
 
 /// Many sources of each kind, with many tools each.

@@ -166,8 +166,8 @@ impl EndpointState {
             Ok(principal) => principal,
             Err(unauthenticated) => return unauthenticated.response(),
         };
-        let named = disclosure_name(parts.uri.query());
-        let (principal, audience) = match self.entered(entrance, principal, named) {
+        let asked = AskedSurface::of(parts.uri.query());
+        let (principal, audience) = match self.entered(entrance, principal, asked) {
             Ok(entered) => entered,
             Err(response) => return response,
         };
@@ -187,8 +187,10 @@ impl EndpointState {
         &self,
         entrance: Entrance,
         principal: Arc<Principal>,
-        disclosure: Option<&str>,
+        asked: AskedSurface<'_>,
     ) -> Result<(Arc<Principal>, Audience), Response<Body>> {
+        let AskedSurface { disclosure, is_told_all } = asked;
+        let told = |audience: Audience| if is_told_all { audience.told_all() } else { audience };
         let unknown =
             |error: UnknownDisclosure| turned_away(StatusCode::BAD_REQUEST, error.to_string());
         match entrance {
@@ -197,14 +199,15 @@ impl EndpointState {
                 Err(no_such_source())
             }
             Entrance::Scope(scope) => {
-                Ok((principal, self.server.audience(scope, disclosure).map_err(unknown)?))
+                let audience = self.server.audience(scope, disclosure).map_err(unknown)?;
+                Ok((principal, told(audience)))
             }
             Entrance::Agent(agent) => {
                 // Whoever is an agent already does not become another one.
                 let acting = principal.acting_as(&agent).ok_or_else(no_such_agent)?;
                 let audience = self.server.agent_audience(&agent, disclosure);
                 let audience = audience.ok_or_else(no_such_agent)?.map_err(unknown)?;
-                Ok((Arc::new(acting), audience))
+                Ok((Arc::new(acting), told(audience)))
             }
         }
     }
@@ -320,10 +323,22 @@ fn no_such_agent() -> Response<Body> {
     turned_away(StatusCode::NOT_FOUND, "there is no such agent")
 }
 
-/// The disclosure in the query of a request's address, such as `disclosure=flat`.
-fn disclosure_name(query: Option<&str>) -> Option<&str> {
-    let mut parts = query?.split('&').filter_map(|part| part.split_once('='));
-    parts.find(|(key, _)| *key == "disclosure").map(|(_, name)| name)
+/// What the query of a request's address asks for, such as `disclosure=flat`.
+#[derive(Clone, Copy)]
+struct AskedSurface<'a> {
+    disclosure: Option<&'a str>,
+    /// Whether the client takes instructions of any length.
+    is_told_all: bool,
+}
+
+impl<'a> AskedSurface<'a> {
+    fn of(query: Option<&'a str>) -> Self {
+        let value = |wanted: &str| {
+            let mut parts = query?.split('&').filter_map(|part| part.split_once('='));
+            parts.find(|(key, _)| *key == wanted).map(|(_, value)| value)
+        };
+        Self { disclosure: value("disclosure"), is_told_all: value("instructions") == Some("full") }
+    }
 }
 
 fn resumable(reader: ReplayReader) -> Response<Body> {

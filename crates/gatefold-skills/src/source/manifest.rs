@@ -2,7 +2,7 @@
 
 use gatefold_catalog::{
     Alteration, Change, Manifest, ResourceSpec, SKILLS_HEADING, ServerInfo, Supplement,
-    TemplateSpec, ToolSpec, ToolTopic, one_line,
+    TemplateSpec, ToolSpec, ToolTopic, TopicText, one_line,
 };
 use gatefold_core::{Hints, Timestamp};
 use serde_json::{Value, json};
@@ -27,10 +27,36 @@ const REPORTED: usize = 100;
 /// How much of a skill's description a search knows, in characters.
 const FOUND_TEXT: usize = 1024;
 
-pub(super) fn of(settings: &SkillSourceSettings, set: &SkillSet, now: Timestamp) -> Manifest {
+/// The longest skill whose text is in the catalogue, and all of them together, in bytes.
+const TEXT_BYTES: usize = 32 * 1024;
+const TEXTS_BYTES: usize = 256 * 1024;
+
+/// The texts of skills that are short enough for the catalogue, in the order of the set. This waits
+/// for the disk.
+pub(super) fn texts(set: &SkillSet) -> Vec<Option<TopicText>> {
+    let mut room = TEXTS_BYTES;
+    let text = |skill: &Skill| {
+        let main = skill.files.first().filter(|file| file.size <= TEXT_BYTES as u64)?;
+        if main.size > room as u64 {
+            return None;
+        }
+        let text = set.text(skill).ok()?.body;
+        room = room.saturating_sub(text.len());
+        Some(TopicText { text, is_all: skill.files.len() == 1 })
+    };
+    set.skills().iter().map(text).collect()
+}
+
+pub(super) fn of(
+    settings: &SkillSourceSettings,
+    set: &SkillSet,
+    texts: Vec<Option<TopicText>>,
+    now: Timestamp,
+) -> Manifest {
     let seen = |skill: &&Skill| (settings.seen_by_all)(&uris::of_skill(skill));
     let open: Vec<_> = set.skills().iter().filter(seen).collect();
-    let topics = set.skills().iter().map(|skill| topic(settings, skill)).collect();
+    let topics = std::iter::zip(set.skills(), texts);
+    let topics = topics.map(|(skill, text)| ToolTopic { text, ..topic(settings, skill) }).collect();
     let mut builder = Manifest::builder(now)
         .server(server(set, &open))
         .tool(read_skill(set, &open))
@@ -162,5 +188,6 @@ fn topic(settings: &SkillSourceSettings, skill: &Skill) -> ToolTopic {
         parts: skill.headings.clone(),
         resource: Some(uris::of_skill(skill)),
         domains,
+        text: None,
     }
 }

@@ -6,14 +6,14 @@ use gatefold_builtin::{BuiltinName, ToolCategory};
 use gatefold_catalog::Pattern;
 use gatefold_config::{Field, Table, Text, Value, parsed};
 use gatefold_core::{AgentId, Domain, EntryKind, RuleId};
-use gatefold_disclose::{ToolMode, ToolModes};
+use gatefold_disclose::{SkillMode, ToolMode, ToolModes};
 use gatefold_policy::{Effect, Entries, Glob, PrincipalFilter, Rule, Scope};
 use serde::{Deserialize, Deserializer};
 
 use super::kinds::KindSection;
 use super::profiles::DisclosureNames;
 use super::sources::SourceDraft;
-use super::tool_modes::ToolModeWord;
+use super::tool_modes::ModeOf;
 use super::{SourceConfig, SourceSection};
 
 /// The longest instructions of an agent, in bytes.
@@ -80,6 +80,7 @@ pub struct AgentModes {
     pub connectors: Option<ToolMode>,
     pub databases: Option<ToolMode>,
     pub mcp: Option<ToolMode>,
+    pub skills: Option<SkillMode>,
 }
 
 impl AgentModes {
@@ -89,6 +90,7 @@ impl AgentModes {
             connectors: self.connectors.unwrap_or(modes.connectors),
             databases: self.databases.unwrap_or(modes.databases),
             mcp: self.mcp.unwrap_or(modes.mcp),
+            skills: self.skills.unwrap_or(modes.skills),
         }
     }
 }
@@ -106,17 +108,19 @@ struct AgentKeys {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct ModeKeys {
-    connector_tool_mode: Option<ToolModeWord>,
-    database_tool_mode: Option<ToolModeWord>,
-    mcp_tool_mode: Option<ToolModeWord>,
+    skill_tool_mode: Option<ModeOf<SkillMode>>,
+    connector_tool_mode: Option<ModeOf<ToolMode>>,
+    database_tool_mode: Option<ModeOf<ToolMode>>,
+    mcp_tool_mode: Option<ModeOf<ToolMode>>,
 }
 
 impl From<ModeKeys> for AgentModes {
     fn from(keys: ModeKeys) -> Self {
         Self {
-            connectors: keys.connector_tool_mode.map(Into::into),
-            databases: keys.database_tool_mode.map(Into::into),
-            mcp: keys.mcp_tool_mode.map(Into::into),
+            connectors: keys.connector_tool_mode.map(|mode| mode.0),
+            databases: keys.database_tool_mode.map(|mode| mode.0),
+            mcp: keys.mcp_tool_mode.map(|mode| mode.0),
+            skills: keys.skill_tool_mode.map(|mode| mode.0),
         }
     }
 }

@@ -212,12 +212,14 @@ fn builtin_tools() -> Value {
 /// The modes in a table, or a JSON text of them.
 fn agent_modes() -> Value {
     let mode = || json!({ "enum": tool_modes::WORDS });
+    let skill_mode = json!({ "enum": tool_modes::SKILL_WORDS });
     any_of(&json!({
         "type": "object",
         "properties": {
             "connector_tool_mode": mode(),
             "database_tool_mode": mode(),
             "mcp_tool_mode": mode(),
+            "skill_tool_mode": skill_mode,
         },
         "additionalProperties": false,
     }))

@@ -9,6 +9,7 @@ use gatefold_config::{
     Count, Document, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, parsed,
 };
 use gatefold_core::{AgentId, ClientName};
+use gatefold_disclose::{SkillMode, ToolMode};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, ResultFormat};
 use gatefold_mcp::StartLimits;
@@ -21,7 +22,7 @@ use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
 use super::kinds::Kinds;
 use super::profiles::{self, DisclosureNames};
 use super::sources::{self, SourceDraft};
-use super::tool_modes::ToolModeWord;
+use super::tool_modes::ModeOf;
 use super::{
     AgentConfig, AuditConfig, DisclosureConfig, ResultsConfig, SearchConfig, ServerConfig,
 };
@@ -208,9 +209,10 @@ struct DisclosureKeys {
     discovery_tokens: Option<Count<usize>>,
     auto_share: Option<Share>,
     context_tokens: Option<Count<usize>>,
-    connector_tool_mode: Option<ToolModeWord>,
-    database_tool_mode: Option<ToolModeWord>,
-    mcp_tool_mode: Option<ToolModeWord>,
+    skill_tool_mode: Option<ModeOf<SkillMode>>,
+    connector_tool_mode: Option<ModeOf<ToolMode>>,
+    database_tool_mode: Option<ModeOf<ToolMode>>,
+    mcp_tool_mode: Option<ModeOf<ToolMode>>,
 }
 
 fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut DisclosureConfig) {
@@ -219,9 +221,11 @@ fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut D
     set(&mut disclosure.discovery_tokens, keys.discovery_tokens.map(|count| count.0));
     set(&mut disclosure.auto_share, keys.auto_share);
     set(&mut disclosure.context_tokens, keys.context_tokens.map(|count| count.0));
-    set(&mut disclosure.modes.connectors, keys.connector_tool_mode);
-    set(&mut disclosure.modes.databases, keys.database_tool_mode);
-    set(&mut disclosure.modes.mcp, keys.mcp_tool_mode);
+    let modes = &mut disclosure.modes;
+    set(&mut modes.skills, keys.skill_tool_mode.map(|mode| mode.0));
+    set(&mut modes.connectors, keys.connector_tool_mode.map(|mode| mode.0));
+    set(&mut modes.databases, keys.database_tool_mode.map(|mode| mode.0));
+    set(&mut modes.mcp, keys.mcp_tool_mode.map(|mode| mode.0));
     if let Some((Text(name), field)) = keys.default.zip(table.peek("default")) {
         known.check(&name, &field);
         disclosure.default = name;

@@ -1,38 +1,40 @@
 //! How the disclosure `typed` shows each kind of source: a variable wins over a file.
 
-use gatefold_disclose::{ToolMode, ToolModes};
-use serde::Deserialize;
-use serde::de::{IntoDeserializer as _, value};
+use gatefold_config::parsed;
+use gatefold_disclose::{SkillMode, ToolMode, ToolModes};
+use serde::{Deserialize, Deserializer};
 
 use crate::Environment;
 
 /// What a mode is called.
 pub(super) const WORDS: [&str; 2] = ["progressive", "legacy"];
+/// The same for skills.
+pub(super) const SKILL_WORDS: [&str; 2] = ["progressive", "inline"];
 
-/// The mode of one kind of source.
-type ModeOfKind = fn(&mut ToolModes) -> &mut ToolMode;
+/// Sets a mode by its word. False if there is no such word.
+type SetMode = fn(&mut ToolModes, &str) -> bool;
 
 /// The variables, and the mode that each sets.
-const VARIABLES: [(&str, ModeOfKind); 3] = [
-    ("CONNECTOR_TOOL_MODE", |modes| &mut modes.connectors),
-    ("DATABASE_TOOL_MODE", |modes| &mut modes.databases),
-    ("MCP_TOOL_MODE", |modes| &mut modes.mcp),
+const VARIABLES: [(&str, &[&str; 2], SetMode); 4] = [
+    ("SKILL_TOOL_MODE", &SKILL_WORDS, |modes, word| set(&mut modes.skills, skill_mode(word))),
+    ("CONNECTOR_TOOL_MODE", &WORDS, |modes, word| set(&mut modes.connectors, mode(word))),
+    ("DATABASE_TOOL_MODE", &WORDS, |modes, word| set(&mut modes.databases, mode(word))),
+    ("MCP_TOOL_MODE", &WORDS, |modes, word| set(&mut modes.mcp, mode(word))),
 ];
 
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum ToolModeWord {
-    Progressive,
-    Legacy,
+fn set<M>(mode: &mut M, given: Option<M>) -> bool {
+    let is_given = given.is_some();
+    given.into_iter().for_each(|given| *mode = given);
+    is_given
 }
 
-impl From<ToolModeWord> for ToolMode {
-    fn from(word: ToolModeWord) -> Self {
-        match word {
-            ToolModeWord::Progressive => Self::Progressive,
-            ToolModeWord::Legacy => Self::Legacy,
-        }
-    }
+fn mode(word: &str) -> Option<ToolMode> {
+    [ToolMode::Progressive, ToolMode::Legacy].into_iter().find(|mode| self::word(*mode) == word)
+}
+
+fn skill_mode(word: &str) -> Option<SkillMode> {
+    let modes = [SkillMode::Progressive, SkillMode::Inline];
+    modes.into_iter().find(|mode| skill_word(*mode) == word)
 }
 
 pub(super) fn word(mode: ToolMode) -> &'static str {
@@ -42,22 +44,45 @@ pub(super) fn word(mode: ToolMode) -> &'static str {
     }
 }
 
+pub(super) fn skill_word(mode: SkillMode) -> &'static str {
+    match mode {
+        SkillMode::Progressive => SKILL_WORDS[0],
+        SkillMode::Inline => SKILL_WORDS[1],
+    }
+}
+
+/// A mode as a file has it.
+#[derive(Clone, Copy)]
+pub(super) struct ModeOf<M>(pub(super) M);
+
+impl<'de> Deserialize<'de> for ModeOf<ToolMode> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        parsed(deserializer, "a mode", &either(&WORDS), mode).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ModeOf<SkillMode> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        parsed(deserializer, "a mode", &either(&SKILL_WORDS), skill_mode).map(Self)
+    }
+}
+
+fn either(words: &[&str; 2]) -> String {
+    format!("use `{}` or `{}`", words[0], words[1])
+}
+
 /// The modes under the variables of an environment. One with another value is reported and ignored.
 pub(super) fn with_variables(mut modes: ToolModes, environment: &Environment) -> ToolModes {
-    for (name, mode) in VARIABLES {
+    for (name, words, set) in VARIABLES {
         let Some(given) = environment.get_filled(name) else { continue };
-        let lower = given.trim().to_ascii_lowercase();
-        let word: Result<ToolModeWord, value::Error> =
-            ToolModeWord::deserialize(lower.as_str().into_deserializer());
-        if let Ok(word) = word {
-            *mode(&mut modes) = word.into();
+        if set(&mut modes, &given.trim().to_ascii_lowercase()) {
             continue;
         }
         let shown: String = given.chars().take(40).collect();
         tracing::warn!(
             "the variable `{name}` is `{shown}` and is ignored: set it to `{}` or `{}`",
-            WORDS[0],
-            WORDS[1]
+            words[0],
+            words[1]
         );
     }
     modes
@@ -74,6 +99,7 @@ mod tests {
                 ("CONNECTOR_TOOL_MODE", "Legacy"),
                 ("DATABASE_TOOL_MODE", "inline"),
                 ("MCP_TOOL_MODE", ""),
+                ("SKILL_TOOL_MODE", " inline "),
             ],
             "/",
         );
@@ -82,6 +108,7 @@ mod tests {
             connectors: ToolMode::Legacy,
             databases: ToolMode::Progressive,
             mcp: ToolMode::Legacy,
+            skills: SkillMode::Inline,
         };
         assert_eq!(with_variables(of_file, &environment), expected);
     }

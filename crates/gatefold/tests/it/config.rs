@@ -21,6 +21,7 @@ fn an_empty_file_has_the_documented_defaults() {
             Limits {
                 call_deadline: 60s,
                 result_bytes: 16777216,
+                result_memory: 268435456,
                 calls_in_flight: 128,
                 calls_waiting: 512,
                 breaker_failures: 5,
@@ -56,6 +57,7 @@ fn an_empty_file_has_the_documented_defaults() {
                     connectors: Progressive,
                     databases: Progressive,
                     mcp: Progressive,
+                    skills: Progressive,
                 },
             },
             AuditConfig {
@@ -217,11 +219,13 @@ fn every_key_is_taken() {
                 connectors: Progressive,
                 databases: Progressive,
                 mcp: Progressive,
+                skills: Progressive,
             },
         },
         Limits {
             call_deadline: 90s,
             result_bytes: 2097152,
+            result_memory: 268435456,
             calls_in_flight: 4,
             calls_waiting: 5,
             breaker_failures: 6,

@@ -43,7 +43,7 @@ fn with_example(section: &Section, key: &Key) -> String {
         _ => "",
     };
     let named = match key.name {
-        "connector_ids" => "[sources.crm]\ndatabase = \"sqlite:crm.db\"\n",
+        "connector_ids" => "[sources.hr]\ndatabase = \"sqlite:hr.db\"\n",
         _ => "",
     };
     format!("[{header}]\n{beside}{} = {}\n{named}", key.name, key.example)

@@ -300,7 +300,7 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
 
     # a section like no other
     gatefold.toml:1:2: `frobnicate` is not a known key
-      help: use one of `sources`, `limits`, `policy`, `disclosure`, `clients`, `search`, `server`, `state`, `secrets`, `results`, `audit`
+      help: use one of `sources`, `limits`, `policy`, `disclosure`, `clients`, `search`, `server`, `state`, `secrets`, `results`, `audit`, `agents`
 
     # no tools at all
     gatefold.toml:2:9: `policy.allow` is empty, which would hide everything

@@ -17,7 +17,7 @@ pub(super) const AGENTS: FixedSection = FixedSection {
         Key {
             details: "MCP servers and skills are everybody's.",
             unset: "all of them",
-            example: "[\"crm\"]",
+            example: "[\"hr\"]",
             ..Key::new(
                 "connector_ids",
                 Kind::Texts,
@@ -52,7 +52,8 @@ pub(super) const AGENTS: FixedSection = FixedSection {
         },
         Key {
             details: "A table of `connector_tool_mode`, `database_tool_mode` and `mcp_tool_mode`, each \
-                      \"progressive\" or \"legacy\", or a JSON text of it. They win over the variables.",
+                      \"progressive\" or \"legacy\", and `skill_tool_mode`, \"progressive\" or \"inline\"; or a JSON \
+                      text of it. They win over the variables.",
             unset: "the modes in `[disclosure]`",
             example: "{ mcp_tool_mode = \"legacy\" }",
             ..Key::new(

@@ -60,6 +60,18 @@ pub(super) const DISCLOSURE: FixedSection = FixedSection {
             ..Key::new("context_tokens", count(), "How many tokens a model's context has.")
         },
         Key {
+            details: "\"inline\" puts their texts into the instructions, the shortest first, as far as a client \
+                      takes them; the others stand there by their descriptions. The variable `SKILL_TOOL_MODE` \
+                      wins over it.",
+            value: |config| Some(tool_modes::skill_word(config.disclosure.modes.skills).into()),
+            example: "\"inline\"",
+            ..Key::new(
+                "skill_tool_mode",
+                Kind::Choice(&tool_modes::SKILL_WORDS),
+                "How `typed` shows skills.",
+            )
+        },
+        Key {
             details: "\"legacy\" shows each action as a tool of its own. The variable `CONNECTOR_TOOL_MODE` wins \
                       over it.",
             value: |config| Some(tool_modes::word(config.disclosure.modes.connectors).into()),
