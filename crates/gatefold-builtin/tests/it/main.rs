@@ -8,6 +8,7 @@ mod files;
 mod fixture;
 mod json_query;
 mod memory;
+mod pdf;
 mod text;
 mod todo;
 mod web;
