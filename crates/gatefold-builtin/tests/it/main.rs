@@ -4,6 +4,7 @@
 mod ask_user;
 mod calculate;
 mod datetime;
+mod diff;
 mod files;
 mod fixture;
 mod json_query;
