@@ -24,11 +24,14 @@ const STACK_BYTES: usize = 64 * 1024 * 1024;
 
 /// Places for calculations.
 #[derive(Clone)]
-pub(crate) struct ComputePlaces(Arc<Semaphore>);
+pub(crate) struct ComputePlaces {
+    places: Arc<Semaphore>,
+    time: Duration,
+}
 
 impl Default for ComputePlaces {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(PLACES)))
+        Self::new(PLACES, TIME)
     }
 }
 
@@ -54,17 +57,22 @@ impl Drop for StopOnDrop {
 }
 
 impl ComputePlaces {
+    /// So many places, for calculations that may take so long.
+    pub(crate) fn new(places: usize, time: Duration) -> Self {
+        Self { places: Arc::new(Semaphore::new(places)), time }
+    }
+
     /// Runs a calculation that looks at its stop sign often enough.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         calculation: impl FnOnce(&StopSign) -> T + Send + 'static,
     ) -> Result<T, BuiltinError> {
-        let places = self.0.clone();
-        let place = tokio::time::timeout(TIME, places.acquire_owned()).await;
+        let places = self.places.clone();
+        let place = tokio::time::timeout(self.time, places.acquire_owned()).await;
         let Ok(Ok(place)) = place else { return Err(BuiltinError::Busy) };
         let is_dropped = Arc::new(AtomicBool::new(false));
         let _stop = StopOnDrop(is_dropped.clone());
-        let sign = StopSign { is_dropped, until: Instant::now() + TIME };
+        let sign = StopSign { is_dropped, until: Instant::now() + self.time };
         let (sender, answer) = oneshot::channel();
         let work = move || {
             let _place = place;
@@ -77,14 +85,47 @@ impl ComputePlaces {
             source: Some(error.into()),
         })?;
         // The thread keeps its place until it has seen the sign.
-        match tokio::time::timeout(TIME + GRACE, answer).await {
+        match tokio::time::timeout(self.time + GRACE, answer).await {
             Ok(answer) => answer.map_err(|_| BuiltinError::unavailable("the calculation failed")),
-            Err(_) => Err(too_long()),
+            Err(_) => Err(longer_than(self.time)),
         }
     }
 }
 
 /// A calculation that was stopped.
 pub(crate) fn too_long() -> BuiltinError {
-    BuiltinError::arguments(format!("it takes longer than {} s; ask for less", TIME.as_secs()))
+    longer_than(TIME)
+}
+
+fn longer_than(time: Duration) -> BuiltinError {
+    BuiltinError::arguments(format!("it takes longer than {} s; ask for less", time.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_ends_at_its_deadline_and_what_hangs_keeps_its_place() {
+        let places = ComputePlaces::new(1, Duration::from_millis(50));
+        let (release, hung) = std::sync::mpsc::sync_channel::<()>(1);
+        let start = Instant::now();
+        let late = places.run(move |_| hung.recv().is_ok()).await.unwrap_err();
+        assert_eq!(late.to_string(), "it takes longer than 0 s; ask for less");
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        let full = places.run(|_| ()).await;
+        assert!(matches!(full, Err(BuiltinError::Busy)), "{full:?}");
+        drop(release);
+        while places.run(|_| ()).await.is_err() {
+            assert!(start.elapsed() < Duration::from_secs(30));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_calculation_that_panics_frees_its_place() {
+        let places = ComputePlaces::new(1, Duration::from_secs(5));
+        let failed = places.run(|_| panic!("on purpose")).await.map(|(): ()| ());
+        assert_eq!(failed.unwrap_err().to_string(), "the calculation failed");
+        assert!(places.run(|_| ()).await.is_ok());
+    }
 }

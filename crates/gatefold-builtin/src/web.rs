@@ -6,6 +6,7 @@
 mod fetch;
 mod http_request;
 mod markdown;
+mod pdf;
 mod reach;
 mod search;
 

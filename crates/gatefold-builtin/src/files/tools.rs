@@ -58,7 +58,7 @@ fn act(
         FileAct::Find => walking::find(folder, arguments, sign),
         FileAct::Search => walking::search(folder, arguments, sign),
         FileAct::Write => writing::write(folder, arguments),
-        FileAct::Patch => writing::patch(folder, arguments),
+        FileAct::Patch => writing::patch(folder, arguments, sign),
     }
 }
 
@@ -280,8 +280,13 @@ fn patch_file() -> ToolFace {
                 "maxItems": writing::MAX_EDITS,
                 "description": "Made one after the other. If one does not fit, nothing is changed.",
             },
+            "diff": face::bounded_text(
+                "Instead of `edits`: a unified diff of this file. Hunks are found by their old lines, \
+                 and if one does not fit, nothing is changed. From `/dev/null` it makes the file.",
+                writing::MAX_CONTENT,
+            ),
         }),
-        &["path", "edits"],
+        &["path"],
     );
     let output = face::object(
         &json!({
@@ -291,7 +296,7 @@ fn patch_file() -> ToolFace {
         }),
         &["path", "replaced", "size"],
     );
-    let description = "Change a text file by replacing exact texts in it.";
+    let description = "Change a text file by replacing exact texts in it, or by a unified diff.";
     let hints = Hints { idempotent: Some(false), ..writing_hints() };
     ToolFace { hints, ..face("patch_file", "Change a file", description, input, output) }
 }

@@ -1,4 +1,4 @@
-//! Writing a file, whole or by replacing texts in it.
+//! Writing a file, whole, by replacing texts in it, or by a diff.
 //!
 //! A file is written beside its place and then takes it, so it is never half there. What is in its
 //! place at that moment is replaced and never followed.
@@ -11,9 +11,11 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use super::diff::FileDiff;
 use super::folder::{self, Folder};
 use super::path::FolderPath;
 use super::{fault, reading};
+use crate::compute::StopSign;
 use crate::{BuiltinAnswer, BuiltinError, arguments};
 
 /// The longest text that is written, in bytes.
@@ -48,7 +50,8 @@ struct WriteAnswer {
 #[serde(deny_unknown_fields)]
 struct PatchArguments {
     path: String,
-    edits: Vec<TextEdit>,
+    edits: Option<Vec<TextEdit>>,
+    diff: Option<String>,
 }
 
 /// One text in the place of another.
@@ -87,25 +90,74 @@ pub(super) fn write(folder: &Folder, arguments: &str) -> Result<BuiltinAnswer, B
     Ok(BuiltinAnswer::new(text, &WriteAnswer { path: path.to_string(), size, created }))
 }
 
-pub(super) fn patch(folder: &Folder, arguments: &str) -> Result<BuiltinAnswer, BuiltinError> {
+pub(super) fn patch(
+    folder: &Folder,
+    arguments: &str,
+    sign: &StopSign,
+) -> Result<BuiltinAnswer, BuiltinError> {
     let asked: PatchArguments = arguments::read(arguments)?;
-    if asked.edits.is_empty() || asked.edits.len() > MAX_EDITS {
+    let path = FolderPath::read(&asked.path)?;
+    match (asked.edits, asked.diff) {
+        (Some(edits), None) => edit(folder, &path, &edits),
+        (None, Some(diff)) => apply(folder, &path, &diff, sign),
+        _ => Err(BuiltinError::arguments("give either `edits` or `diff`")),
+    }
+}
+
+/// Replaces texts.
+fn edit(
+    folder: &Folder,
+    path: &FolderPath,
+    edits: &[TextEdit],
+) -> Result<BuiltinAnswer, BuiltinError> {
+    if edits.is_empty() || edits.len() > MAX_EDITS {
         let message = format!("`edits` has to have 1 to {MAX_EDITS} items");
         return Err(BuiltinError::Arguments(message));
     }
-    let path = FolderPath::read(&asked.path)?;
-    let bytes = reading::bytes(folder, &path, reading::MAX_FILE)?;
-    let text = String::from_utf8(bytes);
-    let mut text = text.map_err(|_| fault::wrong(&path, "is no UTF-8 text"))?;
+    let mut text = text_of(folder, path)?;
     let mut replaced = 0;
-    for (number, edit) in (1..).zip(&asked.edits) {
+    for (number, edit) in (1..).zip(edits) {
         replaced += edit.apply(&mut text, number)?;
     }
-    put(folder, &path, text.as_bytes(), FormerFile::Replaced)?;
+    put(folder, path, text.as_bytes(), FormerFile::Replaced)?;
+    Ok(changed(path, replaced, text.len()))
+}
+
+/// Applies a unified diff.
+fn apply(
+    folder: &Folder,
+    path: &FolderPath,
+    diff: &str,
+    sign: &StopSign,
+) -> Result<BuiltinAnswer, BuiltinError> {
+    let diff = FileDiff::read(diff)?;
+    if diff.makes_file {
+        let text = diff.apply("", sign)?;
+        put(folder, path, text.as_bytes(), FormerFile::Refused)?;
+        let said = format!("created `{path}`, {} bytes", text.len());
+        let answer = PatchAnswer { path: path.to_string(), replaced: 1, size: text.len() };
+        return Ok(BuiltinAnswer::new(said, &answer));
+    }
+    let former = text_of(folder, path)?;
+    let text = diff.apply(&former, sign)?;
+    if text.len() > MAX_CONTENT.max(former.len()) {
+        let message =
+            format!("the file would have more than {MAX_CONTENT} bytes; nothing was changed");
+        return Err(BuiltinError::Arguments(message));
+    }
+    put(folder, path, text.as_bytes(), FormerFile::Replaced)?;
+    Ok(changed(path, diff.hunks(), text.len()))
+}
+
+fn text_of(folder: &Folder, path: &FolderPath) -> Result<String, BuiltinError> {
+    let bytes = reading::bytes(folder, path, reading::MAX_FILE)?;
+    String::from_utf8(bytes).map_err(|_| fault::wrong(path, "is no UTF-8 text"))
+}
+
+fn changed(path: &FolderPath, replaced: usize, size: usize) -> BuiltinAnswer {
     let noun = if replaced == 1 { "place" } else { "places" };
     let said = format!("changed `{path}` in {replaced} {noun}");
-    let answer = PatchAnswer { path: path.to_string(), replaced, size: text.len() };
-    Ok(BuiltinAnswer::new(said, &answer))
+    BuiltinAnswer::new(said, &PatchAnswer { path: path.to_string(), replaced, size })
 }
 
 impl TextEdit {

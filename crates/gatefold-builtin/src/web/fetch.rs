@@ -10,9 +10,9 @@ use http::header::{ACCEPT, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::markdown;
 use super::reach::{self, WebAnswer};
-use crate::compute::ComputePlaces;
+use super::{markdown, pdf};
+use crate::compute::{ComputePlaces, StopSign};
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, arguments};
@@ -22,12 +22,14 @@ const MAX_LENGTH: usize = 100_000;
 const LENGTH: usize = 20_000;
 
 const ACCEPTED: HeaderValue = HeaderValue::from_static(
-    "text/markdown, text/html;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.1",
+    "text/markdown, text/html;q=0.9, text/plain;q=0.8, application/json;q=0.8, application/pdf;q=0.7, \
+     */*;q=0.1",
 );
 
 pub(crate) struct Fetch {
     client: HttpClient,
     places: ComputePlaces,
+    pdf_places: ComputePlaces,
 }
 
 #[derive(Deserialize)]
@@ -56,7 +58,7 @@ struct FetchAnswer {
 
 impl Fetch {
     pub(crate) fn new(client: HttpClient, places: ComputePlaces) -> Self {
-        Self { client, places }
+        Self { client, places, pdf_places: pdf::places() }
     }
 
     async fn answer(&self, call: &BuiltinCall) -> Result<BuiltinAnswer, BuiltinError> {
@@ -67,6 +69,9 @@ impl Fetch {
         if !answer.status.is_success() {
             let message = format!("the server answered {}", answer.status);
             return Err(BuiltinError::Arguments(message));
+        }
+        if pdf::is_pdf(&answer.body) || answer.media_type() == pdf::MEDIA_TYPE {
+            return self.pdf_places.run(move |sign| shown_pdf(&answer, &asked, sign)).await?;
         }
         if !answer.is_text() {
             let message = format!(
@@ -89,6 +94,27 @@ fn shown(answer: &WebAnswer, asked: &FetchArguments) -> Result<BuiltinAnswer, Bu
     } else {
         (None, answer.text())
     };
+    part(answer, asked, media_type, title, &whole)
+}
+
+fn shown_pdf(
+    answer: &WebAnswer,
+    asked: &FetchArguments,
+    sign: &StopSign,
+) -> Result<BuiltinAnswer, BuiltinError> {
+    let read = pdf::text_of(&answer.body, sign);
+    let read = read.map_err(|fault| BuiltinError::Arguments(fault.to_string()))?;
+    part(answer, asked, pdf::MEDIA_TYPE.to_owned(), read.title, &read.text)
+}
+
+/// The part of a text that is asked for.
+fn part(
+    answer: &WebAnswer,
+    asked: &FetchArguments,
+    media_type: String,
+    title: Option<String>,
+    whole: &str,
+) -> Result<BuiltinAnswer, BuiltinError> {
     let total_length = whole.chars().count();
     if asked.start > total_length {
         let message = format!("the text has only {total_length} characters");
@@ -117,8 +143,8 @@ impl BuiltinTool for Fetch {
             name: "fetch",
             title: "Fetch a page",
             description:
-                "Read a page of the web as Markdown, its main text first, or any other text \
-                          by its address."
+                "Read a page of the web as Markdown, its main text first, the text of a PDF, or any \
+                 other text, by its address."
                     .to_owned(),
             category: ToolCategory::Web,
             hints: reach::reading_the_web(),

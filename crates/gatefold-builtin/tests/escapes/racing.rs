@@ -72,9 +72,11 @@ fn raced(yard: &Yard, path: &str, other_calls: &[(&str, serde_json::Value)]) {
 
 fn writing(path: &str) -> Vec<(&'static str, serde_json::Value)> {
     let edits = json!([{ "old": "inside", "new": "inside" }]);
+    let diff = "@@ -1 +1 @@\n-inside\n+inside\n\\ No newline at end of file\n";
     vec![
         ("write_file", json!({ "path": path, "content": "inside", "overwrite": true })),
         ("patch_file", json!({ "path": path, "edits": edits })),
+        ("patch_file", json!({ "path": path, "diff": diff })),
         ("search_files", json!({ "pattern": "." })),
     ]
 }

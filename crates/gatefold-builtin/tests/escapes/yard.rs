@@ -94,12 +94,19 @@ impl Yard {
     /// Everything that a tool can do with a path.
     pub(crate) fn calls(path: &str) -> Vec<(&'static str, Value)> {
         let edits = json!([{ "old": "TOP", "new": WRITTEN }, { "old": "inside", "new": WRITTEN }]);
+        // The first fits nowhere and would show what is there instead.
+        let diff = "@@ -1 +1 @@\n-nothing\n+nothing\n";
+        let added = format!("@@ -0,0 +1 @@\n+{WRITTEN}\n");
+        let made = format!("--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+{WRITTEN}\n");
         vec![
             ("read_file", json!({ "path": path })),
             ("list_files", json!({ "path": path })),
             ("find_files", json!({ "pattern": "**", "path": path })),
             ("search_files", json!({ "pattern": ".", "path": path })),
             ("patch_file", json!({ "path": path, "edits": [edits[0]] })),
+            ("patch_file", json!({ "path": path, "diff": diff })),
+            ("patch_file", json!({ "path": path, "diff": added })),
+            ("patch_file", json!({ "path": path, "diff": made })),
             ("write_file", json!({ "path": path, "content": WRITTEN })),
             ("write_file", json!({ "path": path, "content": WRITTEN, "overwrite": true })),
             ("write_file", json!({ "path": format!("{path}/new.txt"), "content": WRITTEN })),

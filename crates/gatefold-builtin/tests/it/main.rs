@@ -4,10 +4,12 @@
 mod ask_user;
 mod calculate;
 mod datetime;
+mod diff;
 mod files;
 mod fixture;
 mod json_query;
 mod memory;
+mod pdf;
 mod text;
 mod todo;
 mod web;
