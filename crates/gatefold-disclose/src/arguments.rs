@@ -53,6 +53,18 @@ impl<'a> Arguments<'a> {
         Ok(Some(text).filter(|text| !text.trim().is_empty()))
     }
 
+    /// A list of strings, or one alone, or a list in a string: models write all three.
+    pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<String>>, UsageError> {
+        let Some(raw) = self.get(name) else { return Ok(None) };
+        let list = |text: &str| serde_json::from_str::<Vec<String>>(text).ok();
+        let one = unquoted(raw);
+        let texts = list(raw).or_else(|| one.as_deref().and_then(list));
+        texts.or_else(|| one.map(|one| vec![one])).map(Some).ok_or_else(|| {
+            let tool = self.tool;
+            UsageError::new(format!("Parameter '{name}' of {tool} must be a list of strings."))
+        })
+    }
+
     /// The fields other than these, raw.
     pub(crate) fn others(&self, known: &[&str]) -> Vec<(&str, &str)> {
         let fields = self.fields.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));

@@ -1,4 +1,4 @@
-use gatefold_catalog::{Request, View, token_bound};
+use gatefold_catalog::{Request, Tool, View, token_bound};
 use gatefold_core::{CallError, Outcome, ToolName};
 use serde_json::value::RawValue;
 
@@ -48,7 +48,7 @@ impl Disclosure for AutoDisclosure {
         arguments: &RawValue,
     ) -> Result<Step, UsageError> {
         let is_tool = || view.find(name.as_str()).is_some_and(|tool| tool.alias() == name.as_str());
-        if Gateway::has(name) || !is_tool() {
+        if self.gateway.has(name) || !is_tool() {
             self.gateway.interpret(view, name, arguments)
         } else {
             Self::FLAT.interpret(view, name, arguments)
@@ -67,6 +67,14 @@ impl Disclosure for AutoDisclosure {
         result: Result<Outcome, CallError>,
     ) -> Reply {
         self.gateway.render(view, name, request, result)
+    }
+
+    fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
+        if self.is_flat(view) {
+            Self::FLAT.reached_through(view, tool)
+        } else {
+            self.gateway.reached_through(view, tool)
+        }
     }
 }
 

@@ -78,6 +78,13 @@ impl Disclosure for FlatDisclosure {
     fn is_transparent(&self) -> bool {
         true
     }
+
+    fn reached_through(&self, _: &View, tool: &Tool) -> Vec<String> {
+        vec![match self.names {
+            Names::Public => tool.alias().to_owned(),
+            Names::Own => tool.definition().name().to_owned(),
+        }]
+    }
 }
 
 impl FlatDisclosure {

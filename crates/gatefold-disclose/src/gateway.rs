@@ -1,10 +1,11 @@
-use gatefold_catalog::{Pattern, Request, View};
+use gatefold_catalog::{Pattern, Request, Tool, View};
 use gatefold_core::{CallError, Outcome, ToolName};
 use serde_json::value::RawValue;
 
+use crate::executing::ExecuteTools;
 use crate::pinned::PinnedTools;
 use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, UsageError};
-use crate::wording::quoted;
+use crate::wording::{BROWSE, quoted};
 
 mod definitions;
 mod discover;
@@ -23,8 +24,13 @@ pub(crate) use schema::{described as schema_text, described_after as schema_text
 
 const DISCOVER: &str = "discover_tools";
 const SCHEMA: &str = "get_tool_schema";
-const EXECUTE: &str = "execute_tool";
-const OWN: [&str; 3] = [DISCOVER, SCHEMA, EXECUTE];
+/// The names of the gateway's own tools.
+const fn own_tools(execute: ExecuteTools) -> &'static [&'static str] {
+    match execute {
+        ExecuteTools::One => &[DISCOVER, SCHEMA, "execute_tool"],
+        ExecuteTools::Split => &[DISCOVER, SCHEMA, "execute_read", "execute_write"],
+    }
+}
 
 /// The default disclosure: three tools to find, look up and call all others, and pinned tools.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +39,7 @@ pub struct Gateway {
     /// Tools to show at the top level as well, by patterns over their ids. A tool whose alias is
     /// the name of a gateway tool stays behind `execute_tool`.
     pub pinned: Vec<Pattern>,
+    pub execute: ExecuteTools,
 }
 
 /// The limits of the answers that a [`Gateway`] gives.
@@ -57,18 +64,28 @@ impl Default for GatewayLimits {
 
 impl Gateway {
     fn pinned(&self) -> PinnedTools<'_> {
-        PinnedTools { patterns: &self.pinned, own: &OWN }
+        PinnedTools { patterns: &self.pinned, own: own_tools(self.execute) }
     }
 
     /// Whether a name is one of the gateway's own tools.
-    pub(crate) fn has(name: &ToolName) -> bool {
-        OWN.contains(&name.as_str())
+    pub(crate) fn has(&self, name: &ToolName) -> bool {
+        own_tools(self.execute).contains(&name.as_str())
+    }
+
+    fn not_at_the_top(&self, view: &View, name: &str) -> UsageError {
+        UsageError::new(match view.find(name) {
+            Some(tool) => call_through(self.execute, name, tool),
+            None => {
+                let own = own_tools(self.execute).join(", ");
+                format!("Unknown tool {}. Tools: {own}", quoted(name))
+            }
+        })
     }
 }
 
 impl Disclosure for Gateway {
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
-        definitions::surface(view, *limits, self.pinned())
+        definitions::surface(view, *limits, self.pinned(), self.execute)
     }
 
     fn interpret(
@@ -80,10 +97,14 @@ impl Disclosure for Gateway {
         match name.as_str() {
             DISCOVER => discover::answer(view, &self.limits, arguments),
             SCHEMA => schema::answer(view, &self.limits, arguments).map(Step::Reply),
-            EXECUTE => execute::request(view, &execute::GATEWAY, arguments).map(Step::Call),
+            through if self.execute.has(through) => {
+                let own = own_tools(self.execute);
+                let through = ExecutingTool { name: through, own, hint: BROWSE, domain: None };
+                execute::request(view, &through, arguments).map(Step::Call)
+            }
             name => match self.pinned().named(view, name) {
                 Some(tool) => Ok(Step::Call(execute::untouched(view, tool, arguments))),
-                None => Err(not_at_the_top(view, name)),
+                None => Err(self.not_at_the_top(view, name)),
             },
         }
     }
@@ -100,12 +121,24 @@ impl Disclosure for Gateway {
         result: Result<Outcome, CallError>,
     ) -> Reply {
         let rendering = result::Rendering::new(view, request, &self.limits);
-        if name.as_str() == EXECUTE {
+        if self.execute.has(name.as_str()) {
             rendering.envelope(result)
         } else {
             rendering.untouched(result)
         }
     }
+
+    fn reached_through(&self, _: &View, tool: &Tool) -> Vec<String> {
+        let own = own_tools(self.execute).iter().map(|&name| name.to_owned());
+        let pinned = self.pinned().pins(tool).then(|| tool.alias().to_owned());
+        own.chain(pinned).collect()
+    }
+}
+
+/// How to call a tool that is not at the top level.
+pub(crate) fn call_through(execute: ExecuteTools, name: &str, tool: &Tool) -> String {
+    let through = execute.for_tool(tool.target().hints.read_only == Some(true));
+    format!("Call {} through {through}, with the tool_name '{}'.", quoted(name), tool.id())
 }
 
 /// The answer for a tool that is at the top level.
@@ -117,15 +150,6 @@ pub(crate) fn untouched(
 ) -> Reply {
     let limits = GatewayLimits::default();
     result::Rendering::new(view, request, &limits).called(name.as_str()).untouched(result)
-}
-
-fn not_at_the_top(view: &View, name: &str) -> UsageError {
-    UsageError::new(match view.find(name) {
-        Some(tool) => {
-            format!("Call {} through {EXECUTE}, with the tool_name '{}'.", quoted(name), tool.id())
-        }
-        None => format!("Unknown tool {}. Tools: {DISCOVER}, {SCHEMA}, {EXECUTE}", quoted(name)),
-    })
 }
 
 #[cfg(test)]

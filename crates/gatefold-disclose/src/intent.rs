@@ -6,9 +6,10 @@ use gatefold_core::{CallError, Outcome, ToolName};
 use serde_json::value::RawValue;
 
 use crate::arguments::{Arguments, json_text, object, object_text};
+use crate::executing::ExecuteTools;
 use crate::gateway::{
-    ExecutingTool, GatewayLimits, Rendering, domain_names, executing_request, schema_text,
-    untouched_request,
+    ExecutingTool, GatewayLimits, Rendering, call_through, domain_names, executing_request,
+    schema_text, untouched_request,
 };
 use crate::hints;
 use crate::pinned::{PinnedTools, by_alias};
@@ -18,8 +19,13 @@ use crate::surface::{
 use crate::wording::{nothing_fits, quoted};
 
 const DISCOVER: &str = "discover_tools";
-const EXECUTE: &str = "execute_tool";
-const OWN: [&str; 2] = [DISCOVER, EXECUTE];
+/// The names of its own tools.
+const fn own_tools(execute: ExecuteTools) -> &'static [&'static str] {
+    match execute {
+        ExecuteTools::One => &[DISCOVER, "execute_tool"],
+        ExecuteTools::Split => &[DISCOVER, "execute_read", "execute_write"],
+    }
+}
 
 /// How many tools an answer has, unless the model asks for another number, and at most.
 const TOP: usize = 3;
@@ -41,7 +47,8 @@ Skip discovery for tools you've already used in this conversation.";
 const DISCOVER_DESCRIPTION: &str = "Search the catalogue of tools by intent. Returns the schemas of the \
      likeliest tools, ready to call. Use it for whatever your other tools cannot do.";
 const DISCOVER_INPUT: &str = r#"{"type":"object","properties":{"intent":{"type":"string","description":"What you want to do, in which service."},"top_k":{"type":"integer","minimum":1,"maximum":5,"default":3}},"required":["intent"]}"#;
-const EXECUTE_DEFINITION: &str = r#"{"name":"execute_tool","description":"Run a tool that discover_tools found.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the tool's schema."}},"required":["tool_name"]},"annotations":{"readOnlyHint":false,"idempotentHint":false,"openWorldHint":true}}"#;
+const EXECUTE_DESCRIPTION: &str = "Run a tool that discover_tools found.";
+const EXECUTE_ARGUMENTS: &str = "Matching the tool's schema.";
 
 /// Pinned tools, a tool that finds others by intent and answers with their schemas, and one that
 /// calls them.
@@ -50,11 +57,12 @@ pub struct IntentDisclosure {
     pub limits: GatewayLimits,
     /// Tools to show at the top level as well, by patterns over their ids.
     pub pinned: Vec<Pattern>,
+    pub execute: ExecuteTools,
 }
 
 impl IntentDisclosure {
     fn pinned(&self) -> PinnedTools<'_> {
-        PinnedTools { patterns: &self.pinned, own: &OWN }
+        PinnedTools { patterns: &self.pinned, own: own_tools(self.execute) }
     }
 
     fn discover(&self, view: &View, arguments: &RawValue) -> Result<Step, UsageError> {
@@ -97,6 +105,16 @@ impl IntentDisclosure {
     }
 }
 
+fn opening(execute: ExecuteTools) -> String {
+    match execute {
+        ExecuteTools::One => INSTRUCTIONS.to_owned(),
+        ExecuteTools::Split => INSTRUCTIONS.replace(
+            "2. execute_tool - Run one of them.",
+            "2. execute_read - Run one that only reads.\n3. execute_write - Run any other.",
+        ),
+    }
+}
+
 fn top_k(raw: &str) -> Result<usize, UsageError> {
     let number = raw.trim_matches('"').trim().parse::<usize>().ok();
     number.filter(|number| *number > 0).map(|number| number.min(MOST)).ok_or_else(|| {
@@ -130,17 +148,12 @@ fn discover_definition(view: &View) -> Box<RawValue> {
 
 impl Disclosure for IntentDisclosure {
     fn surface(&self, view: &View, _: &ClientLimits) -> Surface {
-        let execute = RawValue::from_string(EXECUTE_DEFINITION.to_owned());
-        let own = [
-            ToolSurface { name: DISCOVER.to_owned(), definition: discover_definition(view) },
-            ToolSurface {
-                name: EXECUTE.to_owned(),
-                definition: execute.expect("the definitions are JSON"),
-            },
-        ];
+        let execute = self.execute.definitions(EXECUTE_DESCRIPTION, EXECUTE_ARGUMENTS);
+        let own = [(DISCOVER, discover_definition(view))].into_iter().chain(execute);
+        let own = own.map(|(name, definition)| ToolSurface { name: name.to_owned(), definition });
         let mut tools = by_alias(self.pinned().of(view));
         tools.splice(..0, own);
-        Surface::new(tools, INSTRUCTIONS.to_owned())
+        Surface::new(tools, opening(self.execute))
     }
 
     fn interpret(
@@ -151,21 +164,18 @@ impl Disclosure for IntentDisclosure {
     ) -> Result<Step, UsageError> {
         match name.as_str() {
             DISCOVER => self.discover(view, arguments),
-            EXECUTE => {
-                let through = ExecutingTool { name: EXECUTE, own: &OWN, hint: HINT, domain: None };
+            through if self.execute.has(through) => {
+                let own = own_tools(self.execute);
+                let through = ExecutingTool { name: through, own, hint: HINT, domain: None };
                 executing_request(view, &through, arguments).map(Step::Call)
             }
             name => match (self.pinned().named(view, name), view.find(name)) {
                 (Some(tool), _) => Ok(Step::Call(untouched_request(view, tool, arguments))),
-                (None, Some(tool)) => Err(UsageError::new(format!(
-                    "Call {} through {EXECUTE}, with the tool_name '{}'.",
-                    quoted(name),
-                    tool.id()
-                ))),
-                (None, None) => Err(UsageError::new(format!(
-                    "Unknown tool {}. Tools: {DISCOVER}, {EXECUTE}",
-                    quoted(name)
-                ))),
+                (None, Some(tool)) => Err(UsageError::new(call_through(self.execute, name, tool))),
+                (None, None) => {
+                    let own = own_tools(self.execute).join(", ");
+                    Err(UsageError::new(format!("Unknown tool {}. Tools: {own}", quoted(name))))
+                }
             },
         }
     }
@@ -182,11 +192,17 @@ impl Disclosure for IntentDisclosure {
         result: Result<Outcome, CallError>,
     ) -> Reply {
         let rendering = Rendering::new(view, request, &self.limits).hinting(HINT);
-        if name.as_str() == EXECUTE {
+        if self.execute.has(name.as_str()) {
             rendering.envelope(result)
         } else {
             rendering.untouched(result)
         }
+    }
+
+    fn reached_through(&self, _: &View, tool: &Tool) -> Vec<String> {
+        let own = own_tools(self.execute).iter().map(|&name| name.to_owned());
+        let pinned = self.pinned().pins(tool).then(|| tool.alias().to_owned());
+        own.chain(pinned).collect()
     }
 }
 

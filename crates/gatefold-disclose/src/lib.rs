@@ -7,23 +7,28 @@
 mod arguments;
 mod auto;
 mod blocks;
+mod bounded;
 mod cursor;
+mod executing;
 mod flat;
 mod gateway;
 mod hints;
 mod intent;
 mod namespace;
 mod pinned;
+mod selection;
 mod shortened;
 mod surface;
 mod typed;
 mod wording;
 
 pub use auto::AutoDisclosure;
+pub use executing::ExecuteTools;
 pub use flat::{FlatDisclosure, Names};
 pub use gateway::{Gateway, GatewayLimits};
 pub use intent::IntentDisclosure;
 pub use namespace::NamespaceDisclosure;
+pub use selection::{SelectedDisclosure, SelectionLimits};
 pub use shortened::{PreviewPlace, StructuredContent, result_text, separate_text, with_preview};
 pub use surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,

@@ -247,6 +247,15 @@ impl Disclosure for NamespaceDisclosure {
             None => rendering.untouched(result),
         }
     }
+
+    fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
+        let pair = self.namespace_of(view, tool.domain());
+        let pair = pair
+            .iter()
+            .flat_map(|pair| [PairTool::Schema, PairTool::Invoke].map(|own| pair.tool_name(own)));
+        let pinned = self.pinned().pins(tool).then(|| tool.alias().to_owned());
+        pair.chain(pinned).collect()
+    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,8 @@ impl<'a> PinnedTools<'a> {
         (tool.alias() == alias && self.pins(tool)).then_some(tool)
     }
 
-    fn pins(self, tool: &Tool) -> bool {
+    /// Whether this tool is one of them.
+    pub(crate) fn pins(self, tool: &Tool) -> bool {
         self.patterns.iter().any(|pattern| pattern.matches(tool.id().as_str()))
             && !self.own.contains(&tool.alias())
     }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use gatefold_catalog::{Request, View, token_bound};
+use gatefold_catalog::{Request, Tool, View, token_bound};
 use gatefold_core::{CallError, Outcome, ToolId, ToolName};
 use serde_json::value::RawValue;
 
@@ -42,6 +42,13 @@ pub trait Disclosure: Send + Sync {
         request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply;
+
+    /// The names of the tools at the top level through which a tool is called, and looked up: its
+    /// alias where it stands there itself.
+    fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
+        let _ = view;
+        vec![tool.alias().to_owned()]
+    }
 
     /// Whether results and protocol errors reach the client as their source gave them. Then
     /// [`Disclosure::render`] words only the gateway's own messages.

@@ -341,6 +341,18 @@ impl Disclosure for TypedDisclosure {
             None => rendering.called(name.as_str()).untouched(result),
         }
     }
+
+    fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
+        let alias = || tool.alias().to_owned();
+        if self.is_at_the_top(view, tool) || self.pinned().pins(tool) {
+            return vec![alias()];
+        }
+        match place(view, tool) {
+            Some(ToolPlace::Behind(kind)) => vec![kind.meta_tool().to_owned()],
+            Some(ToolPlace::Skills) => vec![READ_SKILL.to_owned()],
+            Some(ToolPlace::Top) | None => vec![alias()],
+        }
+    }
 }
 
 #[cfg(test)]

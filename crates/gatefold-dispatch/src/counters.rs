@@ -12,6 +12,26 @@ pub struct Counters {
     calls: Mutex<BTreeMap<&'static str, u64>>,
     lists: AtomicU64,
     discovery_tokens: AtomicU64,
+    searches: AtomicU64,
+    led: AtomicU64,
+    missed: AtomicU64,
+    lookups: AtomicU64,
+    mended: AtomicU64,
+}
+
+/// How models found their tools since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct DiscoveryCounts {
+    /// Searches for what the model wanted.
+    pub searches: u64,
+    /// Searches that a call of one of their tools followed. Counted where searches learn.
+    pub led: u64,
+    /// Searches that led to no call. Counted where searches learn.
+    pub missed: u64,
+    /// Other answers of meta-tools, such as schemas.
+    pub lookups: u64,
+    /// Calls that succeeded after the same tool had refused the same asker's arguments.
+    pub mended: u64,
 }
 
 impl Counters {
@@ -41,6 +61,39 @@ impl Counters {
     /// Adds the cost of an answer that only discovered, in tokens; an upper bound.
     pub fn spent_on_discovery(&self, tokens: usize) {
         self.discovery_tokens.fetch_add(tokens as u64, Ordering::Relaxed);
+    }
+
+    /// Counts a search.
+    pub fn searched(&self) {
+        self.searches.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an answer of a meta-tool that was no search.
+    pub fn looked_up(&self) {
+        self.lookups.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn led(&self) {
+        self.led.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn missed(&self) {
+        self.missed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn mended(&self) {
+        self.mended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn discovery(&self) -> DiscoveryCounts {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        DiscoveryCounts {
+            searches: count(&self.searches),
+            led: count(&self.led),
+            missed: count(&self.missed),
+            lookups: count(&self.lookups),
+            mended: count(&self.mended),
+        }
     }
 
     pub fn discovery_tokens(&self) -> u64 {

@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::first_lists::FirstLists;
 use crate::parking::ParkedCalls;
-use crate::past::{Overlays, RecentSearches};
+use crate::past::{FailedCalls, Overlays, RecentSearches};
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
 use crate::searching::SearchPlaces;
 use crate::{Approvals, AuditLog, Counters, PastQueries, Peer, SealKey};
@@ -40,6 +40,7 @@ pub struct Dispatcher {
     pub(crate) parking: Arc<ParkedCalls>,
     /// Recent searches that may still lead to a call.
     pub(crate) recall: RecentSearches,
+    pub(crate) failed: FailedCalls,
     /// Past queries of tenants, ready for ranking.
     overlays: Overlays,
     /// Where long searches run.
@@ -84,6 +85,7 @@ impl Dispatcher {
             epochs: watch::Sender::new(0),
             parking: Arc::default(),
             recall: RecentSearches::default(),
+            failed: FailedCalls::default(),
             overlays: Overlays::default(),
             searches: SearchPlaces::default(),
             first_lists: FirstLists::default(),

@@ -56,7 +56,7 @@ pub use caller::{
 };
 pub use capabilities::{ClientCapabilities, Question};
 pub use circuit_breaker::BreakerState;
-pub use counters::Counters;
+pub use counters::{Counters, DiscoveryCounts};
 pub use credentials::{
     Credential, CredentialError, CredentialSet, Credentials, NoCredentials, StaticCredentials,
 };

@@ -2,6 +2,7 @@
 //! search's words become a past query of that tool, by which later searches rank.
 
 mod discretion;
+mod mending;
 mod overlay;
 mod recall;
 
@@ -9,8 +10,9 @@ use futures::future::BoxFuture;
 use gatefold_core::{BoxError, Tenant, Timestamp, ToolId};
 
 pub(crate) use discretion::worth_keeping;
+pub(crate) use mending::FailedCalls;
 pub(crate) use overlay::Overlays;
-pub(crate) use recall::{RecentSearches, Searcher};
+pub(crate) use recall::{LapsedSearch, RecentSearches, Searcher, ServedSearch};
 
 /// Stores past queries.
 ///
@@ -28,11 +30,12 @@ pub trait PastQueries: Send + Sync + 'static {
     fn kept<'a>(&'a self, tenant: &'a Tenant) -> BoxFuture<'a, Result<Vec<KeptQuery>, BoxError>>;
 }
 
-/// What one use taught. It contains the user's own words, so it has no `Debug`.
+/// What one use taught, or a search that led to none. It contains the user's own words, so it has no `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PastUse {
     pub tenant: Tenant,
-    pub tool: ToolId,
+    /// The tool that served it. `None` for a search that led to no call.
+    pub tool: Option<ToolId>,
     pub query: String,
     pub at: Timestamp,
 }

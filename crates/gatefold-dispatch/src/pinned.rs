@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::audit::RECORD_WAIT;
 use crate::catalogues::Catalogue;
 use crate::chain::Chain;
-use crate::past::{Searcher, worth_keeping};
+use crate::past::{LapsedSearch, Searcher, ServedSearch, worth_keeping};
 use crate::runtime::Runtime;
 use crate::seal::digest;
 use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Offer, PastUse};
@@ -147,15 +147,13 @@ impl PinnedTurn {
         let request = self.verified(request.into());
         let limit = self.runtime.call_deadline(request.entry.as_ref().map(ResolvedEntry::domain));
         let chain = Chain::root(limit, &caller);
-        let learns = self.runtime.learns && matches!(*request.operation, Operation::Tool { .. });
-        let teacher =
-            request.entry.clone().filter(|_| learns).map(|entry| (entry, self.asker(&caller)));
+        let is_tool = matches!(*request.operation, Operation::Tool { .. });
+        let called =
+            request.entry.clone().filter(|_| is_tool).map(|entry| (entry, self.asker(&caller)));
         // Boxed because the futures that wait for it are moved as a whole, and more than once.
         let outcome = Box::pin(self.converse(request, resume, caller, chain)).await;
-        if let (Some((entry, asker)), Ok(Outcome::Done(Payload { is_error: false, .. }))) =
-            (teacher, &outcome)
-        {
-            self.served(&entry, &asker);
+        if let Some((entry, asker)) = called {
+            self.note_outcome(&entry, asker, &outcome);
         }
         outcome
     }
@@ -176,17 +174,60 @@ impl PinnedTurn {
             let at = self.dispatcher.ports.clock.uptime();
             self.dispatcher.recall.found(self.asker(caller), &query, tools, at);
         }
+        self.note_lapsed();
+    }
+
+    /// Keeps the searches that led nowhere: they say what the catalogue lacks.
+    fn note_lapsed(&self) {
+        for LapsedSearch { tenant, query } in self.dispatcher.recall.take_lapsed() {
+            self.counters().missed();
+            let (query, at) = (query.to_string(), self.now());
+            self.dispatcher.ports.past.note(PastUse { tenant, tool: None, query, at });
+        }
+    }
+
+    /// Notes what the outcome of a tool's call says about how it was found and made.
+    fn note_outcome(
+        &self,
+        entry: &ResolvedEntry,
+        asker: Searcher,
+        outcome: &Result<Outcome, CallError>,
+    ) {
+        let Some(tool) = self.view.tool_of(entry).map(|tool| tool.id().clone()) else { return };
+        let at = self.dispatcher.ports.clock.uptime();
+        match outcome {
+            Ok(Outcome::Done(Payload { is_error: false, .. })) => {
+                if self.dispatcher.failed.is_mended(&asker, &tool, at) {
+                    self.counters().mended();
+                }
+                if self.runtime.learns {
+                    self.served(entry, &asker);
+                }
+            }
+            Ok(Outcome::Done(_))
+            | Err(CallError::InvalidArguments { .. } | CallError::Refused { .. }) => {
+                self.dispatcher.failed.failed(asker, tool, at);
+            }
+            _ => {}
+        }
     }
 
     /// Records what a successful call has taught, if a search led to it.
     fn served(&self, entry: &ResolvedEntry, asker: &Searcher) {
         let Some(tool) = self.view.tool_of(entry) else { return };
         let (id, uptime) = (tool.id().clone(), self.dispatcher.ports.clock.uptime());
-        let Some(query) = self.dispatcher.recall.served(asker, &id, uptime) else { return };
+        let Some(ServedSearch { query, is_first }) =
+            self.dispatcher.recall.served(asker, &id, uptime)
+        else {
+            return;
+        };
+        if is_first {
+            self.counters().led();
+        }
         let names = [id.as_str(), tool.alias(), tool.definition().name()];
         if let Some(query) = worth_keeping(&query, names) {
             let (tenant, at) = (self.principal.tenant(), self.now());
-            self.dispatcher.ports.past.note(PastUse { tenant, tool: id, query, at });
+            self.dispatcher.ports.past.note(PastUse { tenant, tool: Some(id), query, at });
         }
     }
 

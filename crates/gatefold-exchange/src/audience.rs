@@ -2,8 +2,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use gatefold_catalog::Pattern;
 use gatefold_core::{AgentId, Domain};
-use gatefold_disclose::{ClientLimits, Disclosure, Names};
+use gatefold_disclose::{ClientLimits, Disclosure, Names, SelectedDisclosure, SelectionLimits};
 
 /// Which part of the catalogue a turn is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -46,6 +47,17 @@ pub struct Audience {
     limits: ClientLimits,
     choice: Choice,
     agent: Option<AudienceAgent>,
+    /// What the model is asked to do, where its tools are chosen for that.
+    request: Option<Arc<str>>,
+    selection: Arc<SelectionSettings>,
+}
+
+/// How tools are chosen for a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SelectionSettings {
+    pub limits: SelectionLimits,
+    /// Tools that are always shown, by patterns over their ids.
+    pub pinned: Vec<Pattern>,
 }
 
 /// The agent that an audience is for.
@@ -69,15 +81,20 @@ pub(crate) enum Choice {
 }
 
 impl Audience {
+    /// How much of a request counts, in characters.
+    const REQUEST_CHARS: usize = 2000;
+
     pub(crate) fn new(
         scope: Scope,
         name: DisclosureName,
         names: Names,
         disclosure: Arc<dyn Disclosure>,
         choice: Choice,
+        selection: Arc<SelectionSettings>,
     ) -> Self {
         let limits = ClientLimits::default();
-        Self { scope, name, names, disclosure, limits, choice, agent: None }
+        let (agent, request) = (None, None);
+        Self { scope, name, names, disclosure, limits, choice, agent, request, selection }
     }
 
     /// The same, for a client with such limits.
@@ -94,6 +111,30 @@ impl Audience {
 
     fn is_told_all(&self) -> bool {
         self.limits.instructions_bytes == usize::MAX
+    }
+
+    /// The same, with the tools that a request needs, in its user's words. A long one is cut.
+    #[must_use]
+    pub fn for_request(self, request: &str) -> Self {
+        let request: Arc<str> =
+            request.chars().take(Self::REQUEST_CHARS).collect::<String>().into();
+        let SelectionSettings { limits, pinned } = &*self.selection;
+        let inner = self.disclosure.clone();
+        let selected = SelectedDisclosure::new(inner, request.clone(), *limits, pinned.clone());
+        Self { disclosure: Arc::new(selected), request: Some(request), ..self }
+    }
+
+    /// The same, for what another one was asked for beside its disclosure.
+    pub(crate) fn as_asked(self, other: &Self) -> Self {
+        let same = self.within(other.limits);
+        match &other.request {
+            Some(request) => same.for_request(request),
+            None => same,
+        }
+    }
+
+    pub(crate) fn request(&self) -> Option<&Arc<str>> {
+        self.request.as_ref()
     }
 
     /// The same, for an agent.
@@ -126,6 +167,7 @@ impl Audience {
         self.scope == other.scope
             && self.agent_id() == other.agent_id()
             && named(self) == named(other)
+            && self.request == other.request
     }
 
     /// The name of the disclosure.
@@ -165,6 +207,7 @@ impl PartialEq for Audience {
         self.scope == other.scope
             && self.name == other.name
             && self.limits == other.limits
+            && self.request == other.request
             && self.agent_id() == other.agent_id()
     }
 }
@@ -176,6 +219,7 @@ impl Hash for Audience {
         self.scope.hash(state);
         self.name.hash(state);
         self.limits.hash(state);
+        self.request.hash(state);
         self.agent_id().hash(state);
     }
 }

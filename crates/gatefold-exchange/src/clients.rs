@@ -55,7 +55,7 @@ impl ClientProfiles {
             audience.choice() == Choice::Usual && *audience.scope() == Scope::Everything
         });
         let chosen = chosen.and_then(named).map(|chosen| chosen.chosen_by(Choice::Clients));
-        let chosen = chosen.map(|chosen| chosen.within(*audience.limits()));
+        let chosen = chosen.map(|chosen| chosen.as_asked(audience));
         chosen.unwrap_or_else(|| audience.clone()).within(profile.limits)
     }
 }

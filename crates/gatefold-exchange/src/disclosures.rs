@@ -4,7 +4,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use gatefold_disclose::{Disclosure, FlatDisclosure, Names};
 
-use crate::audience::Choice;
+use crate::audience::{Choice, SelectionSettings};
 use crate::{Audience, DisclosureName, Scope};
 
 /// A request for a disclosure that nobody registered.
@@ -37,6 +37,7 @@ pub struct Disclosures {
     usual: ArcSwap<DisclosureName>,
     /// The default for a single source.
     usual_for_source: DisclosureName,
+    selection: ArcSwap<SelectionSettings>,
 }
 
 #[derive(Clone)]
@@ -57,9 +58,12 @@ impl Registration {
 impl Clone for Disclosures {
     /// A registry of its own, with the same disclosures.
     fn clone(&self) -> Self {
-        let Self { registered, usual, usual_for_source } = self;
-        let (registered, usual) = (registered.clone(), ArcSwap::new(usual.load_full()));
-        Self { registered, usual, usual_for_source: usual_for_source.clone() }
+        Self {
+            registered: self.registered.clone(),
+            usual: ArcSwap::new(self.usual.load_full()),
+            usual_for_source: self.usual_for_source.clone(),
+            selection: ArcSwap::new(self.selection.load_full()),
+        }
     }
 }
 
@@ -84,7 +88,8 @@ impl Disclosures {
         });
         let (usual, usual_for_source) = (gateway.name.clone(), flat.name.clone());
         let usual = ArcSwap::from_pointee(usual);
-        Self { registered: vec![gateway, flat], usual, usual_for_source }
+        let selection = ArcSwap::default();
+        Self { registered: vec![gateway, flat], usual, usual_for_source, selection }
     }
 
     /// Makes a registered disclosure the default for everything. That of a single source stays.
@@ -93,6 +98,11 @@ impl Disclosures {
         let registration = registration.ok_or_else(|| self.unknown(name))?;
         self.usual.store(Arc::new(registration.name.clone()));
         Ok(())
+    }
+
+    /// Sets how tools are chosen for those who say what they are asked to do.
+    pub fn set_selection(&self, selection: SelectionSettings) {
+        self.selection.store(Arc::new(selection));
     }
 
     /// Adds a disclosure, replacing one of the same name. `make` is called once for each kind of
@@ -153,7 +163,8 @@ impl Disclosures {
             (Scope::Source(_), Some(own)) => (Names::Own, own),
             _ => (Names::Public, public),
         };
-        Ok(Audience::new(scope, name.clone(), names, disclosure.clone(), choice))
+        let selection = self.selection.load_full();
+        Ok(Audience::new(scope, name.clone(), names, disclosure.clone(), choice, selection))
     }
 
     fn unknown(&self, name: &str) -> UnknownDisclosure {

@@ -16,7 +16,7 @@ mod surfaces;
 mod turn;
 
 pub use agents::{AgentProfile, AgentProfiles};
-pub use audience::{Audience, DisclosureName, Scope};
+pub use audience::{Audience, DisclosureName, Scope, SelectionSettings};
 pub use clients::{ClientProfile, ClientProfiles};
 pub use disclosures::{Disclosures, NamingScheme, UnknownDisclosure};
 pub use exchange::Exchange;

@@ -149,6 +149,7 @@ struct SurfaceKey {
     names: Names,
     limits: ClientLimits,
     agent: Option<AgentId>,
+    request: Option<Arc<str>>,
 }
 
 impl Default for Surfaces {
@@ -165,6 +166,7 @@ impl Surfaces {
             names: audience.names(),
             limits: *audience.limits(),
             agent: audience.agent_id().cloned(),
+            request: audience.request().cloned(),
         };
         let make = || Arc::new(Lists::new(view, audience));
         let epoch = view.snapshot().epoch();

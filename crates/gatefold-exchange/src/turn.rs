@@ -115,8 +115,12 @@ impl Turn {
     ) -> Result<ToolAnswer, CallError> {
         let reply = match step {
             Ok(Step::Call(request)) => return self.carry_out(request, call, caller).await,
-            Ok(Step::Reply(reply)) => reply,
+            Ok(Step::Reply(reply)) => {
+                self.pinned.counters().looked_up();
+                reply
+            }
             Ok(Step::Found(reply, found)) => {
+                self.pinned.counters().searched();
                 self.pinned.found(&found.query, found.tools, &caller);
                 reply
             }

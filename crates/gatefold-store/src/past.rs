@@ -23,16 +23,22 @@ const LEAST_WEIGHT: f64 = 0.125;
 /// first.
 const PER_TOOL: u32 = 20;
 const PER_TENANT: u32 = 2000;
+/// The same of searches that led to no tool.
+const MISSED_PER_TENANT: u32 = 200;
 const IN_ALL: u32 = 100_000;
 
 /// Uses that wait to be written. If the queue is full, a new one is lost.
 pub(crate) const QUEUED_USES: usize = 64;
 
-const KEPT: &str = "SELECT tool, query, strength FROM past_queries WHERE tenant = ?1";
+/// What stands for the tool of a search that led to none. No tool is called so.
+const NO_TOOL: &str = "";
+
+const KEPT: &str =
+    "SELECT tool, query, strength FROM past_queries WHERE tenant = ?1 AND tool <> ''";
 
 const LISTED: &str = "
     SELECT tenant, tool, query, strength, last_used FROM past_queries
-    WHERE ?1 IS NULL OR tool = ?1
+    WHERE (?1 IS NULL AND tool <> '') OR tool = ?1
     ORDER BY tool, strength DESC, tenant, query LIMIT ?2";
 
 const STRENGTH: &str =
@@ -89,6 +95,8 @@ pub enum PastQueryFilter<'a> {
     Every,
     /// A tool, by its id.
     Tool(&'a str),
+    /// Searches that led to no call.
+    Missed,
 }
 
 impl PastQueryFilter<'_> {
@@ -96,6 +104,7 @@ impl PastQueryFilter<'_> {
         match self {
             Self::Every => None,
             Self::Tool(tool) => Some(tool),
+            Self::Missed => Some(NO_TOOL),
         }
     }
 }
@@ -183,7 +192,11 @@ pub(crate) async fn keep(store: Weak<StoreInner>, mut uses: mpsc::Receiver<PastU
 
 async fn write(connection: &mut SqliteConnection, used: &PastUse) -> sqlx::Result<()> {
     let PastUse { tenant, tool, query, at } = used;
-    let (tenant, tool) = (tenant.as_str(), tool.as_str());
+    let tenant = tenant.as_str();
+    let (tool, most) = match tool {
+        Some(tool) => (tool.as_str(), PER_TOOL),
+        None => (NO_TOOL, MISSED_PER_TENANT),
+    };
     // Immediate, because another process may write the same row at the same time.
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let known: Option<f64> = sqlx::query_scalar(STRENGTH)
@@ -201,11 +214,13 @@ async fn write(connection: &mut SqliteConnection, used: &PastUse) -> sqlx::Resul
         .bind(millis(*at))
         .execute(&mut *transaction)
         .await?;
-    for (trim, others) in [(TRIM_TOOL, PER_TOOL - 1), (TRIM_TENANT, PER_TENANT - 1)] {
+    for (trim, others) in [(TRIM_TOOL, most - 1), (TRIM_TENANT, PER_TENANT - 1)] {
         let trim = sqlx::query(trim).bind(tenant).bind(tool).bind(query).bind(others);
         trim.execute(&mut *transaction).await?;
     }
-    sqlx::query(CHANGED).execute(&mut *transaction).await?;
+    if tool != NO_TOOL {
+        sqlx::query(CHANGED).execute(&mut *transaction).await?;
+    }
     transaction.commit().await
 }
 

@@ -400,6 +400,7 @@ impl App {
         self.factory.set_starts(config.starts);
         self.exchange.disclosures().set_default(&config.disclosure.default)?;
         self.disclosures.replace(&config);
+        self.exchange.disclosures().set_selection(disclosure::selection(&config.disclosure));
         let agents = self.disclosures.agents(&config, self.exchange.disclosures())?;
         self.exchange.set_clients(clients);
         self.exchange.set_agents(agents);

@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use gatefold_catalog::{GroupRules, KindName, Pattern};
 use gatefold_core::{AgentId, ClientName, Digest, Domain};
-use gatefold_disclose::{GatewayLimits, ToolModes};
+use gatefold_disclose::{ExecuteTools, GatewayLimits, SelectionLimits, ToolModes};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
 use gatefold_mcp::StartLimits;
@@ -232,6 +232,10 @@ pub struct DisclosureConfig {
     pub context_tokens: usize,
     /// How `typed` shows each kind of source.
     pub modes: ToolModes,
+    /// Which tools call others, where any do.
+    pub execute: ExecuteTools,
+    /// When tools are chosen for a request, and how many.
+    pub selection: SelectionLimits,
 }
 
 impl Default for DisclosureConfig {
@@ -243,6 +247,8 @@ impl Default for DisclosureConfig {
             auto_share: Share::new(0.1).expect("a tenth is a share"),
             context_tokens: 200_000,
             modes: ToolModes::default(),
+            execute: ExecuteTools::default(),
+            selection: SelectionLimits::default(),
         }
     }
 }

@@ -272,6 +272,9 @@ pub(crate) struct Queries {
     /// Of this tool only, by its id
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
+    /// Searches that led to no call: what the catalogue lacks
+    #[arg(long, conflicts_with = "tool")]
+    pub(crate) missed: bool,
     #[command(flatten)]
     pub(crate) format: Format,
 }

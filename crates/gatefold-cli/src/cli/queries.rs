@@ -27,6 +27,7 @@ pub(super) async fn run(
         let store = Store::open(&state_dir, StoreOptions::keeping_all()).await?;
         let done = match &queries.forget {
             Some(Forget::Forget { tool, .. }) => forget(&store, tool.as_deref(), output).await,
+            None if queries.missed => list_missed(&store, output).await,
             None => list(&store, queries.tool.as_deref(), output).await,
         };
         store.close().await?;
@@ -47,6 +48,33 @@ async fn list(store: &Store, tool: Option<&str>, output: &Output) -> anyhow::Res
         output.lines(&lines(&records, output.style()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn list_missed(store: &Store, output: &Output) -> anyhow::Result<ExitCode> {
+    let records = store.past_queries(PastQueryFilter::Missed, SHOWN).await?;
+    if output.is_json() {
+        let rows = records.iter().map(|record| {
+            let PastQueryRecord { tenant, query, weight, last_used, .. } = record;
+            json!({ "tenant": tenant, "query": query, "weight": weight, "last_used": last_used })
+        });
+        output.json(&json!({ "missed": rows.collect::<Vec<_>>() }));
+    } else {
+        output.lines(&missed_lines(&records, output.style()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn missed_lines(records: &[PastQueryRecord], style: Style) -> Vec<String> {
+    if records.is_empty() {
+        return vec!["no search has led nowhere".to_owned()];
+    }
+    let mut table =
+        Table::new(&["query", "weight", "last searched", "whose"]).numbers(&[1]).spare(&[3, 2]);
+    for PastQueryRecord { tenant, query, weight, last_used, .. } in records {
+        let day = day(&last_used.to_string());
+        table.row([style.strong(query), format!("{weight:.2}"), day, tenant.clone()]);
+    }
+    table.lines(style)
 }
 
 async fn forget(store: &Store, tool: Option<&str>, output: &Output) -> anyhow::Result<ExitCode> {

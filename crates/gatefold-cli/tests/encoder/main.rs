@@ -232,7 +232,7 @@ fn a_measure_waits(model: &Path) {
 fn learn(home: &TempDir, tool: &str, queries: &[&str]) {
     let used = |query: &&str| PastUse {
         tenant: Principal::local().tenant(),
-        tool: ToolId::new(tool),
+        tool: Some(ToolId::new(tool)),
         query: (*query).to_owned(),
         at: SystemClock.now(),
     };

@@ -157,3 +157,30 @@ fn forgetting_asks_for_what() {
     assert_eq!(all.json(), serde_json::json!({ "forgotten": 0 }));
     assert_eq!(run(&scratch, &["queries"]).stdout, "nothing learnt yet\n");
 }
+
+#[tokio::test]
+async fn what_nobody_serves_is_listed_and_what_was_mended_is_counted() {
+    let world = World::new("").await;
+    let (before, nonsense) = (world.found(QUERY).await, "zebra stripes xylophone");
+    assert_eq!(world.found(nonsense).await, [] as [String; 0], "{before:?}");
+    let wrong = format!(r#"{{"tool_name": "{TOOL}", "arguments": {{"title": 7}}}}"#);
+    let refused = world.client.call("execute_tool", &wrong).await.unwrap().text();
+    assert!(refused.contains("error"), "{refused}");
+    world.call().await;
+    let listed = || run(&world.scratch, &["queries", "--missed", "--json"]).json()["missed"].take();
+    let is_listed = || {
+        let missed = listed();
+        missed.as_array().unwrap().iter().any(|one| one["query"] == nonsense)
+    };
+    assert!(wait_until(LIMIT, is_listed).await, "{}", listed());
+    let ranked = run(&world.scratch, &["queries", "--json"]).json().to_string();
+    assert!(!ranked.contains(nonsense), "{ranked}");
+    let address = world.gateway.address();
+    let status = run(&world.scratch, &["status", "--json", "--listen", &address]).json();
+    let found = &status["running"]["tokens"]["found"];
+    assert_eq!(found["mended"], 1, "{found}");
+    assert!(found["missed"].as_u64() >= Some(1) && found["searches"].as_u64() > Some(1), "{found}");
+    let forgotten = run(&world.scratch, &["queries", "forget", "--all", "--json"]).json();
+    assert!(forgotten["forgotten"].as_u64() >= Some(1), "{forgotten}");
+    assert_eq!(listed(), serde_json::json!([]));
+}

@@ -193,3 +193,44 @@ async fn the_same_goal_is_reached_through_each() {
     assert!(results[0]["counts"].is_object() || results[0]["counts"].is_array(), "{results:?}");
     assert!(results.iter().all(|result| *result == results[0]), "{results:?}");
 }
+
+#[tokio::test]
+async fn whoever_says_what_it_is_asked_gets_the_tools_for_that_and_can_load_the_others() {
+    let scratch = scratch_with("");
+    let gateway = gateway(&scratch).await;
+    let address = format!("{}?disclosure=flat&for=close+the%20issue", gateway.url());
+    let mut client = RawClient::new(&address).unwrap();
+    for era in ["stateless", "handshake"] {
+        if era == "handshake" {
+            client.initialize().await.unwrap();
+        }
+        let names = client.list().await.unwrap().tool_names();
+        assert_eq!(names.len(), 8, "{era}: {names:?}");
+        assert!(names.contains(&"issues__close_issue".to_owned()), "{era}: {names:?}");
+        assert!(!names.contains(&"units__list_units".to_owned()), "{era}: {names:?}");
+        let asked = r#"{"tool_names": ["units__list_units"]}"#;
+        let loaded = client.call("request_tools", asked).await.unwrap().text();
+        assert!(loaded.contains(r#""name":"units__list_units""#), "{era}: {loaded}");
+        let call = r#"{"tool_name": "units__list_units", "arguments": {}}"#;
+        let through = client.call("execute_tool", call).await.unwrap().result();
+        let direct = client.call("units__list_units", "{}").await.unwrap().result();
+        assert_eq!(through["content"], direct["content"], "{era}");
+    }
+    let whole = RawClient::new(format!("{}?disclosure=flat", gateway.url())).unwrap();
+    assert!(whole.list().await.unwrap().tool_names().len() > 20);
+}
+
+#[tokio::test]
+async fn execution_can_be_split_for_a_clients_own_rules() {
+    let scratch = scratch_with("[disclosure]\nsplit_execute = true\n");
+    let gateway = gateway(&scratch).await;
+    let client = RawClient::new(gateway.url()).unwrap();
+    let names = client.list().await.unwrap().tool_names();
+    assert_eq!(names, ["discover_tools", "get_tool_schema", "execute_read", "execute_write"]);
+    let reading = r#"{"tool_name": "issues__count_issues", "arguments": {"by": "state"}}"#;
+    let read = client.call("execute_read", reading).await.unwrap().result();
+    assert_eq!(read["isError"], Value::Null, "{read}");
+    let writing = r#"{"tool_name": "issues__create_issue", "arguments": {"title": "x"}}"#;
+    let refused = client.call("execute_read", writing).await.unwrap().text();
+    assert!(refused.contains("Call it through execute_write."), "{refused}");
+}

@@ -1,8 +1,9 @@
 use gatefold_catalog::{DomainEntry, View, one_line, token_bound};
 use serde_json::value::RawValue;
 
-use super::{DISCOVER, EXECUTE, SCHEMA};
+use super::{DISCOVER, SCHEMA};
 use crate::arguments::json_text;
+use crate::executing::ExecuteTools;
 use crate::pinned::{PinnedTools, by_alias};
 use crate::surface::{ClientLimits, Surface, ToolSurface};
 use crate::wording::{described, listed};
@@ -31,20 +32,30 @@ const DISCOVER_REST: &str = r#""inputSchema":{"type":"object","properties":{"dom
 
 const SCHEMA_DEFINITION: &str = r#"{"name":"get_tool_schema","description":"Get the full parameter schema of one or several tools before calling execute_tool.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string","description":"As returned by discover_tools."},"tool_names":{"type":"array","items":{"type":"string"}}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#;
 
-const EXECUTE_DEFINITION: &str = r#"{"name":"execute_tool","description":"Execute a tool by name. Use discover_tools to find it.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the schema from get_tool_schema."}},"required":["tool_name"]},"annotations":{"readOnlyHint":false,"idempotentHint":false,"openWorldHint":true}}"#;
+const EXECUTE_DESCRIPTION: &str = "Execute a tool by name. Use discover_tools to find it.";
+const EXECUTE_ARGUMENTS: &str = "Matching the schema from get_tool_schema.";
 
-pub(super) fn surface(view: &View, limits: ClientLimits, pinned: PinnedTools<'_>) -> Surface {
-    let gateway = [
-        (DISCOVER, discover(view)),
-        (SCHEMA, definition(SCHEMA_DEFINITION.to_owned())),
-        (EXECUTE, definition(EXECUTE_DEFINITION.to_owned())),
-    ];
+/// Of the instructions where there are two.
+const SPLIT_LINES: &str = "\
+3. execute_read - Run any discovered tool that only reads.
+4. execute_write - Run any other discovered tool.";
+
+pub(super) fn surface(
+    view: &View,
+    limits: ClientLimits,
+    pinned: PinnedTools<'_>,
+    execute: ExecuteTools,
+) -> Surface {
+    let named = |text: &str| text.replace(ExecuteTools::One.named(), execute.named());
+    let mut gateway =
+        vec![(DISCOVER, discover(view)), (SCHEMA, definition(named(SCHEMA_DEFINITION)))];
+    gateway.extend(execute.definitions(EXECUTE_DESCRIPTION, EXECUTE_ARGUMENTS));
     let mut tools = by_alias(pinned.of(view));
     let gateway = gateway
         .into_iter()
         .map(|(name, definition)| ToolSurface { name: name.to_owned(), definition });
     tools.splice(..0, gateway);
-    let instructions = instructions(view, limits);
+    let instructions = instructions(view, limits, execute);
     Surface::new(tools, instructions)
 }
 
@@ -68,20 +79,32 @@ pub(crate) fn domain_names(view: &View) -> String {
     sentence(&listed(names, DOMAIN_TOKENS, cost))
 }
 
+/// The seed's text, with the tools that there are.
+fn opening(execute: ExecuteTools) -> String {
+    match execute {
+        ExecuteTools::One => INSTRUCTIONS.to_owned(),
+        ExecuteTools::Split => INSTRUCTIONS
+            .replace("with 3 tools", "with 4 tools")
+            .replace("3. execute_tool - Run any discovered tool.", SPLIT_LINES)
+            .replace(ExecuteTools::One.named(), execute.named()),
+    }
+}
+
 /// The seed's text, then the domains with their descriptions: shorter ones if room runs out, then
 /// names alone, then as many as fit.
-fn instructions(view: &View, limits: ClientLimits) -> String {
+fn instructions(view: &View, limits: ClientLimits, execute: ExecuteTools) -> String {
+    let opening = opening(execute);
     let domains: Vec<_> = view.domains().collect();
     if domains.is_empty() {
-        return INSTRUCTIONS.to_owned();
+        return opening;
     }
     let described = |limit: usize| {
         let lines: String = domains.iter().map(|entry| line(view, entry, limit)).collect();
-        format!("{INSTRUCTIONS}\n\nDomains:{lines}")
+        format!("{opening}\n\nDomains:{lines}")
     };
     let mut described = DESCRIPTION_LIMITS.into_iter().map(described);
     described.find(|text| text.len() <= limits.instructions_bytes).unwrap_or_else(|| {
-        let start = format!("{INSTRUCTIONS}\n\nDomains: ");
+        let start = format!("{opening}\n\nDomains: ");
         let names = domains.iter().map(|entry| entry.domain().as_str());
         let room = limits.instructions_bytes.saturating_sub(start.len());
         format!("{start}{}", listed(names, room, str::len))

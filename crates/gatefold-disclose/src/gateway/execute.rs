@@ -8,10 +8,10 @@ use gatefold_catalog::{
 use gatefold_core::{Domain, Operation, ToolName};
 use serde_json::value::RawValue;
 
-use super::{EXECUTE, OWN};
 use crate::arguments::{Arguments, object, unquoted};
+use crate::executing;
 use crate::surface::UsageError;
-use crate::wording::{BROWSE, quoted, unknown_tool};
+use crate::wording::{quoted, unknown_tool};
 
 /// Names under which models pass a tool's arguments instead of `arguments`.
 const WRAPPERS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
@@ -38,10 +38,6 @@ pub(crate) struct ExecutingTool<'a> {
     /// The domain that it stays in, if it does.
     pub(crate) domain: Option<&'a Domain>,
 }
-
-/// `execute_tool` of the gateway.
-pub(crate) const GATEWAY: ExecutingTool<'static> =
-    ExecutingTool { name: EXECUTE, own: &OWN, hint: BROWSE, domain: None };
 
 impl ExecutingTool<'_> {
     fn find<'v>(&self, view: &'v View, name: &str) -> Option<&'v Tool> {
@@ -154,6 +150,12 @@ pub(crate) fn request(
         let arguments = place.unchecked(&arguments);
         return Ok(Operation::Tool { name: through.unknown(name), arguments }.into());
     };
+    if !executing::admits(meta, tool.target().hints.read_only == Some(true)) {
+        let (name, writing) = (quoted(name.as_str()), executing::writing());
+        return Err(UsageError::new(format!(
+            "{name} may change something. Call it through {writing}."
+        )));
+    }
     let arguments = place.read(tool, &arguments)?;
     let name = if through.domain.is_some() { ToolName::of(tool.id()) } else { name };
     let operation = Arc::new(Operation::Tool { name, arguments });

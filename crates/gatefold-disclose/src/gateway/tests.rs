@@ -90,6 +90,8 @@ fn large_view() -> View {
     View::whole(Arc::new(Snapshot::build(vec![source("large", "", &tools)], 1)))
 }
 
+const EXECUTE: &str = "execute_tool";
+
 fn gateway() -> Gateway {
     Gateway { pinned: vec![Pattern::new("apollo_org_*")], ..Gateway::default() }
 }
@@ -613,4 +615,41 @@ fn three_definitions_have_at_most_300_tokens_and_420_with_domains() {
         let named = definitions(many(count));
         assert!(named <= bare + 120, "{named} for {count} domains");
     }
+}
+
+fn split() -> Gateway {
+    Gateway { execute: ExecuteTools::Split, ..gateway() }
+}
+
+#[test]
+fn execution_is_split_by_what_tools_declare() {
+    let view = view();
+    let surface = split().surface(&view, &ClientLimits::default());
+    let names: Vec<_> = surface.tools.iter().take(4).map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, [DISCOVER, SCHEMA, "execute_read", "execute_write"]);
+    assert_snapshot!(surface.tools[2].definition.get(), @r#"{"name":"execute_read","description":"Execute a tool by name. Use discover_tools to find it. Only for tools with readOnlyHint true.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the schema from get_tool_schema."}},"required":["tool_name"]},"annotations":{"readOnlyHint":true,"openWorldHint":true}}"#);
+    assert_snapshot!(surface.tools[3].definition.get(), @r#"{"name":"execute_write","description":"Execute a tool by name. Use discover_tools to find it. For all that may change something.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the schema from get_tool_schema."}},"required":["tool_name"]},"annotations":{"readOnlyHint":false,"idempotentHint":false,"openWorldHint":true}}"#);
+    assert!(!surface.instructions.contains("execute_tool"), "{}", surface.instructions);
+    assert!(!surface.tools[1].definition.get().contains("execute_tool"));
+    let reads = |tool: &Tool| tool.target().hints.read_only == Some(true);
+    let (reading, writing) =
+        (view.tools().find(|tool| reads(tool)), view.tools().find(|tool| !reads(tool)));
+    let call = |through: &str, tool: &Tool| {
+        let arguments = raw(&format!(r#"{{"tool_name":"{}"}}"#, tool.id()));
+        let through = ToolName::parse(through).unwrap();
+        match split().interpret(&view, &through, &arguments) {
+            Ok(Step::Call(request)) => request.operation.subject().to_owned(),
+            other => other.unwrap_err().to_string(),
+        }
+    };
+    let (reading, writing) = (reading.unwrap(), writing.unwrap());
+    for through in ["execute_read", "execute_write"] {
+        assert_eq!(call(through, reading), reading.id().as_str());
+    }
+    assert_eq!(call("execute_write", writing), writing.id().as_str());
+    let refused =
+        format!("'{}' may change something. Call it through execute_write.", writing.id());
+    assert_eq!(call("execute_read", writing), refused);
+    let other = call("execute_tool", writing);
+    assert!(other.starts_with("Unknown tool 'execute_tool'. Tools: discover_tools,"), "{other}");
 }

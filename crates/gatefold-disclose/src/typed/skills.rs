@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 use super::did_you_mean;
 use super::kinds::{READ_SKILL, ToolPlace};
 use super::pages::page;
-use super::stubs::bounded;
 use crate::arguments::{Arguments, json_text, object, object_text};
+use crate::bounded::bounded;
 use crate::surface::{Reply, Step, UsageError};
 use crate::wording::quoted;
 

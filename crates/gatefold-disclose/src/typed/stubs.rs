@@ -1,4 +1,4 @@
-//! Lists that stay within what clients take: shorter lines before fewer, and a count of the rest.
+//! A line for each resource, in shorter and shorter forms.
 
 use gatefold_catalog::{DomainEntry, View, one_line};
 
@@ -12,34 +12,6 @@ const NAMED_TABLES: usize = 10;
 /// shortest.
 const FORMS: [(usize, usize); 8] =
     [(usize::MAX, 120), (30, 120), (20, 80), (10, 80), (5, 50), (3, 30), (0, 30), (0, 0)];
-
-/// The first of several forms of a list that stays within `bytes` in its frame. If none does, as many
-/// lines of the last as fit, then what `more` says about the number of the others.
-///
-/// Each line begins with a line break.
-pub(super) fn bounded(
-    forms: impl IntoIterator<Item = Vec<String>>,
-    bytes: usize,
-    frame: impl Fn(&str) -> String,
-    more: impl Fn(usize) -> String,
-) -> String {
-    let mut shortest = Vec::new();
-    for lines in forms {
-        let whole = frame(&lines.concat());
-        if whole.len() <= bytes {
-            return whole;
-        }
-        shortest = lines;
-    }
-    let mut room = bytes.saturating_sub(frame(&more(shortest.len())).len());
-    let fits = |line: &&String| {
-        let fits = line.len() <= room;
-        room = room.saturating_sub(line.len());
-        fits
-    };
-    let shown = shortest.iter().take_while(fits).count();
-    frame(&format!("{}{}", shortest[..shown].concat(), more(shortest.len() - shown)))
-}
 
 /// The stubs of resources, in each of their forms.
 pub(super) fn forms(

@@ -1,10 +1,10 @@
 //! Everybody's last few searches, until they lead to a call or expire.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use gatefold_core::{ClientName, Principal, ToolId};
+use gatefold_core::{ClientName, Principal, Tenant, ToolId};
 
 /// How long a search is remembered. A call that comes later hardly has anything to do with it.
 const REMEMBERED: Duration = Duration::from_mins(10);
@@ -27,9 +27,36 @@ pub(crate) struct Searcher {
     pub(crate) connection: Option<u64>,
 }
 
+/// How often the searches of those who do not come back are looked through.
+const SWEEP: Duration = Duration::from_mins(1);
+
+/// The most searches that led nowhere and wait to be taken. Further ones are lost.
+const LAPSED: usize = 64;
+
 /// The searches of askers: at most [`SEARCHERS`] askers, and at most [`SEARCHES`] each.
 #[derive(Default)]
-pub(crate) struct RecentSearches(Mutex<HashMap<Searcher, VecDeque<Search>>>);
+pub(crate) struct RecentSearches(Mutex<Recall>);
+
+#[derive(Default)]
+struct Recall {
+    askers: HashMap<Searcher, VecDeque<Search>>,
+    /// Forgotten without having led to a call. At most [`LAPSED`].
+    lapsed: Vec<LapsedSearch>,
+    swept: Duration,
+}
+
+/// A search that led nowhere, and whose it was.
+pub(crate) struct LapsedSearch {
+    pub(crate) tenant: Tenant,
+    pub(crate) query: Arc<str>,
+}
+
+/// What a successful call taught.
+pub(crate) struct ServedSearch {
+    pub(crate) query: Arc<str>,
+    /// Whether it is the first call that the search led to.
+    pub(crate) is_first: bool,
+}
 
 struct Search {
     /// By the clock's uptime, like every moment here.
@@ -44,16 +71,19 @@ struct Search {
 impl RecentSearches {
     /// Remembers a search and the tools that it showed.
     pub(crate) fn found(&self, asker: Searcher, query: &str, mut tools: Vec<ToolId>, at: Duration) {
+        let mut recall = self.lock();
+        recall.sweep(at);
+        let tenant = asker.principal.tenant();
         if tools.is_empty() {
+            recall.lapse(&tenant, Search { at, query: query.into(), tools, served: Vec::new() });
             return;
         }
         tools.truncate(TOOLS);
-        let mut askers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if askers.len() >= SEARCHERS && !askers.contains_key(&asker) {
-            forget(&mut askers, at);
+        if recall.askers.len() >= SEARCHERS && !recall.askers.contains_key(&asker) {
+            recall.forget(at);
         }
-        let searches = askers.entry(asker).or_default();
-        searches.retain(|search| is_fresh(search, at));
+        recall.drop_stale(&asker, at);
+        let searches = recall.askers.entry(asker).or_default();
         let known = searches.iter().position(|search| *search.query == *query);
         let mut served = Vec::new();
         // The next page of the same search, or the same search again.
@@ -64,9 +94,19 @@ impl RecentSearches {
             tools.truncate(TOOLS);
         }
         searches.push_back(Search { at, query: query.into(), tools, served });
-        while searches.len() > SEARCHES {
-            searches.pop_front();
+        let displaced = (searches.len() > SEARCHES).then(|| searches.pop_front()).flatten();
+        if let Some(displaced) = displaced {
+            recall.lapse(&tenant, displaced);
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Recall> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The searches that led nowhere since this was last called.
+    pub(crate) fn take_lapsed(&self) -> Vec<LapsedSearch> {
+        std::mem::take(&mut self.lock().lapsed)
     }
 
     /// The query that led to a successful call of a tool, if one did. Each search leads to each
@@ -74,30 +114,69 @@ impl RecentSearches {
     ///
     /// It is the latest search that showed the tool, unless that one has led to another tool and an
     /// earlier search led here: then the tool was known already, and merely shown again.
-    pub(crate) fn served(&self, asker: &Searcher, tool: &ToolId, at: Duration) -> Option<Arc<str>> {
-        let mut askers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let searches = askers.get_mut(asker)?;
-        searches.retain(|search| is_fresh(search, at));
+    pub(crate) fn served(
+        &self,
+        asker: &Searcher,
+        tool: &ToolId,
+        at: Duration,
+    ) -> Option<ServedSearch> {
+        let mut recall = self.lock();
+        recall.drop_stale(asker, at);
+        let searches = recall.askers.get_mut(asker)?;
         let is_known = searches.iter().any(|search| search.served.contains(tool));
         let latest = searches.iter_mut().rfind(|search| search.tools.contains(tool))?;
         if latest.served.contains(tool) || (is_known && !latest.served.is_empty()) {
             return None;
         }
+        let is_first = latest.served.is_empty();
         latest.served.push(tool.clone());
-        Some(latest.query.clone())
+        Some(ServedSearch { query: latest.query.clone(), is_first })
+    }
+}
+
+impl Recall {
+    /// Drops an asker's searches that are too old to lead to a call.
+    fn drop_stale(&mut self, asker: &Searcher, now: Duration) {
+        let Some(searches) = self.askers.get_mut(asker) else { return };
+        let fresh = searches.iter().position(|search| is_fresh(search, now));
+        let stale: Vec<_> = searches.drain(..fresh.unwrap_or(searches.len())).collect();
+        let tenant = asker.principal.tenant();
+        stale.into_iter().for_each(|search| self.lapse(&tenant, search));
+    }
+
+    /// The same for everybody, now and then: most askers never come back.
+    fn sweep(&mut self, now: Duration) {
+        if now.saturating_sub(self.swept) < SWEEP {
+            return;
+        }
+        self.swept = now;
+        let is_over =
+            |searches: &VecDeque<Search>| searches.back().is_none_or(|last| !is_fresh(last, now));
+        let over: Vec<_> = self.askers.extract_if(|_, searches| is_over(searches)).collect();
+        for (asker, searches) in over {
+            let tenant = asker.principal.tenant();
+            searches.into_iter().for_each(|search| self.lapse(&tenant, search));
+        }
+    }
+
+    fn lapse(&mut self, tenant: &Tenant, search: Search) {
+        if search.served.is_empty() && self.lapsed.len() < LAPSED {
+            self.lapsed.push(LapsedSearch { tenant: tenant.clone(), query: search.query });
+        }
+    }
+
+    /// Makes room: drops old searches, or everything if all are fresh.
+    fn forget(&mut self, now: Duration) {
+        self.swept = Duration::ZERO;
+        self.sweep(now);
+        if self.askers.len() >= SEARCHERS {
+            self.askers.clear();
+        }
     }
 }
 
 fn is_fresh(search: &Search, now: Duration) -> bool {
     now.saturating_sub(search.at) <= REMEMBERED
-}
-
-/// Makes room: drops old searches, or everything if all are fresh.
-fn forget(askers: &mut HashMap<Searcher, VecDeque<Search>>, now: Duration) {
-    askers.retain(|_, searches| searches.back().is_some_and(|last| is_fresh(last, now)));
-    if askers.len() >= SEARCHERS {
-        askers.clear();
-    }
 }
 
 #[cfg(test)]
@@ -137,6 +216,7 @@ mod tests {
         #[track_caller]
         fn call_as(&self, asker: &Searcher, tool: &str, at: Duration, taught: Option<&str>) {
             let served = self.0.served(asker, &ToolId::new(tool), at);
+            let served = served.map(|served| served.query);
             assert_eq!(served.as_deref(), taught, "{tool}");
         }
     }
@@ -204,10 +284,55 @@ mod tests {
         for user in 0..=SEARCHERS {
             recall.found(asker(&user.to_string(), None), "q", ids(&["t"]), NOW);
         }
-        assert_eq!(recall.0.lock().unwrap().len(), 1);
+        assert_eq!(recall.lock().askers.len(), 1);
         let many: Vec<_> = (0..=TOOLS).map(|tool| ToolId::new(tool.to_string())).collect();
         recall.found(asker("ann", None), "q", many, NOW);
         let last = ToolId::new(TOOLS.to_string());
-        assert_eq!(recall.served(&asker("ann", None), &last, NOW), None);
+        assert!(recall.served(&asker("ann", None), &last, NOW).is_none());
+    }
+
+    fn lapsed(recall: &RecentSearches) -> Vec<(String, String)> {
+        let taken = recall.take_lapsed().into_iter();
+        taken.map(|one| (one.tenant.to_string(), one.query.to_string())).collect()
+    }
+
+    #[test]
+    fn a_search_that_leads_to_no_call_lapses_once() {
+        let session = Session::default();
+        let ann = |query: &str| ("user:ann".to_owned(), query.to_owned());
+        session.search("what nobody serves", &[]);
+        assert_eq!(lapsed(&session.0), [ann("what nobody serves")]);
+        session.search("file a bug", &["create"]);
+        session.search("all bugs", &["list"]);
+        session.call("create", Some("file a bug"));
+        assert_eq!(lapsed(&session.0), []);
+        let late = NOW + REMEMBERED + SWEEP;
+        session.0.found(asker("bob", None), "other", ids(&["t"]), late);
+        assert_eq!(lapsed(&session.0), [ann("all bugs")], "ann never came back");
+        session.0.found(asker("bob", None), "other", ids(&["t"]), late);
+        assert_eq!(lapsed(&session.0), []);
+    }
+
+    #[test]
+    fn a_search_that_others_push_out_has_led_nowhere() {
+        let session = Session::default();
+        for number in 0..=SEARCHES {
+            session.search(&format!("query {number}"), &["t"]);
+        }
+        assert_eq!(lapsed(&session.0), [("user:ann".to_owned(), "query 0".to_owned())]);
+    }
+
+    #[test]
+    fn the_first_call_that_a_search_leads_to_is_told_from_the_next() {
+        let session = Session::default();
+        session.search("bugs", &["create", "list"]);
+        let first = |tool: &str| {
+            let served = session.0.served(&asker("ann", Some(1)), &ToolId::new(tool), NOW);
+            served.map(|served| served.is_first)
+        };
+        assert_eq!(
+            (first("list"), first("create"), first("list")),
+            (Some(true), Some(false), None)
+        );
     }
 }

@@ -24,7 +24,10 @@ impl MemoryPast {
     /// The queries kept so far, each with its tenant and tool.
     fn uses(&self) -> Vec<String> {
         let uses = self.uses.lock().unwrap();
-        let shown = |used: &PastUse| format!("{} {}: {}", used.tenant, used.tool, used.query);
+        let shown = |used: &PastUse| {
+            let tool = used.tool.as_ref().map_or("no tool", ToolId::as_str);
+            format!("{} {tool}: {}", used.tenant, used.query)
+        };
         uses.iter().map(shown).collect()
     }
 
@@ -48,10 +51,9 @@ impl PastQueries for MemoryPast {
         Box::pin(async move {
             let uses = self.uses.lock().unwrap();
             let own = uses.iter().filter(|used| used.tenant == *tenant);
-            let kept = own.map(|PastUse { tool, query, .. }| KeptQuery {
-                tool: tool.clone(),
-                query: query.clone(),
-                weight: 1.0,
+            let kept = own.filter_map(|PastUse { tool, query, .. }| {
+                let (tool, query) = (tool.clone()?, query.clone());
+                Some(KeptQuery { tool, query, weight: 1.0 })
             });
             Ok(kept.collect())
         })
@@ -107,6 +109,20 @@ async fn a_call_that_went_well_teaches_the_search_that_led_to_it() {
     world.call_as(&ann(), SEND, "{}").await.unwrap();
     assert_eq!(world.past.uses(), [format!("user:ann {SEND}: {QUERY}")]);
     assert_eq!(world.finds(&ann(), "the umbrella of tomorrow").await, [SEND]);
+}
+
+#[tokio::test]
+async fn a_search_that_nothing_fits_is_kept_as_one_that_led_nowhere() {
+    let source = source();
+    let world = learning(&source);
+    world.searched(&ann(), QUERY, &[]);
+    world.searched(&ann(), "password=hunter2 for tomorrow", &[]);
+    assert_eq!(world.past.uses(), [format!("user:ann no tool: {QUERY}")]);
+    let found = world.dispatcher.counters().discovery();
+    assert_eq!((found.missed, found.led), (1, 0));
+    let world = World { learns: false, ..World::new(&[&source]) };
+    world.searched(&ann(), QUERY, &[]);
+    assert!(world.past.uses().is_empty());
 }
 
 #[tokio::test]

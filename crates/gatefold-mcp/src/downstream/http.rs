@@ -11,6 +11,7 @@ use axum::extract::{ConnectInfo, Path, State};
 use futures::stream::unfold;
 use gatefold_core::{AgentId, Domain, Principal};
 use gatefold_exchange::{Audience, Scope, UnknownDisclosure};
+use percent_encoding::percent_decode_str;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -189,8 +190,14 @@ impl EndpointState {
         principal: Arc<Principal>,
         asked: AskedSurface<'_>,
     ) -> Result<(Arc<Principal>, Audience), Response<Body>> {
-        let AskedSurface { disclosure, is_told_all } = asked;
-        let told = |audience: Audience| if is_told_all { audience.told_all() } else { audience };
+        let AskedSurface { disclosure, is_told_all, request } = asked;
+        let told = |audience: Audience| {
+            let audience = if is_told_all { audience.told_all() } else { audience };
+            match &request {
+                Some(request) => audience.for_request(request),
+                None => audience,
+            }
+        };
         let unknown =
             |error: UnknownDisclosure| turned_away(StatusCode::BAD_REQUEST, error.to_string());
         match entrance {
@@ -324,11 +331,12 @@ fn no_such_agent() -> Response<Body> {
 }
 
 /// What the query of a request's address asks for, such as `disclosure=flat`.
-#[derive(Clone, Copy)]
 struct AskedSurface<'a> {
     disclosure: Option<&'a str>,
     /// Whether the client takes instructions of any length.
     is_told_all: bool,
+    /// What the model is asked to do.
+    request: Option<String>,
 }
 
 impl<'a> AskedSurface<'a> {
@@ -337,10 +345,20 @@ impl<'a> AskedSurface<'a> {
             let mut parts = query?.split('&').filter_map(|part| part.split_once('='));
             parts.find(|(key, _)| *key == wanted).map(|(_, value)| value)
         };
-        Self { disclosure: value("disclosure"), is_told_all: value("instructions") == Some("full") }
+        Self {
+            disclosure: value("disclosure"),
+            is_told_all: value("instructions") == Some("full"),
+            request: value("for").map(decoded).filter(|request| !request.trim().is_empty()),
+        }
     }
 }
 
 fn resumable(reader: ReplayReader) -> Response<Body> {
     stream(unfold(reader, async |mut reader| Some((reader.next().await?, reader))))
+}
+
+/// A value of a query: `+` is a space, and `%` begins a byte.
+fn decoded(value: &str) -> String {
+    let spaced = value.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
 }

@@ -29,7 +29,7 @@ impl KeptQueries {
     /// Learns a query, and waits until it is written.
     async fn learn(&self, tenant: &str, tool: &str, query: &str) {
         let before = self.store.version().await.unwrap();
-        let (tenant, tool) = (Tenant::new(tenant), ToolId::new(tool));
+        let (tenant, tool) = (Tenant::new(tenant), Some(ToolId::new(tool)));
         let (query, at) = (query.to_owned(), self.clock.now());
         self.store.note(PastUse { tenant, tool, query, at });
         let written = async {
@@ -151,4 +151,36 @@ async fn what_is_forgotten_is_gone_for_every_store_on_the_directory() {
     let version = here.store.version().await.unwrap();
     assert_eq!(there.store.forget_past_queries(PastQueryFilter::Every).await.unwrap(), 0);
     assert_eq!(here.store.version().await.unwrap(), version, "nothing has changed");
+}
+
+#[tokio::test]
+async fn searches_that_led_nowhere_are_kept_apart_and_in_bounds() {
+    let directory = tempdir().unwrap();
+    let past = KeptQueries::open(directory.path()).await;
+    past.learn("user:ann", "notes__file", "file a note").await;
+    let missed = |number: u32| PastUse {
+        tenant: Tenant::new("user:ann"),
+        tool: None,
+        query: format!("nobody serves {number}"),
+        at: past.clock.now(),
+    };
+    let listed = || async { past.store.past_queries(PastQueryFilter::Missed, 1000).await.unwrap() };
+    for number in 0..250 {
+        past.store.note(missed(number));
+        let query = missed(number).query;
+        let written = async {
+            while !listed().await.iter().any(|record| record.query == query) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(WRITTEN, written).await.unwrap();
+    }
+    assert_eq!(listed().await.len(), 200);
+    let tenant = Tenant::new("user:ann");
+    let kept = past.store.kept(&tenant).await.unwrap();
+    assert_eq!(kept.len(), 1, "nobody ranks by them");
+    let learnt = past.store.past_queries(PastQueryFilter::Every, 1000).await.unwrap();
+    assert_eq!(learnt.len(), 1, "they are no past queries of a tool");
+    assert_eq!(past.store.forget_past_queries(PastQueryFilter::Every).await.unwrap(), 201);
+    assert!(listed().await.is_empty());
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, ToolDefinition};
 use gatefold_core::{BoxError, Digest, Domain};
+use gatefold_dispatch::DiscoveryCounts;
 use serde::Serialize;
 
 use super::App;
@@ -72,6 +73,8 @@ pub struct TokenCosts {
     /// definitions each time it asked for the list, and at no other time. It leaves out what a
     /// model writes to discover, and what its client sends again in later turns.
     pub saved: Option<i64>,
+    /// How models found their tools.
+    pub found: DiscoveryCounts,
 }
 
 impl App {
@@ -165,7 +168,8 @@ impl App {
         let (lists, discovery) = (counters.lists(), counters.discovery_tokens());
         let definitions = self.definition_tokens().map(|sums| sums.values().sum());
         let saved = definitions.map(|flat: usize| saved(lists, flat, surface, discovery));
-        TokenCosts { definitions, surface, lists, discovery, saved }
+        let found = counters.discovery();
+        TokenCosts { definitions, surface, lists, discovery, saved, found }
     }
 }
 

@@ -1,14 +1,15 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use gatefold_catalog::{Request, View};
+use gatefold_catalog::{Request, Tool, View};
 use gatefold_core::{CallError, Outcome, Principal, ToolName};
 use gatefold_disclose::{
     AutoDisclosure, ClientLimits, Disclosure, Gateway, GatewayLimits, IntentDisclosure,
     NamespaceDisclosure, Reply, Step, Surface, TypedDisclosure, UsageError,
 };
 use gatefold_exchange::{
-    AgentProfile, AgentProfiles, Audience, Disclosures, NamingScheme, Scope, UnknownDisclosure,
+    AgentProfile, AgentProfiles, Audience, Disclosures, NamingScheme, Scope, SelectionSettings,
+    UnknownDisclosure,
 };
 use serde_json::value::RawValue;
 
@@ -87,11 +88,13 @@ impl ConfiguredDisclosures {
         disclosures: &Disclosures,
     ) -> Result<AgentProfiles, UnknownDisclosure> {
         let profiles = config.agents.iter().map(|(id, agent)| {
-            let own = Self::with(&DisclosureSettings::for_agent(config, agent)).all();
+            let settings = DisclosureSettings::for_agent(config, agent);
+            let own = Self::with(&settings).all();
             let disclosures = std::iter::zip(self.all(), own)
                 .fold(disclosures.clone(), |all, (shared, own)| {
                     all.with_in_place_of(&shared, &own)
                 });
+            disclosures.set_selection(selection(&settings.disclosure));
             let instructions = agent.instructions.as_str().into();
             let disclosure = agent.disclosure.clone();
             (id.clone(), AgentProfile { instructions, disclosure, disclosures })
@@ -131,6 +134,11 @@ impl App {
     }
 }
 
+/// How tools are chosen for a request.
+pub(super) fn selection(config: &DisclosureConfig) -> SelectionSettings {
+    SelectionSettings { limits: config.selection, pinned: config.pinned.clone() }
+}
+
 /// A disclosure under the configuration in force.
 struct ReloadableDisclosure<D> {
     current: ArcSwap<D>,
@@ -156,7 +164,8 @@ fn limits(config: &DisclosureSettings) -> GatewayLimits {
 }
 
 fn gateway(config: &DisclosureSettings) -> Gateway {
-    Gateway { limits: limits(config), pinned: config.disclosure.pinned.clone() }
+    let DisclosureConfig { pinned, execute, .. } = &config.disclosure;
+    Gateway { limits: limits(config), pinned: pinned.clone(), execute: *execute }
 }
 
 fn namespace(config: &DisclosureSettings) -> NamespaceDisclosure {
@@ -172,7 +181,8 @@ fn typed(config: &DisclosureSettings) -> TypedDisclosure {
 }
 
 fn intent(config: &DisclosureSettings) -> IntentDisclosure {
-    IntentDisclosure { limits: limits(config), pinned: config.disclosure.pinned.clone() }
+    let DisclosureConfig { pinned, execute, .. } = &config.disclosure;
+    IntentDisclosure { limits: limits(config), pinned: pinned.clone(), execute: *execute }
 }
 
 fn auto(config: &DisclosureSettings) -> AutoDisclosure {
@@ -206,6 +216,10 @@ impl<D: Disclosure> Disclosure for ReloadableDisclosure<D> {
         result: Result<Outcome, CallError>,
     ) -> Reply {
         self.current.load().render(view, name, request, result)
+    }
+
+    fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
+        self.current.load().reached_through(view, tool)
     }
 
     fn is_transparent(&self) -> bool {

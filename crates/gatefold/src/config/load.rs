@@ -55,7 +55,9 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
         files.push(environment.directory().join(path));
     }
     if faults.is_empty() {
-        draft.disclosure.modes = tool_modes::with_variables(draft.disclosure.modes, environment);
+        let disclosure = &mut draft.disclosure;
+        disclosure.modes = tool_modes::with_variables(disclosure.modes, environment);
+        disclosure.selection = tool_modes::selection(disclosure.selection, environment);
         Ok(resolve::resolve(draft, files))
     } else {
         Err(ConfigError::Invalid(Faults(faults)))

@@ -9,7 +9,7 @@ use gatefold_config::{
     Count, Document, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, parsed,
 };
 use gatefold_core::{AgentId, ClientName};
-use gatefold_disclose::{SkillMode, ToolMode};
+use gatefold_disclose::{ExecuteTools, SkillMode, ToolMode};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, ResultFormat};
 use gatefold_mcp::StartLimits;
@@ -209,6 +209,9 @@ struct DisclosureKeys {
     discovery_tokens: Option<Count<usize>>,
     auto_share: Option<Share>,
     context_tokens: Option<Count<usize>>,
+    split_execute: bool,
+    selection_threshold: Option<Count<usize>>,
+    selection_max: Option<Count<usize>>,
     skill_tool_mode: Option<ModeOf<SkillMode>>,
     connector_tool_mode: Option<ModeOf<ToolMode>>,
     database_tool_mode: Option<ModeOf<ToolMode>>,
@@ -221,6 +224,11 @@ fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut D
     set(&mut disclosure.discovery_tokens, keys.discovery_tokens.map(|count| count.0));
     set(&mut disclosure.auto_share, keys.auto_share);
     set(&mut disclosure.context_tokens, keys.context_tokens.map(|count| count.0));
+    set(&mut disclosure.selection.threshold, keys.selection_threshold.map(|count| count.0));
+    set(&mut disclosure.selection.most, keys.selection_max.map(|count| count.0));
+    if keys.split_execute {
+        disclosure.execute = ExecuteTools::Split;
+    }
     let modes = &mut disclosure.modes;
     set(&mut modes.skills, keys.skill_tool_mode.map(|mode| mode.0));
     set(&mut modes.connectors, keys.connector_tool_mode.map(|mode| mode.0));

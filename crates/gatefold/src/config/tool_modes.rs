@@ -1,7 +1,7 @@
 //! How the disclosure `typed` shows each kind of source: a variable wins over a file.
 
 use gatefold_config::parsed;
-use gatefold_disclose::{SkillMode, ToolMode, ToolModes};
+use gatefold_disclose::{SelectionLimits, SkillMode, ToolMode, ToolModes};
 use serde::{Deserialize, Deserializer};
 
 use crate::Environment;
@@ -88,6 +88,28 @@ pub(super) fn with_variables(mut modes: ToolModes, environment: &Environment) ->
     modes
 }
 
+/// The limits of a selection under the variables of an environment. One that is no number above zero
+/// is reported and ignored.
+pub(super) fn selection(mut limits: SelectionLimits, environment: &Environment) -> SelectionLimits {
+    let variables = [
+        ("REACT_TOOL_SELECTION_THRESHOLD", &mut limits.threshold),
+        ("REACT_TOOL_SELECTION_MAX", &mut limits.most),
+    ];
+    for (name, limit) in variables {
+        let Some(given) = environment.get_filled(name) else { continue };
+        match given.trim().parse::<usize>() {
+            Ok(number) if number > 0 => *limit = number,
+            _ => {
+                let shown: String = given.chars().take(40).collect();
+                tracing::warn!(
+                    "the variable `{name}` is `{shown}` and is ignored: set it to a number above 0"
+                );
+            }
+        }
+    }
+    limits
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +133,14 @@ mod tests {
             skills: SkillMode::Inline,
         };
         assert_eq!(with_variables(of_file, &environment), expected);
+    }
+    #[test]
+    fn the_limits_of_a_selection_follow_their_variables() {
+        let environment = Environment::new(
+            [("REACT_TOOL_SELECTION_THRESHOLD", " 30 "), ("REACT_TOOL_SELECTION_MAX", "none")],
+            "/",
+        );
+        let expected = SelectionLimits { threshold: 30, ..SelectionLimits::default() };
+        assert_eq!(selection(SelectionLimits::default(), &environment), expected);
     }
 }

@@ -59,6 +59,11 @@ fn an_empty_file_has_the_documented_defaults() {
                     mcp: Progressive,
                     skills: Progressive,
                 },
+                execute: One,
+                selection: SelectionLimits {
+                    threshold: 12,
+                    most: 6,
+                },
             },
             AuditConfig {
                 durability: Process,
@@ -220,6 +225,11 @@ fn every_key_is_taken() {
                 databases: Progressive,
                 mcp: Progressive,
                 skills: Progressive,
+            },
+            execute: One,
+            selection: SelectionLimits {
+                threshold: 12,
+                most: 6,
             },
         },
         Limits {

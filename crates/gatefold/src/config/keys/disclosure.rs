@@ -1,3 +1,5 @@
+use gatefold_disclose::ExecuteTools;
+
 use super::super::key::{Emptiness, Key, Kind, count};
 use super::super::tool_modes;
 use super::FixedSection;
@@ -58,6 +60,34 @@ pub(super) const DISCLOSURE: FixedSection = FixedSection {
             value: |config| Some(config.disclosure.context_tokens.into()),
             example: "128000",
             ..Key::new("context_tokens", count(), "How many tokens a model's context has.")
+        },
+        Key {
+            details: "For clients whose permission rules go by the names of tools: `execute_read` calls only what \
+                      declares itself read-only.",
+            value: |config| Some((config.disclosure.execute == ExecuteTools::Split).into()),
+            example: "true",
+            ..Key::new(
+                "split_execute",
+                Kind::Flag,
+                "Whether `execute_read` and `execute_write` stand in the place of `execute_tool`.",
+            )
+        },
+        Key {
+            details: "Above it, a request that says what it is for (`/mcp?for=TEXT`) gets those tools that it needs, \
+                      and `request_tools` for the others. The variable `REACT_TOOL_SELECTION_THRESHOLD` wins over it.",
+            value: |config| Some(config.disclosure.selection.threshold.into()),
+            example: "20",
+            ..Key::new(
+                "selection_threshold",
+                count(),
+                "The most tools that are all shown to such a request.",
+            )
+        },
+        Key {
+            details: "Pinned tools stand beside them. The variable `REACT_TOOL_SELECTION_MAX` wins over it.",
+            value: |config| Some(config.disclosure.selection.most.into()),
+            example: "8",
+            ..Key::new("selection_max", count(), "How many tools are chosen for such a request.")
         },
         Key {
             details: "\"inline\" puts their texts into the instructions, the shortest first, as far as a client \

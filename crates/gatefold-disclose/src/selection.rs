@@ -1,0 +1,305 @@
+//! The tools of a surface that one request needs: the likeliest are shown, the others by their names
+//! in a tool that loads them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use gatefold_catalog::{LINE_LIMIT, Pattern, Request, Scope, SearchMode, View, one_line, search};
+use gatefold_core::{CallError, Operation, Outcome, ToolName};
+use serde_json::value::RawValue;
+
+use crate::arguments::{Arguments, json_text, object, object_text};
+use crate::bounded::bounded;
+use crate::executing::ExecuteTools;
+use crate::hints;
+use crate::surface::{
+    ClientLimits, DESCRIPTION_BYTES, Disclosure, Reply, Step, Surface, ToolSurface, UsageError,
+};
+use crate::wording::{choice, quoted};
+
+const REQUEST: &str = "request_tools";
+const EXECUTE: &str = "execute_tool";
+
+/// How many tools of the catalogue are asked for at most, to find the best at the top level.
+const RANKED: usize = 200;
+/// How many tools one call may ask for.
+const MOST_NAMES: usize = 20;
+/// The lengths of descriptions in the list of what is not loaded, in characters, from the best to
+/// the shortest.
+const LENGTHS: [usize; 5] = [LINE_LIMIT, 50, 30, 15, 0];
+
+const DESCRIPTION: &str = "Load tools that are not shown. Not loaded:";
+
+/// When tools are chosen for a request, and how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SelectionLimits {
+    /// The most tools that are all shown.
+    pub threshold: usize,
+    /// How many are shown of more than that, beside pinned ones.
+    pub most: usize,
+}
+
+impl Default for SelectionLimits {
+    fn default() -> Self {
+        Self { threshold: 12, most: 6 }
+    }
+}
+
+/// Another disclosure, of whose tools only those are shown that a request needs.
+///
+/// It is pure as any disclosure. Whoever keeps the tools between a model's turns, as an agent's loop
+/// does, goes on with [`SelectedDisclosure::with_loaded`].
+#[derive(Clone)]
+pub struct SelectedDisclosure {
+    inner: Arc<dyn Disclosure>,
+    /// What the model is asked to do, in its user's words.
+    request: Arc<str>,
+    limits: SelectionLimits,
+    /// Tools that are always shown, by patterns over their ids.
+    pinned: Vec<Pattern>,
+    loaded: BTreeSet<String>,
+}
+
+/// A surface in two parts.
+struct Selection {
+    /// In the order of the whole surface.
+    shown: Vec<ToolSurface>,
+    rest: Vec<ToolSurface>,
+    instructions: String,
+}
+
+impl SelectedDisclosure {
+    pub fn new(
+        inner: Arc<dyn Disclosure>,
+        request: impl Into<Arc<str>>,
+        limits: SelectionLimits,
+        pinned: Vec<Pattern>,
+    ) -> Self {
+        Self { inner, request: request.into(), limits, pinned, loaded: BTreeSet::new() }
+    }
+
+    /// The same with further tools, as a call of `request_tools` asks for them. Its surface is the
+    /// new set of tools.
+    #[must_use]
+    pub fn with_loaded(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.loaded.extend(names);
+        self
+    }
+
+    fn select(&self, view: &View, limits: &ClientLimits) -> Selection {
+        let Surface { tools, instructions, .. } = self.inner.surface(view, limits);
+        if tools.len() <= self.limits.threshold {
+            return Selection { shown: tools, rest: Vec::new(), instructions };
+        }
+        let kept = self.kept(view, &tools);
+        let (shown, rest) = tools.into_iter().partition(|tool| kept.contains(&tool.name));
+        Selection { shown, rest, instructions }
+    }
+
+    /// The names of the tools to show: the pinned, the loaded, and the best for the request. A tool
+    /// that reaches others counts as its best.
+    fn kept(&self, view: &View, tools: &[ToolSurface]) -> BTreeSet<String> {
+        let at_the_top: BTreeSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        let is_pinned = |id: &str| self.pinned.iter().any(|pattern| pattern.matches(id));
+        let pinned = view.tools().filter(|tool| is_pinned(tool.id().as_str()));
+        let mut kept: BTreeSet<String> =
+            pinned.map(|tool| tool.alias().to_owned()).chain(self.loaded.iter().cloned()).collect();
+        kept.retain(|name| at_the_top.contains(name.as_str()));
+        let everywhere = Scope { domain: None, group: None };
+        let hits = search(view, &self.request, &everywhere, SearchMode::Hybrid, RANKED);
+        let mut best = Vec::new();
+        for hit in &hits {
+            for name in self.inner.reached_through(view, hit.tool) {
+                if at_the_top.contains(name.as_str()) && !best.contains(&name) {
+                    best.push(name);
+                }
+            }
+        }
+        // What no search found comes last, in the order of the surface.
+        let others = tools.iter().map(|tool| tool.name.clone());
+        let unranked: Vec<_> = others.filter(|name| !best.contains(name)).collect();
+        let chosen = best.into_iter().chain(unranked).filter(|name| !kept.contains(name));
+        let chosen: Vec<_> = chosen.take(self.limits.most).collect();
+        kept.extend(chosen);
+        kept
+    }
+
+    /// The schemas of tools that are not shown.
+    fn load(&self, view: &View, arguments: &RawValue) -> Result<Step, UsageError> {
+        let arguments = Arguments::parse(REQUEST, arguments)?;
+        arguments.only(&["tool_names"])?;
+        let names = arguments.texts("tool_names")?.filter(|names| !names.is_empty());
+        let names = names.ok_or_else(|| {
+            UsageError::new(format!(
+                "Missing parameter 'tool_names' of {REQUEST}. Name tools that it lists."
+            ))
+        })?;
+        if names.len() > MOST_NAMES {
+            return Err(UsageError::new(format!(
+                "{REQUEST} takes at most {MOST_NAMES} names at a time."
+            )));
+        }
+        let Selection { shown, rest, .. } = self.select(view, &ClientLimits::default());
+        let all: BTreeMap<&str, &ToolSurface> =
+            shown.iter().chain(&rest).map(|tool| (tool.name.as_str(), tool)).collect();
+        let mut found = Vec::new();
+        for name in &names {
+            let tool = all.get(name.trim()).ok_or_else(|| {
+                let near = gatefold_catalog::nearest_texts(name, all.keys().copied());
+                let near = if near.is_empty() {
+                    String::new()
+                } else {
+                    format!(" Did you mean {}?", choice(near))
+                };
+                UsageError::new(format!(
+                    "Unknown tool {}.{near} {REQUEST} lists what it can load.",
+                    quoted(name)
+                ))
+            })?;
+            found.push(tool.definition.get());
+        }
+        let tools = format!("[{}]", found.join(","));
+        let note = json_text(&format!(
+            "Call them by their names, or with {EXECUTE}(tool_name, arguments)."
+        ));
+        let text = object_text([("tools", tools.as_str()), ("note", note.as_str())]);
+        Ok(Step::Reply(Reply::text(&text)))
+    }
+
+    /// What a call of `execute_tool` means where the other disclosure has no such tool.
+    fn execute(&self, view: &View, arguments: &RawValue) -> Result<Step, UsageError> {
+        let arguments = Arguments::parse(EXECUTE, arguments)?;
+        arguments.only(&["tool_name", "arguments"])?;
+        let name = arguments.text("tool_name")?.ok_or_else(|| {
+            UsageError::new(format!("Missing parameter 'tool_name' of {EXECUTE}."))
+        })?;
+        let unknown = || UsageError::new(format!("Unknown tool {}.", quoted(&name)));
+        let parsed = ToolName::parse(name.trim()).map_err(|_| unknown())?;
+        let given = arguments.get("arguments").unwrap_or("{}");
+        let given = RawValue::from_string(given.to_owned()).expect("it was read as JSON");
+        self.inner.interpret(view, &parsed, &given)
+    }
+
+    /// Whether the other disclosure has an `execute_tool` of its own.
+    fn inner_executes(&self, view: &View) -> bool {
+        let reached = |tool| self.inner.reached_through(view, tool);
+        view.tools().next().is_some_and(|tool| reached(tool).iter().any(|name| name == EXECUTE))
+    }
+
+    /// The tool of the other disclosure that a request came through.
+    fn inner_name(&self, view: &View, name: &ToolName, request: &Request) -> ToolName {
+        let Operation::Tool { name: called, .. } = &*request.operation else {
+            return name.clone();
+        };
+        let tool = view.find(called.as_str());
+        let through = tool.and_then(|tool| self.inner.reached_through(view, tool).pop());
+        through.and_then(|name| ToolName::parse(&name).ok()).unwrap_or_else(|| called.clone())
+    }
+}
+
+fn request_tools(rest: &[ToolSurface]) -> ToolSurface {
+    let lines = |length: usize| -> Vec<String> {
+        rest.iter()
+            .map(|tool| match one_line(&about(tool), length) {
+                about if about.is_empty() => format!("\n- {}", tool.name),
+                about => format!("\n- {}: {about}", tool.name),
+            })
+            .collect()
+    };
+    let description = bounded(
+        LENGTHS.into_iter().map(lines),
+        DESCRIPTION_BYTES,
+        |lines| format!("{DESCRIPTION}{lines}"),
+        |count| format!("\n+{count} more, which 'tool_names' names"),
+    );
+    let names: Vec<_> = rest.iter().map(|tool| json_text(&tool.name)).collect();
+    let names = format!(
+        r#"{{"type":"array","items":{{"type":"string","enum":[{}]}},"minItems":1,"maxItems":{MOST_NAMES}}}"#,
+        names.join(",")
+    );
+    let properties = object_text([("tool_names", names.as_str())]);
+    let input = object_text([
+        ("type", r#""object""#),
+        ("properties", properties.as_str()),
+        ("required", r#"["tool_names"]"#),
+    ]);
+    let (name, description) = (json_text(REQUEST), json_text(&description));
+    let definition = object([
+        ("name", name.as_str()),
+        ("description", description.as_str()),
+        ("inputSchema", input.as_str()),
+        ("annotations", hints::READING),
+    ]);
+    ToolSurface { name: REQUEST.to_owned(), definition }
+}
+
+/// A tool's description, as its definition has it.
+fn about(tool: &ToolSurface) -> String {
+    #[derive(serde::Deserialize)]
+    struct Described {
+        #[serde(default)]
+        description: String,
+    }
+    let read = serde_json::from_str::<Described>(tool.definition.get());
+    read.map(|tool| tool.description).unwrap_or_default()
+}
+
+impl Disclosure for SelectedDisclosure {
+    fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
+        let Selection { mut shown, rest, instructions } = self.select(view, limits);
+        if !rest.is_empty() {
+            shown.push(request_tools(&rest));
+            if !shown.iter().chain(&rest).any(|tool| tool.name == EXECUTE) {
+                let what = "Run a tool that request_tools has loaded.";
+                let own = ExecuteTools::One.definitions(what, "Matching the tool's schema.");
+                let own = own.into_iter();
+                shown.extend(
+                    own.map(|(name, definition)| ToolSurface { name: name.to_owned(), definition }),
+                );
+            }
+        }
+        Surface::new(shown, instructions)
+    }
+
+    fn interpret(
+        &self,
+        view: &View,
+        name: &ToolName,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError> {
+        match name.as_str() {
+            REQUEST => self.load(view, arguments),
+            EXECUTE if !self.inner_executes(view) => self.execute(view, arguments),
+            _ => self.inner.interpret(view, name, arguments),
+        }
+    }
+
+    fn searches(&self, name: &ToolName) -> bool {
+        name.as_str() == REQUEST || name.as_str() == EXECUTE || self.inner.searches(name)
+    }
+
+    fn render(
+        &self,
+        view: &View,
+        name: &ToolName,
+        request: &Request,
+        result: Result<Outcome, CallError>,
+    ) -> Reply {
+        if name.as_str() == EXECUTE && !self.inner_executes(view) {
+            let name = self.inner_name(view, name, request);
+            return self.inner.render(view, &name, request, result);
+        }
+        self.inner.render(view, name, request, result)
+    }
+
+    fn is_transparent(&self) -> bool {
+        self.inner.is_transparent()
+    }
+
+    fn reached_through(&self, view: &View, tool: &gatefold_catalog::Tool) -> Vec<String> {
+        self.inner.reached_through(view, tool)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+use gatefold_catalog::{GroupRules, KindName, Manifest, Snapshot, SourceEntry, ToolSpec};
+use gatefold_core::{Domain, Timestamp};
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use super::*;
+use crate::{FlatDisclosure, Gateway, Names, NamespaceDisclosure, TypedDisclosure};
+
+const TOOLS: [(&str, &str, &[(&str, &str)]); 4] = [
+    (
+        "mail",
+        "mcp",
+        &[
+            ("send_mail", "Send an e-mail to somebody."),
+            ("list_mails", "List the mails of a folder."),
+            ("delete_mail", "Delete a mail."),
+            ("move_mail", "Move a mail to a folder."),
+        ],
+    ),
+    (
+        "calendar",
+        "mcp",
+        &[
+            ("create_event", "Put an appointment into the calendar."),
+            ("list_events", "List the appointments of a day."),
+            ("delete_event", "Remove an appointment."),
+            ("find_free_time", "Find a time when everybody is free."),
+        ],
+    ),
+    (
+        "files",
+        "mcp",
+        &[
+            ("read_file", "Read a file."),
+            ("write_file", "Write a file."),
+            ("list_files", "List the files of a folder."),
+        ],
+    ),
+    (
+        "shop",
+        "openapi",
+        &[
+            ("create_order", "Order an article."),
+            ("get_order", "What became of an order."),
+            ("refund_order", "Give the money for an order back."),
+        ],
+    ),
+];
+
+fn view() -> View {
+    let entry = |(domain, kind, tools): &(&str, &'static str, &[(&str, &str)])| {
+        let start = Manifest::builder(Timestamp::from_millis(0));
+        let manifest = tools
+            .iter()
+            .fold(start, |all, (name, about)| all.tool(ToolSpec::new(*name).description(*about)));
+        SourceEntry {
+            domain: Domain::parse(domain).unwrap(),
+            kind: KindName::new(kind),
+            description: None,
+            groups: GroupRules::default(),
+            manifest: Some(Arc::new(manifest.build())),
+        }
+    };
+    View::whole(Arc::new(Snapshot::build(TOOLS.iter().map(entry).collect(), 1)))
+}
+
+fn flat() -> Arc<dyn Disclosure> {
+    Arc::new(FlatDisclosure { names: Names::Public })
+}
+
+fn selected(inner: Arc<dyn Disclosure>, request: &str) -> SelectedDisclosure {
+    SelectedDisclosure::new(inner, request, SelectionLimits::default(), Vec::new())
+}
+
+fn surface(disclosure: &dyn Disclosure) -> Surface {
+    disclosure.surface(&view(), &ClientLimits::default())
+}
+
+fn names(surface: &Surface) -> Vec<&str> {
+    surface.tools.iter().map(|tool| tool.name.as_str()).collect()
+}
+
+fn answer(disclosure: &dyn Disclosure, name: &str, arguments: &str) -> String {
+    let name = ToolName::parse(name).unwrap();
+    let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
+    match disclosure.interpret(&view(), &name, &arguments) {
+        Ok(Step::Reply(reply)) => {
+            let block: Value = serde_json::from_str(reply.content[0].get()).unwrap();
+            block["text"].as_str().unwrap().to_owned()
+        }
+        Ok(Step::Call(request)) => {
+            format!("call {} {}", request.operation.subject(), request.operation.arguments())
+        }
+        Ok(Step::Found(..)) => panic!("{name} searched"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn the_likeliest_six_are_shown_and_the_others_named() {
+    let shown = surface(&selected(flat(), "send an e-mail about the order to Ada"));
+    let names = names(&shown);
+    assert_eq!(names.len(), 8, "{names:?}");
+    assert!(names.contains(&"mail__send_mail"), "{names:?}");
+    assert_eq!(names[6..], ["request_tools", "execute_tool"]);
+    let rest: Value = serde_json::from_str(shown.tools[6].definition.get()).unwrap();
+    let listed = rest["inputSchema"]["properties"]["tool_names"]["items"]["enum"].as_array();
+    let listed: Vec<_> = listed.unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    assert_eq!(listed.len(), 8);
+    let all: BTreeSet<_> = names[..6].iter().chain(&listed).copied().collect();
+    assert_eq!(all.len(), 14, "every tool is in one of the two");
+    let description = rest["description"].as_str().unwrap();
+    assert!(description.contains("\n- files__read_file: Read a file."), "{description}");
+}
+
+#[test]
+fn another_request_has_other_tools_and_the_same_one_the_same_bytes() {
+    let of = |request: &str| -> Vec<String> {
+        let shown = surface(&selected(flat(), request));
+        shown.tools.iter().map(|tool| tool.definition.get().to_owned()).collect()
+    };
+    assert_eq!(of("read a file"), of("read a file"));
+    assert_ne!(of("read a file"), of("cancel the appointment on Monday"));
+}
+
+#[test]
+fn a_surface_that_is_small_enough_stays_as_it_is() {
+    for inner in [Arc::new(Gateway::default()) as Arc<dyn Disclosure>, typed()] {
+        let whole: Vec<_> = surface(&*inner).tools.iter().map(|tool| tool.name.clone()).collect();
+        assert_eq!(names(&surface(&selected(inner, "read a file"))), whole);
+    }
+}
+
+fn typed() -> Arc<dyn Disclosure> {
+    Arc::new(TypedDisclosure::default())
+}
+
+#[test]
+fn a_tool_that_reaches_others_counts_as_its_best() {
+    let limits = SelectionLimits { threshold: 3, most: 2 };
+    let inner = Arc::new(NamespaceDisclosure::default());
+    let request = "give the money for the order back";
+    let chosen = SelectedDisclosure::new(inner, request, limits, Vec::new());
+    let shown = surface(&chosen);
+    let expected = ["shop__get_tool_schema", "shop__invoke_tool", "request_tools", "execute_tool"];
+    assert_eq!(names(&shown), expected);
+}
+
+#[test]
+fn pinned_and_loaded_tools_are_shown_too() {
+    let chosen = SelectedDisclosure {
+        pinned: vec![Pattern::new("shop__*")],
+        ..selected(flat(), "read a file")
+    };
+    assert_eq!(surface(&chosen).tools.len(), 3 + 6 + 2);
+    let loaded = chosen.with_loaded(["calendar__find_free_time".to_owned(), "nothing".to_owned()]);
+    let shown = surface(&loaded);
+    let names = names(&shown);
+    assert!(names.contains(&"calendar__find_free_time") && !names.contains(&"nothing"));
+}
+
+#[test]
+fn what_is_not_shown_is_loaded_with_its_schema_and_called() {
+    let chosen = selected(flat(), "read a file");
+    let told = answer(&chosen, "request_tools", r#"{"tool_names":["mail__move_mail"]}"#);
+    assert_snapshot!(told, @r#"{"tools":[{"description":"Move a mail to a folder.","inputSchema":{"type":"object"},"name":"mail__move_mail"}],"note":"Call them by their names, or with execute_tool(tool_name, arguments)."}"#);
+    for call in [
+        ("mail__move_mail", r#"{"to":"old"}"#),
+        ("execute_tool", r#"{"tool_name":"mail__move_mail","arguments":{"to":"old"}}"#),
+    ] {
+        assert_eq!(answer(&chosen, call.0, call.1), r#"call mail__move_mail {"to":"old"}"#);
+    }
+    for (arguments, told) in [
+        ("{}", "Missing parameter 'tool_names' of request_tools. Name tools that it lists."),
+        (
+            r#"{"tool_names":7}"#,
+            "Parameter 'tool_names' of request_tools must be a list of strings.",
+        ),
+        (
+            r#"{"tool_names":"mail__mov_mail"}"#,
+            "Unknown tool 'mail__mov_mail'. Did you mean 'mail__move_mail', 'mail__send_mail' or 'mail__list_mails'? request_tools lists what it can load.",
+        ),
+    ] {
+        assert_eq!(answer(&chosen, "request_tools", arguments), told);
+    }
+}
+
+#[test]
+fn a_meta_tool_is_loaded_and_called_like_any_other() {
+    let limits = SelectionLimits { threshold: 1, most: 1 };
+    let chosen = SelectedDisclosure::new(typed(), "move the mail", limits, Vec::new());
+    assert_eq!(names(&surface(&chosen)), ["mcp", "request_tools", "execute_tool"]);
+    let call = r#"{"tool_name":"connector","arguments":{"subcommand":"execute","connector":"shop","action":"get_order"}}"#;
+    assert_eq!(answer(&chosen, "execute_tool", call), "call shop__get_order {}");
+}
