@@ -75,9 +75,9 @@ pub enum ToolMode {
 impl TypedDisclosure {
     /// Builds a surface in the order of eight steps, of which four are here.
     ///
-    /// Nothing that the other four are about exists: the agent category filter (step 2) and `call_agent`
-    /// registration (step 7) need agents, KB injection (step 3) needs knowledge bases as sources, and
-    /// runtime selection (step 8) needs a way to choose tools for a request.
+    /// The agent category filter (step 2) is policy: the view has been through it. Runtime selection
+    /// (step 8) is [`SelectedDisclosure`](crate::SelectedDisclosure), around any disclosure. KB
+    /// injection (step 3) and `call_agent` registration (step 7) need sources that do not exist.
     fn assemble(&self, view: &View, limits: ClientLimits) -> Surface {
         // Step 1, base discovery.
         let mut tools = self.base_tools(view);

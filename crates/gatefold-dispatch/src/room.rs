@@ -141,8 +141,10 @@ mod tests {
 
     #[tokio::test]
     async fn places_follow_the_limits_but_never_shut_everybody_out() {
-        for (memory, expected) in [(0, 2), (20, 2), (39, 3), (u64::MAX, Semaphore::MAX_PERMITS)] {
-            let limits = Limits { result_bytes: 10, result_memory: memory, ..Limits::default() };
+        for (memory, bytes, expected) in
+            [(0, 10, 2), (20, 10, 2), (39, 10, 3), (u64::MAX, 1, Semaphore::MAX_PERMITS)]
+        {
+            let limits = Limits { result_bytes: bytes, result_memory: memory, ..Limits::default() };
             assert_eq!(ResultPlaces::new(&limits).all.available_permits(), expected, "{memory}");
         }
     }

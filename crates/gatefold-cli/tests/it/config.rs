@@ -76,6 +76,10 @@ fn a_key_is_explained() {
     default              string                     "gateway"      How tools are shown to whoever asks for nothing else.
     auto_share           number                     0.1            The share of the context up to which `auto` shows all definitions in full.
     context_tokens       whole number               200000         How many tokens a model's context has.
+    split_execute        boolean                    false          Whether `execute_read` and `execute_write` stand in the place of `execute_tool`.
+    selection_threshold  whole number               12             The most tools that are all shown to such a request.
+    selection_max        whole number               6              How many tools are chosen for such a request.
+    skill_tool_mode      "progressive" or "inline"  "progressive"  How `typed` shows skills.
     connector_tool_mode  "progressive" or "legacy"  "progressive"  How `typed` shows HTTP APIs.
     database_tool_mode   "progressive" or "legacy"  "progressive"  How `typed` shows databases.
     mcp_tool_mode        "progressive" or "legacy"  "progressive"  How `typed` shows MCP servers.
@@ -163,6 +167,10 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     disclosure.default              default           "gateway"
     disclosure.auto_share           default           0.1
     disclosure.context_tokens       default           200000
+    disclosure.split_execute        default           false
+    disclosure.selection_threshold  default           12
+    disclosure.selection_max        default           6
+    disclosure.skill_tool_mode      default           "progressive"
     disclosure.connector_tool_mode  default           "progressive"
     disclosure.database_tool_mode   default           "progressive"
     disclosure.mcp_tool_mode        default           "progressive"
@@ -176,6 +184,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     limits.idle_stop                gatefold.toml:3   "${IDLE:-5m}"
     limits.result_preview           default           4000
     limits.stored_result            default           "16MiB"
+    limits.results_size             default           "256MiB"
     limits.stored_result_expiry     default           "1h"
     limits.stored_results           default           100
     limits.request_size             default           "4MiB"
