@@ -14,6 +14,7 @@ mod hints;
 mod intent;
 mod namespace;
 mod pinned;
+mod rehearsal;
 mod shortened;
 mod surface;
 mod typed;
@@ -24,6 +25,7 @@ pub use flat::{FlatDisclosure, Names};
 pub use gateway::{Gateway, GatewayLimits};
 pub use intent::IntentDisclosure;
 pub use namespace::NamespaceDisclosure;
+pub use rehearsal::{Rehearsal, rehearse, typical_tools};
 pub use shortened::{PreviewPlace, StructuredContent, result_text, separate_text, with_preview};
 pub use surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
