@@ -14,8 +14,8 @@ use crate::typed::Route;
 
 /// How many pages of a search a model reads before it tries other words.
 const SEARCH_PAGES: usize = 3;
-/// How many pages of a list it reads before it gives up.
-const LIST_PAGES: usize = 50;
+/// How many pages of a list it reads before it gives up. A page may hold a single large schema.
+const LIST_PAGES: usize = 1000;
 /// The most tools that a search by intent is asked for.
 const INTENT_TOOLS: usize = 5;
 /// How the names of tools begin that call others by name.
