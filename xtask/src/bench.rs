@@ -15,6 +15,7 @@ pub(crate) mod search;
 pub(crate) mod soak;
 pub(crate) mod sql;
 pub(crate) mod start;
+pub(crate) mod surfaces;
 mod table;
 pub(crate) mod tokens;
 

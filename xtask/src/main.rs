@@ -20,6 +20,8 @@ usage: cargo xtask <chore>
   bench start    measure start, first discovery and idle memory over $GATEFOLD_CATALOGS [--write]
   bench tokens   print what models see of the real tool lists in $GATEFOLD_CATALOGS, in tokens, and of
                  answers to the requests in $GATEFOLD_REQUESTS [--write]
+  bench surfaces compare all ways to show the real tool lists in $GATEFOLD_CATALOGS: tokens at rest and of a
+                 typical task, its calls, and the time to make a surface and to serve it again [--write]
   bench search   measure the ranking over the sets in SETS or $GATEFOLD_SETS, and its cost over
                  $GATEFOLD_CATALOGS [SETS] [--write]
   bench calls    measure the call path against a direct call and a peer; --write keeps the table
@@ -65,6 +67,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["docs"] => docs::run(&root()),
         ["bench", "start", options @ ..] => bench::start::run(&root(), options),
         ["bench", "tokens", options @ ..] => bench::tokens::run(&root(), options),
+        ["bench", "surfaces", options @ ..] => bench::surfaces::run(&root(), options),
         ["bench", "search", options @ ..] => bench::search::run(&root(), options),
         ["bench", "calls", options @ ..] => bench::calls::run(&root(), options),
         ["bench", "http", options @ ..] => bench::http::run(&root(), options),

@@ -88,7 +88,7 @@ fn on_a_runtime(
 ) -> anyhow::Result<ExitCode> {
     let log = start_logs(arguments, environment)?;
     let mut builder = match arguments.command {
-        Command::DemoServer { .. } | Command::CountTokens => Builder::new_current_thread(),
+        Command::DemoServer { .. } | Command::CountTokens { .. } => Builder::new_current_thread(),
         _ => Builder::new_multi_thread(),
     };
     let runtime = builder.enable_all().build().context("no runtime could be started")?;
@@ -144,7 +144,7 @@ async fn dispatch(
             gatefold_demo::serve_stdio(name, scratch).await?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::CountTokens => tokens::count_lines(),
+        Command::CountTokens { vocabularies } => tokens::count_lines(vocabularies),
         Command::Completions { shell } => completions::script(*shell),
         Command::Man { dir } => manual::pages(dir.as_deref(), environment),
     }

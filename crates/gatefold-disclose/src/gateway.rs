@@ -22,8 +22,8 @@ pub(crate) use execute::{
 pub(crate) use result::Rendering;
 pub(crate) use schema::{described as schema_text, described_after as schema_text_after};
 
-const DISCOVER: &str = "discover_tools";
-const SCHEMA: &str = "get_tool_schema";
+pub(crate) const DISCOVER: &str = "discover_tools";
+pub(crate) const SCHEMA: &str = "get_tool_schema";
 /// The names of the gateway's own tools.
 const fn own_tools(execute: ExecuteTools) -> &'static [&'static str] {
     match execute {

@@ -16,6 +16,7 @@ mod hints;
 mod intent;
 mod namespace;
 mod pinned;
+mod rehearsal;
 mod selection;
 mod shortened;
 mod surface;
@@ -28,6 +29,7 @@ pub use flat::{FlatDisclosure, Names};
 pub use gateway::{Gateway, GatewayLimits};
 pub use intent::IntentDisclosure;
 pub use namespace::NamespaceDisclosure;
+pub use rehearsal::{Rehearsal, rehearse, typical_tools};
 pub use selection::{SelectedDisclosure, SelectionLimits};
 pub use shortened::{PreviewPlace, StructuredContent, result_text, separate_text, with_preview};
 pub use surface::{

@@ -14,11 +14,11 @@ use crate::wording::{listed, quoted, unknown_tool};
 mod definitions;
 
 const SCHEMA: &str = "get_tool_schema";
-const INVOKE: &str = "invoke_tool";
+pub(crate) const INVOKE: &str = "invoke_tool";
 
 /// The domain that stands for those without tools of their own. No domain is called so: a domain
 /// has at most 40 characters and no capital letters.
-const SHARED: &str = "OTHERS";
+pub(crate) const SHARED: &str = "OTHERS";
 
 /// Two tools for each domain: `{domain}__get_tool_schema`, whose description has a line for each of
 /// the domain's tools, and `{domain}__invoke_tool`. Pinned tools stand beside them.

@@ -15,6 +15,7 @@ use crate::wording::{choice, listed, quoted};
 use database::DatabaseCommand;
 use kinds::{DISCOVER, META_TOOLS, READ_SKILL, ResourceKind, ToolPlace};
 use parts::ResourceParts;
+pub(crate) use route::Route;
 use skills::Skills;
 
 mod database;
@@ -22,6 +23,7 @@ mod definitions;
 mod kinds;
 mod pages;
 mod parts;
+mod route;
 mod skills;
 mod stubs;
 

@@ -187,7 +187,8 @@ impl Audience {
         self.names
     }
 
-    pub(crate) fn limits(&self) -> &ClientLimits {
+    /// How much its client can handle.
+    pub fn limits(&self) -> &ClientLimits {
         &self.limits
     }
 

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use gatefold_catalog::{Request, View, address, read_address, token_bound};
+use gatefold_catalog::{Request, Tool, View, address, read_address, token_bound};
 use gatefold_core::{
     CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, ResumeError,
     SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolId, ToolName, Uri,
 };
-use gatefold_disclose::{Names, Reply, Step, StructuredContent, UsageError};
+use gatefold_disclose::{Names, Rehearsal, Reply, Step, StructuredContent, UsageError, rehearse};
 use gatefold_dispatch::{Caller, Counters, PinnedTurn};
 use serde_json::value::RawValue;
 
@@ -88,6 +88,12 @@ impl Turn {
     /// What the model is given at first, and everything else that can be listed.
     pub fn lists(&self) -> Arc<Lists> {
         self.surfaces.get(self.view(), &self.audience)
+    }
+
+    /// A model's way to its first call of a tool, without the call. Nothing is recorded.
+    pub fn rehearse(&self, tool: &Tool) -> Option<Rehearsal> {
+        let lists = self.lists();
+        rehearse(&**self.audience.disclosure(), self.view(), lists.surface(), tool)
     }
 
     /// Answers a call of one of the surface's tools.

@@ -77,12 +77,12 @@ fn row(what: &str, tokens: usize, flat: usize) -> Vec<String> {
 }
 
 /// The JSON without white space between tokens, as clients pass it to models.
-fn compact(json: &str) -> String {
+pub(super) fn compact(json: &str) -> String {
     serde_json::from_str::<serde_json::Value>(json).map_or_else(|_| json.into(), |v| v.to_string())
 }
 
 /// The lists of a folder, each a source named after its server.
-fn entries(folder: &Path) -> Result<Vec<SourceEntry>> {
+pub(super) fn entries(folder: &Path) -> Result<Vec<SourceEntry>> {
     let mut entries = Vec::new();
     for file in std::fs::read_dir(folder).context("the catalogue cannot be read")? {
         let path = file?.path();

@@ -14,7 +14,7 @@ use super::output::{Output, Style};
 use super::progress::Progress;
 use super::table::{Table, grouped, number_of};
 use super::tokens::ChildCounter;
-use super::{session, stop, visible};
+use super::{session, stop, surface, visible};
 
 /// The most definitions with invisible characters to list for one source.
 const HIDDEN_TEXTS: usize = 20;
@@ -111,7 +111,7 @@ fn hint(source: &SourceConfig) -> Option<&'static str> {
         .then_some("`command` is only the program; put its arguments in `args`")
 }
 
-/// Settings that have no effect.
+/// Settings that have no effect, and ways to show tools that some clients do not take.
 async fn warnings(app: &App) -> Vec<String> {
     let pinned = app.pin();
     let config = app.config();
@@ -122,7 +122,7 @@ async fn warnings(app: &App) -> Vec<String> {
     let idle = idle.map(|pattern| format!("`disclosure.pinned` matches no tool: {pattern}"));
     let encoder = app.encoder_fault().await;
     let encoder = encoder.map(|fault| format!("`search.encoder` cannot be used: {fault}"));
-    idle.chain(encoder).collect()
+    idle.chain(encoder).chain(surface::warnings_of_excess(app)).collect()
 }
 
 /// What is printed for people.

@@ -20,6 +20,7 @@ use super::model::Model;
 use super::skills::Skills;
 use super::sources::{Add, NamedSource, SourceList};
 use super::surface::SurfaceArguments;
+use super::tokens::Vocabulary;
 
 /// Gatefold stands between language models and their tools: a model sees three small tools
 /// instead of hundreds of schemas, finds the right one and calls it.
@@ -127,7 +128,8 @@ pub(crate) enum Command {
     )]
     Queries(Queries),
     /// Print what a model is shown, to the byte, and what it costs in tokens
-    #[command(after_long_help = "Example:\n  gatefold surface --table")]
+    #[command(after_long_help = "Examples:\n  gatefold surface --table\n  \
+                               gatefold surface --diff gateway typed")]
     Surface(SurfaceArguments),
     /// List, check and show the skills of folders that are sources
     #[command(subcommand, after_long_help = "Example:\n  gatefold skills check ./skills")]
@@ -168,9 +170,12 @@ pub(crate) enum Command {
         #[arg(long)]
         scratch: PathBuf,
     },
-    /// Reads JSON strings, one a line, and prints how many o200k tokens each has
+    /// Reads JSON strings, one a line, and prints how many tokens each has in each vocabulary
     #[command(hide = true)]
-    CountTokens,
+    CountTokens {
+        #[arg(value_enum, default_value = "o200k")]
+        vocabularies: Vec<Vocabulary>,
+    },
 }
 
 impl Command {

@@ -400,6 +400,8 @@ fn tokens_are_counted_exactly() {
     let counted =
         run_with_input(&scratch, &["count-tokens"], "\"hello world\"\n\"\"\n\"<|endoftext|>\"");
     assert_eq!(counted.stdout, "2\n0\n7\n");
+    let both = ["count-tokens", "o200k", "cl100k"];
+    assert_eq!(run_with_input(&scratch, &both, "\"naïveté 工具箱\"").stdout, "7 8\n");
     assert_eq!(run_with_input(&scratch, &["count-tokens"], "hello").code, Some(1));
 }
 

@@ -10,7 +10,8 @@ use crate::scratch::Scratch;
 
 /// The path of every field, leaving out the inside of a tool's own texts, such as a schema.
 fn fields(value: &Value) -> String {
-    const OTHERS: [&str; 5] = ["parameters", "output_schema", "annotations", "result", "outcome"];
+    const OTHERS: [&str; 6] =
+        ["parameters", "output_schema", "annotations", "result", "outcome", "definition"];
     fn gather(value: &Value, path: &str, found: &mut BTreeSet<String>) {
         match value {
             Value::Object(object) => {
@@ -67,6 +68,9 @@ async fn the_fields_of_json_outputs_stay() {
         &["calls", "--tool", "units__nothing"],
         &["logs", "issues"],
         &["queries"],
+        &["surface"],
+        &["surface", "--table"],
+        &["surface", "--diff", "gateway", "intent"],
         &["doctor", "--offline"],
         &["import", "--dry-run"],
         &["connect"],

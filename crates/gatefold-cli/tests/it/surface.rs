@@ -5,7 +5,7 @@ use std::time::Duration;
 use gatefold_testkit::RawClient;
 use serde_json::{Value, json};
 
-use crate::process::{Gateway, run, two_sources};
+use crate::process::{Gateway, run, run_with_input, two_sources};
 use crate::scratch::Scratch;
 
 const DISCLOSURES: [&str; 6] = ["gateway", "namespace", "typed", "intent", "flat", "auto"];
@@ -52,7 +52,121 @@ async fn what_is_printed_is_what_a_client_is_given() {
         let sum: u64 = counts.map(|tool| tool["tokens"].as_u64().unwrap()).sum();
         let instructions = printed["instructions"]["tokens"].as_u64().unwrap();
         assert_eq!(printed["tokens"], sum + instructions, "{disclosure}");
+        let first = &printed["tools"][0];
+        let exact = tiktoken_count(&scratch, &first["definition"].to_string());
+        assert_eq!([&first["tokens"], &first["cl100k"]], [&exact[0], &exact[1]], "{disclosure}");
     }
+}
+
+/// The counts of a text in o200k and cl100k.
+fn tiktoken_count(scratch: &Scratch, text: &str) -> Vec<Value> {
+    let line = Value::from(text).to_string();
+    let counted = run_with_input(scratch, &["count-tokens", "o200k", "cl100k"], &line);
+    let counts = counted.stdout.trim().split(' ');
+    counts.map(|count| Value::from(count.parse::<u64>().unwrap())).collect()
+}
+
+#[test]
+fn a_client_is_shown_what_its_profile_says() {
+    let scratch = scratch_with("[clients.editor]\ndisclosure = 'flat'\n");
+    let shown = run(&scratch, &["surface", "--client", "editor", "--json"]);
+    assert_eq!(shown.stderr, "");
+    let shown = shown.json();
+    assert_eq!([&shown["disclosure"], &shown["client"]], ["flat", "editor"]);
+    let named = ["surface", "--client", "editor", "--disclosure", "intent", "--json"];
+    assert_eq!(run(&scratch, &named).json()["disclosure"], "intent", "a request's own name wins");
+    let unknown = run(&scratch, &["surface", "--client", "stranger", "--json"]);
+    assert_eq!(unknown.json()["disclosure"], "gateway");
+    assert_eq!(
+        unknown.stderr,
+        "warning: there is no profile `clients.stranger`: such a client is shown the default\n"
+    );
+}
+
+#[test]
+fn a_clients_instructions_are_as_long_as_it_takes() {
+    let scratch = scratch_with("[clients.small]\ninstructions_size = '600B'\n");
+    let bytes = |args: &[&str]| {
+        let shown = run(&scratch, &[&["surface", "--json"], args].concat()).json();
+        assert_eq!(shown["exceeds"], json!([]), "{shown}");
+        shown["instructions"]["text"].as_str().unwrap().len()
+    };
+    assert!(bytes(&["--client", "small"]) <= 600);
+    assert!(bytes(&["--client", "small"]) < bytes(&[]), "the names of domains are left out");
+}
+
+#[test]
+fn two_ways_are_set_beside_each_other() {
+    let scratch = scratch_with("");
+    let difference =
+        |a: &str, b: &str| run(&scratch, &["surface", "--diff", a, b, "--json"]).json();
+    let names = |list: &Value| -> Vec<String> {
+        let tools = list.as_array().unwrap().iter();
+        tools.map(|tool| tool["definition"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let found = difference("gateway", "intent");
+    assert_eq!(names(&found["only_in_a"]), ["get_tool_schema"]);
+    assert_eq!(names(&found["only_in_b"]), [""; 0]);
+    let differing = found["differing"].as_array().unwrap().iter();
+    let differing: Vec<_> = differing.map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(differing, ["discover_tools", "execute_tool"]);
+    assert_eq!(found["instructions_differ"], true);
+    for count in ["tokens", "cl100k"] {
+        let all = |side: &str| found[side][count].as_i64().unwrap();
+        assert_eq!(found[count], all("b") - all("a"), "{count}");
+    }
+    let same = difference("flat", "auto");
+    assert_eq!([&same["only_in_a"], &same["only_in_b"], &same["differing"]], [&json!([]); 3]);
+    assert_eq!((&same["tokens"], &same["instructions_differ"]), (&json!(0), &json!(false)));
+    let printed = run(&scratch, &["surface", "--diff", "gateway", "intent"]).stdout;
+    let is_so = |name: &str, note: &str| {
+        printed.lines().any(|line| line.starts_with(name) && line.ends_with(note))
+    };
+    assert!(is_so("get_tool_schema", "only in A"), "{printed}");
+    assert!(is_so("execute_tool", "defined differently"), "{printed}");
+    assert!(is_so("instructions", "differ"), "{printed}");
+    assert_eq!(run(&scratch, &["surface", "--diff", "gateway", "loud"]).code, Some(1));
+    assert_eq!(run(&scratch, &["surface", "--diff", "gateway"]).code, Some(2));
+}
+
+/// An HTTP API with so many operations.
+fn api(scratch: &Scratch, operations: usize) {
+    let path = |number| {
+        let get = json!({ "operationId": format!("getThing{number}"), "responses": {} });
+        (format!("/things/{number}"), json!({ "get": get }))
+    };
+    let paths: serde_json::Map<_, _> = (0..operations).map(path).collect();
+    let api = json!({
+        "openapi": "3.1.0",
+        "info": { "title": "Things", "version": "1" },
+        "servers": [{ "url": "https://things.example" }],
+        "paths": paths,
+    });
+    scratch.write("things.json", api.to_string());
+}
+
+#[test]
+fn a_check_warns_of_what_some_clients_do_not_take() {
+    let warnings = |operations, config: &str| {
+        let scratch = Scratch::new();
+        api(&scratch, operations);
+        scratch
+            .write("gatefold.toml", format!("[sources.things]\nopenapi = 'things.json'\n{config}"));
+        let checked = run(&scratch, &["check", "--json"]);
+        assert_eq!(checked.code, Some(0), "{}{}", checked.stdout, checked.stderr);
+        checked.json()["warnings"].clone()
+    };
+    let flat = "[disclosure]\ndefault = 'flat'\n";
+    // The tool that reads large results counts too.
+    assert_eq!(warnings(127, flat), json!([]));
+    let many = "which is more than some clients take (130 tools, some clients take 128): `gateway` stays \
+                within it";
+    assert_eq!(warnings(129, flat), json!([format!("`disclosure.default` is `flat`, {many}")]));
+    let clients = "[clients.big]\ndisclosure = 'flat'\n[clients.small]\ndisclosure = 'typed'\n";
+    assert_eq!(
+        warnings(129, clients),
+        json!([format!("`clients.big.disclosure` is `flat`, {many}")])
+    );
 }
 
 #[test]
@@ -69,9 +183,38 @@ fn all_ways_are_compared_in_a_table() {
     assert!(tokens("gateway") < tokens("flat") && tokens("intent") < tokens("flat"), "{table}");
     // Two small sources fit into a tenth of the context.
     assert_eq!(tokens("auto"), tokens("flat"));
+    let row = |name: &str| rows.iter().find(|row| row["disclosure"] == *name).unwrap();
+    let calls = |name: &str| row(name)["task"]["calls"].as_f64().unwrap();
+    let reads = |name: &str| row(name)["task"]["tokens"].as_u64().unwrap();
+    for (name, expected) in [("gateway", 3.0), ("intent", 2.0), ("flat", 1.0), ("auto", 1.0)] {
+        assert!((calls(name) - expected).abs() < 0.01, "{name}: {table}");
+    }
+    assert_eq!((reads("flat"), reads("auto")), (0, 0));
+    assert!(reads("gateway") > 0 && row("gateway")["task"]["cl100k"].as_u64().unwrap() > 0);
+    assert_eq!(table["tasks"].as_array().unwrap().len(), 2, "one of each source: {table}");
+    let session = |row: &Value| {
+        row["tokens"].as_u64().unwrap() + 10 * row["task"]["tokens"].as_u64().unwrap()
+    };
+    let fewest = rows.iter().min_by_key(|row| session(row)).unwrap();
+    assert_eq!(table["choice"]["disclosure"], fewest["disclosure"], "{table}");
+    assert_eq!(table["choice"]["tokens"], session(fewest), "{table}");
     let printed = run(&scratch, &["surface", "--table"]);
     assert_eq!(printed.code, Some(0), "{}", printed.stderr);
     assert!(printed.stdout.starts_with("disclosure"), "{}", printed.stdout);
+    let last = printed.stdout.lines().last().unwrap();
+    let choice = table["choice"]["disclosure"].as_str().unwrap();
+    assert!(last.starts_with(&format!("choose `{choice}`: ")), "{last}");
+}
+
+#[test]
+fn a_table_of_nothing_chooses_nothing() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "");
+    let table = run(&scratch, &["surface", "--table", "--json"]).json();
+    assert_eq!((&table["choice"], &table["tasks"]), (&Value::Null, &json!([])), "{table}");
+    let printed = run(&scratch, &["surface", "--table"]);
+    let expected = "no tool is known, so no task was rehearsed";
+    assert_eq!(printed.stdout.lines().last(), Some(expected), "{}", printed.stderr);
 }
 
 #[test]

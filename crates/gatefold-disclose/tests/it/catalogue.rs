@@ -16,6 +16,7 @@ pub(crate) struct Catalogue {
 
 pub(crate) struct Source {
     pub(crate) domain: Domain,
+    pub(crate) kind: KindName,
     pub(crate) server: ServerInfo,
     pub(crate) tools: Vec<Value>,
     pub(crate) manifest: Arc<Manifest>,
@@ -54,7 +55,8 @@ fn source(path: &Path) -> Source {
     let tools = said["tools"].as_array().unwrap().clone();
     let manifest = manifest(&server, &[&tools]);
     let domain = Domain::from_key(&path.file_stem().unwrap().to_string_lossy());
-    Source { domain, server, tools, manifest: Arc::new(manifest) }
+    let kind = KindName::new("mcp");
+    Source { domain, kind, server, tools, manifest: Arc::new(manifest) }
 }
 
 pub(crate) fn manifest(server: &ServerInfo, pages: &[&[Value]]) -> Manifest {
@@ -70,7 +72,7 @@ impl Source {
     pub(crate) fn entry(&self) -> SourceEntry {
         SourceEntry {
             domain: self.domain.clone(),
-            kind: KindName::new("mcp"),
+            kind: self.kind,
             description: None,
             groups: GroupRules::default(),
             manifest: Some(Arc::clone(&self.manifest)),

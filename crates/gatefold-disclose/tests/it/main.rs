@@ -1,5 +1,6 @@
-//! The gateway disclosure over the real catalogue: the `tools/list` answers of 56 servers, in the
-//! directory that `GATEFOLD_CATALOGS` names. Without it these tests are listed as ignored.
+//! The disclosures over the real catalogue: the `tools/list` answers of 56 servers, in the directory
+//! that `GATEFOLD_CATALOGS` names. Without it these tests are listed as ignored; what a generated
+//! catalogue can show is tested always.
 
 #![expect(clippy::unwrap_used, reason = "these are tests without the standard harness")]
 
@@ -9,8 +10,10 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Trial};
 
 mod catalogue;
+mod chance;
 mod claims;
 mod lines;
+mod rebuilds;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -25,6 +28,11 @@ fn main() -> ExitCode {
         };
         Trial::test(*name, run).with_ignored_flag(ignored)
     };
-    let trials = claims::ALL.iter().map(trial).collect();
+    let always = Trial::test("every_surface_of_a_shuffled_generated_catalogue_is_the_same", || {
+        let sources = rebuilds::generated();
+        rebuilds::every_surface_is_the_same(&sources, sources.len());
+        Ok(())
+    });
+    let trials = claims::ALL.iter().map(trial).chain([always]).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

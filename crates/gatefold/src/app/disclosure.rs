@@ -2,13 +2,13 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use gatefold_catalog::{Request, Tool, View};
-use gatefold_core::{CallError, Outcome, Principal, ToolName};
+use gatefold_core::{CallError, ClientName, Outcome, Principal, ToolName};
 use gatefold_disclose::{
     AutoDisclosure, ClientLimits, Disclosure, Gateway, GatewayLimits, IntentDisclosure,
     NamespaceDisclosure, Reply, Step, Surface, TypedDisclosure, UsageError,
 };
 use gatefold_exchange::{
-    AgentProfile, AgentProfiles, Audience, Disclosures, NamingScheme, Scope, SelectionSettings,
+    AgentProfile, AgentProfiles, Disclosures, NamingScheme, Scope, SelectionSettings, Turn,
     UnknownDisclosure,
 };
 use serde_json::value::RawValue;
@@ -118,19 +118,21 @@ impl ConfiguredDisclosures {
 impl App {
     /// What a model sees first under the default disclosure.
     pub fn surface(&self) -> Surface {
-        let usual = self.exchange.audience(Scope::Everything, None);
-        self.surface_for(&usual.expect("the default disclosure is registered"))
+        let turn = self.turn_for(None, None).expect("the default disclosure is registered");
+        turn.lists().surface().clone()
     }
 
-    /// What a model sees first under the disclosure of this name.
-    pub fn surface_of(&self, disclosure: &str) -> Result<Surface, UnknownDisclosure> {
-        let audience = self.exchange.audience(Scope::Everything, Some(disclosure))?;
-        Ok(self.surface_for(&audience))
-    }
-
-    fn surface_for(&self, audience: &Audience) -> Surface {
-        let turn = self.exchange.turn(audience, Arc::new(Principal::local()));
-        turn.expect("everything is in scope").lists().surface().clone()
+    /// A turn of the local user under the disclosure of this name, or under the one that a client of
+    /// this name is shown. A client without a profile is shown the default.
+    pub fn turn_for(
+        &self,
+        disclosure: Option<&str>,
+        client: Option<&ClientName>,
+    ) -> Result<Turn, UnknownDisclosure> {
+        let audience = self.exchange.audience(Scope::Everything, disclosure)?;
+        let audience = self.exchange.for_client(&audience, client);
+        let turn = self.exchange.turn(&audience, Arc::new(Principal::local()));
+        Ok(turn.expect("everything is in scope"))
     }
 }
 
