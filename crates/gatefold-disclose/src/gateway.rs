@@ -73,13 +73,11 @@ impl Gateway {
     }
 
     fn not_at_the_top(&self, view: &View, name: &str) -> UsageError {
-        UsageError::new(match view.find(name) {
-            Some(tool) => call_through(self.execute, name, tool),
-            None => {
-                let own = own_tools(self.execute).join(", ");
-                format!("Unknown tool {}. Tools: {own}", quoted(name))
-            }
-        })
+        let told = view.find(name).map(|tool| call_through(self.execute, name, tool));
+        UsageError::new(told.unwrap_or_else(|| {
+            let own = own_tools(self.execute).join(", ");
+            format!("Unknown tool {}. Tools: {own}", quoted(name))
+        }))
     }
 }
 

@@ -86,8 +86,8 @@ impl SelectedDisclosure {
         self
     }
 
-    fn select(&self, view: &View, limits: &ClientLimits) -> Selection {
-        let Surface { tools, instructions, .. } = self.inner.surface(view, limits);
+    fn select(&self, view: &View, limits: ClientLimits) -> Selection {
+        let Surface { tools, instructions, .. } = self.inner.surface(view, &limits);
         if tools.len() <= self.limits.threshold {
             return Selection { shown: tools, rest: Vec::new(), instructions };
         }
@@ -139,7 +139,7 @@ impl SelectedDisclosure {
                 "{REQUEST} takes at most {MOST_NAMES} names at a time."
             )));
         }
-        let Selection { shown, rest, .. } = self.select(view, &ClientLimits::default());
+        let Selection { shown, rest, .. } = self.select(view, ClientLimits::default());
         let all: BTreeMap<&str, &ToolSurface> =
             shown.iter().chain(&rest).map(|tool| (tool.name.as_str(), tool)).collect();
         let mut found = Vec::new();
@@ -246,7 +246,7 @@ fn about(tool: &ToolSurface) -> String {
 
 impl Disclosure for SelectedDisclosure {
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
-        let Selection { mut shown, rest, instructions } = self.select(view, limits);
+        let Selection { mut shown, rest, instructions } = self.select(view, *limits);
         if !rest.is_empty() {
             shown.push(request_tools(&rest));
             if !shown.iter().chain(&rest).any(|tool| tool.name == EXECUTE) {

@@ -148,11 +148,11 @@ impl PinnedTurn {
         let limit = self.runtime.call_deadline(request.entry.as_ref().map(ResolvedEntry::domain));
         let chain = Chain::root(limit, &caller);
         let is_tool = matches!(*request.operation, Operation::Tool { .. });
-        let called =
+        let asked =
             request.entry.clone().filter(|_| is_tool).map(|entry| (entry, self.asker(&caller)));
         // Boxed because the futures that wait for it are moved as a whole, and more than once.
         let outcome = Box::pin(self.converse(request, resume, caller, chain)).await;
-        if let Some((entry, asker)) = called {
+        if let Some((entry, asker)) = asked {
             self.note_outcome(&entry, asker, &outcome);
         }
         outcome

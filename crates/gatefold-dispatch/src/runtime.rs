@@ -126,10 +126,8 @@ impl Runtime {
     pub(crate) fn next(&self, setup: Setup) -> Self {
         let limits = setup.limits;
         let keeps_limits = limits == self.limits;
-        let places = match keeps_limits {
-            true => self.places.clone(),
-            false => Arc::new(ResultPlaces::new(&limits)),
-        };
+        let places =
+            if keeps_limits { self.places.clone() } else { Arc::new(ResultPlaces::new(&limits)) };
         let slots = setup.sources.into_iter().map(|source| {
             let domain = source.source.domain().clone();
             let same = self.slots.get(&domain);

@@ -125,7 +125,7 @@ impl Audience {
     }
 
     /// The same, for what another one was asked for beside its disclosure.
-    pub(crate) fn as_asked(self, other: &Self) -> Self {
+    pub(crate) fn asked_as(self, other: &Self) -> Self {
         let same = self.within(other.limits);
         match &other.request {
             Some(request) => same.for_request(request),

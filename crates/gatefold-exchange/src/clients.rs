@@ -55,7 +55,7 @@ impl ClientProfiles {
             audience.choice() == Choice::Usual && *audience.scope() == Scope::Everything
         });
         let chosen = chosen.and_then(named).map(|chosen| chosen.chosen_by(Choice::Clients));
-        let chosen = chosen.map(|chosen| chosen.as_asked(audience));
+        let chosen = chosen.map(|chosen| chosen.asked_as(audience));
         chosen.unwrap_or_else(|| audience.clone()).within(profile.limits)
     }
 }

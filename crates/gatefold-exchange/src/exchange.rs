@@ -106,7 +106,7 @@ impl Exchange {
             let usual = (audience.choice() == Choice::Usual)
                 .then(|| self.audience(audience.scope().clone(), None).ok())
                 .flatten();
-            let usual = usual.map(|usual| usual.as_asked(audience));
+            let usual = usual.map(|usual| usual.asked_as(audience));
             return Some(usual.unwrap_or_else(|| audience.clone()));
         };
         let named = match audience.choice() {
@@ -114,7 +114,7 @@ impl Exchange {
             Choice::Agents | Choice::Usual => None,
         };
         let current = self.agent_audience(agent, named)?.ok()?;
-        Some(current.chosen_by(audience.choice()).as_asked(audience))
+        Some(current.chosen_by(audience.choice()).asked_as(audience))
     }
 
     /// Begins a turn. `None` if the principal sees nothing of the audience's part.

@@ -31,6 +31,7 @@ use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, loa
 use crate::{EncoderTier, Environment, config};
 use costs::TokenCounts;
 use disclosure::ConfiguredDisclosures;
+pub use disclosure::{NoSurfaceError, ShownTo};
 use learning::LearningTask;
 use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, source_key};

@@ -18,7 +18,8 @@ pub mod secrets;
 
 pub use app::{
     App, AppBuilder, AppError, ConfigWatch, ConnectObserver, ConnectOutcome, CountError,
-    ReloadReport, Status, TokenCosts, TokenCounter, WatchError, build, status_routes,
+    NoSurfaceError, ReloadReport, ShownTo, Status, TokenCosts, TokenCounter, WatchError, build,
+    status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

@@ -9,14 +9,17 @@ mod report;
 use std::process::ExitCode;
 
 use clap::Args;
-use gatefold::{App, Environment};
-use gatefold_core::ClientName;
+use gatefold::{App, Environment, ShownTo};
+use gatefold_catalog::SKILLS_HEADING;
+use gatefold_core::{AgentId, ClientName};
+use gatefold_disclose::SkillMode;
+use gatefold_exchange::Disclosures;
 
 use super::arguments::{Format, SharedOptions};
 use super::catalogue;
 use super::output::Output;
 use super::progress::Progress;
-use super::{control, session, stop};
+use super::{control, session, stdio, stop};
 use comparison::Comparison;
 use counted::CountedSurface;
 use difference::Difference;
@@ -26,12 +29,18 @@ pub(super) use limits::warnings_of_excess;
 #[derive(Debug, Args)]
 pub(crate) struct SurfaceArguments {
     /// How tools are shown: `gateway`, `namespace`, `typed`, `intent`, `flat` or `auto` [default: the
-    /// client's, else `disclosure.default`]
+    /// agent's, the client's or `disclosure.default`]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["table", "diff"])]
     disclosure: Option<String>,
     /// Show what a client is given that gives itself this name
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
+    /// Show what this agent of the configuration is given
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Show the tools that are chosen for a request in these words
+    #[arg(long = "for", value_name = "TEXT")]
+    request: Option<String>,
     /// Compare all of them, at rest and for typical tasks, and choose one
     #[arg(long)]
     table: bool,
@@ -67,7 +76,10 @@ pub(super) async fn run(
             warn_of_no_profile(&session.app, &client, output);
         }
         match answer {
-            Answer::One(one) => report::print(&one, surface.client.as_deref(), output),
+            Answer::One(one) => {
+                report::print(&one, surface.client.as_deref(), output);
+                warn_of_stubs(&session.app, surface.agent.as_deref(), &one, output);
+            }
             Answer::Table(comparison) => comparison.print(output),
             Answer::Difference(difference) => difference.print(output),
         }
@@ -78,16 +90,36 @@ pub(super) async fn run(
 
 async fn answer(app: &App, asked: &SurfaceArguments) -> anyhow::Result<Answer> {
     let client = asked.client.as_deref().map(ClientName::new);
+    let agent = asked.agent.as_deref().map(AgentId::new);
+    if let Some(agent) = agent.as_ref().filter(|agent| !app.config().agents.contains_key(*agent)) {
+        return Err(stdio::unknown_agent(agent.as_str(), app));
+    }
+    let (client, agent, request) = (client.as_ref(), agent.as_ref(), asked.request.as_deref());
+    let whom = ShownTo { client, agent, request };
     if asked.table {
-        return Ok(Answer::Table(Comparison::over(app, client.as_ref()).await?));
+        return Ok(Answer::Table(Comparison::over(app, &whom).await?));
     }
     if let Some([a, b]) = asked.diff.as_deref() {
-        let difference = Difference::between(app, a, b, client.as_ref()).await?;
-        return Ok(Answer::Difference(Box::new(difference)));
+        return Ok(Answer::Difference(Box::new(Difference::between(app, a, b, &whom).await?)));
     }
-    let turn = app.turn_for(asked.disclosure.as_deref(), client.as_ref())?;
+    let turn = app.turn_for(asked.disclosure.as_deref(), &whom)?;
     let [one] = counted::counted([turn]).await?;
     Ok(Answer::One(Box::new(one)))
+}
+
+/// Skills that should be inline, and do not fit.
+fn warn_of_stubs(app: &App, agent: Option<&str>, one: &CountedSurface, output: &Output) {
+    let config = app.config();
+    let agent = agent.and_then(|agent| config.agents.get(&AgentId::new(agent)));
+    let modes = config.disclosure.modes;
+    let modes = agent.map_or(modes, |agent| agent.modes.over(modes));
+    let are_inline = modes.skills == SkillMode::Inline && one.name == Disclosures::TYPED;
+    if are_inline && one.shown.instructions.contains(SKILLS_HEADING) {
+        output.warning(
+            "some skills do not fit into the instructions and are shown by their descriptions: \
+             give the client's profile a larger `instructions_size`",
+        );
+    }
 }
 
 /// A client of a name that the configuration does not have is shown what everybody is.

@@ -162,3 +162,25 @@ async fn an_agent_that_does_not_exist_is_refused_on_the_command_line() {
     let told = "there is no agent `seller`; the agents are: sales, servers, typist";
     assert!(refused.stderr.contains(told), "{}", refused.stderr);
 }
+
+#[tokio::test]
+async fn what_is_printed_for_an_agent_or_a_request_is_what_a_client_is_given() {
+    let scratch = scratch().await;
+    let gateway = gateway(&scratch).await;
+    let request = "close the issue";
+    for (args, address) in [
+        (vec!["--agent", "sales"], "/agent/sales"),
+        (vec!["--agent", "typist"], "/agent/typist"),
+        (vec!["--disclosure", "flat", "--for", request], "?disclosure=flat&for=close%20the+issue"),
+    ] {
+        let printed = run(&scratch, &[&["surface", "--json"], &args[..]].concat()).json();
+        let printed: Vec<_> =
+            printed["tools"].as_array().unwrap().iter().map(|tool| &tool["definition"]).collect();
+        let client = RawClient::new(format!("{}{address}", gateway.url())).unwrap();
+        let given = client.list().await.unwrap().result();
+        let given: Vec<_> = given["tools"].as_array().unwrap().iter().collect();
+        assert_eq!(printed, given, "{args:?}");
+    }
+    let refused = run(&scratch, &["surface", "--agent", "nobody"]);
+    assert!(refused.stderr.contains("there is no agent `nobody`"), "{}", refused.stderr);
+}

@@ -6,7 +6,10 @@ use serde_json::Value;
 use super::*;
 use crate::{FlatDisclosure, Gateway, Names, NamespaceDisclosure, TypedDisclosure};
 
-const TOOLS: [(&str, &str, &[(&str, &str)]); 4] = [
+/// A name, and what it is about.
+type Described = (&'static str, &'static str);
+
+const TOOLS: [(&str, &str, &[Described]); 4] = [
     (
         "mail",
         "mcp",
@@ -48,7 +51,7 @@ const TOOLS: [(&str, &str, &[(&str, &str)]); 4] = [
 ];
 
 fn view() -> View {
-    let entry = |(domain, kind, tools): &(&str, &'static str, &[(&str, &str)])| {
+    let entry = |(domain, kind, tools): &(&str, &'static str, &[Described])| {
         let start = Manifest::builder(Timestamp::from_millis(0));
         let manifest = tools
             .iter()

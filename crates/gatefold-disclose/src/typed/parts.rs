@@ -1,12 +1,14 @@
 //! What a call of `connector` or `mcp` means: schemas to read, or a call of an action or tool.
 
-use gatefold_catalog::{DomainEntry, Request, Tool, View, object_fields, without_spaces};
+use gatefold_catalog::{
+    DomainEntry, Request, Tool, View, object_fields, token_bound, without_spaces,
+};
 use gatefold_core::{Operation, ToolName};
 
 use super::kinds::{DISCOVER, ResourceKind};
 use super::pages::page;
 use super::request;
-use crate::arguments::{Arguments, json_text};
+use crate::arguments::{Arguments, json_text, object_text};
 use crate::gateway::{ArgumentPlace, find_in, schema_text_after, unknown_in};
 use crate::surface::UsageError;
 use crate::wording::{choice, listed, nothing_known, quoted};
@@ -46,7 +48,16 @@ impl ResourceParts<'_> {
         let tools: Vec<_> = self.view.tools_in(self.entry).collect();
         let names: Vec<_> = tools.iter().map(|tool| tool.definition().name()).collect();
         let list = format!("{}s", self.kind.part());
-        page(&[first], &list, &names, budget, cursor.as_deref(), |at| described(&[], tools[at]))
+        let cursor = cursor.as_deref();
+        if tools.len() == 1 || fit(&tools, budget) {
+            return page(&[first], &list, &names, budget, cursor, |at| described(&[], tools[at]));
+        }
+        // Whole schemas in pages cost a model far more than it needs to find one tool.
+        let part = self.kind.part();
+        let note = json_text(&format!(
+            "Too many to give their parameters at once. {DISCOVER} with '{part}' gives those of one."
+        ));
+        page(&[first, ("note", &note)], &list, &names, budget, cursor, |at| brief(tools[at]))
     }
 
     /// The call of an action or tool.
@@ -101,6 +112,25 @@ impl ResourceParts<'_> {
         };
         UsageError::new(format!("Unknown {part} {} of {noun} '{domain}'. {advice}", quoted(name)))
     }
+}
+
+/// Whether all are short enough for one answer with their schemas.
+fn fit(tools: &[&Tool], budget: usize) -> bool {
+    let mut left = budget;
+    tools.iter().all(|tool| {
+        let tokens = token_bound(&described(&[], tool)) + 1;
+        let fits = tokens <= left;
+        left = left.saturating_sub(tokens);
+        fits
+    })
+}
+
+/// An action or tool by its name and what it does.
+fn brief(tool: &Tool) -> String {
+    let name = json_text(tool.definition().name());
+    let about = json_text(tool.line());
+    let about = (!tool.line().is_empty()).then_some(("description", about.as_str()));
+    object_text([("name", name.as_str())].into_iter().chain(about))
 }
 
 /// An action or tool under its own name, with the HTTP request that it is, after other fields.

@@ -141,7 +141,9 @@ impl Recall {
         let fresh = searches.iter().position(|search| is_fresh(search, now));
         let stale: Vec<_> = searches.drain(..fresh.unwrap_or(searches.len())).collect();
         let tenant = asker.principal.tenant();
-        stale.into_iter().for_each(|search| self.lapse(&tenant, search));
+        for search in stale {
+            self.lapse(&tenant, search);
+        }
     }
 
     /// The same for everybody, now and then: most askers never come back.
@@ -155,7 +157,9 @@ impl Recall {
         let over: Vec<_> = self.askers.extract_if(|_, searches| is_over(searches)).collect();
         for (asker, searches) in over {
             let tenant = asker.principal.tenant();
-            searches.into_iter().for_each(|search| self.lapse(&tenant, search));
+            for search in searches {
+                self.lapse(&tenant, search);
+            }
         }
     }
 

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use gatefold_catalog::{Request, Tool, View};
-use gatefold_core::{CallError, ClientName, Outcome, Principal, ToolName};
+use gatefold_core::{AgentId, CallError, ClientName, Outcome, Principal, ToolName};
 use gatefold_disclose::{
     AutoDisclosure, ClientLimits, Disclosure, Gateway, GatewayLimits, IntentDisclosure,
     NamespaceDisclosure, Reply, Step, Surface, TypedDisclosure, UsageError,
@@ -115,23 +115,54 @@ impl ConfiguredDisclosures {
     }
 }
 
+/// Whom a surface is made for. Without anything, for whoever connects.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ShownTo<'a> {
+    /// What the client calls itself.
+    pub client: Option<&'a ClientName>,
+    pub agent: Option<&'a AgentId>,
+    /// What the model is asked to do, where its tools are chosen for that.
+    pub request: Option<&'a str>,
+}
+
+/// Why there is no surface.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoSurfaceError {
+    #[error(transparent)]
+    Disclosure(#[from] UnknownDisclosure),
+    #[error("there is no agent `{0}`")]
+    Agent(AgentId),
+}
+
 impl App {
     /// What a model sees first under the default disclosure.
     pub fn surface(&self) -> Surface {
-        let turn = self.turn_for(None, None).expect("the default disclosure is registered");
+        let turn =
+            self.turn_for(None, &ShownTo::default()).expect("the default disclosure is registered");
         turn.lists().surface().clone()
     }
 
-    /// A turn of the local user under the disclosure of this name, or under the one that a client of
-    /// this name is shown. A client without a profile is shown the default.
+    /// A turn of the local user under the disclosure of this name, or under the one that somebody is
+    /// shown who names none. A client without a profile is shown the default.
     pub fn turn_for(
         &self,
         disclosure: Option<&str>,
-        client: Option<&ClientName>,
-    ) -> Result<Turn, UnknownDisclosure> {
-        let audience = self.exchange.audience(Scope::Everything, disclosure)?;
-        let audience = self.exchange.for_client(&audience, client);
-        let turn = self.exchange.turn(&audience, Arc::new(Principal::local()));
+        whom: &ShownTo<'_>,
+    ) -> Result<Turn, NoSurfaceError> {
+        let (principal, audience) = match whom.agent {
+            Some(agent) => {
+                let audience = self.exchange.agent_audience(agent, disclosure);
+                let audience = audience.ok_or_else(|| NoSurfaceError::Agent(agent.clone()))??;
+                (Principal { agent: Some(agent.clone()), ..Principal::local() }, audience)
+            }
+            None => (Principal::local(), self.exchange.audience(Scope::Everything, disclosure)?),
+        };
+        let audience = match whom.request {
+            Some(request) => audience.for_request(request),
+            None => audience,
+        };
+        let audience = self.exchange.for_client(&audience, whom.client);
+        let turn = self.exchange.turn(&audience, Arc::new(principal));
         Ok(turn.expect("everything is in scope"))
     }
 }

@@ -1,8 +1,7 @@
 //! All ways to show tools in one table, and the one to choose.
 
 use anyhow::Context as _;
-use gatefold::App;
-use gatefold_core::ClientName;
+use gatefold::{App, ShownTo};
 use gatefold_disclose::{Rehearsal, typical_tools};
 use gatefold_exchange::{Disclosures, Turn};
 use serde_json::{Value, json};
@@ -55,8 +54,8 @@ impl TypicalTask {
 
 impl Comparison {
     /// All of Gatefold's ways, over what the configured sources offer.
-    pub(super) async fn over(app: &App, client: Option<&ClientName>) -> anyhow::Result<Self> {
-        let turns = Disclosures::OURS.map(|name| app.turn_for(Some(name), client));
+    pub(super) async fn over(app: &App, whom: &ShownTo<'_>) -> anyhow::Result<Self> {
+        let turns = Disclosures::OURS.map(|name| app.turn_for(Some(name), whom));
         let turns = turns.into_iter().collect::<Result<Vec<_>, _>>()?;
         let rehearsals: Vec<_> = turns.iter().map(rehearsals).collect();
         let mut texts = Vec::new();

@@ -1,7 +1,6 @@
 //! Two ways to show tools, part by part.
 
-use gatefold::App;
-use gatefold_core::ClientName;
+use gatefold::{App, ShownTo};
 use gatefold_disclose::ToolSurface;
 use serde_json::{Value, json};
 
@@ -54,9 +53,9 @@ impl Difference {
         app: &App,
         a: &str,
         b: &str,
-        client: Option<&ClientName>,
+        whom: &ShownTo<'_>,
     ) -> anyhow::Result<Self> {
-        let turns = [app.turn_for(Some(a), client)?, app.turn_for(Some(b), client)?];
+        let turns = [app.turn_for(Some(a), whom)?, app.turn_for(Some(b), whom)?];
         let [a, b] = counted(turns).await?;
         Ok(Self { a, b })
     }

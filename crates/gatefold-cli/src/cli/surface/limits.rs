@@ -1,6 +1,6 @@
 //! What of a surface known clients do not take.
 
-use gatefold::App;
+use gatefold::{App, ShownTo};
 use gatefold_catalog::object_fields;
 use gatefold_core::ClientName;
 use gatefold_disclose::{ClientLimits, Surface};
@@ -73,7 +73,8 @@ fn chosen(
     disclosure: Option<&str>,
     client: Option<&ClientName>,
 ) -> Option<(String, Vec<String>)> {
-    let turn = app.turn_for(disclosure, client).ok()?;
+    let whom = ShownTo { client, ..ShownTo::default() };
+    let turn = app.turn_for(disclosure, &whom).ok()?;
     let audience = turn.audience();
     let exceeds = excesses(turn.lists().surface(), *audience.limits());
     Some((audience.disclosure_name().to_string(), exceeds))
