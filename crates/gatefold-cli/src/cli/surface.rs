@@ -43,7 +43,7 @@ pub(crate) struct SurfaceArguments {
 }
 
 /// What is to be printed.
-enum Answer {
+enum Printout {
     One(Box<CountedSurface>),
     Table(Comparison),
     Difference(Box<Difference>),
@@ -59,35 +59,35 @@ pub(super) async fn run(
         let session = session::open(shared, environment).await.map_err(control::without_any)?;
         let progress = Progress::new(output, "learning");
         let left_out = catalogue::complete(&session.app, &progress, |_| false).await;
-        let answer = answer(&session.app, surface).await;
+        let printout = printout(&session.app, surface).await;
         session.app.close().await;
         catalogue::warn_of(&left_out, output);
-        let answer = answer?;
+        let printout = printout?;
         if let Some(client) = surface.client.as_deref().map(ClientName::new) {
             warn_of_no_profile(&session.app, &client, output);
         }
-        match answer {
-            Answer::One(one) => report::print(&one, surface.client.as_deref(), output),
-            Answer::Table(comparison) => comparison.print(output),
-            Answer::Difference(difference) => difference.print(output),
+        match printout {
+            Printout::One(one) => report::print(&one, surface.client.as_deref(), output),
+            Printout::Table(comparison) => comparison.print(output),
+            Printout::Difference(difference) => difference.print(output),
         }
         Ok(ExitCode::SUCCESS)
     })
     .await
 }
 
-async fn answer(app: &App, asked: &SurfaceArguments) -> anyhow::Result<Answer> {
+async fn printout(app: &App, asked: &SurfaceArguments) -> anyhow::Result<Printout> {
     let client = asked.client.as_deref().map(ClientName::new);
     if asked.table {
-        return Ok(Answer::Table(Comparison::over(app, client.as_ref()).await?));
+        return Ok(Printout::Table(Comparison::over(app, client.as_ref()).await?));
     }
     if let Some([a, b]) = asked.diff.as_deref() {
         let difference = Difference::between(app, a, b, client.as_ref()).await?;
-        return Ok(Answer::Difference(Box::new(difference)));
+        return Ok(Printout::Difference(Box::new(difference)));
     }
     let turn = app.turn_for(asked.disclosure.as_deref(), client.as_ref())?;
     let [one] = counted::counted([turn]).await?;
-    Ok(Answer::One(Box::new(one)))
+    Ok(Printout::One(Box::new(one)))
 }
 
 /// A client of a name that the configuration does not have is shown what everybody is.
