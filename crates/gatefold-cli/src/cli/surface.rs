@@ -52,7 +52,7 @@ pub(crate) struct SurfaceArguments {
 }
 
 /// What is to be printed.
-enum Answer {
+enum Printout {
     One(Box<CountedSurface>),
     Table(Comparison),
     Difference(Box<Difference>),
@@ -68,27 +68,27 @@ pub(super) async fn run(
         let session = session::open(shared, environment).await.map_err(control::without_any)?;
         let progress = Progress::new(output, "learning");
         let left_out = catalogue::complete(&session.app, &progress, |_| false).await;
-        let answer = answer(&session.app, surface).await;
+        let printout = printout(&session.app, surface).await;
         session.app.close().await;
         catalogue::warn_of(&left_out, output);
-        let answer = answer?;
+        let printout = printout?;
         if let Some(client) = surface.client.as_deref().map(ClientName::new) {
             warn_of_no_profile(&session.app, &client, output);
         }
-        match answer {
-            Answer::One(one) => {
+        match printout {
+            Printout::One(one) => {
                 report::print(&one, surface.client.as_deref(), output);
                 warn_of_stubs(&session.app, surface.agent.as_deref(), &one, output);
             }
-            Answer::Table(comparison) => comparison.print(output),
-            Answer::Difference(difference) => difference.print(output),
+            Printout::Table(comparison) => comparison.print(output),
+            Printout::Difference(difference) => difference.print(output),
         }
         Ok(ExitCode::SUCCESS)
     })
     .await
 }
 
-async fn answer(app: &App, asked: &SurfaceArguments) -> anyhow::Result<Answer> {
+async fn printout(app: &App, asked: &SurfaceArguments) -> anyhow::Result<Printout> {
     let client = asked.client.as_deref().map(ClientName::new);
     let agent = asked.agent.as_deref().map(AgentId::new);
     if let Some(agent) = agent.as_ref().filter(|agent| !app.config().agents.contains_key(*agent)) {
@@ -97,14 +97,14 @@ async fn answer(app: &App, asked: &SurfaceArguments) -> anyhow::Result<Answer> {
     let (client, agent, request) = (client.as_ref(), agent.as_ref(), asked.request.as_deref());
     let whom = ShownTo { client, agent, request };
     if asked.table {
-        return Ok(Answer::Table(Comparison::over(app, &whom).await?));
+        return Ok(Printout::Table(Comparison::over(app, &whom).await?));
     }
     if let Some([a, b]) = asked.diff.as_deref() {
-        return Ok(Answer::Difference(Box::new(Difference::between(app, a, b, &whom).await?)));
+        return Ok(Printout::Difference(Box::new(Difference::between(app, a, b, &whom).await?)));
     }
     let turn = app.turn_for(asked.disclosure.as_deref(), &whom)?;
     let [one] = counted::counted([turn]).await?;
-    Ok(Answer::One(Box::new(one)))
+    Ok(Printout::One(Box::new(one)))
 }
 
 /// Skills that should be inline, and do not fit.

@@ -6,7 +6,7 @@ use gatefold_catalog::{KindName, Manifest, Pattern, ServerInfo, View};
 use gatefold_core::Domain;
 use gatefold_disclose::{
     AutoDisclosure, ClientLimits, Disclosure, FlatDisclosure, Gateway, IntentDisclosure, Names,
-    NamespaceDisclosure, Surface, ToolMode, ToolModes, TypedDisclosure,
+    NamespaceDisclosure, SkillMode, Surface, ToolMode, ToolModes, TypedDisclosure,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,8 @@ const LARGE_STEP: usize = 50;
 
 fn disclosures() -> Vec<(&'static str, Box<dyn Disclosure>)> {
     let legacy = ToolMode::Legacy;
-    let modes = ToolModes { connectors: legacy, databases: legacy, mcp: legacy };
+    let skills = SkillMode::Inline;
+    let modes = ToolModes { connectors: legacy, databases: legacy, mcp: legacy, skills };
     let pinned = vec![Pattern::new("*__*_1*")];
     let auto = |flat_tokens| Box::new(AutoDisclosure { gateway: Gateway::default(), flat_tokens });
     vec![
@@ -123,13 +124,13 @@ pub(crate) fn generated() -> Vec<Source> {
     let source = |(number, kind): (usize, &'static str)| {
         let tools: Vec<_> = match kind {
             "database" => ["list_tables", "describe_table", "query"].map(database_tool).to_vec(),
-            _ => (0..15 + number).map(|place| tool(number, place)).collect(),
+            _ => (0..8 + number).map(|place| tool(number, place)).collect(),
         };
         let server = ServerInfo {
             name: format!("server {number}"),
             version: "1".to_owned(),
             title: None,
-            description: (number % 2 == 0).then(|| format!("Keeps the things of {number}.")),
+            description: number.is_multiple_of(2).then(|| format!("Keeps the things of {number}.")),
             instructions: None,
             protocol: "2025-11-25".to_owned(),
             capabilities: None,
@@ -139,7 +140,7 @@ pub(crate) fn generated() -> Vec<Source> {
         let domain = Domain::parse(&format!("source_{number}")).unwrap();
         Source { domain, kind: KindName::new(kind), server, tools, manifest }
     };
-    kinds.into_iter().cycle().take(18).enumerate().map(source).collect()
+    kinds.into_iter().cycle().take(9).enumerate().map(source).collect()
 }
 
 fn tool(source: usize, place: usize) -> Value {
@@ -157,7 +158,7 @@ fn tool(source: usize, place: usize) -> Value {
             },
             "required": ["id"],
         },
-        "annotations": { "readOnlyHint": place % 2 == 0, "openWorldHint": true },
+        "annotations": { "readOnlyHint": place.is_multiple_of(2), "openWorldHint": true },
     })
 }
 
