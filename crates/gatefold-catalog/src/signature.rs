@@ -1,7 +1,8 @@
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::signature_text::SignatureText;
@@ -91,6 +92,17 @@ pub fn differences(tool: &Tool, arguments: &str) -> Vec<String> {
         }
     });
     missing.chain(wrong).take(MAX_DIFFERENCES).collect()
+}
+
+/// The members of some arguments that a tool's input schema neither declares nor leaves room for,
+/// sorted by name.
+pub fn undeclared(tool: &Tool, arguments: &str) -> Vec<String> {
+    let schema = Schema::of(tool);
+    let given: BTreeMap<String, IgnoredAny> = serde_json::from_str(arguments).unwrap_or_default();
+    if !schema.is_closed() {
+        return Vec::new();
+    }
+    given.into_keys().filter(|name| schema.property(name).is_none()).collect()
 }
 
 /// Whether a tool's input schema declares a parameter, and its type.
