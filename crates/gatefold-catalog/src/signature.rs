@@ -1,8 +1,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::signature_text::SignatureText;
@@ -98,11 +97,14 @@ pub fn differences(tool: &Tool, arguments: &str) -> Vec<String> {
 /// sorted by name.
 pub fn undeclared(tool: &Tool, arguments: &str) -> Vec<String> {
     let schema = Schema::of(tool);
-    let given: BTreeMap<String, IgnoredAny> = serde_json::from_str(arguments).unwrap_or_default();
+    let given: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
     if !schema.is_closed() {
         return Vec::new();
     }
-    given.into_keys().filter(|name| schema.property(name).is_none()).collect()
+    let unknown = given.into_iter().map(|(name, _)| name);
+    let mut unknown: Vec<_> = unknown.filter(|name| schema.property(name).is_none()).collect();
+    unknown.sort_unstable();
+    unknown
 }
 
 /// Whether a tool's input schema declares a parameter, and its type.

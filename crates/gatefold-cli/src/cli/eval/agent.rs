@@ -27,7 +27,7 @@ use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::cli::{catalogue, session};
-use conversation::{RunFailure, Stage};
+use conversation::Stage;
 use endpoint::ModelEndpoint;
 use functions::Functions;
 use measures::{DisclosureRuns, MeasuredRun, Verdict};
@@ -145,7 +145,7 @@ async fn compare(
     let progress = Progress::new(output, "asking");
     let (mut measured, mut failures) = (Vec::new(), Vec::new());
     for (disclosure, stage) in names.into_iter().zip(stages) {
-        let mut comparison = Comparison {
+        let mut measurement = Measurement {
             stage,
             disclosure,
             runs: Vec::new(),
@@ -153,9 +153,9 @@ async fn compare(
             in_a_row: 0,
         };
         for task in tasks {
-            comparison.measure(task, &progress).await?;
+            measurement.measure(task, &progress).await?;
         }
-        let Comparison { disclosure, runs, .. } = comparison;
+        let Measurement { disclosure, runs, .. } = measurement;
         measured.push(DisclosureRuns { disclosure, runs });
     }
     Ok((measured, failures))
@@ -177,7 +177,7 @@ fn stage<'a>(
 }
 
 /// The tasks under one disclosure, so far.
-struct Comparison<'a> {
+struct Measurement<'a> {
     stage: Stage<'a>,
     disclosure: String,
     runs: Vec<Option<MeasuredRun>>,
@@ -185,7 +185,7 @@ struct Comparison<'a> {
     in_a_row: usize,
 }
 
-impl Comparison<'_> {
+impl Measurement<'_> {
     /// Measures one more task. Only what no further task can survive is an error.
     async fn measure(&mut self, task: &Task, progress: &Progress) -> anyhow::Result<()> {
         if self.in_a_row >= FAILURES_IN_A_ROW {
@@ -206,12 +206,11 @@ impl Comparison<'_> {
                 self.runs.push(Some(MeasuredRun { run, verdict }));
                 self.in_a_row = 0;
             }
-            Err(RunFailure::Own(error)) => return Err(error),
-            Err(RunFailure::Model(failure)) if failure.is_final => {
+            Err(failure) if failure.is_final => {
                 let help = "check `--model-url`, `--model` and the key's variable";
                 return Err(with_help(failure.reason, help));
             }
-            Err(RunFailure::Model(failure)) => {
+            Err(failure) => {
                 self.in_a_row += 1;
                 self.fail(task, failure.reason);
             }

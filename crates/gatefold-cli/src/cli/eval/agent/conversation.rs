@@ -55,19 +55,6 @@ pub(super) enum RunEnd {
     TooLong,
 }
 
-/// Why a run is not measured.
-pub(super) enum RunFailure {
-    Model(NoAnswer),
-    /// Nothing can be measured here.
-    Own(anyhow::Error),
-}
-
-impl From<NoAnswer> for RunFailure {
-    fn from(failure: NoAnswer) -> Self {
-        Self::Model(failure)
-    }
-}
-
 /// The messages so far, and what they cost.
 struct Conversation {
     messages: Vec<Value>,
@@ -118,10 +105,10 @@ impl Conversation {
 }
 
 impl Stage<'_> {
-    pub(super) async fn run(&self, request: &str) -> Result<Run, RunFailure> {
+    pub(super) async fn run(&self, request: &str) -> Result<Run, NoAnswer> {
         let mut conversation = Conversation::new(&self.instructions, request);
         let log = Arc::new(CallLog::default());
-        let caller = self.caller();
+        let caller = caller();
         let (mut turns, mut ended, mut last) = (0, RunEnd::Turns, None);
         while turns < self.turns {
             if conversation.bytes > CONVERSATION_BYTES {
@@ -137,20 +124,20 @@ impl Stage<'_> {
                 break;
             }
             for call in &calls {
+                if conversation.bytes > CONVERSATION_BYTES {
+                    break;
+                }
                 let told = self.carry_out(call, &log, &caller).await;
                 let id = &call.id;
                 conversation.push(json!({ "role": "tool", "tool_call_id": id, "content": told }));
             }
         }
-        let tokens = conversation.all_tokens(&self.functions).await.map_err(RunFailure::Own)?;
+        let tokens = conversation.all_tokens(&self.functions).await.map_err(|error| {
+            let reason = format!("the tokens cannot be counted: {error:#}");
+            NoAnswer { reason, is_final: false }
+        })?;
         let is_counted = !conversation.unreported.is_empty();
         Ok(Run { calls: log.take(), answer: last, ended, turns, tokens, is_counted })
-    }
-
-    /// The caller of one task. Its label is its own, as a session's is.
-    fn caller(&self) -> Caller {
-        let meta = RequestMeta { client: Some(ClientName::new(CLIENT)), ..RequestMeta::default() };
-        Caller { meta: Arc::new(meta), label: SharedLabel::default(), ..Caller::silent() }
     }
 
     /// Carries out one call as that of an MCP client, and returns what the model is told.
@@ -166,10 +153,17 @@ impl Stage<'_> {
         let Some(turn) = exchange.turn(&self.audience, Arc::new(Principal::local())) else {
             return "no tool can be called any more".to_owned();
         };
-        let turn = turn.observed_by(log.of(turn.view()));
+        let observer = log.of(turn.view());
+        let turn = turn.observed_by(observer);
         let call = ToolCall { name: &name, arguments, resume: None, tasks: TaskSupport::Cannot };
         told(turn.call(call, caller.clone()).await)
     }
+}
+
+/// The caller of one task. Its label is its own, as a session's is.
+fn caller() -> Caller {
+    let meta = RequestMeta { client: Some(ClientName::new(CLIENT)), ..RequestMeta::default() };
+    Caller { meta: Arc::new(meta), label: SharedLabel::default(), ..Caller::silent() }
 }
 
 /// The arguments of a call, which may be left out.

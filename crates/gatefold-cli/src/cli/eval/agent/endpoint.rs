@@ -59,7 +59,7 @@ pub(super) struct FunctionCall {
     pub(super) arguments: String,
 }
 
-/// Why the model gave no answer.
+/// Why a run came to no end: the model gave no answer.
 #[derive(Debug)]
 pub(super) struct NoAnswer {
     pub(super) reason: String,
@@ -184,8 +184,8 @@ impl ModelEndpoint {
 /// be late again, and refused connections were tried again already.
 fn unsent(error: &EgressError) -> Failure {
     let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    let causes: String = causes.map(|cause| format!(": {cause}")).collect();
-    let reason = format!("the model cannot be asked: {error}{causes}");
+    let texts = std::iter::once(error.to_string()).chain(causes.map(ToString::to_string));
+    let reason = format!("the model cannot be asked: {}", texts.collect::<Vec<_>>().join(": "));
     match error {
         EgressError::Failed { .. } => Failure::Passing(reason, None),
         _ => Failure::Lasting(NoAnswer { reason, is_final: false }),
@@ -195,7 +195,7 @@ fn unsent(error: &EgressError) -> Failure {
 #[derive(Deserialize)]
 struct Completion {
     choices: Vec<Choice>,
-    usage: Option<Usage>,
+    usage: Option<TokenUsage>,
 }
 
 #[derive(Deserialize)]
@@ -223,13 +223,14 @@ struct WrittenFunction {
 }
 
 #[derive(Deserialize)]
-struct Usage {
+#[expect(clippy::struct_field_names, reason = "the names are the endpoint's")]
+struct TokenUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     total_tokens: Option<u64>,
 }
 
-impl Usage {
+impl TokenUsage {
     fn tokens(&self) -> Option<u64> {
         let parts = || Some(self.prompt_tokens?.saturating_add(self.completion_tokens?));
         self.total_tokens.or_else(parts)
@@ -239,7 +240,7 @@ impl Usage {
 fn read_answer(body: &[u8]) -> Result<ModelAnswer, &'static str> {
     let completion: Completion = serde_json::from_slice(body)
         .map_err(|_| "the model's endpoint did not answer with a chat completion")?;
-    let tokens = completion.usage.as_ref().and_then(Usage::tokens);
+    let tokens = completion.usage.as_ref().and_then(TokenUsage::tokens);
     let choice = completion.choices.into_iter().next();
     let message = choice.ok_or("the model's endpoint answered without a message")?.message;
     let text = message.content.as_ref().map(text_of).unwrap_or_default();

@@ -182,8 +182,8 @@ fn none() -> String {
 
 /// `83 % (66-93)`.
 fn shown_share(share: Share) -> String {
-    let Share { share, low, high, .. } = share;
-    format!("{:.0} % ({:.0}-{:.0})", share * 100.0, low * 100.0, high * 100.0)
+    let Share { ratio, low, high, .. } = share;
+    format!("{:.0} % ({:.0}-{:.0})", ratio * 100.0, low * 100.0, high * 100.0)
 }
 
 fn whole(number: f64) -> String {

@@ -10,7 +10,8 @@ const Z: f64 = 1.959_963_984_540_054;
 pub(super) struct Share {
     pub(super) count: usize,
     pub(super) of: usize,
-    pub(super) share: f64,
+    #[serde(rename = "share")]
+    pub(super) ratio: f64,
     pub(super) low: f64,
     pub(super) high: f64,
 }
@@ -23,11 +24,11 @@ impl Share {
         if of == 0 {
             return None;
         }
-        let (n, share) = (float(of), float(count) / float(of));
-        let spread = Z * ((share * (1.0 - share) + Z * Z / (4.0 * n)) / n).sqrt();
-        let (middle, whole) = (share + Z * Z / (2.0 * n), 1.0 + Z * Z / n);
+        let (n, ratio) = (float(of), float(count) / float(of));
+        let spread = Z * ((ratio * (1.0 - ratio) + Z * Z / (4.0 * n)) / n).sqrt();
+        let (middle, whole) = (ratio + Z * Z / (2.0 * n), 1.0 + Z * Z / n);
         let (low, high) = ((middle - spread) / whole, (middle + spread) / whole);
-        Some(Self { count, of, share, low: low.max(0.0), high: high.min(1.0) })
+        Some(Self { count, of, ratio, low: low.max(0.0), high: high.min(1.0) })
     }
 }
 

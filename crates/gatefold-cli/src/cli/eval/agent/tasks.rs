@@ -134,9 +134,8 @@ pub(super) fn read_tasks(path: &Path) -> anyhow::Result<Vec<Task>> {
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
     parse(&text).map_err(|faults| {
-        let listed: String = faults.iter().map(|fault| format!("\n  {fault}")).collect();
         let help = "`gatefold eval agent --help` shows the format";
-        usage(format!("`{shown}` has no usable tasks:{listed}\n  help: {help}"))
+        usage(format!("`{shown}` has no usable tasks:\n  {}\n  help: {help}", faults.join("\n  ")))
     })
 }
 
