@@ -50,7 +50,9 @@ pub use pattern::Pattern;
 pub use raw::{object_fields, with_fields, without_spaces};
 pub use request::{Request, ResolvedEntry};
 pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, search, select};
-pub use signature::{ParameterKind, call_signature, compact_signature, declared, differences};
+pub use signature::{
+    ParameterKind, call_signature, compact_signature, declared, differences, undeclared,
+};
 pub use similarity::nearest_texts;
 pub use skill_stub::{SKILL_STUB_LENGTH, SKILLS_HEADING, short_description, skill_stub};
 pub use snapshot::{DomainEntry, Snapshot, SourceEntry, Tool};

@@ -93,6 +93,20 @@ pub fn differences(tool: &Tool, arguments: &str) -> Vec<String> {
     missing.chain(wrong).take(MAX_DIFFERENCES).collect()
 }
 
+/// The members of some arguments that a tool's input schema neither declares nor leaves room for,
+/// sorted by name.
+pub fn undeclared(tool: &Tool, arguments: &str) -> Vec<String> {
+    let schema = Schema::of(tool);
+    let given: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
+    if !schema.is_closed() {
+        return Vec::new();
+    }
+    let unknown = given.into_iter().map(|(name, _)| name);
+    let mut unknown: Vec<_> = unknown.filter(|name| schema.property(name).is_none()).collect();
+    unknown.sort_unstable();
+    unknown
+}
+
 /// Whether a tool's input schema declares a parameter, and its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {

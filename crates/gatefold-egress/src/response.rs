@@ -6,8 +6,8 @@ use http::header::HeaderMap;
 use reqwest::{Response, Url};
 use tokio::time::{Instant, timeout_at};
 
-use crate::EgressError;
 use crate::decode::{BodyDecoder, Coding, DecodeFault};
+use crate::{EgressError, retry};
 
 /// The most of a body that is decoded at a time, in bytes: a compressed one may become a thousand
 /// times as long.
@@ -43,6 +43,11 @@ impl HttpResponse {
 
     pub fn headers(&self) -> &HeaderMap {
         self.response.headers()
+    }
+
+    /// How long the server wants to be left alone, if it says so (RFC 9110, section 10.2.3).
+    pub fn retry_after(&self) -> Option<Duration> {
+        retry::asked_wait(self.headers())
     }
 
     /// Where the answer came from, after all redirects. It may contain credentials.

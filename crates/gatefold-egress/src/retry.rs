@@ -48,9 +48,13 @@ pub(crate) fn after_answer(
     if !is_temporary || !is_safe(method) {
         return None;
     }
-    let asked = retry_after(headers, Duration::from_millis(SystemClock.now().as_millis()))?;
     // Those who were sent away together must not come back together.
-    Some(asked.saturating_add(jittered(FIRST_WAIT)))
+    Some(asked_wait(headers)?.saturating_add(jittered(FIRST_WAIT)))
+}
+
+/// The wait that an answer asks for, from now on.
+pub(crate) fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
+    retry_after(headers, Duration::from_millis(SystemClock.now().as_millis()))
 }
 
 /// How long the server wants to be left alone (RFC 9110, section 10.2.3). `now` counts from 1970.

@@ -22,4 +22,4 @@ pub use disclosures::{Disclosures, NamingScheme, UnknownDisclosure};
 pub use exchange::Exchange;
 pub use results::{ResultFormat, ResultKeeper, ResultLimits, ResultSource, read_result_id};
 pub use surfaces::{List, ListDigests, Lists};
-pub use turn::{TaskSupport, ToolAnswer, ToolCall, Turn};
+pub use turn::{CallObserver, TaskSupport, ToolAnswer, ToolCall, Turn};

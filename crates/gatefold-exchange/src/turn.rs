@@ -20,6 +20,13 @@ pub struct Turn {
     audience: Audience,
     pinned: PinnedTurn,
     results: Option<Arc<ResultKeeper>>,
+    observer: Option<Arc<dyn CallObserver>>,
+}
+
+/// Is told of the tools that were really called, whatever the model said: what reached the
+/// dispatcher, and what came of it before it was worded.
+pub trait CallObserver: Send + Sync + 'static {
+    fn called(&self, request: &Request, result: &Result<Outcome, CallError>);
 }
 
 /// A call of one of the surface's tools.
@@ -61,7 +68,13 @@ impl Turn {
         pinned: PinnedTurn,
         results: Option<Arc<ResultKeeper>>,
     ) -> Self {
-        Self { surfaces, audience, pinned, results }
+        Self { surfaces, audience, pinned, results, observer: None }
+    }
+
+    /// The same turn, whose calls somebody is told of.
+    #[must_use]
+    pub fn observed_by(self, observer: Arc<dyn CallObserver>) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     pub fn audience(&self) -> &Audience {
@@ -167,7 +180,8 @@ impl Turn {
             Scope::Everything => pinned,
         };
         let (surfaces, audience) = (self.surfaces.clone(), self.audience.clone());
-        Self::new(surfaces, audience, pinned, self.results.clone())
+        let (results, observer) = (self.results.clone(), self.observer.clone());
+        Self { surfaces, audience, pinned, results, observer }
     }
 
     /// The operation that a call of one of the surface's tools asks for.
@@ -194,6 +208,9 @@ impl Turn {
         // Until the result is worded, which is when little of a large one is left.
         let _place = caller.result_place.clone();
         let result = self.pinned.call(request.clone(), resume, caller).await;
+        if let Some(observer) = &self.observer {
+            observer.called(&request, &result);
+        }
         let result = result.inspect_err(log_failure).map_err(without_owner);
         let result = result.map_err(|error| self.under_asked_name(error));
         let disclosure = self.audience.disclosure();

@@ -56,6 +56,22 @@ fn a_signature_shows_one_nested_level_and_what_comes_back() {
 }
 
 #[test]
+fn members_that_a_schema_has_no_room_for_are_named() {
+    for (schema, arguments, expected) in [
+        (r#"{"properties":{"a":{}}}"#, r#"{"z":1,"a":2,"b":{"a":3}}"#, &["b", "z"][..]),
+        (r#"{"properties":{"a":{}},"additionalProperties":false}"#, r#"{"b":1}"#, &["b"]),
+        (r#"{"properties":{"a":{}},"additionalProperties":{}}"#, r#"{"b":1}"#, &[]),
+        (r#"{"patternProperties":{"^x":{}}}"#, r#"{"b":1}"#, &[]),
+        (r#"{"type":"object"}"#, r#"{"b":1}"#, &["b"]),
+        (r#"{"type":"object"}"#, "null", &[]),
+    ] {
+        let view = with_schema(schema);
+        let found = undeclared(view.tools().next().unwrap(), arguments);
+        assert_eq!(found, expected, "{schema} {arguments}");
+    }
+}
+
+#[test]
 fn differences_are_named() {
     let closed =
         r#"{"properties":{"name":{"type":"string"},"n":{"type":"integer"}},"required":["name"]}"#;

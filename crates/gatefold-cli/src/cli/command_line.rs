@@ -92,7 +92,7 @@ pub(crate) enum Command {
     /// List, search and call tools
     #[command(subcommand, after_long_help = "Example:\n  gatefold tools search create an issue")]
     Tools(Tools),
-    /// Measure how well tools are found, and what makes them hard to find
+    /// Measure how well tools are found, what makes them hard to find, and how a model uses them
     #[command(subcommand, after_long_help = "Example:\n  gatefold eval catalog")]
     Eval(Eval),
     /// Approve or deny calls that wait for a person

@@ -1,12 +1,13 @@
-//! Measuring how well tools are found.
+//! Measuring how well tools are found, and how well a model gets on with them.
 
+mod agent;
 mod catalog;
 mod search;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
 use gatefold::Environment;
 
 use super::arguments::{Format, ModeName, SharedOptions};
@@ -27,6 +28,20 @@ pub(crate) enum Eval {
         after_long_help = "Example:\n  gatefold eval catalog --mcp-config ~/.cursor/mcp.json"
     )]
     Catalog(EvalCatalog),
+    /// Run tasks through a model, once for each way to show tools, and compare how it does
+    ///
+    /// A line of the tasks is a JSON object with `request` and `tools`, the ids of the tools that
+    /// fit, or an empty list if the task needs none. It may have `arguments`, members that a call
+    /// must have; `check`, a text that the last answer must contain, or an object with `contains` or
+    /// `lacks`; and `calls`, how many calls it takes (1).
+    ///
+    /// The model is any that answers to OpenAI's chat completions. Its calls are real ones, with
+    /// their rights and records. Calls of tools that do not say `readOnlyHint: true` are refused
+    /// unless `--allow-writes` is given; a refused call still counts as the model's choice. With
+    /// `--allow-writes`, each disclosure's calls take effect before the next one's.
+    #[command(after_long_help = "Example:\n  gatefold eval agent tasks.jsonl --model-url \
+            http://127.0.0.1:8080/v1 --model qwen3")]
+    Agent(EvalAgent),
 }
 
 #[derive(Debug, Args)]
@@ -57,11 +72,43 @@ pub(crate) struct EvalCatalog {
     format: Format,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct EvalAgent {
+    /// The tasks, one JSON object a line
+    #[arg(value_name = "TASKS")]
+    tasks: PathBuf,
+    /// Where the model is: the address before `/chat/completions`
+    #[arg(long, value_name = "URL")]
+    model_url: String,
+    /// The model's name, as its endpoint knows it
+    #[arg(long, value_name = "NAME")]
+    model: String,
+    /// The variable with the endpoint's key [default: `GATEFOLD_MODEL_KEY`, if it is set]
+    #[arg(long, value_name = "NAME")]
+    model_key_env: Option<String>,
+    /// A way to show tools; may be given more than once, and the others are compared with the first
+    /// [default: all of them]
+    #[arg(long, value_name = "NAME")]
+    disclosure: Vec<String>,
+    /// The most answers of the model in one task
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = value_parser!(u16).range(1..=100))]
+    turns: u16,
+    /// How many seconds one answer of the model may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    /// Also make calls of tools that may change something
+    #[arg(long)]
+    allow_writes: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
 impl Eval {
     pub(super) fn format(&self) -> &Format {
         match self {
             Self::Search(search) => &search.format,
             Self::Catalog(catalog) => &catalog.format,
+            Self::Agent(agent) => &agent.format,
         }
     }
 }
@@ -76,6 +123,7 @@ pub(super) async fn run(
         match eval {
             Eval::Search(asked) => search::run(asked, shared, environment, output).await,
             Eval::Catalog(asked) => catalog::run(asked, shared, environment, output).await,
+            Eval::Agent(asked) => agent::run(asked, shared, environment, output).await,
         }
     })
     .await

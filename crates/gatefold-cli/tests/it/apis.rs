@@ -2,5 +2,4 @@
 
 mod certificate;
 mod guarded;
-mod raw_api;
 mod secrets;

@@ -1,13 +1,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 
 use gatefold_catalog::{Request, View};
 use gatefold_core::{CallError, ClientName, Outcome, Principal, ToolName, UserId};
 use gatefold_disclose::{ClientLimits, Disclosure, Gateway, Reply, Step, Surface, UsageError};
 use gatefold_dispatch::Caller;
 use gatefold_exchange::{
-    Audience, ClientProfile, ClientProfiles, Disclosures, Exchange, List, NamingScheme, Scope,
-    TaskSupport, ToolAnswer, ToolCall, Turn,
+    Audience, CallObserver, ClientProfile, ClientProfiles, Disclosures, Exchange, List,
+    NamingScheme, Scope, TaskSupport, ToolAnswer, ToolCall, Turn,
 };
 use serde_json::value::RawValue;
 
@@ -75,6 +75,35 @@ async fn a_transparent_disclosure_hands_on_results_and_errors() {
     assert!(matches!(answer, Ok(ToolAnswer::Result(_))), "{answer:?}");
     let unknown = call(&turn, "up__nothing", "{}").await;
     assert!(matches!(unknown, Err(CallError::UnknownTool { .. })), "{unknown:?}");
+}
+
+/// Keeps the tools that were called, and how each call ended.
+#[derive(Default)]
+struct CalledTools(Mutex<Vec<String>>);
+
+impl CallObserver for CalledTools {
+    fn called(&self, request: &Request, result: &Result<Outcome, CallError>) {
+        let end = result.as_ref().map_or_else(|error| error.kind().as_str(), |_| "done");
+        self.0.lock().unwrap().push(format!("{} {end}", request.operation.subject()));
+    }
+}
+
+#[tokio::test]
+async fn an_observer_hears_of_calls_and_not_of_what_only_discovers() {
+    let world = World::new();
+    let exchange = Exchange::new(world.dispatcher.clone(), standard());
+    for (disclosure, tool, arguments) in [
+        ("gateway", "execute_tool", r#"{"tool_name":"up__echo","arguments":{}}"#),
+        ("flat", "up__echo", "{}"),
+    ] {
+        let called = Arc::<CalledTools>::default();
+        let turn = turn(&exchange, "ann", disclosure).observed_by(called.clone());
+        let _ = call(&turn, "discover_tools", r#"{"query":"echo"}"#).await;
+        call(&turn, tool, arguments).await.unwrap();
+        let called = called.0.lock().unwrap();
+        assert_eq!(called.last().unwrap(), "up__echo done", "{disclosure}");
+        assert_eq!(called.len(), if disclosure == "gateway" { 1 } else { 2 }, "{called:?}");
+    }
 }
 
 /// Counts how often its surface is built, and waits while building until all askers have arrived.

@@ -4,7 +4,7 @@
 use crate::process::run;
 use crate::scratch::Scratch;
 
-use super::raw_api::{RawApi, answer};
+use crate::raw_api::{RawApi, answer};
 
 /// A server that redirects everything to another port, with the status that its path begins with.
 fn redirecting(to: u16) -> RawApi {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::process::{Gateway, LIMIT, command, ended};
 use crate::scratch::Scratch;
 
-use super::raw_api::{RawApi, RawRequest, answer};
+use crate::raw_api::{RawApi, RawRequest, answer};
 
 /// Every place that takes a secret. `SECRET` stands for it, `API` for where the API is.
 const PLACES: [(&str, &str); 15] = [

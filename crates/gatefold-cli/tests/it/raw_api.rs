@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A request as it came.
-pub(super) struct RawRequest {
+pub(crate) struct RawRequest {
     /// The path and the query.
-    pub(super) target: String,
+    pub(crate) target: String,
     /// The whole head, line by line.
-    pub(super) lines: Vec<String>,
-    pub(super) body: String,
+    pub(crate) lines: Vec<String>,
+    pub(crate) body: String,
 }
 
 impl RawRequest {
@@ -33,25 +33,25 @@ impl RawRequest {
         Some(Self { target, lines, body: String::from_utf8_lossy(&body).into_owned() })
     }
 
-    pub(super) fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 
     /// All of it.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         format!("{}\n\n{}", self.lines.join("\n"), self.body)
     }
 }
 
 /// A running server.
-pub(super) struct RawApi {
-    pub(super) port: u16,
+pub(crate) struct RawApi {
+    pub(crate) port: u16,
     arrived: Arc<AtomicUsize>,
 }
 
 impl RawApi {
     /// Serves each connection with one answer, a whole one with its head. None leaves it open forever.
-    pub(super) fn start(
+    pub(crate) fn start(
         answer: impl Fn(&RawRequest) -> Option<Vec<u8>> + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -77,13 +77,13 @@ impl RawApi {
     }
 
     /// How many requests came since this was last asked.
-    pub(super) fn take(&self) -> usize {
+    pub(crate) fn take(&self) -> usize {
         self.arrived.swap(0, Ordering::SeqCst)
     }
 }
 
 /// An answer with its length.
-pub(super) fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
+pub(crate) fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(
         "HTTP/1.1 {status}\r\n{headers}connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
