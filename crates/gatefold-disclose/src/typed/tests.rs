@@ -886,3 +886,34 @@ fn what_a_principal_may_not_see_is_nowhere() {
     let told = answer(&view, "database", arguments);
     assert_eq!(told, "Unknown database 'hr'. Available databases: shop");
 }
+
+#[test]
+fn what_does_not_fit_with_its_schemas_is_listed_and_looked_up_one_by_one() {
+    let properties: Map<String, Value> = (0..20)
+        .map(|at| (format!("field_{at}"), json!({"type":"string","description":"One of many."})))
+        .collect();
+    let input = json!({"type":"object","properties":properties});
+    let tool = |at: usize| {
+        ToolSpec::new(format!("tool_{at:03}")).description("Does it.").input_schema(input.clone())
+    };
+    let tools = (0..120).fold(manifest(), |all, at| all.tool(tool(at)));
+    let view = view_of(vec![source("big", "mcp", "", Some(tools))]);
+    let mut asked = json!({"subcommand":"discover","server":"big"});
+    let mut listed = 0;
+    for pages in 1.. {
+        let told = answer(&view, "mcp", &asked.to_string());
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert!(told["note"].as_str().unwrap().contains("discover with 'tool'"), "{told}");
+        let tools = told["tools"].as_array().unwrap();
+        assert!(tools.iter().all(|tool| tool["parameters"].is_null() && tool["name"].is_string()));
+        listed += tools.len();
+        if told["next_cursor"].is_null() {
+            assert!(pages < 5, "{pages} pages");
+            break;
+        }
+        asked["cursor"] = told["next_cursor"].clone();
+    }
+    assert_eq!(listed, 120);
+    let one = json!({"subcommand":"discover","server":"big","tool":"tool_007"}).to_string();
+    assert!(answer(&view, "mcp", &one).contains(r#""parameters":{"#));
+}
