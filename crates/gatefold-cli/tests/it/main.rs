@@ -38,6 +38,7 @@ mod source_logs;
 mod sources;
 mod surface;
 mod takeover;
+mod tasks;
 mod terminal;
 mod what_is_wrong;
 mod wrong_lines;
