@@ -138,8 +138,8 @@ impl Client {
             return Ok(name.to_owned());
         }
         let listed = self.tools.iter().filter_map(|tool| tool["name"].as_str());
-        let named = identifiers(error.rsplit(": ").next().unwrap_or_default());
-        let names: Vec<_> = listed.chain(named).filter(|name| *name != wrong).collect();
+        let mentioned = identifiers(error.rsplit(": ").next().unwrap_or_default());
+        let names: Vec<_> = listed.chain(mentioned).filter(|name| *name != wrong).collect();
         nearest(&wrong, &names).map(str::to_owned).ok_or_else(|| error.clone())
     }
 
@@ -160,13 +160,13 @@ impl Client {
         let Err(error) = self.called(tool, &tool.name, &wrong).await else {
             return Err(format!("{wrong:?} was taken"));
         };
-        let names = identifiers(&error);
-        let mut named = tool.schema.clone();
-        if let Some(properties) = named["properties"].as_object_mut() {
-            properties.retain(|name, _| names.contains(name.as_str()));
+        let mentioned = identifiers(&error);
+        let mut schema = tool.schema.clone();
+        if let Some(properties) = schema["properties"].as_object_mut() {
+            properties.retain(|name, _| mentioned.contains(name.as_str()));
         }
         let missing = || format!("the error does not say which argument is meant: {error}");
-        let meant = property(&named, goal.given[0].meaning, &Map::new()).ok_or_else(missing)?;
+        let meant = property(&schema, goal.given[0].meaning, &Map::new()).ok_or_else(missing)?;
         let mut mended = Map::from_iter([(meant, value.clone())]);
         mended.extend(right.iter().skip(1).map(|(name, value)| (name.clone(), value.clone())));
         Ok(mended)

@@ -75,10 +75,10 @@ impl TaskGateway {
 
     /// What is on record of the calls of each client, once all have ended.
     pub(super) async fn records(&self) -> HashMap<String, Vec<Value>> {
-        let mut calls = Vec::new();
+        let mut calls: Vec<Value> = Vec::new();
         let ended = wait_until(LIMIT, || {
             let listed = run(&self.scratch, &["calls", "--json", "--limit", CALLS]).json();
-            calls = listed["calls"].as_array().unwrap().clone();
+            calls.clone_from(listed["calls"].as_array().unwrap());
             calls.iter().all(|call| call["closed_at"].is_number())
         });
         assert!(ended.await, "{calls:?}");
