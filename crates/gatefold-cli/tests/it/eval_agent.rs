@@ -436,7 +436,7 @@ fn what_cannot_be_measured_is_refused_with_the_reason() {
         assert_eq!(refused.stdout, "");
     }
     let args = ["eval", "agent", "tasks.jsonl", "--model-url", "ftp://x/", "--model", "m"];
-    assert!(run(&scratch, &args).stderr.contains("must begin with http"));
+    assert!(run(&scratch, &args).stderr.contains("must begin with `http://`"));
     let unreached =
         run(&scratch, &[&["eval", "agent", "tasks.jsonl", "--json"][..], &url].concat());
     let reasons = failures(&unreached);

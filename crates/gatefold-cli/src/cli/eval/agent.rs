@@ -66,9 +66,10 @@ pub(super) async fn run(
 }
 
 fn endpoint(asked: &EvalAgent, environment: &Environment) -> anyhow::Result<ModelEndpoint> {
-    let url: Url = asked.model_url.parse().map_err(|error| {
-        usage(format!("`--model-url {}` is not an address: {error}", asked.model_url))
-    })?;
+    let url: Url = asked
+        .model_url
+        .parse()
+        .map_err(|error| usage(format!("`--model-url` is not an address: {error}")))?;
     let key = environment.get_filled(asked.model_key_env.as_deref().unwrap_or(KEY_VARIABLE));
     if let (None, Some(variable)) = (key, &asked.model_key_env) {
         return Err(usage(format!("the variable `{variable}` of `--model-key-env` is not set")));

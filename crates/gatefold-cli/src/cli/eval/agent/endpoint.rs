@@ -83,7 +83,7 @@ impl ModelEndpoint {
     ) -> anyhow::Result<Self> {
         let mut url = address.clone();
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(usage(format!("`--model-url` must begin with http or https: {url}")));
+            return Err(usage("`--model-url` must begin with `http://` or `https://`"));
         }
         let mut path = url.path_segments_mut().expect("addresses of HTTP have a path");
         path.pop_if_empty().extend(["chat", "completions"]);
@@ -115,14 +115,15 @@ impl ModelEndpoint {
             body["tool_choice"] = json!("auto");
         }
         let body = body.to_string();
-        let mut wait = FIRST_WAIT;
-        for tries_left in (0..TRIES).rev() {
+        let (mut wait, mut tries) = (FIRST_WAIT, 0);
+        loop {
+            tries += 1;
             match self.try_once(&body).await {
                 Ok(answer) => return Ok(answer),
                 Err(Failure::Lasting(failure)) => return Err(failure),
                 Err(Failure::Passing(reason, asked)) => {
                     let pause = asked.unwrap_or(wait);
-                    if tries_left == 0 || pause > LONGEST_WAIT {
+                    if tries == TRIES || pause > LONGEST_WAIT {
                         return Err(NoAnswer { reason, is_final: false });
                     }
                     sleep(pause).await;
@@ -130,7 +131,6 @@ impl ModelEndpoint {
                 }
             }
         }
-        unreachable!("the last try returns")
     }
 
     async fn try_once(&self, body: &str) -> Result<ModelAnswer, Failure> {
