@@ -48,7 +48,8 @@ impl Disclosure for AutoDisclosure {
         arguments: &RawValue,
     ) -> Result<Step, UsageError> {
         let is_tool = || view.find(name.as_str()).is_some_and(|tool| tool.alias() == name.as_str());
-        if self.gateway.has(name) || !is_tool() {
+        // Whoever was shown all tools is told of those, not of the gateway's.
+        if self.gateway.has(name) || (!is_tool() && !self.is_flat(view)) {
             self.gateway.interpret(view, name, arguments)
         } else {
             Self::FLAT.interpret(view, name, arguments)
@@ -132,7 +133,14 @@ mod tests {
             }
             let unknown = ToolName::parse("d__nothing").unwrap();
             let arguments = RawValue::from_string("{}".to_owned()).unwrap();
-            assert!(auto.interpret(&view, &unknown, &arguments).is_err());
+            match auto.interpret(&view, &unknown, &arguments) {
+                // The call is refused with suggestions.
+                Ok(Step::Call(request)) => {
+                    assert!(request.entry.is_none() && view.tool_count() == 3);
+                }
+                Ok(_) => panic!("an unknown tool has an answer"),
+                Err(_) => assert_eq!(view.tool_count(), 100),
+            }
         }
     }
 }

@@ -20,8 +20,25 @@ pub(crate) const INVOKE: &str = "invoke_tool";
 /// has at most 40 characters and no capital letters.
 pub(crate) const SHARED: &str = "OTHERS";
 
+/// The built-in tools that stand beside the pairs when they are enabled: those for notes, lists, files and
+/// the web.
+const HOT: [&str; 11] = [
+    "todo",
+    "recall",
+    "remember",
+    "read_file",
+    "list_files",
+    "find_files",
+    "search_files",
+    "write_file",
+    "patch_file",
+    "fetch",
+    "web_search",
+];
+
 /// Two tools for each domain: `{domain}__get_tool_schema`, whose description has a line for each of
-/// the domain's tools, and `{domain}__invoke_tool`. Pinned tools stand beside them.
+/// the domain's tools, and `{domain}__invoke_tool`. Pinned tools stand beside them, and built-in ones that
+/// models need at any moment.
 #[derive(Debug, Clone, Default)]
 pub struct NamespaceDisclosure {
     pub limits: GatewayLimits,
@@ -65,9 +82,25 @@ impl NamespaceDisclosure {
         PinnedTools { patterns: &self.pinned, own: &[] }
     }
 
-    /// The pinned tools that are shown: as many as leave room for one pair.
+    /// The tools that stand beside the pairs: as many as leave room for one pair.
     fn shown<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Tool> {
-        self.pinned().of(view).take(TOOLS_LIMIT - 2)
+        view.tools().filter(|tool| self.stands_alone(view, tool)).take(TOOLS_LIMIT - 2)
+    }
+
+    /// Whether a tool is pinned, or one of ours that models need at any moment.
+    fn stands_alone(&self, view: &View, tool: &Tool) -> bool {
+        let is_ours = || {
+            let entry = view.domain(tool.domain().as_str());
+            entry.is_some_and(|entry| entry.kind().as_str() == "builtin")
+        };
+        self.pinned().pins(tool) || (HOT.contains(&tool.definition().name()) && is_ours())
+    }
+
+    /// The tool that stands beside the pairs under this alias.
+    fn alone<'a>(&self, view: &'a View, alias: &str) -> Option<&'a Tool> {
+        let is_listed = |tool: &&Tool| !tool.definition().is_for_apps_only();
+        let tool = view.find(alias).filter(is_listed)?;
+        (tool.alias() == alias && self.stands_alone(view, tool)).then_some(tool)
     }
 
     /// The pairs of a view, in the order of their domains' names. If there are more domains than a
@@ -208,9 +241,9 @@ impl Disclosure for NamespaceDisclosure {
         arguments: &RawValue,
     ) -> Result<Step, UsageError> {
         let Some((namespace, tool)) = self.pair_of(view, name.as_str()) else {
-            let pinned = self.pinned().named(view, name.as_str());
-            let pinned = pinned.ok_or_else(|| self.not_at_the_top(view, name.as_str()))?;
-            return Ok(Step::Call(untouched_request(view, pinned, arguments)));
+            let alone = self.alone(view, name.as_str());
+            let alone = alone.ok_or_else(|| self.not_at_the_top(view, name.as_str()))?;
+            return Ok(Step::Call(untouched_request(view, alone, arguments)));
         };
         if tool == PairTool::Schema {
             return self.schema(view, &namespace, name.as_str(), arguments).map(Step::Reply);
@@ -253,8 +286,8 @@ impl Disclosure for NamespaceDisclosure {
         let pair = pair
             .iter()
             .flat_map(|pair| [PairTool::Schema, PairTool::Invoke].map(|own| pair.tool_name(own)));
-        let pinned = self.pinned().pins(tool).then(|| tool.alias().to_owned());
-        pair.chain(pinned).collect()
+        let alone = self.stands_alone(view, tool).then(|| tool.alias().to_owned());
+        pair.chain(alone).collect()
     }
 }
 

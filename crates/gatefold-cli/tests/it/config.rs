@@ -94,6 +94,10 @@ fn a_key_is_explained() {
       example    calls_in_flight = 16
       change     takes effect when the configuration reloads
     "#);
+}
+
+#[test]
+fn a_name_of_the_users_is_explained_as_any() {
     for (path, same) in [
         ("sources.\"my server\".command", "sources.NAME.command"),
         ("sources.a.env.TOKEN", "sources.NAME.env"),
@@ -102,6 +106,10 @@ fn a_key_is_explained() {
     ] {
         assert_eq!(explained(path), explained(same), "{path}");
     }
+}
+
+#[test]
+fn a_key_is_explained_as_json() {
     let json = run(&Scratch::new(), &["config", "explain", "server.listen", "--json"]).json();
     insta::assert_snapshot!(format!("{json:#}"), @r#"
     {
@@ -142,6 +150,7 @@ fn two_files() -> Scratch {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the snapshot is the whole configuration")]
 fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     let scratch = two_files();
     let args = ["config", "show", "--config", "gatefold.toml", "--mcp-config", "mcp.json"];

@@ -247,3 +247,27 @@ fn pinned_tools_stand_beside_the_pairs() {
     let step = disclosure.interpret(&view, &name, &raw("null"));
     assert!(matches!(step, Ok(Step::Call(_))), "{step:?}");
 }
+
+#[test]
+fn built_in_tools_that_are_needed_at_any_moment_stand_beside_the_pairs() {
+    let own = |name: &str| ToolSpec::new(name).description("One of ours.");
+    let tools = || vec![own("todo"), own("calculate"), own("fetch")];
+    let view = view_of(vec![
+        SourceEntry { kind: KindName::new("builtin"), ..source("own", "", tools()) },
+        source("other", "", tools()),
+    ]);
+    let shown = surface(&view);
+    let names: Vec<_> = shown.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let expected = [
+        "own__fetch",
+        "own__todo",
+        "other__get_tool_schema",
+        "other__invoke_tool",
+        "own__get_tool_schema",
+        "own__invoke_tool",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(answer(&view, "own__todo", r#"{"a":1}"#), r#"call own__todo {"a":1}"#);
+    let refused = answer(&view, "own__calculate", "{}");
+    assert!(refused.contains("Call 'own__calculate' through own__invoke_tool"), "{refused}");
+}

@@ -170,7 +170,7 @@ impl EndpointState {
         let asked = AskedSurface::of(parts.uri.query());
         let (principal, audience) = match self.entered(entrance, principal, asked) {
             Ok(entered) => entered,
-            Err(response) => return response,
+            Err(refused) => return *refused,
         };
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
         let address = peer.map(|ConnectInfo(peer)| peer.ip().to_canonical());
@@ -189,7 +189,7 @@ impl EndpointState {
         entrance: Entrance,
         principal: Arc<Principal>,
         asked: AskedSurface<'_>,
-    ) -> Result<(Arc<Principal>, Audience), Response<Body>> {
+    ) -> Result<(Arc<Principal>, Audience), RefusedResponse> {
         let AskedSurface { disclosure, is_told_all, request } = asked;
         let told = |audience: Audience| {
             let audience = if is_told_all { audience.told_all() } else { audience };
@@ -198,12 +198,13 @@ impl EndpointState {
                 None => audience,
             }
         };
-        let unknown =
-            |error: UnknownDisclosure| turned_away(StatusCode::BAD_REQUEST, error.to_string());
+        let unknown = |error: UnknownDisclosure| {
+            Box::new(turned_away(StatusCode::BAD_REQUEST, error.to_string()))
+        };
         match entrance {
             // A source that this principal may not see must look like one that does not exist.
             Entrance::Scope(Scope::Source(domain)) if !self.server.shows(&principal, &domain) => {
-                Err(no_such_source())
+                Err(Box::new(no_such_source()))
             }
             Entrance::Scope(scope) => {
                 let audience = self.server.audience(scope, disclosure).map_err(unknown)?;
@@ -211,9 +212,11 @@ impl EndpointState {
             }
             Entrance::Agent(agent) => {
                 // Whoever is an agent already does not become another one.
-                let acting = principal.acting_as(&agent).ok_or_else(no_such_agent)?;
+                let acting =
+                    principal.acting_as(&agent).ok_or_else(|| Box::new(no_such_agent()))?;
                 let audience = self.server.agent_audience(&agent, disclosure);
-                let audience = audience.ok_or_else(no_such_agent)?.map_err(unknown)?;
+                let audience =
+                    audience.ok_or_else(|| Box::new(no_such_agent()))?.map_err(unknown)?;
                 Ok((Arc::new(acting), told(audience)))
             }
         }

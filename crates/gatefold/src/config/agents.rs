@@ -108,19 +108,23 @@ struct AgentKeys {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct ModeKeys {
-    skill_tool_mode: Option<ModeOf<SkillMode>>,
-    connector_tool_mode: Option<ModeOf<ToolMode>>,
-    database_tool_mode: Option<ModeOf<ToolMode>>,
-    mcp_tool_mode: Option<ModeOf<ToolMode>>,
+    #[serde(rename = "skill_tool_mode")]
+    skills: Option<ModeOf<SkillMode>>,
+    #[serde(rename = "connector_tool_mode")]
+    connectors: Option<ModeOf<ToolMode>>,
+    #[serde(rename = "database_tool_mode")]
+    databases: Option<ModeOf<ToolMode>>,
+    #[serde(rename = "mcp_tool_mode")]
+    mcp: Option<ModeOf<ToolMode>>,
 }
 
 impl From<ModeKeys> for AgentModes {
     fn from(keys: ModeKeys) -> Self {
         Self {
-            connectors: keys.connector_tool_mode.map(|mode| mode.0),
-            databases: keys.database_tool_mode.map(|mode| mode.0),
-            mcp: keys.mcp_tool_mode.map(|mode| mode.0),
-            skills: keys.skill_tool_mode.map(|mode| mode.0),
+            connectors: keys.connectors.map(|mode| mode.0),
+            databases: keys.databases.map(|mode| mode.0),
+            mcp: keys.mcp.map(|mode| mode.0),
+            skills: keys.skills.map(|mode| mode.0),
         }
     }
 }
@@ -297,7 +301,7 @@ impl AgentConfig {
                     !categories.contains(&AgentCategory::Builtin(name.category()))
                 };
                 let left_out = BuiltinName::ALL.into_iter().filter(is_left_out);
-                let tools = left_out.flat_map(|name| name.tools());
+                let tools = left_out.flat_map(BuiltinName::tools);
                 let only = Entries::Only(EntryKind::Tool);
                 tools.map(|tool| denied(id, "tool_categories", domain, only, tool)).collect()
             }

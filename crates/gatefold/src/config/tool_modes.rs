@@ -23,9 +23,9 @@ const VARIABLES: [(&str, &[&str; 2], SetMode); 4] = [
 ];
 
 fn set<M>(mode: &mut M, given: Option<M>) -> bool {
-    let is_given = given.is_some();
-    given.into_iter().for_each(|given| *mode = given);
-    is_given
+    let Some(given) = given else { return false };
+    *mode = given;
+    true
 }
 
 fn mode(word: &str) -> Option<ToolMode> {
