@@ -43,16 +43,16 @@ pub(crate) struct SourcePlaces {
 /// The place of one call's result, if it takes one. It is free again when every clone is gone, so
 /// whoever works on the result keeps one.
 #[derive(Debug, Clone, Default)]
-pub struct ResultPlace(Arc<Mutex<Option<TakenPlace>>>);
+pub struct ResultPlace(Arc<Mutex<Option<HeldPermits>>>);
 
 #[derive(Debug)]
-struct TakenPlace {
+struct HeldPermits {
     _of_source: OwnedSemaphorePermit,
     _of_all: OwnedSemaphorePermit,
 }
 
 impl ResultPlace {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<TakenPlace>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<HeldPermits>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -82,7 +82,7 @@ impl ResultRoom {
         let of_source = self.places.own.clone().acquire_owned().await;
         let of_all = self.places.all.clone().acquire_owned().await;
         if let (Ok(of_source), Ok(of_all)) = (of_source, of_all) {
-            let taken = TakenPlace { _of_source: of_source, _of_all: of_all };
+            let taken = HeldPermits { _of_source: of_source, _of_all: of_all };
             *self.place.lock() = Some(taken);
         }
     }

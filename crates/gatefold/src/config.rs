@@ -19,6 +19,7 @@ mod load;
 mod locate;
 mod profiles;
 mod resolve;
+mod role;
 mod schema;
 mod sections;
 mod shown;
@@ -45,7 +46,7 @@ use kinds::{KindSection, Need};
 
 pub use gatefold_store::{Durability, Retention};
 
-pub use agents::{AgentCategory, AgentConfig, AgentModes, SourceRole};
+pub use agents::{AgentCategory, AgentConfig, AgentModes};
 pub use clients::{ClientServer, folder_of, servers_as_written, servers_put_in};
 pub use common_keys::SourceLimits;
 pub use error::ConfigError;
@@ -54,6 +55,7 @@ pub use keys::sections;
 pub use load::{Inputs, SourceFindings, check_source, load, secrets_file, with_its_secrets};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
 pub use profiles::DisclosureNames;
+pub use role::SourceRole;
 pub use schema::schema;
 pub use sections::listen_address;
 pub use shown::{Setting, settings, source_settings};

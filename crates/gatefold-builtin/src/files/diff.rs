@@ -7,10 +7,12 @@ mod parsing;
 
 use std::fmt::Write as _;
 
-use super::writing::MAX_CONTENT;
 use crate::compute::{self, StopSign};
 use crate::{BuiltinError, arguments};
 use parsing::{Hunk, HunkLine, LineKind};
+
+/// The longest text that is written, in bytes.
+pub(super) const MAX_CONTENT: usize = 2 * 1024 * 1024;
 
 /// How much of a file is shown where a hunk does not fit: lines, and characters of each.
 const SHOWN_LINES: usize = 12;

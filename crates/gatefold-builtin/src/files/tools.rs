@@ -8,7 +8,7 @@ use gatefold_core::Hints;
 use serde_json::{Value, json};
 
 use super::folder::{Folder, FolderSettings, FolderWrites};
-use super::{reading, walking, writing};
+use super::{diff, reading, walking, writing};
 use crate::compute::{ComputePlaces, StopSign};
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
@@ -241,7 +241,7 @@ fn write_file() -> ToolFace {
     let input = face::object(
         &json!({
             "path": face::text(PATH),
-            "content": face::bounded_text("The whole text.", writing::MAX_CONTENT),
+            "content": face::bounded_text("The whole text.", diff::MAX_CONTENT),
             "overwrite": face::flag("Replace a file that is there. Otherwise that is an error."),
         }),
         &["path", "content"],
@@ -283,7 +283,7 @@ fn patch_file() -> ToolFace {
             "diff": face::bounded_text(
                 "Instead of `edits`: a unified diff of this file. Hunks are found by their old lines, \
                  and if one does not fit, nothing is changed. From `/dev/null` it makes the file.",
-                writing::MAX_CONTENT,
+                diff::MAX_CONTENT,
             ),
         }),
         &["path"],

@@ -11,15 +11,12 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::diff::FileDiff;
+use super::diff::{FileDiff, MAX_CONTENT};
 use super::folder::{self, Folder};
 use super::path::FolderPath;
 use super::{fault, reading};
 use crate::compute::StopSign;
 use crate::{BuiltinAnswer, BuiltinError, arguments};
-
-/// The longest text that is written, in bytes.
-pub(super) const MAX_CONTENT: usize = 2 * 1024 * 1024;
 
 /// The most replacements of one call.
 pub(super) const MAX_EDITS: usize = 100;

@@ -18,7 +18,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use crate::compute::{ComputePlaces, StopSign};
-use content::PageReader;
+use content::ContentReader;
 use file::PdfFile;
 use pages::Page;
 
@@ -99,14 +99,14 @@ fn read(bytes: &[u8], sign: &StopSign) -> Result<PdfText, PdfFault> {
     if pages.is_empty() {
         return Err(if file.is_exhausted() { PdfFault::TooLarge } else { PdfFault::NoPages });
     }
-    let mut reader = PageReader::new(&file, sign);
+    let mut reader = ContentReader::new(&file, sign);
     let text = text_of_pages(&mut reader, &pages, all)?;
     Ok(PdfText { title: title(&file), text })
 }
 
 /// The text of these pages, which are the first of all, each under its number.
 fn text_of_pages<'f>(
-    reader: &mut PageReader<'f, '_>,
+    reader: &mut ContentReader<'f, '_>,
     pages: &[Page<'f>],
     all: usize,
 ) -> Result<String, PdfFault> {
@@ -147,7 +147,7 @@ fn text_of_pages<'f>(
 }
 
 /// Says what is not there of the pages that were read.
-fn note_what_is_missing(reader: &PageReader<'_, '_>, text: &mut String) {
+fn note_what_is_missing(reader: &ContentReader<'_, '_>, text: &mut String) {
     if reader.is_exhausted() {
         let _ = writeln!(text, "[parts are left out: {}]", PdfFault::TooLarge);
     }

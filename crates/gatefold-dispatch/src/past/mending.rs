@@ -14,7 +14,7 @@ const REMEMBERED: Duration = Duration::from_mins(10);
 /// The most failed calls to remember. Beyond this, everything is forgotten.
 const FAILED: usize = 1024;
 
-/// Calls that failed by their arguments, and when.
+/// Calls that failed by their arguments, and when; at most [`FAILED`].
 #[derive(Default)]
 pub(crate) struct FailedCalls(Mutex<HashMap<(Searcher, ToolId), Duration>>);
 

@@ -39,6 +39,7 @@ pub(crate) struct RecentSearches(Mutex<Recall>);
 
 #[derive(Default)]
 struct Recall {
+    /// At most [`SEARCHERS`], with at most [`SEARCHES`] each.
     askers: HashMap<Searcher, VecDeque<Search>>,
     /// Forgotten without having led to a call. At most [`LAPSED`].
     lapsed: Vec<LapsedSearch>,

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::kinds::KindSection;
 use super::profiles::DisclosureNames;
+use super::role::SourceRole;
 use super::sources::SourceDraft;
 use super::tool_modes::ModeOf;
 use super::{SourceConfig, SourceSection};
@@ -42,36 +43,6 @@ pub struct AgentConfig {
 pub enum AgentCategory {
     Builtin(ToolCategory),
     Kind(SourceRole),
-}
-
-/// What a source is to an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SourceRole {
-    /// Something that an agent is bound to by its name. A kind that an embedder brings is one.
-    Connector,
-    /// The same, for a database.
-    Database,
-    /// A server, which every agent has unless its categories leave them out.
-    Mcp,
-    /// Tools of our own, which are chosen by their categories.
-    Builtin,
-    /// What every agent has.
-    Common,
-}
-
-impl SourceRole {
-    fn category(self) -> Option<&'static str> {
-        match self {
-            Self::Connector => Some("connector"),
-            Self::Database => Some("database"),
-            Self::Mcp => Some("mcp"),
-            Self::Builtin | Self::Common => None,
-        }
-    }
-
-    fn is_bound(self) -> bool {
-        matches!(self, Self::Connector | Self::Database)
-    }
 }
 
 /// The modes that an agent sets. They win over variables and the configuration.

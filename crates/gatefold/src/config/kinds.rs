@@ -27,8 +27,8 @@ use gatefold_mcp::StartPlaces;
 use gatefold_policy::Policy;
 use serde_json::Value as Json;
 
-use super::SourceRole;
 use super::key::Key;
+use super::role::SourceRole;
 
 pub use allow_private::AllowPrivate;
 pub use builtin::BuiltinKind;

@@ -26,7 +26,7 @@ const MAX_PARTS: usize = 1000;
 /// Every how many operations the stop sign is looked at.
 const SIGN_EVERY: usize = 256;
 
-pub(super) struct PageReader<'f, 'b> {
+pub(super) struct ContentReader<'f, 'b> {
     file: &'f PdfFile<'b>,
     sign: &'f StopSign,
     fonts: HashMap<ObjectId, Rc<Font>>,
@@ -73,7 +73,7 @@ struct Drawing<'f> {
     depth: usize,
 }
 
-impl<'f, 'b> PageReader<'f, 'b> {
+impl<'f, 'b> ContentReader<'f, 'b> {
     pub(super) fn new(file: &'f PdfFile<'b>, sign: &'f StopSign) -> Self {
         Self { file, sign, fonts: HashMap::new(), unreadable: 0 }
     }

@@ -57,7 +57,7 @@ impl CallOutcome {
     }
 }
 
-/// The calls of one task, in the order in which they ended.
+/// The calls of one task, in the order in which they ended; at most [`MAX_CALLS`].
 #[derive(Debug, Default)]
 pub(super) struct CallLog(Mutex<Vec<InnerCall>>);
 

@@ -194,12 +194,12 @@ fn unsent(error: &EgressError) -> Failure {
 
 #[derive(Deserialize)]
 struct Completion {
-    choices: Vec<Choice>,
+    choices: Vec<ModelChoice>,
     usage: Option<TokenUsage>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct ModelChoice {
     message: Message,
 }
 

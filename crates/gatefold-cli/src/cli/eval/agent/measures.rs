@@ -104,12 +104,12 @@ pub(super) struct Summary {
     /// Whether tokens were counted here, at least in part.
     pub(super) tokens_counted: bool,
     /// The comparison with the first disclosure, on the right tool.
-    pub(super) against_first: Option<Comparison>,
+    pub(super) against_first: Option<PairedResult>,
 }
 
 /// A comparison of two disclosures over the tasks that both completed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(super) struct Comparison {
+pub(super) struct PairedResult {
     pub(super) pairs: usize,
     /// Right here and wrong under the first.
     pub(super) better: usize,
@@ -142,14 +142,14 @@ impl DisclosureRuns {
         }
     }
 
-    fn against(&self, first: &Self) -> Comparison {
+    fn against(&self, first: &Self) -> PairedResult {
         let right = |one: &Option<MeasuredRun>| one.as_ref()?.verdict.right_tool;
         let pairs = self.runs.iter().zip(&first.runs);
         let pairs: Vec<_> =
             pairs.filter_map(|(own, other)| Some((right(own)?, right(other)?))).collect();
         let count = |pair| pairs.iter().filter(|other| **other == pair).count();
         let (better, worse) = (count((true, false)), count((false, true)));
-        Comparison { pairs: pairs.len(), better, worse, p: mcnemar(better, worse) }
+        PairedResult { pairs: pairs.len(), better, worse, p: mcnemar(better, worse) }
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!((summary.runs, summary.failed), (3, 1));
         assert_eq!(summary.right_tool.unwrap().count, 3);
         assert_eq!((summary.tokens, summary.turns), (Some(10.0), Some(2.0)));
-        let expected = Comparison { pairs: 2, better: 1, worse: 0, p: 1.0 };
+        let expected = PairedResult { pairs: 2, better: 1, worse: 0, p: 1.0 };
         assert_eq!(summary.against_first, Some(expected));
         assert_eq!(first.summary(&first).against_first, None);
     }

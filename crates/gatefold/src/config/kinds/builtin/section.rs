@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::{AllowPrivate, DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::BuiltinKind;
-use crate::config::SourceRole;
+use crate::config::role::SourceRole;
 
 /// One source that is tools of our own.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::DatabaseKind;
-use crate::config::SourceRole;
+use crate::config::role::SourceRole;
 
 /// One source that is a database.
 pub(super) struct DatabaseSection {

@@ -13,11 +13,11 @@ use gatefold_mcp::{
 use serde_json::{Value as Json, json};
 
 use super::McpKind;
-use crate::config::SourceRole;
 use crate::config::kinds::{
     AllowPrivate, DigestParts, KindSection, Need, ProgramNeed, ServerNeed, SourceIdentity,
     SourcePorts,
 };
+use crate::config::role::SourceRole;
 
 /// How an MCP server is reached. Its `Debug` shows nothing that may be secret.
 #[derive(Clone)]

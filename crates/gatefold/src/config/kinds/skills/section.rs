@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::SkillsKind;
-use crate::config::SourceRole;
+use crate::config::role::SourceRole;
 
 /// One source that is a folder of skills.
 #[derive(Debug)]
