@@ -76,7 +76,12 @@ impl RecentSearches {
         recall.sweep(at);
         let tenant = asker.principal.tenant();
         if tools.is_empty() {
-            recall.lapse(&tenant, Search { at, query: query.into(), tools, served: Vec::new() });
+            // The end of a search that showed something led somewhere, or lapses with it.
+            let mut known = recall.askers.get(&asker).into_iter().flatten();
+            if !known.any(|search| *search.query == *query) {
+                recall
+                    .lapse(&tenant, Search { at, query: query.into(), tools, served: Vec::new() });
+            }
             return;
         }
         tools.truncate(TOOLS);
@@ -316,6 +321,15 @@ mod tests {
         assert_eq!(lapsed(&session.0), [ann("all bugs")], "ann never came back");
         session.0.found(asker("bob", None), "other", ids(&["t"]), late);
         assert_eq!(lapsed(&session.0), []);
+    }
+
+    #[test]
+    fn the_last_page_of_a_search_is_no_search_that_led_nowhere() {
+        let session = Session::default();
+        session.search("bugs", &["list"]);
+        session.search("bugs", &[]);
+        assert_eq!(lapsed(&session.0), []);
+        session.call("list", Some("bugs"));
     }
 
     #[test]
