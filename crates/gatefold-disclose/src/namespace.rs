@@ -7,7 +7,7 @@ use crate::gateway::{
     ExecutingTool, GatewayLimits, Rendering, domain_page, executing_request, find_in, schema_text,
     untouched_request,
 };
-use crate::pinned::{PinnedTools, by_alias};
+use crate::pinned::{PinnedTools, by_alias, with_alias};
 use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, UsageError};
 use crate::wording::{listed, quoted, unknown_tool};
 
@@ -98,9 +98,7 @@ impl NamespaceDisclosure {
 
     /// The tool that stands beside the pairs under this alias.
     fn alone<'a>(&self, view: &'a View, alias: &str) -> Option<&'a Tool> {
-        let is_listed = |tool: &&Tool| !tool.definition().is_for_apps_only();
-        let tool = view.find(alias).filter(is_listed)?;
-        (tool.alias() == alias && self.stands_alone(view, tool)).then_some(tool)
+        with_alias(view, alias).filter(|tool| self.stands_alone(view, tool))
     }
 
     /// The pairs of a view, in the order of their domains' names. If there are more domains than a

@@ -19,12 +19,9 @@ impl<'a> PinnedTools<'a> {
         view.tools().filter(move |tool| self.pins(tool))
     }
 
-    /// The pinned tool with this alias. It is looked up rather than searched for, because a view
-    /// may have very many tools.
+    /// The pinned tool with this alias.
     pub(crate) fn named(self, view: &'a View, alias: &str) -> Option<&'a Tool> {
-        let is_listed = |tool: &&Tool| !tool.definition().is_for_apps_only();
-        let tool = view.find(alias).filter(is_listed)?;
-        (tool.alias() == alias && self.pins(tool)).then_some(tool)
+        with_alias(view, alias).filter(|tool| self.pins(tool))
     }
 
     /// Whether this tool is one of them.
@@ -32,6 +29,13 @@ impl<'a> PinnedTools<'a> {
         self.patterns.iter().any(|pattern| pattern.matches(tool.id().as_str()))
             && !self.own.contains(&tool.alias())
     }
+}
+
+/// The listed tool with this alias. It is looked up rather than searched for, because a view may have
+/// very many tools.
+pub(crate) fn with_alias<'a>(view: &'a View, alias: &str) -> Option<&'a Tool> {
+    let is_listed = |tool: &&Tool| !tool.definition().is_for_apps_only();
+    view.find(alias).filter(is_listed).filter(|tool| tool.alias() == alias)
 }
 
 /// Tools as they stand at the top level, by their aliases.

@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use gatefold_catalog::{LINE_LIMIT, Pattern, Request, Scope, SearchMode, View, one_line, search};
+use gatefold_catalog::{
+    LINE_LIMIT, Pattern, Request, Scope, SearchMode, Tool, View, nearest_texts, one_line, search,
+};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
@@ -15,10 +17,10 @@ use crate::hints;
 use crate::surface::{
     ClientLimits, DESCRIPTION_BYTES, Disclosure, Reply, Step, Surface, ToolSurface, UsageError,
 };
-use crate::wording::{choice, quoted};
+use crate::wording::{did_you_mean, quoted};
 
 const REQUEST: &str = "request_tools";
-const EXECUTE: &str = "execute_tool";
+const EXECUTE: &str = ExecuteTools::One.for_tool(false);
 
 /// How many tools of the catalogue are asked for at most, to find the best at the top level.
 const RANKED: usize = 200;
@@ -145,12 +147,7 @@ impl SelectedDisclosure {
         let mut found = Vec::new();
         for name in &names {
             let tool = all.get(name.trim()).ok_or_else(|| {
-                let near = gatefold_catalog::nearest_texts(name, all.keys().copied());
-                let near = if near.is_empty() {
-                    String::new()
-                } else {
-                    format!(" Did you mean {}?", choice(near))
-                };
+                let near = did_you_mean(nearest_texts(name, all.keys().copied()));
                 UsageError::new(format!(
                     "Unknown tool {}.{near} {REQUEST} lists what it can load.",
                     quoted(name)
@@ -296,7 +293,7 @@ impl Disclosure for SelectedDisclosure {
         self.inner.is_transparent()
     }
 
-    fn reached_through(&self, view: &View, tool: &gatefold_catalog::Tool) -> Vec<String> {
+    fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
         self.inner.reached_through(view, tool)
     }
 }

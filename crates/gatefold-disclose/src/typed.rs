@@ -11,7 +11,7 @@ use crate::pinned::{PinnedTools, by_alias};
 use crate::surface::{
     ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, ToolSurface, UsageError,
 };
-use crate::wording::{choice, listed, quoted};
+use crate::wording::{did_you_mean, listed, quoted};
 use database::DatabaseCommand;
 use kinds::{DISCOVER, META_TOOLS, READ_SKILL, ResourceKind, ToolPlace};
 use parts::ResourceParts;
@@ -277,11 +277,6 @@ fn known_resource<'a>(
             available()
         ))
     })
-}
-
-/// ` Did you mean 'a' or 'b'?`, or nothing.
-fn did_you_mean(near: Vec<&str>) -> String {
-    if near.is_empty() { String::new() } else { format!(" Did you mean {}?", choice(near)) }
 }
 
 /// A call of a tool that was found.

@@ -30,6 +30,11 @@ pub(crate) fn choice<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
+/// ` Did you mean 'a' or 'b'?`, or nothing.
+pub(crate) fn did_you_mean(near: Vec<&str>) -> String {
+    if near.is_empty() { String::new() } else { format!(" Did you mean {}?", choice(near)) }
+}
+
 /// `a, b, c, +2 more`: as many names as stay within `limit`, measured by `cost`.
 pub(crate) fn listed<'a>(
     names: impl IntoIterator<Item = &'a str>,

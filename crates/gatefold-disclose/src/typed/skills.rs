@@ -11,13 +11,12 @@ use gatefold_catalog::{
 use gatefold_core::{Operation, ToolName};
 use serde_json::value::RawValue;
 
-use super::did_you_mean;
 use super::kinds::{READ_SKILL, ToolPlace};
 use super::pages::page;
 use crate::arguments::{Arguments, json_text, object, object_text};
 use crate::bounded::bounded;
 use crate::surface::{Reply, Step, UsageError};
-use crate::wording::quoted;
+use crate::wording::{did_you_mean, quoted};
 
 /// The longest descriptions in stubs, in characters, from the best to the shortest.
 const LENGTHS: [usize; 4] = [SKILL_STUB_LENGTH, 60, 30, 0];

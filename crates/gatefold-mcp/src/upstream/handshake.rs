@@ -135,18 +135,8 @@ async fn ask(
     params: &impl Serialize,
 ) -> Result<Box<RawValue>, GreetingError> {
     let id = wire.next_id();
-    let request = WireRequest {
-        id,
-        kind: RequestKind::Greeting,
-        method,
-        name: None,
-        headers: Vec::new(),
-        text: rpc::request(id, method, params),
-        memory: None,
-        back_channel: Arc::default(),
-        limit: GREETING_BYTES,
-        room: None,
-    };
+    let text = rpc::request(id, method, params);
+    let request = WireRequest::of_ours(id, RequestKind::Greeting, method, text, GREETING_BYTES);
     match wire.request(request).await.map_err(GreetingError::Wire)? {
         Reply::Result(result) => Ok(result),
         Reply::Error(error) => Err(GreetingError::Refused(error)),

@@ -30,6 +30,30 @@ pub(crate) struct WireRequest {
     pub(crate) room: Option<ResultRoom>,
 }
 
+impl WireRequest {
+    /// A request of our own, on behalf of no caller.
+    pub(crate) fn of_ours(
+        id: u64,
+        kind: RequestKind,
+        method: &'static str,
+        text: String,
+        limit: u64,
+    ) -> Self {
+        Self {
+            id,
+            kind,
+            method,
+            name: None,
+            headers: Vec::new(),
+            text,
+            memory: None,
+            back_channel: Arc::default(),
+            limit,
+            room: None,
+        }
+    }
+}
+
 /// What happens to a request when nobody waits for its answer any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestKind {

@@ -165,18 +165,13 @@ impl UpstreamSession {
                 .map(|greeting| RequestSender { greeting, capabilities }),
         };
         let text = rpc::request(id, method, &params);
-        let (kind, room) = (RequestKind::Ordinary, Some(room));
         let request = WireRequest {
-            id,
-            kind,
-            method,
             name,
             headers,
-            text,
             memory,
             back_channel,
-            limit,
-            room,
+            room: Some(room),
+            ..WireRequest::of_ours(id, RequestKind::Ordinary, method, text, limit)
         };
         self.wire.request(request).await
     }
@@ -195,20 +190,8 @@ impl UpstreamSession {
         let client = client.map(|greeting| RequestSender { greeting, capabilities: None });
         params.meta = OutgoingMeta { client, ..OutgoingMeta::default() };
         let text = rpc::request(id, method, &params);
-        let (headers, back_channel) = (Vec::new(), Arc::default());
-        let (kind, memory, room) = (RequestKind::Ordinary, None, None);
-        let request = WireRequest {
-            id,
-            kind,
-            method,
-            name,
-            headers,
-            text,
-            memory,
-            back_channel,
-            limit,
-            room,
-        };
+        let request = WireRequest::of_ours(id, RequestKind::Ordinary, method, text, limit);
+        let request = WireRequest { name, ..request };
         self.wire.request(request).await
     }
 

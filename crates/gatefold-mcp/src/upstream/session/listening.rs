@@ -250,17 +250,11 @@ impl SubscriptionTask {
         let params =
             OutgoingParams { notifications: Some(filter), meta, ..OutgoingParams::default() };
         let log = Arc::new(SubscriptionLog::default());
+        let (kind, method) = (RequestKind::Subscription, methods::LISTEN);
+        let text = rpc::request(id, method, &params);
         let request = WireRequest {
-            id,
-            kind: RequestKind::Subscription,
-            method: methods::LISTEN,
-            name: None,
-            headers: Vec::new(),
-            text: rpc::request(id, methods::LISTEN, &params),
-            memory: None,
             back_channel: Arc::new(BackChannel::of_subscription(log.clone())),
-            limit: STREAM_EVENT_BYTES,
-            room: None,
+            ..WireRequest::of_ours(id, kind, method, text, STREAM_EVENT_BYTES)
         };
         let wire = self.wire.clone();
         let request = tokio::spawn(async move { wire.request(request).await });

@@ -8,18 +8,8 @@ use super::super::settings::StdioSettings;
 use super::*;
 
 fn request(id: u64) -> WireRequest {
-    WireRequest {
-        id,
-        kind: RequestKind::Ordinary,
-        method: "tools/call",
-        name: None,
-        headers: Vec::new(),
-        text: crate::protocol::rpc::request(id, "tools/call", &()),
-        memory: None,
-        back_channel: Arc::default(),
-        limit: 1024,
-        room: None,
-    }
+    let text = crate::protocol::rpc::request(id, "tools/call", &());
+    WireRequest::of_ours(id, RequestKind::Ordinary, "tools/call", text, 1024)
 }
 
 async fn wire(settings: &StdioSettings) -> Arc<StdioWire> {
