@@ -11,9 +11,7 @@ binary=${GATEFOLD_BIN:-$root/target/release/gatefold}
 readonly START_LIMIT_S=30
 readonly PAGE_LIMIT_MS=20000
 
-if ! command -v chromium >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null || true
-fi
+"$root/tests/interop/packages.sh" chromium
 for tool in chromium python3; do
     command -v $tool >/dev/null || { echo "browser: $tool is missing" >&2; exit 77; }
 done

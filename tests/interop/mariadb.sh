@@ -18,9 +18,7 @@ have() {
     server=$(command -v mariadbd || ls /usr/sbin/mariadbd 2>/dev/null)
     [ -x "$server" ] && command -v mariadb-install-db >/dev/null && command -v openssl >/dev/null
 }
-if ! have && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    { apt-get update -qq && apt-get install -y -qq mariadb-server openssl; } >/dev/null || true
-fi
+have || "${BASH_SOURCE[0]%/*}/packages.sh" mariadbd:mariadb-server openssl
 have || { printf "MariaDB's server or openssl is missing\n" >&2; exit 77; }
 
 scratch=$(mktemp -d /tmp/gatefold-mariadb.XXXXXX)

@@ -18,9 +18,7 @@ have() {
     bin=$(dirname "$(command -v initdb || ls -d /usr/lib/postgresql/*/bin/initdb 2>/dev/null | tail -1)")
     [ -x "$bin/initdb" ] && command -v openssl >/dev/null
 }
-if ! have && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    { apt-get update -qq && apt-get install -y -qq postgresql openssl; } >/dev/null || true
-fi
+have || "${BASH_SOURCE[0]%/*}/packages.sh" initdb:postgresql openssl
 have || { printf "PostgreSQL's server or openssl is missing\n" >&2; exit 77; }
 
 # The server does not run as root.

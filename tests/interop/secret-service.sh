@@ -20,9 +20,7 @@ fi
 
 [ $# -gt 0 ] || { printf 'usage: %s COMMAND [ARGUMENT...]\n' "$0" >&2; exit 2; }
 have() { command -v dbus-run-session >/dev/null && command -v gnome-keyring-daemon >/dev/null; }
-if ! have && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    { apt-get update -qq && apt-get install -y -qq dbus gnome-keyring; } >/dev/null || true
-fi
+have || "${BASH_SOURCE[0]%/*}/packages.sh" dbus-run-session:dbus gnome-keyring-daemon:gnome-keyring
 have || { printf 'dbus-run-session or gnome-keyring-daemon is missing\n' >&2; exit 77; }
 
 scratch=$(mktemp -d)

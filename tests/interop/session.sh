@@ -35,9 +35,7 @@ main() {
         return
     fi
     [ -x "$binary" ] || die "$binary was not found: run \`cargo build --release\` or set GATEFOLD_BIN"
-    if ! command -v tmux >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        { apt-get update -qq && apt-get install -y -qq tmux; } >/dev/null || true
-    fi
+    "$here/packages.sh" tmux
     command -v tmux >/dev/null || { echo 'session: tmux is missing' >&2; exit 77; }
     "$here/setup.sh"
     # The terminal's programs find a keyring of their own, as they would on a desktop.
