@@ -154,19 +154,23 @@ mod tests {
     #[test]
     fn the_time_grows_with_the_length_and_no_faster() {
         const SHORT: usize = 512;
-        const TIMES: usize = 64;
+        const TIMES_LONGER: u32 = 64;
+        const ATTEMPTS: usize = 4;
         let mixed = |piece: &str, length: usize| {
             let half = length / 2 / piece.len();
             // What comes behind is what many of the pieces may be searching for.
             [piece.repeat(half * 2), piece.repeat(half) + &" ".repeat(length / 2) + "@;"]
         };
         for piece in HOSTILE {
-            for (short, long) in mixed(piece, SHORT).iter().zip(&mixed(piece, SHORT * TIMES)) {
-                let (short, long) = (time_for(short), time_for(long));
-                // Quadratic time would take 4096 times as long.
-                let limit =
-                    short.max(Duration::from_micros(50)) * 8 * u32::try_from(TIMES).unwrap();
-                assert!(long < limit, "{piece:?}: {short:?} became {long:?}");
+            for (short, long) in
+                mixed(piece, SHORT).iter().zip(&mixed(piece, SHORT * TIMES_LONGER as usize))
+            {
+                // Quadratic time would take 4096 times as long, each time; a busy machine does so once.
+                let is_within = || {
+                    let (short, long) = (time_for(short), time_for(long));
+                    long < short.max(Duration::from_micros(50)) * 8 * TIMES_LONGER
+                };
+                assert!((0..ATTEMPTS).any(|_| is_within()), "{piece:?}");
             }
         }
     }
