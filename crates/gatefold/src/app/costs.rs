@@ -19,6 +19,9 @@ use super::App;
 /// little.
 const COUNTING_PAUSE: Duration = Duration::from_secs(5);
 
+/// How often what sources offer may change while it is counted.
+const COUNTING_ROUNDS: usize = 5;
+
 /// Counts o200k tokens exactly.
 ///
 /// A port: the vocabulary takes some 46 MB, so an embedder decides whether to load it, and where.
@@ -99,11 +102,21 @@ impl App {
     }
 
     /// The cost of the visible tools' definitions, by domain. Uncounted ones are counted now, all
-    /// at once, and kept.
+    /// at once, and kept. What changes meanwhile is counted as well, a few times over.
     pub async fn count_definitions(
         &self,
         counter: &dyn TokenCounter,
     ) -> Result<BTreeMap<Domain, usize>, CountError> {
+        for _ in 0..COUNTING_ROUNDS {
+            self.count_uncounted(counter).await?;
+            if let Some(tokens) = self.definition_tokens() {
+                return Ok(tokens);
+            }
+        }
+        Err(CountError::Changed)
+    }
+
+    async fn count_uncounted(&self, counter: &dyn TokenCounter) -> Result<(), CountError> {
         let uncounted = self.uncounted().await;
         let tools = uncounted.iter().flat_map(|manifest| manifest.tools());
         let texts: Vec<_> = tools.map(|tool| tool.raw().to_owned()).collect();
@@ -121,7 +134,7 @@ impl App {
             self.keep_counts(manifest, own).await;
             rest = others;
         }
-        self.definition_tokens().ok_or(CountError::Changed)
+        Ok(())
     }
 
     /// Counts in the background what sources offer, whenever it changes. Runs until it is aborted.
