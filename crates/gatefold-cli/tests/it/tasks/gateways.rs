@@ -1,25 +1,16 @@
 //! A gateway with a configuration of every kind of source, in a folder of its own.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::future::pending;
-use std::path::Path;
-use std::time::Duration;
 
-use gatefold_demo::{
-    DemoApi, DemoServer, apis, create_database, create_skills, databases, servers, skill_folders,
-};
+use gatefold_demo::apis;
 use gatefold_testkit::{RawClient, wait_until};
 use serde_json::Value;
-use tokio::net::TcpListener;
 
-use crate::process::{BINARY, Gateway, LIMIT, run};
+use crate::every_kind::{self, EveryKind};
+use crate::process::{Gateway, LIMIT, run};
 use crate::scratch::Scratch;
 
 const BUILTIN: &str = "['calculate', 'datetime', 'json_query', 'memory', 'todo']";
-
-/// How long to wait until the tools are listed again.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// More calls than the tasks make.
 const CALLS: &str = "1000";
@@ -51,21 +42,9 @@ impl TaskGateway {
     /// Starts it, with these lines of configuration besides, and waits until all tools are there.
     pub(super) async fn start(disclosure: &str) -> Self {
         let scratch = Scratch::new();
-        let config = config(&scratch.path().join("data")).await;
-        scratch.write("gatefold.toml", config + disclosure);
-        let gateway = Gateway::serve(&scratch).await;
-        let flat = RawClient::new(format!("{}?disclosure=flat", gateway.url())).unwrap();
-        let sources = servers().iter().chain(apis()).chain(databases()).chain(skill_folders());
-        let mut missing: Vec<_> = sources.map(|source| format!("{}__", source.name)).collect();
-        for _ in 0..LIMIT.as_millis() / PAUSE.as_millis() {
-            let names = flat.list().await.unwrap().tool_names();
-            missing.retain(|start| !names.iter().any(|name| name.starts_with(start)));
-            if missing.is_empty() {
-                return Self { gateway, scratch };
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
-        panic!("{missing:?} are missing: {}", gateway.log());
+        let kinds = EveryKind { builtin: BUILTIN, keys: |_| Some("") };
+        let gateway = every_kind::serve(&scratch, &kinds, disclosure).await;
+        Self { gateway, scratch }
     }
 
     /// A client of this name at the address with this query.
@@ -95,35 +74,4 @@ impl TaskGateway {
         }
         records
     }
-}
-
-/// The demonstration's sources, and more built-in tools than it has.
-async fn config(data: &Path) -> String {
-    std::fs::create_dir(data).unwrap();
-    let mut config = format!("[sources.builtin]\nbuiltin = {BUILTIN}\n");
-    let mut add = |about: &DemoServer, keys: &str| {
-        let DemoServer { name, description } = about;
-        writeln!(config, "[sources.{name}]\ndescription = '{description}'\n{keys}").unwrap();
-    };
-    for about in servers() {
-        let (name, data) = (about.name, data.display());
-        let args = format!("args = ['demo-server', '{name}', '--scratch', '{data}']");
-        add(about, &format!("command = '{BINARY}'\n{args}"));
-    }
-    for about in apis() {
-        let api = DemoApi::open(about.name, data).await.unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(api.serve(listener, pending()));
-        add(about, &format!("openapi = 'http://{address}/openapi.json'"));
-    }
-    for about in databases() {
-        let path = create_database(about.name, data).await.unwrap();
-        add(about, &format!("database = 'sqlite:{}'", path.display()));
-    }
-    for about in skill_folders() {
-        let path = create_skills(about.name, data).unwrap();
-        add(about, &format!("skills = '{}'", path.display()));
-    }
-    config
 }
