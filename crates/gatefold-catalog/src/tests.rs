@@ -12,6 +12,7 @@ mod encoders;
 mod entries;
 mod ids;
 mod listings;
+mod renamed;
 mod signatures;
 mod sizes;
 mod topics;

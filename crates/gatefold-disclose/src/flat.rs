@@ -37,7 +37,7 @@ impl Disclosure for FlatDisclosure {
         }
         let tools: Vec<_> = tools.into_iter().map(|tool| self.top_level(tool)).collect();
         let instructions = self.instructions(view, *limits);
-        Surface::new(tools, instructions)
+        Surface { tools, instructions }
     }
 
     fn interpret(
@@ -128,10 +128,11 @@ impl FlatDisclosure {
 
 /// The definition under the tool's alias, with the address that its app page has here.
 fn renamed(tool: &Tool) -> Option<String> {
-    let page = tool.definition().ui_resource().map(|uri| address(tool.domain(), uri));
-    with_fields(tool.definition().raw(), |key, value| match (key, &page) {
-        ("name", _) => json_text(tool.alias()).into(),
-        ("_meta", Some(page)) => readdressed(value, page).map_or(value.into(), Cow::Owned),
+    let renamed = tool.definition().renamed(tool.alias())?;
+    let Some(uri) = tool.definition().ui_resource() else { return Some(renamed) };
+    let page = address(tool.domain(), uri);
+    with_fields(&renamed, |key, value| match key {
+        "_meta" => readdressed(value, &page).map_or(value.into(), Cow::Owned),
         _ => value.into(),
     })
 }

@@ -153,7 +153,7 @@ impl Disclosure for IntentDisclosure {
         let own = own.map(|(name, definition)| ToolSurface { name: name.to_owned(), definition });
         let mut tools = by_alias(self.pinned().of(view));
         tools.splice(..0, own);
-        Surface::new(tools, opening(self.execute))
+        Surface { tools, instructions: opening(self.execute) }
     }
 
     fn interpret(

@@ -229,7 +229,7 @@ impl Disclosure for NamespaceDisclosure {
             tools.extend(definitions::pair(view, &namespace));
         }
         let instructions = definitions::instructions(view, *limits);
-        Surface::new(tools, instructions)
+        Surface { tools, instructions }
     }
 
     fn interpret(

@@ -89,7 +89,7 @@ impl SelectedDisclosure {
     }
 
     fn select(&self, view: &View, limits: ClientLimits) -> Selection {
-        let Surface { tools, instructions, .. } = self.inner.surface(view, &limits);
+        let Surface { tools, instructions } = self.inner.surface(view, &limits);
         if tools.len() <= self.limits.threshold {
             return Selection { shown: tools, rest: Vec::new(), instructions };
         }
@@ -255,7 +255,7 @@ impl Disclosure for SelectedDisclosure {
                 );
             }
         }
-        Surface::new(shown, instructions)
+        Surface { tools: shown, instructions }
     }
 
     fn interpret(

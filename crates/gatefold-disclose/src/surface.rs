@@ -85,15 +85,14 @@ pub struct ToolSurface {
 pub struct Surface {
     pub tools: Vec<ToolSurface>,
     pub instructions: String,
-    /// An upper bound on the o200k tokens of the definitions and the instructions.
-    pub tokens: usize,
 }
 
 impl Surface {
-    pub(crate) fn new(tools: Vec<ToolSurface>, instructions: String) -> Self {
-        let definitions: usize = tools.iter().map(|tool| token_bound(tool.definition.get())).sum();
-        let tokens = definitions + token_bound(&instructions);
-        Self { tools, instructions, tokens }
+    /// An upper bound on the o200k tokens of the definitions and the instructions. Counting takes
+    /// far longer than making the surface.
+    pub fn token_bound(&self) -> usize {
+        let definitions = self.tools.iter().map(|tool| token_bound(tool.definition.get()));
+        definitions.sum::<usize>() + token_bound(&self.instructions)
     }
 }
 

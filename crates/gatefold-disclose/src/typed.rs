@@ -98,7 +98,7 @@ impl TypedDisclosure {
         if !shown.is_all {
             tools.push(definitions::read_skill(&skills));
         }
-        Surface::new(tools, shown.text)
+        Surface { tools, instructions: shown.text }
     }
 
     /// The built-in tools, and as many pinned ones as clients take beside them and the meta-tools.
@@ -196,9 +196,11 @@ impl TypedDisclosure {
         let found = view.find(name);
         let Some((tool, place)) = found.and_then(|tool| Some((tool, place(view, tool)?))) else {
             let surface = self.assemble(view, ClientLimits::default());
-            let names = surface.tools.iter().map(|tool| tool.name.as_str());
-            let names = listed(names, NAMED_BYTES, str::len);
-            return UsageError::new(format!("Unknown tool {}. Tools: {names}", quoted(name)));
+            let names = || surface.tools.iter().map(|tool| tool.name.as_str());
+            let near = did_you_mean(nearest_texts(name, names()));
+            let names = listed(names(), NAMED_BYTES, str::len);
+            let name = quoted(name);
+            return UsageError::new(format!("Unknown tool {name}.{near} Tools: {names}"));
         };
         let own = tool.definition().name();
         let (name, domain) = (quoted(name), tool.domain());
@@ -248,8 +250,13 @@ fn known_subcommand(
         UsageError::new(format!("Missing parameter 'subcommand' of {meta}. {}", available()))
     })?;
     names.iter().position(|name| name.eq_ignore_ascii_case(asked.trim())).ok_or_else(|| {
-        let asked = quoted(&asked);
-        UsageError::new(format!("Unknown subcommand {asked} of {meta}. {}", available()))
+        // A database's own tools have other names than some of its subcommands.
+        let meant = DatabaseCommand::of_tool(asked.trim()).map(|command| command.name);
+        let meant = meant.filter(|name| names.contains(name));
+        let near =
+            meant.map_or_else(|| nearest_texts(&asked, names.iter().copied()), |name| vec![name]);
+        let (asked, near) = (quoted(&asked), did_you_mean(near));
+        UsageError::new(format!("Unknown subcommand {asked} of {meta}.{near} {}", available()))
     })
 }
 

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gatefold_catalog::{Entry, View, ViewKey, address, token_bound, with_fields};
+use gatefold_catalog::{Entry, View, ViewKey, address, with_fields};
 use gatefold_core::{AgentId, BoundedCache};
 use gatefold_disclose::{ClientLimits, Names, Surface};
 
@@ -90,7 +90,6 @@ fn surface(view: &View, audience: &Audience) -> Surface {
     let left = audience.limits().instructions_bytes.saturating_sub(told.len());
     let limits = ClientLimits { instructions_bytes: left };
     let mut surface = audience.disclosure().surface(view, &limits);
-    surface.tokens += token_bound(&told);
     surface.instructions.insert_str(0, &told);
     surface
 }

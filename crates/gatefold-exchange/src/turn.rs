@@ -153,6 +153,16 @@ impl Turn {
         Ok(ToolAnswer::Reply(reply))
     }
 
+    /// Without suggestions that nobody could call here: a single source is shown under its own names.
+    fn with_callable_names(&self, error: CallError) -> CallError {
+        match error {
+            CallError::UnknownTool { name, .. } if self.audience.names() == Names::Own => {
+                CallError::UnknownTool { name, nearest: Vec::new() }
+            }
+            error => error,
+        }
+    }
+
     /// The source that a called tool must be of, if it has listed nothing so far.
     fn unlisted_owner(&self, step: &Step) -> Option<Domain> {
         let Step::Call(Request { operation, entry: None }) = step else { return None };
@@ -229,7 +239,7 @@ impl Turn {
                 }
             }
             Err(error) if disclosure.is_transparent() && is_the_protocols(&error) => {
-                return Err(error);
+                return Err(self.with_callable_names(error));
             }
             result => result,
         };

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use gatefold_catalog::{DomainEntry, Request, View, token_bound};
+use gatefold_catalog::{DomainEntry, Request, View};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use gatefold_disclose::{ClientLimits, Disclosure, Reply, Step, Surface, ToolSurface, UsageError};
 use serde::Deserialize;
@@ -32,9 +32,7 @@ impl Disclosure for Menu {
         let tools: Vec<_> = view.domains().map(|domain| entry(view, domain)).collect();
         let instructions =
             "Each tool is a menu: name one of its tools and its arguments.".to_owned();
-        let definitions: usize = tools.iter().map(|tool| token_bound(tool.definition.get())).sum();
-        let tokens = definitions + token_bound(&instructions);
-        Surface { tools, instructions, tokens }
+        Surface { tools, instructions }
     }
 
     fn interpret(

@@ -4,6 +4,7 @@ use gatefold_core::{Digest, Hints};
 use serde::{Deserialize, Serialize};
 
 use super::{Span, span};
+use crate::raw::with_fields;
 
 /// One tool as its source defines it.
 #[derive(Debug, Clone)]
@@ -71,6 +72,30 @@ impl ToolDefinition {
     /// The whole definition's JSON text, including fields unknown to us.
     pub fn raw(&self) -> &str {
         self.at(self.places.raw)
+    }
+
+    /// The definition's JSON text under another name. `None` if it is no object.
+    pub fn renamed(&self, name: &str) -> Option<String> {
+        let name = serde_json::Value::from(name).to_string();
+        match self.around_name() {
+            Some((before, after)) => Some([before, &name, after].concat()),
+            None => with_fields(self.raw(), |key, value| match key {
+                "name" => name.clone().into(),
+                _ => value.into(),
+            }),
+        }
+    }
+
+    /// What stands before and behind the name, if the definition need not be parsed to know that this
+    /// is the only one.
+    fn around_name(&self) -> Option<(&str, &str)> {
+        let (raw, name) = (span(self.places.raw), span(self.places.name));
+        // A name with escapes was decoded elsewhere.
+        let before = self.text.get(raw.start..name.start.checked_sub(1)?)?;
+        let after = self.text.get(name.end + 1..raw.end)?;
+        // Of two members with one key the last counts, and a key may be written with escapes.
+        let is_only_one = !before.contains('\\') && before.matches(r#""name""#).count() == 1;
+        is_only_one.then_some((before, after))
     }
 
     /// Its place among what the source listed: of two, the one that came first has the smaller.

@@ -56,7 +56,7 @@ pub(super) fn surface(
         .map(|(name, definition)| ToolSurface { name: name.to_owned(), definition });
     tools.splice(..0, gateway);
     let instructions = instructions(view, limits, execute);
-    Surface::new(tools, instructions)
+    Surface { tools, instructions }
 }
 
 fn definition(json: String) -> Box<RawValue> {

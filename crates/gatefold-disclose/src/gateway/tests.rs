@@ -574,7 +574,7 @@ Domains:
 - sec_edgar
 "#);
     let exact: usize = surface.tools.iter().map(|tool| exact(tool.definition.get())).sum();
-    assert!(surface.tokens >= exact + self::exact(&surface.instructions));
+    assert!(surface.token_bound() >= exact + self::exact(&surface.instructions));
 }
 
 fn exact(text: &str) -> usize {

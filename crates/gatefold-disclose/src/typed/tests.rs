@@ -490,7 +490,7 @@ fn an_error_of_any_other_call_says_what_to_do() {
     ]);
     assert_snapshot!(told, @r#"
     database {"subcommand":"describe_table","database":"hr"}
-      Unknown subcommand 'describe_table' of database. Available subcommands: list_tables, discover, query, explain, execute
+      Unknown subcommand 'describe_table' of database. Did you mean 'discover'? Available subcommands: list_tables, discover, query, explain, execute
     database {"subcommand":"query","database":"crm"}
       Unknown database 'crm'. Available databases: hr, shop
     database {"subcommand":"query","database":"hr"}

@@ -89,6 +89,10 @@ impl RpcError {
                 let data = to_raw_value(&json!({ "uri": name })).ok();
                 Self { data, ..Self::new(code, format!("there is no resource `{name}`")) }
             }
+            CallError::UnknownTool { ref nearest, .. } if !nearest.is_empty() => {
+                let near: Vec<_> = nearest.iter().map(|id| format!("`{id}`")).collect();
+                Self::invalid_params(format!("{error}: did you mean {}?", near.join(" or ")))
+            }
             error @ (CallError::UnknownTool { .. }
             | CallError::Unknown { .. }
             | CallError::Denied { .. }

@@ -36,7 +36,7 @@ impl App {
     /// The status right now.
     pub fn status(&self) -> Status {
         let pinned = self.pin();
-        let surface_tokens = self.surface().tokens;
+        let surface_tokens = self.surface().token_bound();
         Status {
             version: env!("CARGO_PKG_VERSION"),
             process: std::process::id(),

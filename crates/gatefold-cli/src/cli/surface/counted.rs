@@ -22,7 +22,7 @@ impl CountedSurface {
     /// The texts of a turn's surface, to be counted.
     pub(super) fn texts(turn: &Turn) -> Vec<String> {
         let lists = turn.lists();
-        let Surface { tools, instructions, .. } = lists.surface();
+        let Surface { tools, instructions } = lists.surface();
         let tools = tools.iter().map(|tool| tool.definition.get().to_owned());
         std::iter::once(instructions.clone()).chain(tools).collect()
     }

@@ -92,7 +92,7 @@ mod tests {
         let definition = to_raw_value(&definition).unwrap();
         let tool = ToolSurface { name: name.to_owned(), definition };
         let tools = std::iter::repeat_n(tool, tools).collect();
-        Surface { tools, instructions: instructions.to_owned(), tokens: 0 }
+        Surface { tools, instructions: instructions.to_owned() }
     }
 
     #[test]

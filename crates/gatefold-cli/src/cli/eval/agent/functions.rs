@@ -77,7 +77,7 @@ mod tests {
             definition: serde_json::from_str(r#"{"inputSchema":{"type":"object"}}"#).unwrap(),
         };
         let tools = names.iter().map(tool).collect();
-        let surface = Surface { tools, instructions: String::new(), tokens: 0 };
+        let surface = Surface { tools, instructions: String::new() };
         let functions = Functions::of(&surface);
         let shown = functions.definitions().iter().map(|one| &one["function"]["name"]);
         let shown: Vec<_> = shown.map(|name| name.as_str().unwrap().to_owned()).collect();
